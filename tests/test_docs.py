@@ -17,6 +17,7 @@ import yaml
 
 from gitsync.cli.main import COMMANDS, run
 from gitsync.config.config import SETTINGS
+from gitsync.config.setting import VARIABLE_PREFIX
 from gitsync.extensions.api import Extension, ReadsAzure, Subject
 from gitsync.extensions.registry import BUILT_IN, Registry
 from gitsync.model.gvk import GVK, Key
@@ -133,8 +134,8 @@ def test_variables_that_are_named_exist(file):
     ours = re.findall(r"\b(?:GITSYNC|AZURE)_[A-Z_]*[A-Z]\b(?!_)", file.read_text())
     workflow_variables = {"GITSYNC_ENABLED", "AZURE_PLAN_CLIENT_ID"}
     known = VARIABLES | workflow_variables | {"GITSYNC_CONFIG", "GITSYNC_SECRET"}
-    secrets = {name for name in ours if name.startswith("GITSYNC_SECRET_")}  # one a key of a Secret
-    assert set(ours) - known - secrets == set()
+    own = {name for name in ours if name.startswith(("GITSYNC_SECRET_", VARIABLE_PREFIX))}  # names of any key
+    assert set(ours) - known - own == set()
 
 
 @cache

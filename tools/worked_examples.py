@@ -22,7 +22,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = tuple(ROOT / name for name in ("README.md", "docs/getting-started.md", "docs/manifests.md"))
+PAGES = (
+    ROOT / "README.md",
+    ROOT / "docs/getting-started.md",
+    ROOT / "docs/manifests.md",
+    ROOT / "docs/variables.md",
+)
 
 VARYING = (
     (re.compile(r"(?<![\w-])[0-9a-f]{12}(?![\w-])"), "REVISION"),

@@ -13,6 +13,7 @@ from typing import Any
 
 from gitsync.catalog.aso_types import ASO_TYPES, SCALARS
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
+from gitsync.model.secret import Placeholder, Secret
 from gitsync.problems.field_path import FieldPath
 
 
@@ -94,6 +95,8 @@ def _make_visit(types: Mapping[str, TypeFacts], path: FieldPath, value: Any, pla
     while not isinstance(type_, str) and "base" in type_:
         rules |= {name: limit for name, limit in type_.items() if name != "base"}
         type_ = type_["base"]
+    if isinstance(value, Placeholder) or (isinstance(value, Secret) and type_ == "string"):
+        return Visit(path=path, value=value, shape="any", rules={})  # its text is not known, or not looked at
     if isinstance(type_, str):
         if type_ in SCALARS:
             return Visit(path=path, value=value, shape=type_, name=type_, rules=rules)

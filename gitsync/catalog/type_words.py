@@ -13,6 +13,7 @@ from gitsync.catalog.aso_types import SECRET_TYPES
 from gitsync.catalog.spec_visitor import Visit
 from gitsync.model.facts import FieldType
 from gitsync.model.gvk import Key
+from gitsync.model.secret import Secret
 
 _SHAPES = {
     "string": "a string",
@@ -66,6 +67,8 @@ def describe_actual(visit: Visit) -> str:
         return "a list"
     if value is None:
         return "null"
+    if isinstance(value, Secret):
+        return "a string from a Secret"
     kind = "a boolean" if isinstance(value, bool) else "a string" if isinstance(value, str) else "a number"
     return kind if visit.name in SECRET_TYPES else f"{kind}, {quote_scalar(value)}"
 

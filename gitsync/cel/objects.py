@@ -15,6 +15,7 @@ from gitsync.cel.types.types import BOOL, BYTES, DOUBLE, DYN, INT, STRING, TIME,
 from gitsync.cel.values import EvaluationError, Timestamp, Uint
 from gitsync.model.facts import Kind
 from gitsync.model.resource import Resource
+from gitsync.model.secret import Secret
 from gitsync.validation.name_rules import find_azure_name as own_name
 
 _ZEROS: Final[Mapping[Type, Any]] = {
@@ -158,6 +159,8 @@ def convert_value(type_: Type, raw: Any, make: type[Object] = Object) -> Any:
     """
     if raw is None:
         return _zero(type_)
+    if isinstance(raw, Secret):
+        raise EvaluationError("the field has a variable from a Secret, which an expression cannot read")
     if type_ == TIME:
         return Object(TIME, {"Time": raw})
     if type_.fields is not None:

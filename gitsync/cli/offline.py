@@ -14,7 +14,6 @@ from gitsync.config.source_settings import find_source_settings
 from gitsync.errors import SourceError
 from gitsync.git.access import GitAccess
 from gitsync.git.source.checkout import Checkout, open_checkout
-from gitsync.manifests.credential_secret import iterate_secrets
 from gitsync.manifests.selection import Selection, find_unmatched
 from gitsync.model.coverage import Coverage
 from gitsync.model.manifests import Manifests
@@ -25,7 +24,7 @@ from gitsync.report.masked import mask_problem
 from gitsync.request.credential_choice import choose_offline
 from gitsync.run.environments import EnvironmentSet, drop_units, join_sets, prepare_separately
 from gitsync.run.missing_values import warn_missing_values
-from gitsync.run.prepare import coverage_of, prepare_resources, read_selected_manifests
+from gitsync.run.prepare import coverage_of, prepare_resources, read_declared_manifests, redact_manifests
 
 READING = (
     "source",
@@ -37,6 +36,7 @@ READING = (
     "git_timeout",
     "git_username",
     "git_token",
+    "variables",
     "unknown_fields",
     "default_policy",
     "subscription",
@@ -80,9 +80,8 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
 
     def read(without: Collection[str]) -> Manifests:
         files = drop_units(source.files, source.units, without)
-        manifests = read_selected_manifests(config, settings, files, source.units)
-        for secret in (value for values in manifests.secrets.values() for value in iterate_secrets(values)):
-            redactions.add(secret)
+        manifests = read_declared_manifests(config, settings, files, source.units)
+        redact_manifests(manifests, redactions)
         return manifests
 
     def prepare(manifests: Manifests) -> tuple[Prepared, ...]:
@@ -98,7 +97,7 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
     missing: tuple[Problem, ...] = ()
     if looks_for_values:
         missing = warn_missing_values(selected, everything, manifests, config, os.environ)
-    problems = (*file_problems, *(problem for one in selected for problem in one.problems), *missing)
+    problems = {*file_problems, *(problem for one in selected for problem in one.problems), *missing}
     return Offline(
         catalog=catalog,
         everything=everything,

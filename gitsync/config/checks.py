@@ -76,6 +76,8 @@ def _format_texts(setting: Setting, value: Any) -> tuple[str, ...]:
     """A value as a flag would have it, so that one parser serves both. ValueError if it is of another type."""
     if isinstance(value, Secret) and setting.form is SettingForm.SECRET:
         return (value.reveal(),)
+    if isinstance(value, Mapping) and setting.form is SettingForm.VARIABLES:
+        return tuple(f"{name}={_format_text(text)}" for name, text in value.items())
     if isinstance(value, list | tuple) and setting.form is SettingForm.LIST:
         return tuple(map(_format_text, value))
     if isinstance(value, bool) and setting.form in {SettingForm.SWITCH, SettingForm.FILE_OR_ON}:

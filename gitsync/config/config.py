@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from gitsync.config.setting import Authority, Setting, SettingForm, declare_setting, describe_setting
+from gitsync.config.setting import VARIABLE_PREFIX, Authority, Setting, SettingForm, declare_setting, describe_setting
 from gitsync.model.secret import Secret
 from gitsync.model.unit import UnitEntry
 from gitsync.model.verdict import DRIFT_WORD, Verdict
@@ -96,6 +96,14 @@ class Config:
         form=SettingForm.UNITS,
         authority=Authority.SOURCE,
         flag="",
+    )
+    variables: tuple[tuple[str, str], ...] = declare_setting(
+        (),
+        "Value of a variable in the manifests, ${NAME}. May be repeated.",
+        form=SettingForm.VARIABLES,
+        metavar="NAME=VALUE",
+        variables=(f"{VARIABLE_PREFIX}NAME",),
+        flag="--set",
     )
     unknown_fields: str | None = declare_setting(
         "error",

@@ -17,7 +17,7 @@ from typing import Any
 from gitsync.config.checks import find_contradictions
 from gitsync.config.config import SETTINGS, Config
 from gitsync.config.config_file import FILE_NAME, check_source_file, is_in_repository, read_config_file
-from gitsync.config.setting import Setting, SettingForm
+from gitsync.config.setting import VARIABLE_PREFIX, Setting, SettingForm
 from gitsync.config.values import OFF, parse_value
 from gitsync.errors import ConfigError
 
@@ -26,7 +26,7 @@ EVERYWHERE = ("log_level", "log_format", "color")
 
 CONFIG_VARIABLE = "GITSYNC_CONFIG"
 _PREFIX = "GITSYNC_"
-_NO_SETTINGS = (CONFIG_VARIABLE, "GITSYNC_SECRET_")  # variables of ours that are no settings
+_NO_SETTINGS = (CONFIG_VARIABLE, "GITSYNC_SECRET_", VARIABLE_PREFIX)  # variables of ours that are no settings
 
 _METAVARS = {
     SettingForm.LIST: "A,B",
@@ -36,6 +36,9 @@ _METAVARS = {
     SettingForm.URL: "URL",
     SettingForm.UUID: "UUID",
 }
+
+
+_REPEATED = frozenset({SettingForm.LIST, SettingForm.VARIABLES})
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,7 @@ def _add_flag(parser: argparse.ArgumentParser, setting: Setting, choices: tuple[
     if setting.form is SettingForm.SWITCH:
         shape["action"] = argparse.BooleanOptionalAction
     else:
-        shape |= {"metavar": metavar, "action": "append" if setting.form is SettingForm.LIST else "store"}
+        shape |= {"metavar": metavar, "action": "append" if setting.form in _REPEATED else "store"}
     if setting.form is SettingForm.FILE_OR_ON:
         shape |= {"nargs": "?", "const": "true"}
     parser.add_argument(setting.flag, **shape)
@@ -92,6 +95,8 @@ def show_default(setting: Setting) -> str:
         return "true" if setting.default else "false"
     if setting.form in {SettingForm.LIST, SettingForm.UNITS}:
         return ",".join(setting.default)
+    if setting.form is SettingForm.VARIABLES:
+        return ""
     return "" if setting.default is None else str(setting.default)
 
 
@@ -158,6 +163,8 @@ def _find_config_file(flags: Mapping[str, Any], variables: Mapping[str, str], fo
 def _find_nearest(
     setting: Setting, flags: Mapping[str, Any], variables: Mapping[str, str], file: Mapping[str, Any]
 ) -> SettingText | None:
+    if setting.form is SettingForm.VARIABLES:
+        return _join_variables(setting, flags, variables, file)
     if setting.name in flags:
         return SettingText(_format_texts(flags[setting.name]), setting.flag or setting.metavar, 0)
     for variable in setting.variables:
@@ -171,6 +178,27 @@ def _find_nearest(
         texts, place = file[setting.name]
         return SettingText(texts, f"{place}: {setting.key}", 2)
     return None
+
+
+def _join_variables(
+    setting: Setting, flags: Mapping[str, Any], variables: Mapping[str, str], file: Mapping[str, Any]
+) -> SettingText | None:
+    """Every NAME=VALUE, from the farthest to the nearest: each name has the value of the last."""
+    texts, place = file.get(setting.name, ((), ""))
+    given = {name.removeprefix(VARIABLE_PREFIX): text for name, text in sorted(variables.items()) if _gives(name, text)}
+    flagged = _format_texts(flags.get(setting.name, []))
+    places = [
+        f"{place}: {setting.key}" if texts else "",
+        VARIABLE_PREFIX if given else "",
+        setting.flag if flagged else "",
+    ]
+    joined = (*texts, *(f"{name}={text}" for name, text in given.items()), *flagged)
+    return SettingText(joined, " or ".join(filter(None, places)), 0) if joined else None
+
+
+def _gives(name: str, text: str) -> bool:
+    """A pipeline sets what it has no value for to nothing: that is not given."""
+    return name.startswith(VARIABLE_PREFIX) and bool(text.strip())
 
 
 def _format_texts(flag: Any) -> tuple[str, ...]:

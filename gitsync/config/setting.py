@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+VARIABLE_PREFIX = "GITSYNC_VAR_"
+"""How the variables of the environment begin that give variables of manifests; no others are read for them."""
+
 
 class SettingForm(StrEnum):
     """How a setting is written, and so how its text becomes a value."""
@@ -22,6 +25,7 @@ class SettingForm(StrEnum):
     UUID = "uuid"
     FILE_OR_ON = "file-or-on"  # true (the value is ""), false (None), or a file
     UNITS = "units"  # a list of mappings; in a file only, and the value is a tuple of model.unit.UnitEntry
+    VARIABLES = "variables"  # NAME=VALUE, each in a flag or a variable of its own; the value is a tuple of pairs
     SECRET = "secret"  # noqa: S105 - the name of a form; a variable only, and the value is a model.secret.Secret
 
 

@@ -14,6 +14,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from gitsync.config.setting import Setting, SettingForm
 from gitsync.model.secret import Secret
+from gitsync.model.variables import VARIABLE_NAME
 
 ON = frozenset({"true", "yes", "on", "1"})
 OFF = frozenset({"false", "no", "off", "0"})
@@ -27,6 +28,8 @@ def parse_value(setting: Setting, texts: tuple[Any, ...]) -> Any:
     """The value of a setting; `texts` has one member, or several for a list. ValueError says what was expected."""
     if setting.form is SettingForm.UNITS:
         return texts  # the reader of the file knows their lines, and has parsed them
+    if setting.form is SettingForm.VARIABLES:
+        return tuple(dict(map(_parse_variable, texts)).items())  # of a name, the last counts
     if setting.form is SettingForm.LIST:
         return _parse_list(texts, setting.choices)
     text = texts[-1] if setting.form is SettingForm.SECRET else _clean_text(texts[-1])
@@ -62,6 +65,19 @@ def _parse_list(texts: tuple[str, ...], choices: tuple[str, ...]) -> tuple[str, 
         hint = f" (did you mean {near[0]}?)" if near else ""
         raise ValueError(f"expected some of {', '.join(choices)}, not {unknown!r}{hint}")
     return members
+
+
+def _parse_variable(text: str) -> tuple[str, str]:
+    """The name and the value of NAME=VALUE; an empty value is one. Line breaks are dropped, as by Flux."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise ValueError("expected NAME=VALUE, not a text without =")
+    if not VARIABLE_NAME.fullmatch(name):
+        raise ValueError(f"expected NAME=VALUE with a name of letters, digits and _, not {name!r}")
+    value = value.replace("\r", "").replace("\n", "")
+    if not value.isprintable():
+        raise ValueError("expected a value without control characters")
+    return name, value
 
 
 def _clean_text(text: str) -> str:

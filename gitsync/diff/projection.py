@@ -27,6 +27,8 @@ def project(desired: Any, live: Any, name: str = "") -> Any:
         return None
     if isinstance(desired, dict) and isinstance(live, dict):
         return _drop_none((key, project(value, find_member(live, key), key)) for key, value in desired.items())
+    if isinstance(desired, list) and any(isinstance(entry, Secret) or entry == MASKED for entry in desired):
+        return None  # Azure may keep it in another order, so any of its values may be the secret
     if isinstance(desired, list) and isinstance(live, list):
         return _project_list(desired, live, name)
     return live

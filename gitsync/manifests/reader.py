@@ -24,6 +24,7 @@ from gitsync.manifests.sops_documents import CIPHERTEXT, ENCRYPTED, find_encrypt
 from gitsync.manifests.syntax_errors import may_be_object, may_be_ours
 from gitsync.manifests.units import SUFFIXES
 from gitsync.manifests.unread_documents import Leftover, find_hidden, find_misspelt_fields, pass_over, reject
+from gitsync.manifests.variables import VariableReader, VariableSubject
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.export import OWNER, Address, Holder
 from gitsync.model.gvk import Key
@@ -32,6 +33,7 @@ from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
 from gitsync.model.unit import Unit
+from gitsync.model.variables import NO_VARIABLES, VariableSet
 from gitsync.problems.field_path import FieldPath, format_field
 
 MAX_PROBLEMS = 1000
@@ -44,15 +46,19 @@ KEEP_ONE = "Remove one of them; until then the first is used."
 
 
 def read_manifests(
-    files: Mapping[str, bytes], *, namespace: str = "default", units: Mapping[str, Unit] | None = None
+    files: Mapping[str, bytes],
+    *,
+    namespace: str = "default",
+    units: Mapping[str, Unit] | None = None,
+    variables: VariableSet = NO_VARIABLES,
 ) -> Manifests:
     """Read all manifests in files. `files` maps a path inside the source to its content; only *.yaml, *.yml and *.json
     are read. `namespace` is that of documents which name none. `units` has the units of files by their paths, except
-    those that are plain folders without options.
+    those that are plain folders without options. `variables` has the values of variables by unit.
 
     Documents that SOPS encrypted stay encrypted.
     """
-    sorter = _Sorter(namespace)
+    sorter = _Sorter(namespace, VariableReader(variables))
     units = units or {}
     readable = {path for path in files if path in units or path.endswith(SUFFIXES)}
     templates = find_templates(readable)
@@ -81,6 +87,7 @@ class _Sorter:
     """Sorts documents by their kind. Mutable: it is filled document by document."""
 
     namespace: str
+    variables: VariableReader
     resources: list[Resource] = field(default_factory=list)
     config_maps: dict[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
     secrets: dict[tuple[str, str], Mapping[str, Secret]] = field(default_factory=dict)
@@ -104,7 +111,8 @@ class _Sorter:
             self.unread[unread:] = [replace(one, unit=unit.name) for one in self.unread[unread:]]
 
     def sort(self, path: str, content: bytes) -> None:
-        contents, before = read_documents(path, content), len(self.problems)
+        contents = read_documents(path, content, marks_quotes=self.variables.has_variables(self.unit))
+        before = len(self.problems)
         problems = _weigh_problems(contents.problems, content)
         if contents.problems and not problems:
             line = contents.problems[0].line
@@ -130,8 +138,16 @@ class _Sorter:
         if take is None and not (is_object(value) and is_ours(value["apiVersion"])):
             self.account_for(pass_over(document))
             return
+        position = None if take else len(self.resources)
+        subject = VariableSubject(document=document, unit=self.unit, resource=position)
+        replaced = self.variables.replace(subject)
+        if isinstance(replaced, Leftover):
+            self.account_for(replaced)
+            return
+        document = replaced
         header = read_header(document, self.namespace)
         if isinstance(header, Problem):
+            self.variables.uses.detach(len(self.resources))
             self.account_for(reject(document, *(find_misspelt_fields(document) or (header,)), *document.problems))
             return
         self.unread.extend(find_hidden(document))
@@ -235,6 +251,7 @@ class _Sorter:
         return False
 
     def done(self) -> Manifests:
+        self.problems.extend(self.variables.uses.attach(self.resources))
         return Manifests(
             resources=tuple(sorted(self.resources, key=lambda r: (r.key, r.gvk.version, r.source))),
             config_maps=self.config_maps,
@@ -244,6 +261,9 @@ class _Sorter:
             namespaces=self.namespaces,
             problems=tuple(sorted(self.problems, key=lambda p: p.order)),
             unread=tuple(sorted(self.unread, key=lambda one: one.source)),
+            variables={unit: frozenset(names) for unit, names in self.variables.names.items()},
+            shown=tuple(self.variables.shown),
+            hidden=tuple(self.variables.hidden),
         )
 
 

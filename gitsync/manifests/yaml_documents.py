@@ -67,6 +67,12 @@ class FileDocuments:
     problems: list[Problem] = field(default_factory=list)
 
 
+class QuotedText(str):
+    """A text that was not written plain."""
+
+    __slots__ = ()
+
+
 class Unreadable(Exception):  # noqa: N818 - it ends the reading of one document, and becomes a problem at once
     """`problems` are those that were found in the document before."""
 
@@ -75,8 +81,10 @@ class Unreadable(Exception):  # noqa: N818 - it ends the reading of one document
         self.code, self.message, self.line, self.hint, self.problems = code, message, line, hint, problems
 
 
-def read_documents(path: str, content: bytes) -> FileDocuments:
-    """Every document of a file that can be read, and a problem for each that cannot."""
+def read_documents(path: str, content: bytes, *, marks_quotes: bool = False) -> FileDocuments:
+    """Every document of a file that can be read, and a problem for each that cannot. With `marks_quotes`, a text that
+    was quoted and may have variables is a `QuotedText`.
+    """
     contents = FileDocuments()
     if len(content) > MAX_BYTES:
         message = f"The file has {len(content)} bytes; more than {MAX_BYTES} are not read."
@@ -86,7 +94,7 @@ def read_documents(path: str, content: bytes) -> FileDocuments:
     text = SURROGATES.sub(_join_surrogates, content) if path.endswith(".json") else content
     for line, chunk in _split(text):
         try:
-            for document in _parse(path, chunk, line):
+            for document in _parse(path, chunk, line, marks_quotes=marks_quotes):
                 contents.documents.append(document)  # one by one: those before a bad one count
         except Unreadable as error:
             problems = _make_template_problem if is_template(chunk) else _list_problems
@@ -120,12 +128,24 @@ def _split(content: bytes) -> Iterator[tuple[int, bytes]]:
         start = end
 
 
-def _parse(path: str, chunk: bytes, before: int) -> Iterator[Document]:
+def read_fragment(text: str) -> Any:
+    """The value of a text that stands plain in a block of YAML. Raises Unreadable if it is no value."""
+    documents = list(_parse("", f"{_FRAGMENT}: {text}\n".encode(), 0))
+    value = documents[0].value if len(documents) == 1 else None
+    if not isinstance(value, dict) or len(value) != 1 or documents[0].problems:
+        raise Unreadable("InvalidYaml", "This is not a value in YAML.", 1, "Quote it.")
+    return value[_FRAGMENT]
+
+
+_FRAGMENT = "value"
+
+
+def _parse(path: str, chunk: bytes, before: int, *, marks_quotes: bool = False) -> Iterator[Document]:
     try:
         parser = Parser(chunk)
         while parser.check_event():
             if isinstance(parser.get_event(), yaml.DocumentStartEvent):
-                yield _Builder(path, parser, before + 1).document(chunk)
+                yield _Builder(path, parser, before + 1, marks_quotes=marks_quotes).document(chunk)
     except yaml.MarkedYAMLError as error:
         fault = (explain_json_fault(chunk) if path.endswith(".json") else None) or explain_yaml_fault(error, chunk)
         raise Unreadable(fault.code, fault.message, before + fault.line, fault.hint) from error
@@ -143,8 +163,9 @@ def _make_too_deep(line: int) -> Unreadable:
 class _Builder:
     """Builds one document from the parser's events. Mutable: it holds the document so far."""
 
-    def __init__(self, path: str, parser: Any, first_line: int) -> None:
+    def __init__(self, path: str, parser: Any, first_line: int, *, marks_quotes: bool = False) -> None:
         self.path = path
+        self.marks_quotes = marks_quotes
         self.next_event = parser.get_event
         self.first_line = first_line
         self.lines = LineTable()
@@ -199,7 +220,7 @@ class _Builder:
         if event.tag:
             return self.tagged(event, line)
         if not event.implicit[0]:
-            return event.value
+            return QuotedText(event.value) if self.marks_quotes and "$" in event.value else event.value
         value = resolve(event.value)
         if isinstance(value, float) and not math.isfinite(value):
             self.add("NotANumber", f"{event.value} is not a number in JSON.", line, "Quote it if it is text.")

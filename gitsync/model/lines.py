@@ -46,6 +46,13 @@ class LineTable:
             self._children[node] = {index if step is None else step: each for index, (step, each) in enumerate(steps)}
         return self._children[node]
 
+    def rename(self, steps: Mapping[int, str]) -> LineTable:
+        """A table in which some nodes have other keys."""
+        table = LineTable()
+        table._numbers, table._ends = self._numbers, self._ends
+        table._steps = [steps.get(node, step) for node, step in enumerate(self._steps)]
+        return table
+
     def _below(self, node: int) -> Iterator[int]:
         each, end = node + 1, self._ends[node]
         while each < end:
@@ -77,6 +84,12 @@ class Lines:
         if len(nodes) > len(path):
             return Lines(self._table, nodes[-1])
         return make_lines(self._table.number(nodes[-1]))
+
+    def rename(self, keys: Mapping[tuple[Step, ...], str]) -> Lines:
+        """The lines with other keys for fields, whose paths are those of before."""
+        found = {path: self._walk(path) for path in keys}
+        nodes = {nodes[-1]: keys[path] for path, nodes in found.items() if len(nodes) > len(path)}
+        return Lines(self._table.rename(nodes), self._node)
 
     def __contains__(self, path: Sequence[Step]) -> bool:
         return self.find(path) is not None

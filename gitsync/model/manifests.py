@@ -62,6 +62,9 @@ class Manifests:
     `problems` are those that belong to no resource, in the order of the files; a resource that was read has its own.
     `unread` are the documents that are not for gitsync and the rejected ones, in the order of the files. `elsewhere`
     are the resources of namespaces outside of the run.
+
+    `variables` are those that the documents of each unit mention, by the unit's name ("" for plain folders); `shown`
+    are the texts from Secrets that are part of ids and names, and so are plain text, and `hidden` those that are not.
     """
 
     resources: tuple[Resource, ...] = ()
@@ -73,6 +76,9 @@ class Manifests:
     problems: tuple[Problem, ...] = ()
     unread: tuple[UnreadDocument, ...] = ()
     elsewhere: tuple[Resource, ...] = ()
+    variables: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    shown: tuple[Secret, ...] = ()
+    hidden: tuple[Secret, ...] = ()
 
     @property
     def passed_over(self) -> int:

@@ -15,15 +15,25 @@ from gitsync.errors import ConfigError
 from gitsync.git.source.checkout import Checkout
 from gitsync.git.source.contents import SourceContents
 from gitsync.manifests.policy import find_policy
-from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.units import find_unit, find_unit_name, is_inside
+from gitsync.manifests.variable_values import References
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Departure
 from gitsync.model.policy import Policy
 from gitsync.model.record import Record
+from gitsync.run.prepare import read_source
 
 MOST_REVISIONS = 50
 """Number of revisions that are read, newest first; beyond them the recorded policy counts."""
+
+
+class Reading(NamedTuple):
+    """How manifests of this run are read: the namespace of those that name none, and the values of the Secrets and
+    ConfigMaps that variables come from.
+    """
+
+    namespace: str
+    references: References | None = None
 
 
 class _LastManifest(NamedTuple):
@@ -35,13 +45,13 @@ class _LastManifest(NamedTuple):
 
 
 def find_departures(
-    source: Checkout, removed: Mapping[Key, Record], since: str | None, config: Config, namespace: str
+    source: Checkout, removed: Mapping[Key, Record], since: str | None, config: Config, reading: Reading
 ) -> dict[Key, Departure]:
     """Return how each of these resources was removed from git, as far as that is known.
 
-    `since` is the revision of the records, None if it is not known. `namespace` is that of manifests that name none.
+    `since` is the revision of the records, None if it is not known.
     """
-    last = _find_last_manifests(source, removed, since, config, namespace)
+    last = _find_last_manifests(source, removed, since, config, reading)
     return {key: _make_departure(source, record, last.get(key, _LastManifest())) for key, record in removed.items()}
 
 
@@ -51,7 +61,7 @@ def _make_departure(source: Checkout, record: Record, last: _LastManifest) -> De
 
 
 def _find_last_manifests(
-    source: Checkout, removed: Mapping[Key, Record], since: str | None, config: Config, namespace: str
+    source: Checkout, removed: Mapping[Key, Record], since: str | None, config: Config, reading: Reading
 ) -> Mapping[Key, _LastManifest]:
     if not removed or since is None:
         return {}
@@ -61,8 +71,8 @@ def _find_last_manifests(
             break
         contents = source.contents_at(revision)
         if contents is not None:
-            former_namespace = _find_namespace(source, revision, config, namespace)
-            manifests = {**_read_last_manifests(contents, removed, config, former_namespace), **manifests}
+            former = reading._replace(namespace=_find_namespace(source, revision, config, reading.namespace))
+            manifests = {**_read_last_manifests(contents, removed, config, former), **manifests}
     return manifests
 
 
@@ -77,9 +87,9 @@ def _find_namespace(source: Checkout, revision: str, config: Config, namespace: 
 
 
 def _read_last_manifests(
-    contents: SourceContents, removed: Mapping[Key, Record], config: Config, namespace: str
+    contents: SourceContents, removed: Mapping[Key, Record], config: Config, reading: Reading
 ) -> dict[Key, _LastManifest]:
-    manifests = read_manifests(contents.files, namespace=namespace, units=contents.units)
+    manifests = read_source(config, reading.namespace, contents.files, contents.units, reading.references)
     default = Policy(config.default_policy)
     found: dict[Key, _LastManifest] = {}
     for one in (one for one in manifests.resources if one.key in removed):

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError
-from gitsync.manifests.credential_secret import iterate_secrets
 from gitsync.manifests.selection import Selection
+from gitsync.manifests.variable_values import References
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
 from gitsync.model.record import Record, State
@@ -21,7 +21,8 @@ from gitsync.planning.unused_exports import warn_unused_exports
 from gitsync.request.credential_choice import Credentials, find_credential_names
 from gitsync.run.connections import Connections
 from gitsync.run.environments import drop_units, read_unambiguous
-from gitsync.run.prepare import prepare_resources, read_selected_manifests
+from gitsync.run.prepare import prepare_resources, read_selected_manifests, read_source, redact_manifests
+from gitsync.run.variables import has_references, list_references, look_up_references
 from gitsync.secrets.credentials import find_credentials
 from gitsync.secrets.foreign_objects import add_foreign_objects
 from gitsync.secrets.lookup import Lookup
@@ -32,9 +33,12 @@ from gitsync.secrets.stores import MANIFESTS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunInput:
-    """`problems` of `manifests` has those of credentials too."""
+    """`problems` of `manifests` has those of credentials too. `references` are the values that variables were looked up
+    for, by Secret and ConfigMap.
+    """
 
     manifests: Manifests
+    references: References
     prepared: tuple[Prepared, ...]
     lookup: Lookup
     credentials: Credentials
@@ -45,15 +49,11 @@ async def load_run_input(config: Config, connections: Connections, state: State,
 
     Raises ConfigError if there is neither a global credential nor any other.
     """
-    manifests = _read_manifests(config, connections)
-    for secret in (value for values in manifests.secrets.values() for value in iterate_secrets(values)):
-        connections.redact(secret)
+    references = await _find_references(config, connections, writes=writes)
+    manifests = _read_manifests(config, connections, references)
+    redact_manifests(manifests, connections.redactions)
     connections.redactions.spare(name for one in manifests.resources for name in (one.key.name, one.key.namespace))
-    lookup = Lookup(
-        connections.places.sources_with(manifests, connections.settings.namespace),
-        asks_remote=writes,
-        redact=connections.redact,
-    )
+    lookup = _open_lookup(connections, manifests, writes=writes)
     records = _select_records(state, config)
     places = find_credential_names(manifests.resources, records)
     identities = await find_credentials(places, lookup, patience=config.resource_timeout, stop=connections.stop)
@@ -68,15 +68,35 @@ async def load_run_input(config: Config, connections: Connections, state: State,
     prepared = await add_foreign_objects(prepared, _list_local_sources(lookup))
     unused = () if takes_secrets(config) else warn_unused_exports(prepared, Selection(only=config.only))
     manifests = replace(manifests, problems=(*manifests.problems, *credentials.warnings(records), *unused))
-    return RunInput(manifests=manifests, prepared=prepared, lookup=lookup, credentials=credentials)
+    return RunInput(
+        manifests=manifests, references=references, prepared=prepared, lookup=lookup, credentials=credentials
+    )
 
 
-def _read_manifests(config: Config, connections: Connections) -> Manifests:
+async def _find_references(config: Config, connections: Connections, *, writes: bool) -> References:
+    """Look up the Secrets and ConfigMaps that variables come from, for the variables that the manifests mention."""
+    source = connections.source
+    if not has_references(source.units.values()):
+        return {}
+    manifests = read_source(config, connections.settings.namespace, source.files, source.units)
+    redact_manifests(manifests, connections.redactions)
+    lookup = _open_lookup(connections, manifests, writes=writes)
+    wanted = list_references(source.units.values(), manifests)
+    return await look_up_references(wanted, lookup, patience=config.resource_timeout, stop=connections.stop)
+
+
+def _open_lookup(connections: Connections, manifests: Manifests, *, writes: bool) -> Lookup:
+    sources = connections.places.sources_with(manifests, connections.settings.namespace)
+    return Lookup(sources, asks_remote=writes, redact=connections.redact)
+
+
+def _read_manifests(config: Config, connections: Connections, references: References) -> Manifests:
     """The manifests of the source, without units that stand for the same resources as others."""
     source, settings = connections.source, connections.settings
 
     def read(without: Collection[str]) -> Manifests:
-        return read_selected_manifests(config, settings, drop_units(source.files, source.units, without), source.units)
+        files = drop_units(source.files, source.units, without)
+        return read_selected_manifests(config, settings, files, source.units, references)
 
     return read_unambiguous(read, connections.catalog)
 

@@ -20,7 +20,7 @@ from gitsync.planning.plan import UNTRUSTED, hold_untrusted, make_plan
 from gitsync.planning.record_checks import find_untrusted
 from gitsync.planning.shared_problems import merge_shared
 from gitsync.run.connections import Connections
-from gitsync.run.departures import find_departures
+from gitsync.run.departures import Reading, find_departures
 from gitsync.run.load import RunInput
 
 
@@ -53,7 +53,9 @@ def plan_run(config: Config, connections: Connections, run_input: RunInput, stat
             *_explain_untrusted(untrusted),
             *_warn_unsigned(config, state),
         ),
-        find_departures(connections.source, removed, since, config, connections.settings.namespace),
+        find_departures(
+            connections.source, removed, since, config, Reading(connections.settings.namespace, run_input.references)
+        ),
         undeletable={key for key, record in removed.items() if not _can_delete(connections, record)},
         around=Surroundings(others=run_input.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere),
     )
@@ -133,4 +135,5 @@ def refuse_invalid(config: Config, plan: Plan) -> None:
 def list_problems(plan: Plan) -> tuple[Problem, ...]:
     """Every problem of the run's files and resources, in the order of the files; one of a credential only once."""
     resource_problems = (p for apply in plan.applies.values() for p in apply.prepared.problems)
-    return merge_shared(sorted((*plan.problems, *resource_problems), key=lambda problem: problem.order))
+    every = {*plan.problems, *resource_problems}  # one of a variable is a problem of several resources
+    return merge_shared(sorted(every, key=lambda problem: problem.order))

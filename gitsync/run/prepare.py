@@ -9,25 +9,66 @@ from datetime import date
 from gitsync.catalog.catalog import Catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import SourceSettings
+from gitsync.manifests.credential_secret import iterate_secrets
 from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.repeats import remove_repeats
 from gitsync.manifests.selection import select_namespaces
+from gitsync.manifests.variable_values import References, make_variables
 from gitsync.model.coverage import Coverage
 from gitsync.model.manifests import Manifests
 from gitsync.model.policy import Policy
 from gitsync.model.resource import Prepared
 from gitsync.model.unit import Unit
+from gitsync.redaction import Redactions
 from gitsync.request.build import prepare
 from gitsync.request.credential_choice import CredentialOf
 from gitsync.request.exports import has_expressions
+from gitsync.run.variables import find_declared, has_references, list_references
+
+
+def read_source(
+    config: Config,
+    namespace: str,
+    files: Mapping[str, bytes],
+    units: Mapping[str, Unit],
+    references: References | None = None,
+) -> Manifests:
+    """Read all manifests. `namespace` is that of manifests that name none; `units` are those of the files, by path;
+    `references` has the values of the Secrets and ConfigMaps that variables come from, as far as they were looked up.
+    """
+    variables = make_variables(units.values(), config.variables, references)
+    return read_manifests(files, namespace=namespace, units=units, variables=variables)
 
 
 def read_selected_manifests(
+    config: Config,
+    settings: SourceSettings,
+    files: Mapping[str, bytes],
+    units: Mapping[str, Unit],
+    references: References | None = None,
+) -> Manifests:
+    """Read the manifests of the namespaces that the settings select."""
+    manifests = read_source(config, settings.namespace, files, units, references)
+    return select_namespaces(manifests, config.target_namespaces)
+
+
+def read_declared_manifests(
     config: Config, settings: SourceSettings, files: Mapping[str, bytes], units: Mapping[str, Unit]
 ) -> Manifests:
-    """Read the manifests of the namespaces that the settings select. `units` are those of the files, by path."""
-    manifests = read_manifests(files, namespace=settings.namespace, units=units)
-    return select_namespaces(manifests, config.target_namespaces)
+    """The same for commands that ask no source of Secrets: variables have the values of manifests alone."""
+    references: References = {}
+    if has_references(units.values()):
+        manifests = read_source(config, settings.namespace, files, units)
+        references = find_declared(list_references(units.values(), manifests), manifests)
+    return read_selected_manifests(config, settings, files, units, references)
+
+
+def redact_manifests(manifests: Manifests, redactions: Redactions) -> None:
+    """Mask the secrets of manifests from now on, except those that became part of names and ids."""
+    declared = (value for values in manifests.secrets.values() for value in iterate_secrets(values))
+    for secret in (*declared, *manifests.hidden):
+        redactions.add(secret)
+    redactions.spare(text.reveal() for text in manifests.shown)
 
 
 def coverage_of(files: Sized, ignored: tuple[str, ...], manifests: Manifests) -> Coverage:

@@ -19,7 +19,6 @@ from gitsync.git.access import GitAccess
 from gitsync.git.source.checkout import Checkout, open_checkout
 from gitsync.git.source.revisions import RevisionManifests, read_revision
 from gitsync.git.source.trusted_keys import read_trusted_keys
-from gitsync.manifests.credential_secret import iterate_secrets
 from gitsync.manifests.selection import find_unmatched, select_prepared
 from gitsync.model.clock import Clock, format_rfc3339
 from gitsync.model.export import Holder
@@ -40,7 +39,7 @@ from gitsync.request.placeholders import Secrets
 from gitsync.run.connections import PLACEHOLDER_SUBSCRIPTION
 from gitsync.run.environments import drop_units, read_unambiguous
 from gitsync.run.plan import list_problems, make_selection, refuse_invalid
-from gitsync.run.prepare import coverage_of, prepare_resources, read_selected_manifests
+from gitsync.run.prepare import coverage_of, prepare_resources, read_declared_manifests, redact_manifests
 from gitsync.run.run_log import log_end, log_start
 from gitsync.run.target import name_source
 from gitsync.status.exit_code import decide_exit_code
@@ -168,11 +167,10 @@ def _read_revised(
 
     def read(without: Collection[str]) -> Manifests:
         files = drop_units(revision.files, revision.units, without)
-        return read_selected_manifests(config, settings, files, revision.units)
+        return read_declared_manifests(config, settings, files, revision.units)
 
     manifests = read_unambiguous(read, catalog)
-    for secret in (value for values in manifests.secrets.values() for value in iterate_secrets(values)):
-        redactions.add(secret)
+    redact_manifests(manifests, redactions)
     subscription = choose_offline(manifests.secrets, config.subscription or PLACEHOLDER_SUBSCRIPTION)
     prepared = prepare_resources(config, settings, manifests, catalog, subscription, clock.now().date())
     secrets = {**_list_encrypted(manifests), **manifests.secrets}

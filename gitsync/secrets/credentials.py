@@ -13,6 +13,7 @@ from gitsync.manifests.credential_secret import KEYS, SUBSCRIPTION
 from gitsync.model.export import Address, Holder
 from gitsync.request.credential_choice import CredentialLookup, CredentialName, Unknown
 from gitsync.secrets.lookup import Lookup
+from gitsync.secrets.patience import TIMED_OUT, wait_for_sources
 from gitsync.secrets.protocols import VaultError
 
 
@@ -23,15 +24,8 @@ async def find_credentials(
     seconds, or the run is stopped.
     """
     names = tuple(credential_names)
-    lookup_task = asyncio.create_task(_find_all(names, lookup))
-    stop_task = asyncio.create_task(stop.wait())
-    await asyncio.wait({lookup_task, stop_task}, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
-    stop_task.cancel()
-    if lookup_task.done():
-        return lookup_task.result()
-    lookup_task.cancel()
-    await asyncio.wait({lookup_task})
-    return dict.fromkeys(names, Unknown("Timed out waiting for secret sources."))
+    found = await wait_for_sources(_find_all(names, lookup), patience=patience, stop=stop)
+    return dict.fromkeys(names, Unknown(TIMED_OUT)) if found is None else found
 
 
 async def _find_all(

@@ -12,6 +12,7 @@ from gitsync.cel.types.types import INT, STRING, make_struct_type
 from gitsync.cel.values import EvaluationError
 from gitsync.errors import ExpressionError
 from gitsync.model.gvk import GVK
+from gitsync.model.secret import Secret
 
 STATUS = {
     "id": "/subscriptions/s/resourceGroups/g/providers/Microsoft.Light/lamps/desk",
@@ -120,6 +121,13 @@ def walk(type_, known):
 def value(text, status=STATUS, spec=SPEC, **more):
     subject = make_self(lamp(spec, labels={"l": "1"}, annotations={"a": "b"}), LAMP, status, **more)
     return evaluate(compile_expression(text, build_environment(LAMP)).tree, {"self": subject, "secret": {}})
+
+
+@pytest.mark.parametrize("text", ["self.spec.location", "self.spec.tags.a + 'x'", "self.spec.settings.a"])
+def test_a_value_from_a_secret_cannot_be_exported(text):
+    hidden = Secret("hush")
+    with pytest.raises(EvaluationError, match="variable from a Secret"):
+        value(text, spec={"location": hidden, "tags": {"a": hidden}, "settings": {"a": hidden}})
 
 
 @pytest.mark.parametrize(

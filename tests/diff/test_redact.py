@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from gitsync.diff.adoption import Unverified, compare_first_sight
+from gitsync.diff.hints import Hints
+from gitsync.diff.projection import project
 from gitsync.diff.redact import find_secret_shapes, redact_comparison, redact_value
 from gitsync.model.secret import MASKED, Secret
 from gitsync.model.verdict import Comparison, Difference, Verdict
@@ -33,6 +36,16 @@ def test_a_secret_does_not_show(path, live, shown, why):
 def test_what_was_a_secret_once_stays_hidden():
     shapes = find_secret_shapes({"properties": {}}, {"properties": {"key": MASKED}}, None)
     assert redact_value({"properties": {"key": "x"}}, shapes) == {"properties": {"key": MASKED}}
+
+
+@pytest.mark.parametrize(
+    ("git", "azure"), [([Secret("k")], ["k"]), (["a", Secret("k")], ["k", "a"]), ([MASKED], ["k"])]
+)
+def test_a_list_with_a_secret_is_no_baseline_and_not_compared(git, azure):
+    """Azure may keep it in another order, so any of its values may be the secret."""
+    assert project({"list": git, "other": 1}, {"list": azure, "other": 1}) == {"other": 1}
+    if git != [MASKED]:
+        assert list(compare_first_sight({"list": git}, {"list": azure}, Hints())) == [Unverified(("list",))]
 
 
 def test_without_secrets_nothing_is_hidden():

@@ -21,7 +21,7 @@ from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.expected import expect_records
 from gitsync.reconcile.result_builder import build_unattempted
 from gitsync.request.build import prepare
-from gitsync.run.departures import find_departures
+from gitsync.run.departures import Reading, find_departures
 
 BROKEN = "kind: [\n"
 OTHER = VNET.replace("name: hub", "name: mesh").replace("10.0.", "10.7.")
@@ -203,7 +203,7 @@ def test_a_folder_outside_of_the_path_has_left_git(world):
     says(world, GROUP_FILE | {"net/hub.yaml": VNET, "apps/mesh.yaml": OTHER})
     gone = record(vnet(), VNET_ID, unit="net")
     with open_checkout(str(world.folder), path="apps") as source:
-        (found,) = find_departures(source, {gone.key: gone}, source.revision, Config(), "default").values()
+        (found,) = find_departures(source, {gone.key: gone}, source.revision, Config(), Reading("default")).values()
     assert found.reason == "Removed from git: its folder net is not in --path apps."
 
 
@@ -211,8 +211,10 @@ def test_ignored_files_are_named_by_their_folder_where_history_says_nothing(worl
     says(world, {"net/hub.yaml": VNET, ".gitsyncignore": "net/\n"})
     gone = record(vnet(), VNET_ID, unit="net")
     with open_checkout(str(world.folder)) as source:
-        (ignored,) = find_departures(source, {gone.key: gone}, None, Config(), "default").values()
-        (plain,) = find_departures(source, {gone.key: replace(gone, unit="")}, None, Config(), "default").values()
+        (ignored,) = find_departures(source, {gone.key: gone}, None, Config(), Reading("default")).values()
+        (plain,) = find_departures(
+            source, {gone.key: replace(gone, unit="")}, None, Config(), Reading("default")
+        ).values()
     assert ignored.reason == "Removed from git: the files of its folder net are now ignored."
     assert plain.reason == "Removed from git."
 

@@ -40,6 +40,7 @@ from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
+from gitsync.model.unit import Unit
 from gitsync.planning.agents import DEFAULT_AGENT
 from gitsync.redaction import Redactions
 from gitsync.report.progress import Silent
@@ -54,7 +55,9 @@ CATALOG = open_catalog()
 
 
 class World:
-    """What outlives a run. `settings` are the emulator's; `requests` has the log of the last run."""
+    """What outlives a run. `settings` are the emulator's; `requests` has the log of the last run. `units` are those of
+    files, besides those that the source itself has.
+    """
 
     def __init__(self, folder: Path, **settings: Any) -> None:
         self.folder = folder / "repository"
@@ -72,6 +75,7 @@ class World:
         self.is_local = True
         self._is_new = True
         self._usual_places = self.places
+        self.units: dict[str, Unit] = {}
         init_repository(self.folder)
 
     def git(self, *arguments: str) -> str:
@@ -154,7 +158,7 @@ class World:
                 access = self.access(azure.url)
                 async with open_arms(access, self.clock) as arms:
                     edges = Connections(
-                        source=source,
+                        source=replace(source, units={**source.units, **self.units}),
                         settings=find_source_settings(config, source.settings),
                         store=store,
                         arm=await arms.open(access.sign_in),

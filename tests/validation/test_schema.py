@@ -5,6 +5,7 @@ from handmade import a_kind, seen
 
 from gitsync.catalog.spec_visitor import visit_spec
 from gitsync.model.problem import Level
+from gitsync.model.secret import Placeholder, Secret
 from gitsync.validation.schema import check_shape
 
 TYPES = {
@@ -43,6 +44,21 @@ KIND = a_kind(
 
 def findings(spec, unknown=Level.ERROR):
     return [finding for visit in visit_spec(KIND, spec) for finding in check_shape(visit, unknown)]
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected", "why"),
+    [
+        ({"location": Secret("hush")}, [], "a text from a Secret"),
+        ({"zones": [Secret("hush")]}, [], "in a list"),
+        ({"count": Secret("7")}, [("WrongType", "spec.count")], "a text is no number, wherever it is from"),
+        ({"sku": Secret("x")}, [("WrongType", "spec.sku")], "nor a mapping"),
+        ({"count": Placeholder("${COUNT}"), "sku": Placeholder("${SKU}")}, [], "what is not known may be anything"),
+    ],
+)
+def test_a_value_from_a_secret_is_not_looked_at(spec, expected, why):
+    assert said(spec) == expected, why
+    assert all("hush" not in finding.message and "7" not in finding.message for finding in findings(spec))
 
 
 def said(spec):

@@ -1,0 +1,102 @@
+"""A text with its variables replaced, and its properties."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from gitsync.manifests.expansion_functions import ExpansionBudget, apply_operator
+from gitsync.manifests.expansions import Expansion, Parts, parse_expansions
+from gitsync.model.secret import Secret
+from gitsync.model.variables import VariableValues
+
+_DEFAULTS = frozenset({"=", ":=", ":-"})
+_REQUIRED = ":?"
+
+
+@dataclass(frozen=True, slots=True)
+class UnsetVariable:
+    """A variable without a value. `message` is that of `${NAME:?message}`. `is_unread` tells that it may have one, in a
+    Secret or ConfigMap that was not read.
+    """
+
+    name: str
+    message: str = ""
+    is_unread: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpandedText:
+    """`text` is only right if nothing is `unset`. `secrets` are the values of Secrets in it; `names` are all variables
+    that the text mentions, used or not.
+    """
+
+    text: str
+    secrets: tuple[Secret, ...] = ()
+    unset: tuple[UnsetVariable, ...] = ()
+    names: frozenset[str] = frozenset()
+
+
+def expand_text(text: str, values: VariableValues, budget: ExpansionBudget) -> ExpandedText:
+    """Replace the variables of a text. Values are not looked into for further variables.
+
+    Raises InvalidExpansionError, TooLargeExpansionError.
+    """
+    parts = parse_expansions(text)
+    evaluation = _Evaluation(values, budget)
+    return ExpandedText(
+        text=evaluation.join(parts),
+        secrets=tuple(evaluation.secrets.values()),
+        unset=tuple(evaluation.unset.values()),
+        names=frozenset(_find_names(parts)),
+    )
+
+
+def _find_names(parts: Parts) -> Iterator[str]:
+    for part in parts:
+        if isinstance(part, Expansion):
+            yield part.name
+            for argument in part.arguments:
+                yield from _find_names(argument)
+
+
+@dataclass(slots=True)
+class _Evaluation:
+    """Mutable: it collects what it meets."""
+
+    values: VariableValues
+    budget: ExpansionBudget
+    secrets: dict[str, Secret] = field(default_factory=dict)
+    unset: dict[str, UnsetVariable] = field(default_factory=dict)
+
+    def join(self, parts: Parts) -> str:
+        text = "".join(part if isinstance(part, str) else self.evaluate(part) for part in parts)
+        self.budget.spend(len(text))
+        return text
+
+    def evaluate(self, expansion: Expansion) -> str:
+        name = expansion.name
+        if name not in self.values.known and self.values.unread:
+            return self.miss(UnsetVariable(name, is_unread=True))
+        value = self.find_value(name)
+        if expansion.operator in _DEFAULTS:
+            return value or self.join(expansion.arguments[0])
+        if expansion.operator == _REQUIRED:
+            return value or self.miss(UnsetVariable(name, self.join(expansion.arguments[0])))
+        if value is None:
+            return self.miss(UnsetVariable(name))
+        if not expansion.operator:
+            return value
+        arguments = [self.join(argument) for argument in expansion.arguments]
+        return apply_operator(expansion.operator, value, arguments, self.budget)
+
+    def find_value(self, name: str) -> str | None:
+        value = self.values.known.get(name)
+        if isinstance(value, Secret):
+            self.secrets[name] = value
+            return value.reveal()
+        return value
+
+    def miss(self, variable: UnsetVariable) -> str:
+        self.unset.setdefault(variable.name, variable)
+        return ""

@@ -1,0 +1,206 @@
+"""Variables in one document: every text of it is expanded, as Flux expands the YAML of a built object.
+
+Flux writes an object as YAML, replaces the variables, and reads the YAML again, so an unquoted `${COUNT}` becomes a
+number, and a value such as `[a, b]` a list. Here each text is read again on its own, in the same way: so every field
+keeps its line, and no value can change the fields around it.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import yaml
+
+from gitsync.manifests.expanded_text import ExpandedText, UnsetVariable, expand_text
+from gitsync.manifests.expansion_functions import ExpansionBudget
+from gitsync.manifests.expansions import InvalidExpansionError
+from gitsync.manifests.secret_places import is_shown
+from gitsync.manifests.sops_documents import ENCRYPTED
+from gitsync.manifests.yaml_documents import MAX_ALIASED, Document, QuotedText, Unreadable, read_fragment
+from gitsync.manifests.yaml_scalars import resolve
+from gitsync.model.problem import Problem
+from gitsync.model.secret import Placeholder, Secret
+from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.variables import VariableValues
+from gitsync.problems.field_path import FieldPath, format_field
+
+SWITCH = "kustomize.toolkit.fluxcd.io/substitute"
+"""Annotation or label; `disabled` leaves the variables of an object as they are."""
+
+_SIMPLE: Final = re.compile(r"[A-Za-z0-9_./+-]*")
+_LIVE: Final = "status"  # an object that a cluster exported has it, and nobody reads it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """A variable without a value in one field."""
+
+    variable: UnsetVariable
+    path: FieldPath
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Substituted:
+    """A document with its variables replaced. A text of `spec` or data that cannot be is a `Placeholder`, other texts
+    stay as written; `document.problems` has those that are no expansions, and `uses` those without a value.
+
+    `names` are all variables that the document mentions. `shown` are the texts from Secrets that are part of an id, a
+    name, a location or an owner, and so are plain text, and `hidden` all others.
+    """
+
+    document: Document
+    uses: tuple[Use, ...] = ()
+    names: frozenset[str] = frozenset()
+    shown: tuple[Secret, ...] = ()
+    hidden: tuple[Secret, ...] = ()
+
+
+INVALID = "InvalidVariable"
+"""The code of a text that begins an expansion that is none."""
+
+
+def is_disabled(value: Any) -> bool:
+    """Tell whether a document turns substitution off for itself."""
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    members = [metadata.get(member) for member in ("annotations", "labels")] if isinstance(metadata, dict) else []
+    return any(isinstance(member, dict) and member.get(SWITCH) == "disabled" for member in members)
+
+
+def substitute(document: Document, values: VariableValues, budget: ExpansionBudget, unit: Unit | None) -> Substituted:
+    """Replace the variables of a document, unless it says not to, or is encrypted. Raises TooLargeExpansionError.
+
+    In a Flux unit quotes make no difference, since Flux writes the YAML again; elsewhere what is quoted stays text.
+    """
+    if is_disabled(document.value) or ENCRYPTED in document.value:
+        return Substituted(document=replace(document, value=_unmark(document.value)))
+    heeds_quotes = unit is None or unit.kind is not UnitKind.FLUX
+    substitution = _Substitution(document, values, budget, heeds_quotes=heeds_quotes)
+    value = substitution.convert(document.value, ())
+    lines = document.lines.rename(substitution.renamed) if substitution.renamed else document.lines
+    problems = (*document.problems, *substitution.problems)
+    return Substituted(
+        document=replace(document, value=value, lines=lines, problems=problems),
+        uses=tuple(substitution.uses),
+        names=frozenset(substitution.names),
+        shown=tuple(substitution.shown),
+        hidden=tuple(substitution.hidden),
+    )
+
+
+def _unmark(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _unmark(member) for key, member in value.items()}
+    if isinstance(value, list):
+        return [_unmark(entry) for entry in value]
+    return str(value) if isinstance(value, QuotedText) else value
+
+
+@dataclass(slots=True)
+class _Substitution:
+    """The replacement in one document. Mutable: it collects what it meets."""
+
+    document: Document
+    values: VariableValues
+    budget: ExpansionBudget
+    heeds_quotes: bool = field(kw_only=True)
+    problems: list[Problem] = field(default_factory=list)
+    uses: list[Use] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
+    shown: list[Secret] = field(default_factory=list)
+    hidden: list[Secret] = field(default_factory=list)
+    renamed: dict[FieldPath, str] = field(default_factory=dict)
+
+    def convert(self, value: Any, path: FieldPath) -> Any:
+        if isinstance(value, dict):
+            return self.convert_mapping(value, path)
+        if isinstance(value, list):
+            return [self.convert(entry, (*path, index)) for index, entry in enumerate(value)]
+        return self.convert_text(value, path) if isinstance(value, str) and "$" in value else value
+
+    def convert_mapping(self, mapping: Mapping[str, Any], path: FieldPath) -> dict[str, Any]:
+        members: dict[str, Any] = {}
+        for key, value in mapping.items():
+            if not path and key == _LIVE:
+                continue
+            name = self.convert_key(key, (*path, key)) if "$" in key else key
+            if name in members:
+                self.refuse((*path, key), f"The key {name!r} is there twice, once its variables are replaced.")
+            members[name] = self.convert(value, (*path, key))
+        return members
+
+    def convert_key(self, key: str, path: FieldPath) -> str:
+        expanded = self.expand(key, path)
+        if expanded is None or expanded.unset:
+            return str(key)
+        self.shown += expanded.secrets
+        self.renamed[path] = expanded.text
+        return expanded.text
+
+    def convert_text(self, text: str, path: FieldPath) -> Any:
+        expanded = self.expand(text, path)
+        if expanded is None or expanded.unset:
+            return str(text) if path[:1] not in _BODIES else Placeholder(str(text))
+        is_text = isinstance(text, QuotedText) and self.heeds_quotes
+        value = expanded.text if is_text or not _is_written_plain(text) else self.read_again(expanded.text, path)
+        if not expanded.secrets:
+            return value
+        if is_shown(path):
+            self.shown += [*expanded.secrets, Secret(expanded.text)]
+            return value
+        self.hidden.append(Secret(expanded.text))
+        return _hide(value)
+
+    def expand(self, text: str, path: FieldPath) -> ExpandedText | None:
+        try:
+            expanded = expand_text(text, self.values, self.budget)
+        except InvalidExpansionError as error:
+            self.refuse(path, error.message, error.hint)
+            return None
+        line = self.document.lines.find_nearest(path)
+        self.uses += [Use(variable=variable, path=path, line=line) for variable in expanded.unset]
+        self.names |= expanded.names
+        return expanded
+
+    def read_again(self, text: str, path: FieldPath) -> Any:
+        """The value of a text that is in YAML without quotes."""
+        if _SIMPLE.fullmatch(text):
+            return resolve(text)
+        if "*" in text:
+            self.budget.spend(MAX_ALIASED)  # that many values may come from the aliases of a short text
+        try:
+            return read_fragment(text)
+        except Unreadable:
+            message = f"{format_field(path)} is not YAML, once its variables are replaced."
+            self.refuse(path, message, "Quote the text, or change the values of its variables.")
+            return Placeholder(text)
+
+    def refuse(self, path: FieldPath, message: str, hint: str = "") -> None:
+        line = self.document.lines.find_nearest(path)
+        where = format_field(path)
+        self.problems.append(
+            Problem(code=INVALID, message=message, hint=hint, path=self.document.path, line=line, field=where)
+        )
+
+
+_BODIES: Final = (("spec",), ("data",), ("stringData",))
+"""The parts of a document in which an unknown text may be a placeholder: the others identify it."""
+
+
+def _is_written_plain(text: str) -> bool:
+    """Tell whether YAML is written with this text in no quotes."""
+    analysis = yaml.emitter.Emitter(io.StringIO(), allow_unicode=True).analyze_scalar(str(text))
+    return bool(analysis.allow_block_plain) and not analysis.multiline
+
+
+def _hide(value: Any) -> Any:
+    """The value with every text in it as a Secret. A number or a boolean has no hidden form."""
+    if isinstance(value, dict):
+        return {key: _hide(member) for key, member in value.items()}
+    if isinstance(value, list):
+        return [_hide(entry) for entry in value]
+    return Secret(value) if isinstance(value, str) else value

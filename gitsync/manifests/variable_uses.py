@@ -1,0 +1,139 @@
+"""The variables of a source that have no value: one problem for each, with all its places.
+
+Separate from the replacement, which sees one document: a variable that is not set is missing in every file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from gitsync.manifests.expanded_text import UnsetVariable
+from gitsync.model.problem import Level, Problem, SourceLocation
+from gitsync.model.resource import Resource
+from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.variables import VariableValues
+from gitsync.problems.field_path import FieldPath, format_field
+from gitsync.problems.suggest import suggest
+
+_MOST_PLACES: Final = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariablePlace:
+    """Where a variable is used. `resource` is the position of the resource among those that were read, None for a
+    document that became none.
+    """
+
+    source: SourceLocation
+    path: FieldPath
+    resource: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariableFault:
+    """What is wrong with the use of a variable."""
+
+    name: str
+    code: str
+    message: str
+    hint: str
+
+
+@dataclass(slots=True)
+class _Uses:
+    """The places of one fault. `fault` is that of the first."""
+
+    fault: VariableFault
+    unit: str
+    level: Level = Level.WARNING
+    places: list[VariablePlace] = field(default_factory=list)
+
+    def make_problem(self) -> Problem:
+        first = min(self.places, key=lambda place: place.source)
+        return Problem(
+            code=self.fault.code,
+            message=f"{self.fault.message}{_list_places(self.places)}",
+            hint=self.fault.hint,
+            level=self.level,
+            path=first.source.path,
+            line=first.source.line,
+            field=format_field(first.path),
+            unit=self.unit,
+        )
+
+
+@dataclass(slots=True)
+class VariableUses:
+    """Collects the uses of variables that are worth a problem. Mutable: it is filled document by document."""
+
+    _uses: dict[tuple[str, str, str], _Uses] = field(default_factory=dict)
+
+    def add(self, fault: VariableFault, place: VariablePlace, unit: Unit | None, level: Level) -> None:
+        """Add a place; the highest level of all places counts."""
+        unit_name = unit.name if unit else ""
+        uses = self._uses.setdefault((unit_name, fault.code, fault.name), _Uses(fault, unit_name))
+        uses.level = Level.ERROR if Level.ERROR in {uses.level, level} else Level.WARNING
+        uses.places.append(place)
+
+    def detach(self, resource: int) -> None:
+        """A document became no resource after all."""
+        for uses in self._uses.values():
+            uses.places = [replace(one, resource=None) if one.resource == resource else one for one in uses.places]
+
+    def attach(self, resources: list[Resource]) -> Iterator[Problem]:
+        """Add every problem to the resources that it is about, and yield those that are about other documents too."""
+        for uses in self._uses.values():
+            problem = uses.make_problem()
+            for position in sorted({place.resource for place in uses.places if place.resource is not None}):
+                resource = resources[position]
+                problems = sorted((*resource.problems, problem), key=lambda one: one.order)
+                resources[position] = replace(resource, problems=tuple(problems))
+            if any(place.resource is None for place in uses.places):
+                yield problem
+
+
+def describe_unset(variable: UnsetVariable, values: VariableValues, unit: Unit | None) -> VariableFault:
+    """The fault of a variable without a value."""
+    name = variable.name
+    if variable.is_unread:
+        message = f"The value of the variable {name} is not known: {values.unread[0]}."
+        hint = f"Fix that, or use --set {name}=VALUE or the variable GITSYNC_VAR_{name}."
+        return VariableFault(name=name, code="VariableNotKnown", message=message, hint=hint)
+    message = f"The variable {name} has no value{f': {variable.message}' if variable.message else '.'}"
+    near = suggest(name, values.known)
+    hint = f"Did you mean {near}?" if near else f"{_say_where(name, unit)} For a default, write ${{{name}:=default}}."
+    return VariableFault(name=name, code="VariableNotSet", message=message, hint=hint)
+
+
+def describe_braceless(name: str) -> VariableFault:
+    """The fault of `$NAME`, which is not replaced."""
+    message = f"${name} is left as it is: a variable needs braces."
+    hint = f"Write ${{{name}}}; for the text itself, write $${name}."
+    return VariableFault(name=name, code="VariableWithoutBraces", message=message, hint=hint)
+
+
+def describe_unreplaced(name: str, unit: Unit | None) -> VariableFault:
+    """The fault of a variable in a unit that replaces none."""
+    message = f"The variable {name} is not replaced: its unit has no variables."
+    return VariableFault(name=name, code="VariableNotReplaced", message=message, hint=_say_where(name, unit))
+
+
+def _say_where(name: str, unit: Unit | None) -> str:
+    """Where to give a variable, as an order."""
+    if unit and unit.kind is UnitKind.FLUX:
+        return f"Add {name} to spec.postBuild.substitute of the Kustomization {unit.name} in {unit.file}."
+    return f"Use {_give(name)}, or `substitute` of the unit in gitsync.yaml."
+
+
+def _give(name: str) -> str:
+    return f"--set {name}=VALUE, the variable GITSYNC_VAR_{name}"
+
+
+def _list_places(places: list[VariablePlace]) -> str:
+    sources = sorted({place.source for place in places})
+    if len(sources) == 1:
+        return ""
+    more = f" and {len(sources) - _MOST_PLACES} more" if len(sources) > _MOST_PLACES else ""
+    return f" It is used in {len(sources)} places: {', '.join(map(str, sources[:_MOST_PLACES]))}{more}."

@@ -1,0 +1,210 @@
+"""Variables in the documents of a source: which documents have them replaced, and what becomes of those that fail.
+
+The step of the reader between a document that was recognised and its header. What has no value is never written: a
+document without its identity is rejected, a resource is invalid, and a key of a ConfigMap or a Secret is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from gitsync.manifests.expansion_functions import MAX_CHARACTERS, ExpansionBudget, TooLargeExpansionError
+from gitsync.manifests.secret_places import is_shown
+from gitsync.manifests.substitution import INVALID, Substituted, Use, is_disabled, substitute
+from gitsync.manifests.unread_documents import Leftover, reject
+from gitsync.manifests.variable_uses import (
+    VariablePlace,
+    VariableUses,
+    describe_braceless,
+    describe_unreplaced,
+    describe_unset,
+)
+from gitsync.manifests.yaml_documents import Document
+from gitsync.model.problem import Level, Problem, SourceLocation
+from gitsync.model.secret import Placeholder, Secret
+from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.variables import VariableSet, VariableValues
+from gitsync.problems.field_path import FieldPath, format_field
+
+_IDENTITY: Final = (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace"))
+_DATA: Final = ("data", "stringData")
+_BRACED: Final = re.compile(r"(?<!\$)\$\{([_a-zA-Z][_a-zA-Z0-9]*)[}:=/#%^,]")
+_BRACELESS: Final = re.compile(r"(?<!\$)\$([_a-zA-Z][_a-zA-Z0-9]*)")
+_WHOLE: Final = re.compile(r"\$([_A-Z][_A-Z0-9]*)")  # of a unit without variables, only what can hardly be a text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariableSubject:
+    """A document and its unit. `resource` is the position that it will have among the resources; None for a Secret, a
+    ConfigMap or a Namespace.
+    """
+
+    document: Document
+    unit: Unit | None
+    resource: int | None
+
+    def find_place(self, path: FieldPath) -> VariablePlace:
+        source = SourceLocation(self.document.path, self.document.lines.find_nearest(path))
+        return VariablePlace(source=source, path=path, resource=self.resource)
+
+
+@dataclass(slots=True)
+class VariableReader:
+    """Replaces variables, and collects what it finds. Mutable: `names` are the variables that each unit mentions, by
+    the unit's name ("" for plain folders), `shown` the texts from Secrets that are plain, `hidden` those that are not.
+    """
+
+    variables: VariableSet
+    budget: ExpansionBudget = field(default_factory=ExpansionBudget)
+    uses: VariableUses = field(default_factory=VariableUses)
+    names: dict[str, set[str]] = field(default_factory=dict)
+    shown: list[Secret] = field(default_factory=list)
+    hidden: list[Secret] = field(default_factory=list)
+
+    def has_variables(self, unit: Unit | None) -> bool:
+        """Tell whether the manifests of a unit have their variables replaced."""
+        return self.variables.find(unit) is not None
+
+    def replace(self, subject: VariableSubject) -> Document | Leftover:
+        """The document with its variables replaced, or why there is none."""
+        document, unit = subject.document, subject.unit
+        values = self.variables.find(unit)
+        if values is None:
+            return self._leave(subject)
+        try:
+            substituted = substitute(document, values, self.budget, unit)
+        except TooLargeExpansionError:
+            return reject(document, _make_too_large(document))
+        self.names.setdefault(unit.name if unit else "", set()).update(substituted.names)
+        self.shown += substituted.shown
+        self.hidden += substituted.hidden
+        has_identity = _has_identity(substituted)
+        self._note_unset(substituted, values, subject if has_identity else replace(subject, resource=None))
+        if not has_identity:
+            return reject(document, *substituted.document.problems)
+        if subject.resource is None:
+            return _keep_known_data(substituted.document)
+        self._note_braceless(subject, values)
+        return substituted.document
+
+    def _note_unset(self, substituted: Substituted, values: VariableValues, subject: VariableSubject) -> None:
+        for use in substituted.uses:
+            level = _find_level(use, substituted.document.value, values)
+            fault = describe_unset(use.variable, values, subject.unit)
+            self.uses.add(fault, subject.find_place(use.path), subject.unit, level)
+
+    def _note_braceless(self, subject: VariableSubject, values: VariableValues) -> None:
+        """`$NAME` is an error if it can hardly be a text. Flux leaves it as it is, so there it may be one."""
+        is_flux = subject.unit is not None and subject.unit.kind is UnitKind.FLUX
+        for path, text in _iterate_texts(subject.document.value):
+            for name in (one for one in _BRACELESS.findall(text) if one in values.known or one.isupper()):
+                is_meant = name in values.known or _WHOLE.fullmatch(text)
+                level = Level.ERROR if is_meant and not is_flux else Level.WARNING
+                self.uses.add(describe_braceless(name), subject.find_place(path), subject.unit, level)
+
+    def _leave(self, subject: VariableSubject) -> Document | Leftover:
+        """A document of a unit without variables. One whose identity has some is rejected: with their values it may be
+        any resource, so no other counts as removed.
+        """
+        if subject.resource is None or b"$" not in subject.document.text:
+            return subject.document
+        found = [(path, name) for path, text in _iterate_texts(subject.document.value) for name in _find_names(text)]
+        has_identity = not any(path in _IDENTITY for path, _ in found)
+        subject = subject if has_identity else replace(subject, resource=None)
+        for path, name in found:
+            level = Level.ERROR if not has_identity or _identifies_in_azure(path) else Level.WARNING
+            self.uses.add(describe_unreplaced(name, subject.unit), subject.find_place(path), subject.unit, level)
+        return subject.document if has_identity else reject(subject.document, *subject.document.problems)
+
+
+def _has_identity(substituted: Substituted) -> bool:
+    """Tell whether all variables of the identity of a document have values."""
+    document = substituted.document
+    faulty = {one.field for one in document.problems if one.code == INVALID}
+    is_faulty = any(format_field(path) in faulty for path in _IDENTITY)
+    return not is_faulty and not any(_is_identity(document, use.path) for use in substituted.uses)
+
+
+def _is_identity(document: Document, path: FieldPath) -> bool:
+    """Tell whether a field identifies a document. The annotations of a Namespace do so too: they are policies."""
+    return path in _IDENTITY or (path[:1] == ("metadata",) and document.value.get("kind") == "Namespace")
+
+
+def _identifies_in_azure(path: FieldPath) -> bool:
+    """Tell whether a field is an id, a name, a location or an owner, none of which has a `$`."""
+    return path[:1] == ("spec",) and path[1:2] != ("operatorSpec",) and is_shown(path)
+
+
+def _find_level(use: Use, value: Any, values: VariableValues) -> Level:
+    """A warning if a plan can do without the value: only a sync reads it, and no id has it. Also for a key of a Secret
+    or ConfigMap, which may have no use.
+    """
+    if use.path[0] in _DATA and value.get("kind") in {"ConfigMap", "Secret"}:
+        return Level.WARNING
+    is_to_come = use.variable.is_unread and values.is_to_come
+    return Level.WARNING if is_to_come and not is_shown(use.path) else Level.ERROR
+
+
+def _keep_known_data(document: Document) -> Document:
+    """A Secret, ConfigMap or Namespace without the values that are not known. A ConfigMap has no secret values."""
+    if document.value["kind"] == "Namespace":
+        return document
+    is_secret = document.value["kind"] == "Secret"
+    problems = [replace(one, level=Level.WARNING) if one.code == INVALID else one for one in document.problems]
+    value = dict(document.value)
+    for member in _DATA:
+        mapping = value.get(member)
+        if not isinstance(mapping, dict):
+            continue
+        hidden = [key for key, one in mapping.items() if isinstance(one, Secret) and not isinstance(one, Placeholder)]
+        problems += [] if is_secret else [_make_hidden(document, (member, key)) for key in hidden]
+        kept = {key: one for key, one in mapping.items() if not isinstance(one, Secret)}
+        value[member] = kept | ({key: mapping[key].reveal() for key in hidden} if is_secret else {})
+    return replace(document, value=value, problems=tuple(problems))
+
+
+def _make_hidden(document: Document, path: FieldPath) -> Problem:
+    where = format_field(path)
+    return Problem(
+        code="SecretInConfigMap",
+        message=f"{where} has a variable from a Secret, so it is not read: the values of a ConfigMap are shown.",
+        hint="Move it to a Secret.",
+        level=Level.WARNING,
+        path=document.path,
+        line=document.lines.find_nearest(path),
+        field=where,
+    )
+
+
+def _make_too_large(document: Document) -> Problem:
+    return Problem(
+        code="VariablesTooLarge",
+        message=f"The variables of the source expand to more than {MAX_CHARACTERS:,} characters.",
+        hint="Shorten their values, or use them less often.",
+        path=document.path,
+        line=document.line(),
+    )
+
+
+def _find_names(text: str) -> list[str]:
+    """The variables of a text that is not replaced, as far as they can hardly be anything else."""
+    whole = _WHOLE.fullmatch(text)
+    return [whole[1]] if whole else _BRACED.findall(text)
+
+
+def _iterate_texts(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, str]]:
+    """The texts of a document that may have a variable, with their places; none if it wants none replaced."""
+    if not path and is_disabled(value):
+        return
+    if isinstance(value, dict):
+        for key, member in value.items():
+            if path or key != "status":
+                yield from _iterate_texts(member, (*path, key))
+    elif isinstance(value, list):
+        for index, entry in enumerate(value):
+            yield from _iterate_texts(entry, (*path, index))
+    elif isinstance(value, str) and "$" in value:
+        yield path, value

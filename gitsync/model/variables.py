@@ -1,0 +1,49 @@
+"""The values of variables: what `${NAME}` stands for in the manifests of each unit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from gitsync.model.secret import Secret
+from gitsync.model.unit import Unit, UnitKind
+
+VARIABLE_NAME: Final = re.compile(r"[_a-zA-Z][_a-zA-Z0-9]*")
+"""The names that Flux allows (`varsubRegex` of fluxcd/pkg/kustomize)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariableValues:
+    """The variables of one unit: text, or a `Secret` if a Secret gives it.
+
+    `unread` says of each Secret or ConfigMap why its values are not known. It may give any variable that is not in
+    `known`, so not even a default counts then. `is_to_come` tells that a sync will read them all.
+    """
+
+    known: Mapping[str, str | Secret] = field(default_factory=dict)
+    unread: tuple[str, ...] = ()
+    is_to_come: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariableSet:
+    """The variables of all units. `by_unit` has those of units with values of their own, by name; `everywhere` those of
+    all others, None to leave their manifests as they are.
+    """
+
+    by_unit: Mapping[str, VariableValues] = field(default_factory=dict)
+    everywhere: VariableValues | None = None
+
+    def find(self, unit: Unit | None) -> VariableValues | None:
+        """The variables of a unit (None for a plain folder); None if its manifests are left as they are.
+
+        A Flux unit without `postBuild` is left as it is, as by Flux, whatever the operator gives.
+        """
+        if unit is None:
+            return self.everywhere
+        return self.by_unit.get(unit.name, None if unit.kind is UnitKind.FLUX else self.everywhere)
+
+
+NO_VARIABLES: Final = VariableSet()

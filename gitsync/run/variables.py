@@ -1,0 +1,93 @@
+"""The Secrets and ConfigMaps that units take variables from, looked up in the sources of the run.
+
+The manifests are read twice then: the sources are known only once the manifests are, and what a source is asked for are
+the variables that the manifests mention. A plan and an offline command leave out what only a sync may read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+
+from gitsync.manifests.variable_values import ReferencedValues, References, describe, join_lines
+from gitsync.model.export import Address, Holder
+from gitsync.model.manifests import Manifests
+from gitsync.model.secret import Secret
+from gitsync.model.unit import Unit, ValuesReference
+from gitsync.secrets.lookup import Lookup
+from gitsync.secrets.patience import wait_for_sources
+from gitsync.secrets.protocols import VaultError
+
+
+def has_references(units: Iterable[Unit]) -> bool:
+    """Tell whether a unit takes variables from Secrets or ConfigMaps."""
+    return any(unit.options.substitution and unit.options.substitution.references for unit in units)
+
+
+def list_references(units: Iterable[Unit], manifests: Manifests) -> Mapping[ValuesReference, frozenset[str]]:
+    """The Secrets and ConfigMaps of the units, with the variables that their manifests mention."""
+    wanted: dict[ValuesReference, frozenset[str]] = {}
+    for unit in {unit.name: unit for unit in units}.values():
+        names = manifests.variables.get(unit.name, frozenset())
+        for reference in unit.options.substitution.references if unit.options.substitution else ():
+            wanted[reference] = wanted.get(reference, frozenset()) | names
+    return wanted
+
+
+async def look_up_references(
+    wanted: Mapping[ValuesReference, frozenset[str]], lookup: Lookup, *, patience: float, stop: asyncio.Event
+) -> References:
+    """The values of references, from the sources of a run. They are unknown if a source cannot be read, or the sources
+    do not answer within `patience` seconds, or the run is stopped.
+    """
+    found = await wait_for_sources(_look_up_all(wanted, lookup), patience=patience, stop=stop)
+    if found is not None:
+        return found
+    return {one: ReferencedValues(fault=f"timed out waiting for {describe(one)}") for one in wanted}
+
+
+def find_declared(wanted: Iterable[ValuesReference], manifests: Manifests) -> References:
+    """The values of references that the manifests declare, for commands that ask no source. An optional one that they
+    do not declare counts as missing.
+    """
+    return {reference: _find_declared(reference, manifests) for reference in wanted}
+
+
+async def _look_up_all(wanted: Mapping[ValuesReference, frozenset[str]], lookup: Lookup) -> References:
+    return {reference: await _look_up(reference, names, lookup) for reference, names in wanted.items()}
+
+
+async def _look_up(reference: ValuesReference, names: frozenset[str], lookup: Lookup) -> ReferencedValues:
+    if not names:
+        return ReferencedValues()
+    address = Address(Holder(reference.kind), reference.namespace, reference.name)
+    try:
+        state = await lookup.ask_each(address, names)
+    except VaultError as error:
+        return ReferencedValues(fault=f"{describe(reference)} cannot be read: {error.message.rstrip('.')}")
+    values = {name: _convert(reference, value) for name, value in state.values.items()}
+    if state.unasked:
+        return ReferencedValues(
+            values=values, fault=f"only a sync reads {describe(reference)} from a remote source", is_to_come=True
+        )
+    is_missing = not (state.exists or reference.optional)
+    return ReferencedValues(values=values, fault=f"{describe(reference)} is in no secret source" if is_missing else "")
+
+
+def _find_declared(reference: ValuesReference, manifests: Manifests) -> ReferencedValues:
+    identity = (reference.namespace, reference.name)
+    if reference.kind == Holder.SECRET and identity in manifests.secrets:
+        secrets = manifests.secrets[identity]
+        return ReferencedValues(values={name: _convert(reference, value) for name, value in secrets.items()})
+    if reference.kind == Holder.CONFIG_MAP and identity in manifests.config_maps:
+        texts = manifests.config_maps[identity]
+        return ReferencedValues(values={name: join_lines(text) for name, text in texts.items()})
+    if reference.optional:
+        return ReferencedValues()
+    fault = f"{describe(reference)} is not among the manifests, and only a run reads other sources"
+    return ReferencedValues(fault=fault, is_to_come=True)
+
+
+def _convert(reference: ValuesReference, value: Secret) -> str | Secret:
+    text = join_lines(value.reveal())
+    return Secret(text) if reference.kind == Holder.SECRET else text

@@ -1,0 +1,231 @@
+"""Variables in the documents of a source: what is read, what is rejected, and one problem for each variable."""
+
+from textwrap import dedent
+
+import pytest
+
+from gitsync.manifests.expansion_functions import ExpansionBudget
+from gitsync.manifests.reader import read_manifests
+from gitsync.manifests.variables import VariableReader, VariableSubject
+from gitsync.manifests.yaml_documents import read_documents
+from gitsync.model.problem import Level
+from gitsync.model.secret import Placeholder, Secret
+from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.variables import VariableSet, VariableValues
+
+FLUX = Unit(name="clusters/apps", path="apps", kind=UnitKind.FLUX, file="clusters/apps.yaml")
+GROUP = """\
+apiVersion: resources.azure.com/v1api20200601
+kind: ResourceGroup
+metadata:
+  name: {name}
+spec:
+  location: {location}
+"""
+
+
+def group(name="rg", location="westeurope"):
+    return GROUP.format(name=name, location=location)
+
+
+def read(unit=None, values=None, **texts):
+    files = {f"{name}.yaml": dedent(text).encode() for name, text in texts.items()}
+    units = dict.fromkeys(files, unit) if unit else {}
+    known = VariableValues(known={"NAME": "rg", "LOCATION": "westeurope"}) if values is None else values
+    by_unit = {unit.name: known} if unit else {}
+    return read_manifests(files, units=units, variables=VariableSet(by_unit=by_unit, everywhere=known))
+
+
+def read_off(**texts):
+    return read_manifests({f"{name}.yaml": text.encode() for name, text in texts.items()})
+
+
+def list_problems(found):
+    problems = {*found.problems, *(problem for one in found.resources for problem in one.problems)}
+    return [(one.code, one.level.value, one.path, one.line) for one in sorted(problems, key=lambda one: one.order)]
+
+
+def test_variables_are_replaced_in_what_gitsync_takes_and_nowhere_else():
+    other = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: '${NONE}'}\n"
+    found = read(a=group("${NAME}", "${LOCATION}"), b=other)
+    (resource,) = found.resources
+    assert (resource.key.name, resource.spec) == ("rg", {"location": "westeurope"})
+    assert (list_problems(found), found.variables) == ([], {"": {"NAME", "LOCATION"}})
+
+
+def test_a_variable_without_a_value_is_one_problem_with_all_of_its_places():
+    found = read(a=group("one", "${ZONE}"), b=group("two", "${ZONE}"), c=group("three", "eastus"))
+    one, three, two = found.resources
+    (problem,) = one.problems
+    assert (two.problems, three.problems, found.problems) == ((problem,), (), ())
+    assert (problem.path, problem.line, problem.field) == ("a.yaml", 6, "spec.location")
+    assert problem.message == "The variable ZONE has no value. It is used in 2 places: a.yaml:6, b.yaml:6."
+    assert "--set ZONE=VALUE" in problem.hint
+    assert "GITSYNC_VAR_ZONE" in problem.hint
+
+
+def test_of_many_places_the_first_are_named():
+    texts = {f"f{number}": group(f"rg{number}", "${ZONE}") for number in range(9)}
+    assert read(**texts).resources[0].problems[0].message.endswith("f3.yaml:6, f4.yaml:6 and 4 more.")
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "hint", "why"),
+    [
+        ("${LOCATIN}", None, "Did you mean LOCATION?", "a misspelt name"),
+        ("${ZONE}", FLUX, "spec.postBuild.substitute of the Kustomization clusters/apps", "where Flux has them"),
+        ("${ZONE:?one of three}", None, "--set ZONE=VALUE", "a required one"),
+    ],
+)
+def test_the_hint_says_where_a_variable_belongs(text, unit, hint, why):
+    found = read_manifests(
+        {"a.yaml": group(location=text).encode()},
+        units={"a.yaml": unit} if unit else {},
+        variables=VariableSet(everywhere=VALUES, by_unit={FLUX.name: VALUES}),
+    )
+    (problem,) = {*found.problems, *found.resources[0].problems}
+    assert hint in problem.hint, why
+    assert ("one of three" in problem.message) == (":?" in text)
+
+
+VALUES = VariableValues(known={"LOCATION": "x"})
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "why"),
+    [
+        (group("${ENV}-rg"), "VariableNotSet", "the name"),
+        (group("${a.b}"), "InvalidVariable", "a name that is no variable"),
+        (group().replace("  name: rg", "  name: rg\n  namespace: ${NS}"), "VariableNotSet", "the namespace"),
+        (group().replace("v1api20200601", "${VERSION}"), "VariableNotSet", "the version"),
+        (
+            "apiVersion: v1\nkind: Namespace\nmetadata: {name: a, annotations: {b: '${POLICY}'}}\n",
+            "VariableNotSet",
+            "the policy of a namespace",
+        ),
+    ],
+)
+def test_a_document_without_its_identity_is_rejected(text, code, why):
+    found = read(a=text)
+    assert (found.resources, dict(found.namespaces)) == ((), {}), why
+    assert [one.is_rejected for one in found.unread] == [True], why
+    assert [(one.code, one.level) for one in found.problems] == [(code, Level.ERROR)], why
+
+
+def test_a_resource_without_a_value_in_its_spec_stays_a_resource():
+    (resource,) = read(a=group("rg", "${ZONE}")).resources
+    assert resource.spec == {"location": Placeholder("${ZONE}")}
+
+
+def test_a_problem_does_not_go_to_the_resource_after_a_rejected_one():
+    nameless = group("rg", "${ZONE}").replace("name: rg", "labels: {}")
+    found = read(a=f"{nameless}---\n{group('good')}")
+    assert [(one.key.name, one.problems) for one in found.resources] == [("good", ())]
+    assert "VariableNotSet" in {one.code for one in found.problems}
+
+
+@pytest.mark.parametrize(("kind", "member"), [("ConfigMap", "data"), ("Secret", "stringData")])
+def test_a_key_without_a_value_is_left_out_with_a_warning(kind, member):
+    found = read(
+        a=f"apiVersion: v1\nkind: {kind}\nmetadata: {{name: a}}\n"
+        f"{member}: {{a: '${{ZONE}}', b: '${{NAME}}', c: '${{x.y}}'}}\n"
+    )
+    objects = found.config_maps if kind == "ConfigMap" else found.secrets
+    assert list(objects["default", "a"]) == ["b"]
+    assert {(one.code, one.level) for one in found.problems} == {
+        ("VariableNotSet", Level.WARNING),
+        ("InvalidVariable", Level.WARNING),
+    }
+
+
+def test_a_value_of_a_secret_stays_in_secrets():
+    values = VariableValues(known={"TOKEN": Secret("hush")})
+    text = "apiVersion: v1\nkind: {0}\nmetadata: {{name: a}}\n{1}: {{a: '${{TOKEN}}', b: 'x'}}\n"
+    found = read(values=values, a=text.format("ConfigMap", "data"), b=text.format("Secret", "stringData"))
+    assert found.config_maps == {("default", "a"): {"b": "x"}}
+    assert found.secrets == {("default", "a"): {"a": Secret("hush"), "b": Secret("x")}}
+    assert list_problems(found) == [("SecretInConfigMap", "warning", "a.yaml", 4)]
+
+
+@pytest.mark.parametrize(
+    ("is_to_come", "field", "level", "why"),
+    [
+        (True, "managedBy", "warning", "a sync reads it, and nothing in a plan depends on it"),
+        (True, "location", "error", "what is planned depends on it"),
+        (False, "managedBy", "error", "nobody reads it"),
+    ],
+)
+def test_a_value_that_was_not_read_is_unknown_whatever_its_default(is_to_come, field, level, why):
+    values = VariableValues(unread=("Secret ns/a is in no secret source",), is_to_come=is_to_come)
+    found = read(values=values, a=f"{group()}  {field}: ${{X:=default}}\n".replace("  location: westeurope\n", ""))
+    (resource,) = found.resources
+    assert resource.spec == {field: Placeholder("${X:=default}")}
+    (problem,) = resource.problems
+    assert (problem.code, problem.level.value) == ("VariableNotKnown", level), why
+    assert "Secret ns/a is in no secret source" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "expected", "why"),
+    [
+        ("$LOCATION", None, "error", "a variable that is there"),
+        ("x-$NAME", None, "error", "inside a text"),
+        ("$ZONE", None, "error", "nothing else in capitals"),
+        ("x $ZONE", None, "warning", "it may be a text"),
+        ("$LOCATION", FLUX, "warning", "Flux leaves it"),
+        ("$zone", None, None, "a text"),
+        ("$$LOCATION", None, None, "a literal"),
+        ("cost: 5$", None, None, "a price"),
+    ],
+)
+def test_a_variable_without_braces_is_named(text, unit, expected, why):
+    found = read(unit, a=f"{group()}  managedBy: '{text}'\n")
+    (resource,) = found.resources
+    assert [(one.code, one.level.value) for one in resource.problems] == (
+        [("VariableWithoutBraces", expected)] if expected else []
+    ), why
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "why"),
+    [
+        (group("rg", "${LOCATION}"), [("VariableNotReplaced", "error", "a.yaml", 6)], "no location has a $"),
+        (group("rg", "$LOCATION"), [("VariableNotReplaced", "error", "a.yaml", 6)], "without braces"),
+        (group() + "  managedBy: ${BY:=x}\n", [("VariableNotReplaced", "warning", "a.yaml", 7)], "another field"),
+        (group() + "  managedBy: ${{ github.sha }} $${A} $x\n", [], "no variable"),
+        (group() + "  managedBy: ${A/b/c}\n", [("VariableNotReplaced", "warning", "a.yaml", 7)], "with a function"),
+    ],
+)
+def test_a_unit_without_variables_names_those_that_stay(text, expected, why):
+    assert list_problems(read_off(a=text)) == expected, why
+
+
+def test_a_name_with_a_variable_is_no_name_in_a_unit_without():
+    """It may be any resource: none may count as removed from git because somebody forgot the values."""
+    found = read_off(a=group("${ENV}-rg"))
+    assert (found.resources, [one.is_rejected for one in found.unread]) == ((), [True])
+    assert list_problems(found) == [("VariableNotReplaced", "error", "a.yaml", 4)]
+
+
+def test_a_unit_of_flux_without_variables_is_not_changed_by_the_operator():
+    variables = VariableSet(everywhere=VariableValues(known={"ZONE": "x"}))
+    text = f"{group()}  managedBy: $${{ZONE}}\n"
+    found = read_manifests({"a.yaml": text.encode()}, units={"a.yaml": FLUX}, variables=variables)
+    assert found.resources[0].spec["managedBy"] == "$${ZONE}"
+
+
+def test_a_document_that_wants_none_replaced_says_nothing():
+    text = group("rg", "${ZONE}").replace(
+        "metadata:", "metadata:\n  annotations: {kustomize.toolkit.fluxcd.io/substitute: disabled}"
+    )
+    for found in (read(a=text), read_off(a=text)):
+        assert (found.resources[0].spec, list_problems(found)) == ({"location": "${ZONE}"}, [])
+
+
+def test_what_expands_to_too_much_is_rejected():
+    variables = VariableSet(everywhere=VariableValues(known={"A": "x" * 100}))
+    reader = VariableReader(variables, ExpansionBudget(left=1000))
+    text = GROUP.format(name="rg", location="${A}") + "".join(f"  f{number}: ${{A}}\n" for number in range(9))
+    (document,) = read_documents("a.yaml", text.encode(), marks_quotes=True).documents
+    leftover = reader.replace(VariableSubject(document=document, unit=None, resource=0))
+    assert [one.code for one in leftover.problems] == ["VariablesTooLarge"]
