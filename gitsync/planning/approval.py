@@ -11,11 +11,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gitsync.diff.projection import project, select_asked
+from gitsync.diff.unknown_values import blank, find_paths, find_unknown_values
 from gitsync.formats.json_pointer import JsonPath, format_pointer
 from gitsync.model.condition import Condition, Hold
 from gitsync.model.live import Live
 from gitsync.model.review import Review, Reviewed
-from gitsync.model.secret import Placeholder
+from gitsync.model.secret import MASKED
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action
 from gitsync.planning.secret_digest import mask_digests
@@ -36,9 +37,7 @@ EXISTS = "exists"
 
 def find_runtime_values(request: Request) -> tuple[str, ...]:
     """The parts of a plan's request that only a run knows, sorted."""
-    in_body = [
-        format_pointer(path) for path, value in _iterate_leaves(request.body, ()) if isinstance(value, Placeholder)
-    ]
+    in_body = [format_pointer(path) for path in find_unknown_values(request.body)]
     return tuple(sorted([*in_body, *([ID] if "<" in request.arm_id else [])]))
 
 
@@ -60,14 +59,23 @@ def remove_runtime_values(body: Any, later: tuple[str, ...], path: JsonPath = ()
     return body
 
 
-def digest_live(live: Live, desired: Mapping[str, Any], sent: Mapping[str, Any]) -> str:
+def digest_live(live: Live, desired: Mapping[str, Any], sent: Mapping[str, Any], later: tuple[str, ...] = ()) -> str:
     """The digest of the live state of a resource that exists: the leaves that git sets and those that were sent, and
-    whether its last operation failed. The rest of the response (counters, times) changes by itself.
+    whether its last operation failed. The rest of the response (counters, times) changes by itself, and the leaves of
+    `later` are left out, since a plan does not compare them.
 
     `desired` and `sent` are sealed bodies.
     """
-    projections = [project(select_asked(mask_digests(body)), live.body) for body in (desired, sent)]
-    return _digest([*projections, live.has_failed])
+    paths = tuple(find_paths(desired, later))
+    bodies = [_mask_paths(mask_digests(body), paths, desired) for body in (desired, sent)]
+    return _digest([*(project(select_asked(body), live.body) for body in bodies), live.has_failed])
+
+
+def _mask_paths(body: Any, paths: tuple[JsonPath, ...], reference: Mapping[str, Any]) -> Any:
+    """Mask the values at paths of `reference`: then no live value is taken in their place."""
+    for path in paths:
+        body = blank(body, path, reference, MASKED)
+    return body
 
 
 def find_objection(

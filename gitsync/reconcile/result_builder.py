@@ -185,11 +185,15 @@ def _make_condition(
     elif rules.writes:
         new = READY
     else:
-        reason = attempt.prune.reason if isinstance(attempt, PruneAttempt) else ""
+        reason = attempt.prune.reason if isinstance(attempt, PruneAttempt) else _note_unknown_id(attempt)
         notes = (reason, attempt.note, note_region(_find_comparison(attempt).differences))
         return _make_planned(attempt.record, " ".join(filter(None, notes)))
     new = mask_condition(new, redactions.mask)  # before it is compared with the recorded one, which is masked
     return replace(new, generation=generation, time=format_rfc3339(now))
+
+
+def _note_unknown_id(attempt: ApplyAttempt) -> str:
+    return f"The ARM id is not known yet: {attempt.id_doubt.rstrip('.')}." if attempt.id_doubt else ""
 
 
 def _make_planned(record: Record | None, note: str) -> Condition:

@@ -50,7 +50,7 @@ async def load_run_input(config: Config, connections: Connections, state: State,
     connections.redactions.spare(name for one in manifests.resources for name in (one.key.name, one.key.namespace))
     lookup = Lookup(
         connections.places.sources_with(manifests, connections.settings.namespace),
-        asks_remote=writes,
+        reads_remote_secrets=writes or config.plan_secrets,
         redact=connections.redact,
     )
     records = _select_records(state, config)

@@ -4,6 +4,8 @@ Each value is read once from the sources, before references are resolved: resolv
 waits for its producer, so a value that is in no source then is missing. A value keeps what its first use found: an
 export may add a missing one later, and changes none that was used. A plan only knows that an export will exist,
 and reads no remote source: such a value is a `Placeholder`, which is not compared.
+waits for its producer, so a value that is in no source then is missing. A plan only knows that an export will exist,
+and does not read every remote source: such a value is a `Placeholder`, which is not compared.
 """
 
 from __future__ import annotations
@@ -79,8 +81,8 @@ class RunValues:
         state = self._lookup.found(address)
         if state.exists and not self._is_to_come(address, None):
             return self._use_map(address, state.values)
-        if state.unasked or self._is_to_come(address, None):
-            return Placeholder(f"<secret {name}>")
+        if why := self._explain_unknown(address, None):
+            return Placeholder(f"<secret {name}>", why=why)
         raise MissingValueError(
             "SecretNotFound",
             "failed resolving secret references: couldn't resolve secret collection "  # quoted from ASO
@@ -91,7 +93,7 @@ class RunValues:
         address = Address(Holder.CONFIG_MAP, namespace, name)
         value = self._find_value(address, key, f"<configmap {name}/{key}>")
         if value is not None:
-            return value if isinstance(value, Placeholder) else value.reveal()
+            return value.as_public() if isinstance(value, Placeholder) else value.reveal()
         raise MissingValueError(
             "ConfigMapNotFound",
             f"failed resolving config map references: {self._describe_missing(address, key, 'config map')}",
@@ -129,12 +131,17 @@ class RunValues:
     def _find_current(self, address: Address, key: str, placeholder: str) -> Secret | None:
         if self._is_exported(address, key):
             return self._exported[address][key]
+        known_values = {} if self._is_to_come(address, key) else self._lookup.found(address).values
+        if key in known_values:
+            return known_values[key]
+        why = self._explain_unknown(address, key)
+        return Placeholder(placeholder, why=why) if why else None
+
+    def _explain_unknown(self, address: Address, key: str | None) -> str:
+        """Say why a plan does not know a value; "" if it does, or if there is none."""
         if self._is_to_come(address, key):
-            return Placeholder(placeholder)
-        state = self._lookup.found(address)
-        if key in state.values:
-            return state.values[key]
-        return Placeholder(placeholder) if state.unasked else None
+            return "another resource of the run exports it"
+        return self._lookup.found(address).unread
 
     def _is_to_come(self, address: Address, key: str | None) -> bool:
         """Tell whether, in a plan, a resource of the run will export it."""

@@ -96,15 +96,15 @@ def _describe_apply(attempt: ApplyAttempt, later: tuple[str, ...], digests: Dige
     return Reviewed(
         action=attempt.action,
         desired=digest_desired(attempt.request, body, later),
-        live=_digest_live(attempt, sealed, attempt.record),
+        live=_digest_live(attempt, sealed, attempt.record, later),
         etag=attempt.live.etag if attempt.live else None,
         secrets=has_secrets(body),
         later=later,
     )
 
 
-def _digest_live(attempt: A, desired: Mapping[str, Any], record: Record | None) -> str:
+def _digest_live(attempt: A, desired: Mapping[str, Any], record: Record | None, later: tuple[str, ...] = ()) -> str:
     if attempt.live is None:
         return EXISTS if attempt.exists else attempt.note  # what a write does in addition is reviewed too
     sent = record.applied if record else None
-    return digest_live(attempt.live, desired, sent or {})
+    return digest_live(attempt.live, desired, sent or {}, later)
