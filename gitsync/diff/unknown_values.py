@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from gitsync.diff.list_pairing import find_key, find_key_field, index_by_key, is_plain
 from gitsync.formats.json_pointer import JsonPath, format_pointer
-from gitsync.model.secret import Placeholder
+from gitsync.model.secret import Placeholder, is_hidden
 from gitsync.model.verdict import Comparison
 
 NOT_KNOWN: Final = "not known to a plan"
@@ -34,7 +34,7 @@ def find_unknown_values(body: Any) -> UnknownValues:
     return dict(_iterate_unknown(body, ()))
 
 
-def blank(document: Any, path: JsonPath, reference: Any, text: str) -> Any:
+def blank(document: Any, path: JsonPath, reference: Any, text: str | None) -> Any:
     """Return a document with `text` in place of the value at a path; the same if it has none.
 
     The indexes of the path are those of `reference`: entries of lists are paired as in a comparison.
@@ -57,6 +57,13 @@ def blank_all(document: Any, unknown: UnknownValues, reference: Any) -> Any:
     for path, placeholder in unknown.items():
         document = blank(document, path, reference, str(placeholder))
     return document
+
+
+def blank_baseline(baseline: Any, unknown: UnknownValues, reference: Any) -> Any:
+    """The same for a baseline, which never has a secret, masked or not."""
+    for path, placeholder in unknown.items():
+        baseline = blank(baseline, path, reference, None if is_hidden(placeholder) else str(placeholder))
+    return baseline
 
 
 def find_paths(body: Any, pointers: Collection[str], path: JsonPath = ()) -> Iterator[JsonPath]:
@@ -104,7 +111,7 @@ def _iterate_unknown(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, Pla
             yield from _iterate_unknown(child, (*path, index))
 
 
-def _blank_entry(document: Any, index: int, rest: JsonPath, reference: Any, text: str) -> Any:
+def _blank_entry(document: Any, index: int, rest: JsonPath, reference: Any, text: str | None) -> Any:
     if not isinstance(document, list) or not isinstance(reference, list):
         return document
     at = _find_counterpart(document, index, reference)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from gitsync.manifests.credential_secret import iterate_secrets
 from gitsync.model.export import Address, Holder
+from gitsync.model.problem import Level, Problem
 from gitsync.model.secret import Secret
 from gitsync.secrets.protocols import SecretSource, VaultError
 from gitsync.secrets.retry import PassingError
@@ -38,7 +39,7 @@ class Lookup:
         self._sources = sources
         self._reads_remote_secrets = reads_remote_secrets
         self._redact = redact
-        self._silent: dict[str, str] = {}
+        self._refused: dict[str, dict[Address, VaultError]] = {}
         self._states: dict[Address, LookupState] = {}
         self._asked_keys: dict[Address, set[str | None]] = {}
         self._locks: dict[Address, asyncio.Lock] = {}
@@ -104,11 +105,28 @@ class Lookup:
         self, source: SecretSource, address: Address, keys: tuple[str, ...]
     ) -> tuple[Mapping[str, Secret] | None, str]:
         """The same for a config map, which a plan reads if it may. A source that did not answer is not asked again."""
-        if source.name in self._silent:
-            return None, self._silent[source.name]
+        refused = self._refused.setdefault(source.name, {})
+        silence = next((error for error in refused.values() if isinstance(error, PassingError)), None)
         try:
+            if silence:
+                raise silence
             return await source.read(address, keys), ""
-        except PassingError as error:
-            return None, self._silent.setdefault(source.name, f"{source.name} did not answer. {error.message}")
         except VaultError as error:
+            refused[address] = error
             return None, f"{address} could not be read from {source.name}. {error}"
+
+    def warn_unread(self) -> tuple[Problem, ...]:
+        """Return a warning for each source with config maps that a plan could not read."""
+        return tuple(_make_unread_problem(name, refused) for name, refused in self._refused.items() if refused)
+
+
+def _make_unread_problem(source: str, refused: Mapping[Address, VaultError]) -> Problem:
+    (address, error), *more = refused.items()
+    names = f"{address} and {len(more)} more" if more else str(address)
+    return Problem(
+        code="ValuesNotRead",
+        level=Level.WARNING,
+        message=f"The plan could not read {names} from {source}, so it does not know whether the values changed. "
+        f"{error.message}",
+        hint=error.hint,
+    )

@@ -10,7 +10,7 @@ and does not read every remote source: such a value is a `Placeholder`, which is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from gitsync.model.export import Address, Export, Holder
 from gitsync.model.gvk import Key
@@ -25,10 +25,21 @@ Promised = Mapping[Address, frozenset[str | None]]
 
 
 class RunValues:
-    """Values of one run, in memory only. `foresees` tells that it is a plan."""
+    """Values of one run, in memory only. `foresees` tells that it is a plan, which cannot be sure of the ids of the
+    `doubtful` manifests.
+    """
 
-    def __init__(self, lookup: Lookup, arm_ids: Mapping[Key, str], promised: Promised, *, foresees: bool) -> None:
+    def __init__(
+        self,
+        lookup: Lookup,
+        arm_ids: Mapping[Key, str],
+        promised: Promised,
+        *,
+        foresees: bool,
+        doubtful: Collection[Key] = (),
+    ) -> None:
         self._lookup = lookup
+        self._doubtful = doubtful
         self._arm_ids = dict(arm_ids)
         self._promised = promised
         self._foresees = foresees
@@ -99,12 +110,16 @@ class RunValues:
             f"failed resolving config map references: {self._describe_missing(address, key, 'config map')}",
         )
 
-    def arm_id(self, key: Key) -> str:
-        """Return the id of another manifest; MissingValueError if there is none."""
-        try:
-            return self._arm_ids[key]
-        except KeyError:
-            raise MissingValueError("ReferenceNotFound", describe_missing_reference(key)) from None
+    def arm_id(self, key: Key) -> str | Secret:
+        """Return the id of another manifest; a placeholder if a plan does not know all of it, or cannot be sure of it.
+        MissingValueError if there is none.
+        """
+        arm_id = self._arm_ids.get(key)
+        if arm_id is None:
+            raise MissingValueError("ReferenceNotFound", describe_missing_reference(key))
+        if "<" in arm_id or key in self._doubtful:
+            return Placeholder(arm_id, why=f"the ARM id of {key.kind} {key.name} is not known yet", is_public=True)
+        return arm_id
 
     def root(self, key: Key) -> str:
         """The prefix of the ids of its extension resources. A plan shows a placeholder if it is not known yet."""

@@ -7,7 +7,7 @@ from exporters import SERVER_ID, server
 from test_cluster_of_the_job import Pod
 from test_review import apply, planned
 from test_scenarios_of_secrets import FEDERATION, FEDERATION_ID, IDENTITY, config_map
-from world import GROUP, of
+from world import GROUP, GROUP_ID, of
 
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Action, Verdict
@@ -54,6 +54,9 @@ def test_a_config_map_that_a_plan_may_not_read_is_no_difference(pod):
     assert found.unverified == (ISSUER,)
     assert "ConfigMap default/cluster could not be read from kubernetes" in found.because[ISSUER]
     assert "<secret>" not in render(report), "it is no secret"
+    (problem,) = report.problems
+    assert problem.code == "ValuesNotRead"
+    assert "allows it to get configmaps" in problem.hint
 
 
 def test_what_it_may_not_read_is_not_held_against_azure_either(pod):
@@ -202,3 +205,29 @@ def test_a_plan_that_is_to_read_secrets_names_the_right_that_it_lacks(shop):
     report = shop.plan(plan_secrets=True)
     assert {result.verdict for result in report.results} == {Verdict.INVALID}
     assert "allows it to get secrets" in of(report, "FlexibleServer").condition.message
+
+
+EXTENSION = """\
+    apiVersion: kubernetesconfiguration.azure.com/v1api20230501
+    kind: Extension
+    metadata:
+      name: agent
+    spec:
+      owner:
+        armId: {owner}
+      extensionType: agent
+      configurationProtectedSettings:
+        name: db
+    """
+
+
+def test_a_whole_secret_that_a_plan_does_not_read_is_no_difference(shop):
+    owner = f"{GROUP_ID}/providers/Microsoft.ContainerService/managedClusters/fleet"
+    shop.outside("PUT", owner, {"location": "westeurope"}, "2024-09-01")
+    report = shop.says(group=GROUP, agent=EXTENSION.format(owner=owner)).sync(digest_key=KEY)
+    assert report.exit_code == 0, of(report, "Extension").condition
+    found = of(shop.plan(digest_key=KEY), "Extension")
+    assert (found.verdict, found.unverified) == (Verdict.IN_SYNC, ("/properties/configurationProtectedSettings",))
+    rotate(shop, "tw0-of-the-cluster")
+    found = of(shop.plan(digest_key=KEY, plan_secrets=True), "Extension")
+    assert [path for path, *_ in sides(found)] == ["/properties/configurationProtectedSettings/password"]

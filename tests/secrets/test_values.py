@@ -207,7 +207,7 @@ UNREAD = [
         "could not be read from far. It may not. Grant it.",
         "another may",
     ),
-    (PassingError("It is down.", attempts=1), 1, "far did not answer. It is down.", "so is it for the others"),
+    (PassingError("It is down.", attempts=1), 1, "could not be read from far. It is down.", "so is it for the others"),
 ]
 
 

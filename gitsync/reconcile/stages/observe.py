@@ -8,7 +8,13 @@ from functools import partial
 from gitsync.diff.hints import find_kind_hints
 from gitsync.diff.redact import find_secret_shapes, redact_comparison
 from gitsync.diff.three_way import Remembered, remove_secrets
-from gitsync.diff.unknown_values import UnknownValues, add_unknown_values, blank_all, find_unknown_values
+from gitsync.diff.unknown_values import (
+    UnknownValues,
+    add_unknown_values,
+    blank_all,
+    blank_baseline,
+    find_unknown_values,
+)
 from gitsync.extensions.registry import Registry
 from gitsync.model.condition import Condition
 from gitsync.model.verdict import Action, Comparison, Verdict
@@ -146,11 +152,14 @@ def _leave_out(attempt: ApplyAttempt, unknown: UnknownValues) -> ApplyAttempt:
         return attempt
     request, live, before = attempt.filled_request, attempt.live, attempt.remembered
     leave_out = partial(blank_all, unknown=unknown, reference=request.body)
+    if before:
+        baseline = blank_baseline(before.baseline, unknown, request.body)
+        before = Remembered(leave_out(before.applied), baseline)
     return replace(
         attempt,
         request=replace(request, body=leave_out(request.body)),
         live=replace(live, body=leave_out(live.body)) if live else None,
-        remembered=Remembered(leave_out(before.applied), leave_out(before.baseline)) if before else None,
+        remembered=before,
     )
 
 
