@@ -35,10 +35,10 @@ EXISTS = "exists"
 """The digest of a resource that supports HEAD only."""
 
 
-def find_runtime_values(request: Request) -> tuple[str, ...]:
+def find_runtime_values(request: Request, *, is_id_sure: bool = True) -> tuple[str, ...]:
     """The parts of a plan's request that only a run knows, sorted."""
     in_body = [format_pointer(path) for path in find_unknown_values(request.body)]
-    return tuple(sorted([*in_body, *([ID] if "<" in request.arm_id else [])]))
+    return tuple(sorted([*in_body, *([] if is_id_sure and "<" not in request.arm_id else [ID])]))
 
 
 def digest_desired(request: Request, body: Mapping[str, Any], later: tuple[str, ...]) -> str:

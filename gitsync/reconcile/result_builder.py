@@ -193,7 +193,9 @@ def _make_condition(
 
 
 def _note_unknown_id(attempt: ApplyAttempt) -> str:
-    return f"The ARM id is not known yet: {attempt.id_doubt.rstrip('.')}." if attempt.id_doubt else ""
+    """Say why a plan does not know the id; "" if it does, or has it from the record."""
+    is_unknown = attempt.id_doubt and (attempt.prepared.id_doubt or "<" in attempt.arm_id)
+    return f"The ARM id is not known yet: {attempt.id_doubt.rstrip('.')}." if is_unknown else ""
 
 
 def _make_planned(record: Record | None, note: str) -> Condition:
@@ -239,6 +241,7 @@ def _make_record(
         depends_on=prepared.depends_on,
         agent=rules.agent,
         credential=prepared.credential,
+        subscription=attempt.identity.subscription if prepared.credential else "",
         condition=condition,
     )
 

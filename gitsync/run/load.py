@@ -56,7 +56,9 @@ async def load_run_input(config: Config, connections: Connections, state: State,
     records = _select_records(state, config)
     places = find_credential_names(manifests.resources, records)
     identities = await find_credentials(places, lookup, patience=config.resource_timeout, stop=connections.stop)
-    credentials = Credentials(identities, connections.subscription, other_clouds=config.allow_multi_env_management)
+    credentials = Credentials(
+        identities, connections.subscription, records, other_clouds=config.allow_multi_env_management
+    )
     if not connections.subscription and not credentials.any_of_secrets:
         raise ConfigError(
             "No subscription is set, so ARM ids cannot be built.",
@@ -66,7 +68,8 @@ async def load_run_input(config: Config, connections: Connections, state: State,
     prepared = prepare_resources(config, connections.settings, manifests, connections.catalog, credentials.of, today)
     prepared = await add_foreign_objects(prepared, _list_local_sources(lookup))
     unused = () if takes_secrets(config) else warn_unused_exports(prepared, Selection(only=config.only))
-    manifests = replace(manifests, problems=(*manifests.problems, *credentials.warnings(records), *unused))
+    warnings = (*credentials.warnings(manifests.resources, records), *unused)
+    manifests = replace(manifests, problems=(*manifests.problems, *warnings))
     return RunInput(manifests=manifests, prepared=prepared, lookup=lookup, credentials=credentials)
 
 

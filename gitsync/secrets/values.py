@@ -10,7 +10,7 @@ and does not read every remote source: such a value is a `Placeholder`, which is
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from gitsync.model.export import Address, Export, Holder
 from gitsync.model.gvk import Key
@@ -25,21 +25,11 @@ Promised = Mapping[Address, frozenset[str | None]]
 
 
 class RunValues:
-    """Values of one run, in memory only. `foresees` tells that it is a plan, which cannot be sure of the ids of the
-    `doubtful` manifests.
-    """
+    """Values of one run, in memory only. `foresees` tells that it is a plan."""
 
-    def __init__(
-        self,
-        lookup: Lookup,
-        arm_ids: Mapping[Key, str],
-        promised: Promised,
-        *,
-        foresees: bool,
-        doubtful: Collection[Key] = (),
-    ) -> None:
+    def __init__(self, lookup: Lookup, arm_ids: Mapping[Key, str], promised: Promised, *, foresees: bool) -> None:
         self._lookup = lookup
-        self._doubtful = doubtful
+        self._unsure: set[Key] = set()
         self._arm_ids = dict(arm_ids)
         self._promised = promised
         self._foresees = foresees
@@ -53,9 +43,11 @@ class RunValues:
         for export in exports:
             self._exported.setdefault(export.address, {}).update(export.data)
 
-    def names(self, key: Key, arm_id: str) -> None:
-        """Make an id known that a config map named."""
+    def names(self, key: Key, arm_id: str, *, is_sure: bool = True) -> None:
+        """Make an id known that a config map named. A plan may not be sure of it."""
         self._arm_ids[key] = arm_id
+        if not is_sure:
+            self._unsure.add(key)
 
     def rooted(self, key: Key, root: str) -> None:
         """Make known the prefix of the ids of a resource's extension resources."""
@@ -117,7 +109,7 @@ class RunValues:
         arm_id = self._arm_ids.get(key)
         if arm_id is None:
             raise MissingValueError("ReferenceNotFound", describe_missing_reference(key))
-        if "<" in arm_id or key in self._doubtful:
+        if "<" in arm_id or key in self._unsure:
             return Placeholder(arm_id, why=f"the ARM id of {key.kind} {key.name} is not known yet", is_public=True)
         return arm_id
 

@@ -40,7 +40,8 @@ class Approval:
 async def review_apply(attempt: ApplyAttempt, *, approval: Approval, cache: RunCache, digests: Digests) -> ApplyAttempt:
     """Note what a reviewer must see of an apply, or stop it if that has changed since."""
     if approval.is_reviewed:
-        later = find_runtime_values(attempt.request) if attempt.request else ()
+        is_sure = not attempt.prepared.id_doubt
+        later = find_runtime_values(attempt.request, is_id_sure=is_sure) if attempt.request else ()
         return replace(attempt, reviewed=_describe_apply(attempt, later, digests))
     review = approval.review
     if review is None or cache.has_sent(attempt.location):

@@ -25,13 +25,12 @@ def resolve_id(attempt: ApplyAttempt, values: RunValues) -> ApplyAttempt:
     Raises MissingValueError if a value does not exist.
     """
     request = fill(attempt.template, attempt.key.namespace, values)
-    why = _explain_unknown_name(attempt, values)
-    if why:
+    doubt = attempt.prepared.id_doubt or _explain_unknown_name(attempt, values)
+    if doubt:
         request = replace(request, arm_id=_recall_id(request.arm_id, attempt.record))
-        attempt = replace(attempt, id_doubt=why)
     if attempt.prepared.arm_id is None:
-        values.names(attempt.key, request.arm_id)
-    return replace(attempt, request=request)
+        values.names(attempt.key, request.arm_id, is_sure=not attempt.prepared.id_doubt)
+    return replace(attempt, request=request, id_doubt=doubt)
 
 
 def _explain_unknown_name(attempt: ApplyAttempt, values: RunValues) -> str:
