@@ -79,12 +79,18 @@ def _mask_paths(body: Any, paths: tuple[JsonPath, ...], reference: Mapping[str, 
 
 
 def find_objection(
-    review: Review, reviewed: Reviewed | None, current: Reviewed, digest_key: str, *, quiet: bool
+    review: Review,
+    reviewed: Reviewed | None,
+    current: Reviewed,
+    digest_key: str,
+    *,
+    quiet: bool,
+    foreseen: bool = False,
 ) -> Condition | None:
     """Say why a resource that the run would write must not be written; None if it is unchanged since the review.
 
     `digest_key` is the name of the run's key. `quiet` says that this run has written nothing near the resource, so
-    that only others can have moved its ETag.
+    that only others can have moved its ETag. `foreseen` says that only values differ which the plan left to this run.
     """
     if reviewed is None:
         return make_warning(NOT_REVIEWED, "The reviewed plan does not contain this resource, so it is not written.")
@@ -94,7 +100,7 @@ def find_objection(
     change = next(_list_changes(reviewed, current, quiet=quiet), "")
     if change:
         return make_warning(OUTDATED, change, _PLAN_AGAIN)
-    if writes:
+    if writes or foreseen:
         return None
     return make_warning(NOT_REVIEWED, "The reviewed plan does not change this resource, so it is not written.")
 

@@ -1,17 +1,26 @@
-"""Plans of resources whose values are in a cluster: what a plan reads, and what it says of values that it cannot know."""
+"""Plans of resources whose values are elsewhere: what a plan reads, and what it says of values that it cannot know."""
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
+
+import private_ca
 import pytest
 from exporters import SERVER_ID, server
+from fake_key_vault import FakeKeyVault
+from rig import StaticCredential
 from test_cluster_of_the_job import Pod
 from test_review import apply, planned
 from test_scenarios_of_secrets import FEDERATION, FEDERATION_ID, IDENTITY, config_map
-from world import GROUP, GROUP_ID, of
+from world import GROUP, GROUP_ID, World, of
 
+from gitsync.arm.auth.access import Network
+from gitsync.arm.http.network import open_transport
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report.text import render
+from gitsync.secrets.keyvault.keyvault import open_key_vault
+from gitsync.secrets.stores import Places
 
 KEY = Secret("k" * 32)
 ISSUER = "/properties/issuer"
@@ -231,3 +240,42 @@ def test_a_whole_secret_that_a_plan_does_not_read_is_no_difference(shop):
     rotate(shop, "tw0-of-the-cluster")
     found = of(shop.plan(digest_key=KEY, plan_secrets=True), "Extension")
     assert [path for path, *_ in sides(found)] == ["/properties/configurationProtectedSettings/password"]
+
+
+class Vaulted(World):
+    """A world whose runs have a Key Vault beside the manifests."""
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.ca = private_ca.make(folder)
+        self.vault = FakeKeyVault(self.ca.tls)
+
+    @asynccontextmanager
+    async def azure(self):
+        async with (
+            super().azure() as azure,
+            self.vault as fake,
+            open_transport(Network(ca_bundle=self.ca.bundle, read_timeout=5)) as way,
+            open_key_vault(fake.url, StaticCredential(), way, self.clock) as vault,
+        ):
+            self.places = Places(order=("manifests", "key-vault"), sources={"key-vault": vault})
+            yield azure
+
+
+def test_a_rotated_secret_of_a_key_vault_passes_a_review(tmp_path):
+    world, settings = Vaulted(tmp_path), {"digest_key": KEY, "plan_secrets": True}
+    world.vault.make("default--db--password", "0ne-of-the-vault")
+    world.says(group=GROUP, server=server("db", "password")).sync(digest_key=KEY)
+    world.vault.make("default--db--password", "tw0-of-the-vault")
+    world.vault.requests.clear()
+    found = of(world.plan(digest_key=KEY), "FlexibleServer")
+    assert (found.verdict, found.unverified, world.vault.requests) == (Verdict.IN_SYNC, (PASSWORD,), [])
+    found = of(world.plan(**settings), "FlexibleServer")
+    assert (found.verdict, sides(found)) == (Verdict.PENDING, [(PASSWORD, "<secret>", "<secret>")])
+    assert apply(world, planned(world, **settings), digest_key=KEY).exit_code == 0
+    assert world.sent("PUT") == [SERVER_ID]
+
+
+def test_a_config_map_is_missing_although_a_plan_does_not_ask_a_key_vault(tmp_path):
+    found = of(Vaulted(tmp_path).says(group=GROUP, who=IDENTITY, jobs=FEDERATION).plan(), "FederatedIdentityCredential")
+    assert (found.verdict, found.condition.reason) == (Verdict.BLOCKED, "ConfigMapNotFound"), "a vault holds none"

@@ -51,7 +51,14 @@ async def review_apply(attempt: ApplyAttempt, *, approval: Approval, cache: RunC
     if attempt.action is Action.NONE and not may_miss_a_secret:
         return attempt
     current = _describe_apply(attempt, reviewed.later if reviewed else (), digests)
-    refusal = find_objection(review, reviewed, current, digests.key_name, quiet=_is_quiet(attempt, cache))
+    refusal = find_objection(
+        review,
+        reviewed,
+        current,
+        digests.key_name,
+        quiet=_is_quiet(attempt, cache),
+        foreseen=_is_foreseen(attempt, current.later),
+    )
     if refusal is None or (attempt.action is Action.NONE and refusal.reason != SECRETS_NOT_REVIEWED):
         return attempt
     return attempt.stopped(refusal, may_mend=False)
@@ -78,6 +85,18 @@ def _may_miss_a_secret(comparison: Comparison | None, reviewed: Reviewed | None)
     """Tell whether there may be something to write that the plan saw and this run, without its digest key, does not."""
     is_written = reviewed is not None and reviewed.action is not Action.NONE
     return is_written and comparison is not None and bool(comparison.because)
+
+
+def _is_foreseen(attempt: ApplyAttempt, later: tuple[str, ...]) -> bool:
+    """Tell whether all that differs are values that the plan left to this run, which has just created a resource that
+    exports values to this one.
+    """
+    differences = attempt.comparison.differences if attempt.comparison else ()
+    has_created = any(result.action is Action.CREATE for result in attempt.before.values())
+    return has_created and all(
+        any(difference.path == path or difference.path.startswith(f"{path}/") for path in later)
+        for difference in differences
+    )
 
 
 def _is_quiet(attempt: A, cache: RunCache) -> bool:

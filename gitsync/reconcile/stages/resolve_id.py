@@ -25,7 +25,7 @@ def resolve_id(attempt: ApplyAttempt, values: RunValues) -> ApplyAttempt:
     Raises MissingValueError if a value does not exist.
     """
     request = fill(attempt.template, attempt.key.namespace, values)
-    doubt = attempt.prepared.id_doubt or _explain_unknown_name(attempt, values)
+    doubt = _explain_unknown_name(attempt, values) or attempt.prepared.id_doubt
     if doubt:
         request = replace(request, arm_id=_recall_id(request.arm_id, attempt.record))
     if attempt.prepared.arm_id is None:
