@@ -42,7 +42,7 @@ class Unopened:
     async def read(self, address: Address, _keys: Sequence[str]) -> Mapping[str, Secret] | None:
         if address.holder not in self.holders:
             return None
-        raise VaultError(self.why)
+        raise VaultError(self.why, hint="Run the plan in the cluster to compare its values; a sync reads them.")
 
 
 @asynccontextmanager
