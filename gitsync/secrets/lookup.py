@@ -66,7 +66,7 @@ class Lookup:
 
     def list_asked(self) -> tuple[SecretSource, ...]:
         """The sources that this run may ask, in order."""
-        return tuple(source for source in self._sources if self._asks_remote or not source.is_remote)
+        return tuple(source for source in self._sources if self._reads_remote_secrets or not source.is_remote)
 
     def found(self, address: Address) -> LookupState:
         """The state of an object, without a lookup."""
