@@ -122,10 +122,11 @@ async def sync_revision(config: Config, connections: Connections, *, writes: boo
         taken = write_expected(connections, state, expect_records(plan.applies.values(), agent), agent)
         plan = hold_taken(plan, taken)
     results, collected = await _walk(connections, run, plan, state, make_selection(config))
-    problems = (*run_input.lookup.warn_unread(), *collected.problems)
 
     report = replace(
-        _make_report(config, connections, plan, results, problems, writes=writes),
+        _make_report(
+            config, connections, plan, results, (*run_input.lookup.warn_unread(), *collected.problems), writes=writes
+        ),
         target=target,
         started=started_at,
         finished=format_rfc3339(connections.clock.now()),

@@ -65,7 +65,7 @@ def test_a_config_map_that_a_plan_may_not_read_is_no_difference(pod):
     assert "<secret>" not in render(report), "it is no secret"
     (problem,) = report.problems
     assert problem.code == "ValuesNotRead"
-    assert "allows it to get configmaps" in problem.hint
+    assert "gitsync-get-configmaps" in problem.hint, "the Role that is missing"
 
 
 def test_what_it_may_not_read_is_not_held_against_azure_either(pod):
@@ -213,7 +213,7 @@ def test_a_plan_that_is_to_read_secrets_names_the_right_that_it_lacks(shop):
     shop.cluster.forbid("get", "secrets")
     report = shop.plan(plan_secrets=True)
     assert {result.verdict for result in report.results} == {Verdict.INVALID}
-    assert "allows it to get secrets" in of(report, "FlexibleServer").condition.message
+    assert "gitsync-get-secrets" in of(report, "FlexibleServer").condition.message
 
 
 EXTENSION = """\

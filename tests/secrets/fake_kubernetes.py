@@ -124,7 +124,7 @@ class FakeKubernetes:
         self._terminating.add(namespace)
 
     def allow(self, verb: str, resource: str) -> None:
-        self._forbidden.discard((verb, resource))
+        self._forbidden.pop((verb, resource))
 
     def fail(self, line: str, *faults: Fault) -> None:
         """Answer the next requests of a line so, one after the other."""
