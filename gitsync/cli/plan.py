@@ -21,6 +21,7 @@ SETTINGS = (
     *DECIDING,
     *TELLING,
     "plan_out",
+    "plan_secrets",
     "detailed_exitcode",
     "from_revision",
     "to_revision",

@@ -138,6 +138,12 @@ class Config:
     key_vault: str | None = declare_setting(
         None, "Key Vault of the source and the sink `key-vault`: its https address.", form=SettingForm.URL
     )
+    plan_secrets: bool = declare_setting(
+        False,
+        "Let a plan read Secrets from Key Vault and the cluster as a sync does, those of credentials included. "
+        "It shows and keeps no value, only that one changed.",
+        form=SettingForm.SWITCH,
+    )
     export_to: tuple[str, ...] = declare_setting(
         ("status",),
         "Sinks of the Secrets and config maps that resources export, in addition to the memory of the run. "

@@ -48,9 +48,9 @@ def compare_first_sight(desired: Any, live: Any, hints: Hints, path: JsonPath = 
 
 
 def format_value(value: Any) -> Any:
-    """Return a value as a report may show it."""
+    """Return a value as a report may show it. The placeholder of a public value shows where the value comes from."""
     if isinstance(value, Secret):
-        return MASKED
+        return str(value)
     if isinstance(value, dict):
         return {key: format_value(child) for key, child in value.items()}
     if isinstance(value, list):

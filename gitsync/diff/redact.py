@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from gitsync.model.secret import MASKED, Secret
+from gitsync.model.secret import MASKED, is_hidden
 from gitsync.model.verdict import Comparison, Difference
 
 SecretShape = tuple[str, ...]
@@ -48,7 +48,7 @@ def _redact_difference(difference: Difference, shapes: frozenset[SecretShape]) -
 
 
 def _iterate_shapes(value: Any, at: SecretShape) -> Iterator[SecretShape]:
-    if isinstance(value, Secret) or value == MASKED:
+    if is_hidden(value) or value == MASKED:
         yield at
     elif isinstance(value, dict):
         for key, child in value.items():

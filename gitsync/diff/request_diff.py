@@ -11,7 +11,7 @@ from typing import Any
 from gitsync.diff.leaf_changes import find_changes
 from gitsync.diff.projection import select_asked
 from gitsync.formats.json_pointer import format_pointer
-from gitsync.model.secret import MASKED, Secret
+from gitsync.model.secret import MASKED, Secret, is_hidden
 from gitsync.model.verdict import Difference
 
 CHANGED = "changed in git"
@@ -43,6 +43,8 @@ class Bodies:
         return Difference(path, desired, live, CHANGED_SECRET if hidden else CHANGED)
 
     def _replace_secrets(self, value: Any) -> Any:
+        if isinstance(value, Secret) and not is_hidden(value):
+            return str(value)
         if isinstance(value, Secret):
             if value not in self._secrets:
                 self._secrets.append(value)

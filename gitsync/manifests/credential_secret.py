@@ -81,15 +81,20 @@ def iterate_secrets(values: Mapping[str, Secret]) -> Iterator[Secret]:
 def read_subscription(values: Mapping[str, Secret]) -> str | None:
     """The subscription of a Secret; None if it has no valid one."""
     subscription = _read_text(values, SUBSCRIPTION)
-    return subscription if _ID.fullmatch(subscription) else None
+    return subscription if is_id(subscription) else None
+
+
+def is_id(text: str) -> bool:
+    """Tell whether a text may be the id of a subscription, a tenant or a client."""
+    return bool(_ID.fullmatch(text))
 
 
 def _find_faults(name: str, values: Mapping[str, Secret], *, other_clouds: bool) -> Iterator[CredentialRefusal]:
     for key in REQUIRED:
-        if not _ID.fullmatch(_read_text(values, key)):
+        if not is_id(_read_text(values, key)):
             hint = "It must be letters, digits, dots and dashes, such as a UUID."
             yield CredentialRefusal(f'{key} of credential Secret "{name}" is not an id.', hint)
-    if not all(_ID.fullmatch(tenant) for tenant in _read_tenants(values)):
+    if not all(is_id(tenant) for tenant in _read_tenants(values)):
         yield CredentialRefusal(
             f'{TENANTS} of credential Secret "{name}" is not a list of ids.', "Separate them with commas."
         )

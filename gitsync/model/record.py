@@ -75,9 +75,10 @@ class Record:
     the spec, whose digest is `spec_digest`; `reconciled_generation` is the last one that was sent or found in Azure, 0
     for none. `writes` counts the runs that wrote it, `row` those of them that something undid (None: none yet).
     `agent` names the agent that keeps it, and so does `operator`, an annotation of ASO; older records lack it.
-    `credential` is the Secret that it was last reconciled with, by its name; "" for the global credential. `exports`
-    are the Secrets and config maps that are its own, sorted. `unit` is the folder of the manifest (manifests/units); ""
-    in older records. `trust` is not kept: it is found when the record is read.
+    `credential` is the Secret that it was last reconciled with, by its name; "" for the global credential.
+    `subscription` is that of the Secret; "" in older records, and for the global credential. `exports` are the Secrets
+    and config maps that are its own, sorted. `unit` is the folder of the manifest (manifests/units); "" in older
+    records. `trust` is not kept: it is found when the record is read.
     """
 
     key: Key
@@ -99,6 +100,7 @@ class Record:
     agent: str = ""
     operator: str = ""
     credential: str = ""
+    subscription: str = ""
     exports: tuple[Address, ...] = ()
     unit: str = ""
     condition: Condition | None = None

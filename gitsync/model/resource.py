@@ -49,8 +49,9 @@ class Prepared:
     manifests that must come first (owner, references, producers of values), sorted, each of them present in the same
     set of manifests. `problems` has every problem of this resource, errors and warnings. `ignored` are the paths of
     the body that gitsync ignores today, each in its steps (`diff.ignore`). `credential` is the Secret of its namespace
-    that it is reconciled with; "" for the global credential. `is_watched` tells that it is outside of
-    the run, and only read because another resource needs it.
+    that it is reconciled with; "" for the global credential. `id_doubt` says why a plan does not know the subscription,
+    and so not the ARM id: `arm_id` is then None, and the template has the id as far as it is known. `is_watched` tells
+    that it is outside of the run, and only read because another resource needs it.
     """
 
     resource: Resource
@@ -63,6 +64,7 @@ class Prepared:
     problems: tuple[Problem, ...] = ()
     ignored: tuple[tuple[str, ...], ...] = ()
     credential: str = ""
+    id_doubt: str = ""
     is_watched: bool = False
 
     @property

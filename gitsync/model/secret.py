@@ -36,6 +36,30 @@ class Secret:
 
 
 class Placeholder(Secret):
-    """What stands for a value that only a later step of the run can know. It is neither compared nor digested."""
+    """Replaces a value that is not known yet: it is neither compared nor digested.
 
-    __slots__ = ()
+    Its text names the origin of the value. `why` says why the value is not known, as the end of a sentence.
+    `is_public` says that the value is no secret, so the text may be shown.
+    """
+
+    __slots__ = ("is_public", "why")
+
+    def __init__(self, text: str, *, why: str = "", is_public: bool = False) -> None:
+        super().__init__(text)
+        self.why = why
+        self.is_public = is_public
+
+    def as_public(self) -> Placeholder:
+        """The same for a value that is no secret."""
+        return Placeholder(self._value, why=self.why, is_public=True)
+
+    def __repr__(self) -> str:
+        return self._value if self.is_public else MASKED
+
+    def __format__(self, spec: str) -> str:
+        return format(repr(self), spec)
+
+
+def is_hidden(value: object) -> bool:
+    """Tell whether a value must not be shown: every secret, but not the placeholder of a public value."""
+    return isinstance(value, Secret) and not (isinstance(value, Placeholder) and value.is_public)

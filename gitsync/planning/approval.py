@@ -11,11 +11,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gitsync.diff.projection import project, select_asked
+from gitsync.diff.unknown_values import blank, find_paths, find_unknown_values
 from gitsync.formats.json_pointer import JsonPath, format_pointer
 from gitsync.model.condition import Condition, Hold
 from gitsync.model.live import Live
 from gitsync.model.review import Review, Reviewed
-from gitsync.model.secret import Placeholder
+from gitsync.model.secret import MASKED
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action
 from gitsync.planning.secret_digest import mask_digests
@@ -34,12 +35,10 @@ EXISTS = "exists"
 """The digest of a resource that supports HEAD only."""
 
 
-def find_runtime_values(request: Request) -> tuple[str, ...]:
+def find_runtime_values(request: Request, *, is_id_sure: bool = True) -> tuple[str, ...]:
     """The parts of a plan's request that only a run knows, sorted."""
-    in_body = [
-        format_pointer(path) for path, value in _iterate_leaves(request.body, ()) if isinstance(value, Placeholder)
-    ]
-    return tuple(sorted([*in_body, *([ID] if "<" in request.arm_id else [])]))
+    in_body = [format_pointer(path) for path in find_unknown_values(request.body)]
+    return tuple(sorted([*in_body, *([] if is_id_sure and "<" not in request.arm_id else [ID])]))
 
 
 def digest_desired(request: Request, body: Mapping[str, Any], later: tuple[str, ...]) -> str:
@@ -60,23 +59,38 @@ def remove_runtime_values(body: Any, later: tuple[str, ...], path: JsonPath = ()
     return body
 
 
-def digest_live(live: Live, desired: Mapping[str, Any], sent: Mapping[str, Any]) -> str:
+def digest_live(live: Live, desired: Mapping[str, Any], sent: Mapping[str, Any], later: tuple[str, ...] = ()) -> str:
     """The digest of the live state of a resource that exists: the leaves that git sets and those that were sent, and
-    whether its last operation failed. The rest of the response (counters, times) changes by itself.
+    whether its last operation failed. The rest of the response (counters, times) changes by itself, and the leaves of
+    `later` are left out, since a plan does not compare them.
 
     `desired` and `sent` are sealed bodies.
     """
-    projections = [project(select_asked(mask_digests(body)), live.body) for body in (desired, sent)]
-    return _digest([*projections, live.has_failed])
+    paths = tuple(find_paths(desired, later))
+    bodies = [_mask_paths(mask_digests(body), paths, desired) for body in (desired, sent)]
+    return _digest([*(project(select_asked(body), live.body) for body in bodies), live.has_failed])
+
+
+def _mask_paths(body: Any, paths: tuple[JsonPath, ...], reference: Mapping[str, Any]) -> Any:
+    """Mask the values at paths of `reference`: then no live value is taken in their place."""
+    for path in paths:
+        body = blank(body, path, reference, MASKED)
+    return body
 
 
 def find_objection(
-    review: Review, reviewed: Reviewed | None, current: Reviewed, digest_key: str, *, quiet: bool
+    review: Review,
+    reviewed: Reviewed | None,
+    current: Reviewed,
+    digest_key: str,
+    *,
+    quiet: bool,
+    foreseen: bool = False,
 ) -> Condition | None:
     """Say why a resource that the run would write must not be written; None if it is unchanged since the review.
 
     `digest_key` is the name of the run's key. `quiet` says that this run has written nothing near the resource, so
-    that only others can have moved its ETag.
+    that only others can have moved its ETag. `foreseen` says that only values differ which the plan left to this run.
     """
     if reviewed is None:
         return make_warning(NOT_REVIEWED, "The reviewed plan does not contain this resource, so it is not written.")
@@ -86,7 +100,7 @@ def find_objection(
     change = next(_list_changes(reviewed, current, quiet=quiet), "")
     if change:
         return make_warning(OUTDATED, change, _PLAN_AGAIN)
-    if writes:
+    if writes or foreseen:
         return None
     return make_warning(NOT_REVIEWED, "The reviewed plan does not change this resource, so it is not written.")
 

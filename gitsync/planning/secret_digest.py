@@ -20,15 +20,13 @@ from gitsync.model.gvk import Key
 from gitsync.model.secret import MASKED, Placeholder, Secret
 from gitsync.model.verdict import Comparison, Difference, Verdict
 
-CHANGED = "secret changed in git"
-TO_COME = "unknown whether this secret changed: only a sync reads its value"
+CHANGED = "the secret changed"
 NO_KEY = "unknown whether this secret changed: no digest key is set"
 MADE_WITHOUT_KEY = "unknown whether this secret changed: it was last written without a digest key"
 MADE_WITH_ANOTHER_KEY = "unknown whether this secret changed: it was last written with another digest key"
 
 _MEMBER = "$secret"
 _SCHEME = "hmac-sha256"
-_NOT_KNOWN_YET = "to-come"  # in place of a digest; in plans only, so it is never written
 
 _AND_PENDING = {Verdict.IN_SYNC: Verdict.PENDING, Verdict.DRIFTED: Verdict.CONFLICT}
 
@@ -50,10 +48,8 @@ class Digests:
         return self._hmac(["the key itself"])[:8] if self.key else ""
 
     def of(self, resource: Key, place: SecretPath, value: Secret) -> str:
-        """The digest of one secret; "" without a key."""
-        if isinstance(value, Placeholder):
-            return _NOT_KNOWN_YET
-        if self.key is None:
+        """The digest of one secret; "" without a key, and for a value that is not known."""
+        if self.key is None or isinstance(value, Placeholder):
             return ""
         return f"{_SCHEME}:{self.key_name}:{self._hmac([str(resource), *place, value.reveal()])}"
 
@@ -118,8 +114,6 @@ def add_secret_changes(comparison: Comparison, now: Mapping[str, Any], before: M
 
 def _explain_unknown(now: str, before: str) -> str:
     """Return why two digests cannot be compared; "" if they can."""
-    if now == _NOT_KNOWN_YET:
-        return TO_COME
     if not now:
         return NO_KEY
     if not before:

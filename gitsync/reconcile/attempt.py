@@ -115,7 +115,8 @@ class ApplyAttempt(ReconcileAttempt):
     whether the resource existed before the first try. `unseen` counts the reads that did not find what Azure had
     accepted, and `resent` tells that it was then sent again. `streak` is set if the resource is not written because
     something resets it. `exported` are its Secrets and config maps. `answers` are the answers to the lookups of its
-    extensions, and `called` the actions that were called for a check.
+    extensions, and `called` the actions that were called for a check. `id_doubt` says why a plan does not know the ARM
+    id, or cannot be sure of it.
     """
 
     apply: Apply
@@ -133,6 +134,7 @@ class ApplyAttempt(ReconcileAttempt):
     exported: tuple[Address, ...] = ()
     answers: Mapping[LookupRequest, LookupResult] = field(default_factory=dict)
     called: tuple[ActionCall, ...] = ()
+    id_doubt: str = ""
 
     @property
     def key(self) -> Key:

@@ -185,11 +185,17 @@ def _make_condition(
     elif rules.writes:
         new = READY
     else:
-        reason = attempt.prune.reason if isinstance(attempt, PruneAttempt) else ""
+        reason = attempt.prune.reason if isinstance(attempt, PruneAttempt) else _note_unknown_id(attempt)
         notes = (reason, attempt.note, note_region(_find_comparison(attempt).differences))
         return _make_planned(attempt.record, " ".join(filter(None, notes)))
     new = mask_condition(new, redactions.mask)  # before it is compared with the recorded one, which is masked
     return replace(new, generation=generation, time=format_rfc3339(now))
+
+
+def _note_unknown_id(attempt: ApplyAttempt) -> str:
+    """Say why a plan does not know the id; "" if it does, or has it from the record."""
+    is_unknown = attempt.id_doubt and (attempt.prepared.id_doubt or "<" in attempt.arm_id)
+    return f"The ARM id is not known yet: {attempt.id_doubt.rstrip('.')}." if is_unknown else ""
 
 
 def _make_planned(record: Record | None, note: str) -> Condition:
@@ -235,6 +241,7 @@ def _make_record(
         depends_on=prepared.depends_on,
         agent=rules.agent,
         credential=prepared.credential,
+        subscription=attempt.identity.subscription if prepared.credential else "",
         condition=condition,
     )
 

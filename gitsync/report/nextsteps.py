@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from gitsync.diff.unknown_values import is_not_known
 from gitsync.model.refusal import REFUSALS, is_refused
 from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.flapping import FLAPPING
-from gitsync.planning.secret_digest import TO_COME
 
 
 class _Step(NamedTuple):
@@ -43,10 +43,10 @@ def _has_not_ready(report: Report) -> bool:
     )
 
 
-def _has_unseen_secrets(report: Report) -> bool:
-    """Tell whether a resource is in sync for a plan, but only a sync can see whether its secrets changed."""
+def _has_unknown_values(report: Report) -> bool:
+    """Tell whether a resource is in sync for a plan, which does not know all of its values."""
     return report.command == "plan" and any(
-        r.action is Action.NONE and TO_COME in r.because.values() for r in report.results
+        r.action is Action.NONE and any(map(is_not_known, r.because.values())) for r in report.results
     )
 
 
@@ -117,8 +117,9 @@ _STEPS = (
         "Run `gitsync sync` to apply these changes.",
     ),
     _Step(
-        _has_unseen_secrets,
-        "A plan does not read exported or external secrets. If one changed, `gitsync sync` writes it.",
+        _has_unknown_values,
+        "A plan does not know every exported or external value. If one changed, `gitsync sync` writes it. "
+        "`--plan-secrets` lets a plan read external Secrets.",
     ),
     _Step(
         lambda report: report.base is not None,

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from gitsync.diff.three_way import REMOVED
+from gitsync.diff.unknown_values import is_not_known
 from gitsync.logging import escape_controls
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report
@@ -87,9 +88,13 @@ def _format_left_out(results: Sequence[Result]) -> list[str]:
     """How many are in sync, and for how many of them the comparison is incomplete."""
     if not results:
         return []
-    incomplete = sum(bool(result.unverified) for result in results)
-    note = f"; for {incomplete} of them, Azure does not return all desired values" if incomplete else ""
-    return [f"{format_in_sync(results)}, not listed{note}."]
+    unknown = sum(any(map(is_not_known, result.because.values())) for result in results)
+    incomplete = sum(any(not is_not_known(result.because.get(p, "")) for p in result.unverified) for result in results)
+    notes = (
+        f"; for {incomplete} of them, Azure does not return all desired values" if incomplete else "",
+        f"; for {unknown} of them, the plan does not know all desired values" if unknown else "",
+    )
+    return [f"{format_in_sync(results)}, not listed{''.join(notes)}."]
 
 
 class _Row(NamedTuple):

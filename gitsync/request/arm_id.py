@@ -88,6 +88,19 @@ class ArmIds:
             standing = parent
         return None
 
+    def find_base(self, standing: Standing) -> Resource | None:
+        """Return the manifest whose credential decides the subscription in the id of another; None if no credential
+        does: the id is in the tenant, or begins with one that is written in a manifest or that Azure makes.
+        """
+        for _ in range(_DEEPEST):
+            if standing.kind.scope is Scope.LOCATION:
+                return standing.resource
+            parent = self._standings.get(standing.owner.key) if standing.owner and standing.owner.key else None
+            if parent is None or (standing.kind.scope is Scope.EXTENSION and _has_own_root(parent)):
+                return None
+            standing = parent
+        return None
+
     def _find_parent(self, owner: OwnerRef | None, depth: int) -> ArmId | None:
         """The parent of an extension resource."""
         if owner is None:
@@ -100,7 +113,7 @@ class ArmIds:
         override = standing.resource.annotations.get(OVERRIDE, "")
         if is_arm_id(override):
             return override
-        if standing.kind.arm_type.casefold() == _ALIAS_TYPE:
+        if _is_alias(standing):
             return Text((RootHole(standing.resource.key),))
         return self.of(standing.resource.key, depth + 1)
 
@@ -126,6 +139,15 @@ class ArmIds:
         if standing is None:
             return None, ""
         return self.of(standing.resource.key, depth + 1), standing.kind.arm_type
+
+
+def _has_own_root(parent: Standing) -> bool:
+    """Tell whether the ids of extension resources of this parent do not begin with its id."""
+    return _is_alias(parent) or is_arm_id(parent.resource.annotations.get(OVERRIDE, ""))
+
+
+def _is_alias(standing: Standing) -> bool:
+    return standing.kind.arm_type.casefold() == _ALIAS_TYPE
 
 
 def _join(*parts: ArmId | AzureName) -> ArmId:

@@ -116,6 +116,7 @@ def _make_prepared(draft: Draft, policy: Policy, problems: Iterable[Problem], ig
         problems=tuple(sorted(all_problems, key=lambda problem: problem.order)),
         ignored=ignored,
         credential=draft.credential.name if draft.credential else "",
+        id_doubt=draft.id_doubt,
     )
 
 

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from gitsync.manifests.credential_secret import CredentialRefusal, read_identity, read_subscription
+from gitsync.formats.arm_path import find_subscription
+from gitsync.manifests.credential_secret import CredentialRefusal, is_id, read_identity, read_subscription
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level, Problem
 from gitsync.model.record import Record
@@ -51,13 +52,17 @@ CredentialLookup = Mapping[str, Secret] | Unknown | None
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credential:
     """The credential of a resource. `name` is the Secret in the resource's own namespace, and `identity` its content;
-    "" and None for the global one. `is_sure` is False if the subscription is a guess (offline).
+    "" and None for the global one. `is_sure` is False if the subscription was not read from the Secret, and
+    `is_recorded` tells that a plan took it from a record. `doubt` says why a plan does not know it: it is then that of
+    the global credential, or a text in angle brackets.
     """
 
     name: str = GLOBAL
     subscription: str
     identity: Identity | None = None
     is_sure: bool = True
+    is_recorded: bool = False
+    doubt: str = ""
 
 
 CredentialOf = Callable[[Resource], Credential | Finding]
@@ -71,16 +76,57 @@ def find_credential_names(resources: Iterable[Resource], records: Mapping[Key, R
     return tuple(sorted(credential_names | {(namespace, OF_NAMESPACE) for namespace, _ in named}))
 
 
+class RecordedCredentials:
+    """The credentials that resources were last reconciled with, and their subscriptions."""
+
+    def __init__(self, records: Mapping[Key, Record]) -> None:
+        self._records = records
+
+    def is_global(self, key: Key) -> bool:
+        """Tell whether a resource was last reconciled with the global credential. A new one is taken for one of its
+        namespace: if that was the credential of others there, and none had the Secret of the namespace.
+        """
+        if record := self._records.get(key):
+            return record.credential == GLOBAL
+        used = {record.credential for record in self._list(key.namespace)}
+        return GLOBAL in used and OF_NAMESPACE not in used
+
+    def find_subscription(self, key: Key, name: str) -> str:
+        """The subscription of a resource; for a new one, that of the others with the same Secret. "" if it is not
+        known.
+        """
+        if subscription := _read_recorded(self._records.get(key)):
+            return subscription
+        found = {_read_recorded(record) for record in self._list(key.namespace) if record.credential == name} - {""}
+        return found.pop() if len(found) == 1 else ""
+
+    def _list(self, namespace: str) -> Iterator[Record]:
+        return (record for key, record in self._records.items() if key.namespace == namespace)
+
+
+def _read_recorded(record: Record | None) -> str:
+    """The subscription on record. An older record has it in its ARM id only."""
+    subscription = (record.subscription or find_subscription(record.arm_id) or "") if record else ""
+    return subscription if is_id(subscription) else ""
+
+
 class Credentials:
     """The credentials of all resources of a run. `subscription` is that of the global credential, "" if there is none;
-    `other_clouds` allows Secrets to name another cloud.
+    `other_clouds` allows Secrets to name another cloud. `records` have the last credential of each resource, for a plan
+    that does not read remote Secrets.
     """
 
     def __init__(
-        self, lookups: Mapping[CredentialName, CredentialLookup], subscription: str, *, other_clouds: bool = False
+        self,
+        lookups: Mapping[CredentialName, CredentialLookup],
+        subscription: str,
+        records: Mapping[Key, Record] | None = None,
+        *,
+        other_clouds: bool = False,
     ) -> None:
         self._lookups = lookups
         self._subscription = subscription
+        self._recorded = RecordedCredentials(records or {})
         self._identities = {
             place: read_identity("/".join(place), values, other_clouds=other_clouds)
             for place, values in lookups.items()
@@ -90,7 +136,7 @@ class Credentials:
     def of(self, resource: Resource) -> Credential | Finding:
         """The credential of a manifest, or what is wrong with it."""
         secret_name = _find_named_secret(resource)
-        choice = self._choose(resource.key.namespace, secret_name)
+        choice = self._choose(resource.key, secret_name)
         if isinstance(choice, Credential):
             return choice
         path = ("metadata", "annotations", CREDENTIAL_FROM) if secret_name else ("metadata", "namespace")
@@ -98,23 +144,18 @@ class Credentials:
 
     def of_record(self, record: Record) -> Credential | CredentialRefusal:
         """The credential of a removed resource, as for a manifest that names the recorded one."""
-        secret_name = record.credential if record.credential != OF_NAMESPACE else ""
-        return self._choose(record.key.namespace, secret_name)
+        return self._choose(record.key, record.credential if record.credential != OF_NAMESPACE else "")
 
     @property
     def any_of_secrets(self) -> bool:
         """Tell whether any Secret is the credential of a resource, or may be."""
         return any(lookup is not None for lookup in self._lookups.values())
 
-    def _choose(self, namespace: str, secret_name: str) -> Credential | CredentialRefusal:
-        name = secret_name or OF_NAMESPACE
+    def _choose(self, key: Key, secret_name: str) -> Credential | CredentialRefusal:
+        namespace, name = key.namespace, secret_name or OF_NAMESPACE
         lookup = self._lookups.get((namespace, name))
-        if isinstance(lookup, Unknown) and (secret_name or not lookup.unasked):
-            hint = "Make it readable: whether it exists decides which credential reconciles the resource."
-            return CredentialRefusal(
-                f'Could not determine whether the credential Secret "{namespace}/{name}" exists: {lookup.why}',
-                f"{lookup.hint} {hint}".strip(),
-            )
+        if isinstance(lookup, Unknown):
+            return self._assume(key, secret_name) if lookup.unasked else _refuse_unknown(namespace, name, lookup)
         if isinstance(lookup, Mapping):
             identity = self._identities[namespace, name]
             if isinstance(identity, CredentialRefusal):
@@ -125,30 +166,56 @@ class Credentials:
             return CredentialRefusal(f'credential Secret "{namespace}/{name}" does not exist', hint)
         return Credential(subscription=self._subscription) if self._subscription else _NO_CREDENTIAL
 
-    def warnings(self, records: Mapping[Key, Record]) -> Iterator[Problem]:
-        """Problems of a plan that uses the global credential, although a namespace may have its own.
+    def _assume(self, key: Key, secret_name: str) -> Credential:
+        """The credential in a plan that does not know a Secret: as recorded, else with a subscription in doubt.
 
-        If all recorded resources of a namespace used the global credential, the namespace is assumed to have none.
+        A namespace whose resources were last reconciled with the global credential is assumed to have no Secret.
         """
-        used: dict[str, set[str]] = {}
-        for key, record in records.items():
-            used.setdefault(key.namespace, set()).add(record.credential)
-        unsure = [
-            namespace
-            for (namespace, name), lookup in sorted(self._lookups.items())
-            if name == OF_NAMESPACE
-            and isinstance(lookup, Unknown)
-            and lookup.unasked
-            and used.get(namespace) != {GLOBAL}
-        ]
-        if unsure and self._subscription:
-            yield Problem(
-                code="CredentialNotLookedUp",
-                level=Level.WARNING,
-                message=f"A plan reads no remote secret source, so whether the Secret {OF_NAMESPACE} exists is not "
-                f"known; the global credential is assumed for {', '.join(unsure)}.",
-                hint="Move the Secret to a source that a plan reads, or read the plan as one of the global credential.",
+        namespace, name = key.namespace, secret_name or OF_NAMESPACE
+        if self._subscription and not secret_name and self._recorded.is_global(key):
+            return Credential(subscription=self._subscription, is_sure=False)
+        if recorded := self._recorded.find_subscription(key, name):
+            return Credential(name=name, subscription=recorded, is_sure=False, is_recorded=True)
+        if self._subscription and not secret_name:
+            doubt = (
+                f"its subscription is that of the Secret {namespace}/{name} if there is one, which this plan does not "
+                "read; the global credential is assumed"
             )
+            return Credential(subscription=self._subscription, is_sure=False, doubt=doubt)
+        doubt = f"its subscription is that of the Secret {namespace}/{name}, which this plan does not read"
+        return Credential(
+            name=name, subscription=f"<subscription of {name} in {namespace}>", is_sure=False, doubt=doubt
+        )
+
+    def warnings(self, resources: Iterable[Resource], records: Mapping[Key, Record]) -> Iterator[Problem]:
+        """Problems of a plan that does not know the Secrets of credentials: what it assumes of them instead."""
+        chosen: dict[Key, object] = {key: self.of_record(record) for key, record in records.items()}
+        chosen |= {one.key: self.of(one) for one in resources}
+        assumed = [(key.namespace, one) for key, one in chosen.items() if isinstance(one, Credential)]
+        if names := sorted({f"{namespace}/{one.name}" for namespace, one in assumed if one.is_recorded}):
+            yield _make_warning(
+                f"This plan does not read the credential Secrets {', '.join(names)}. It uses the subscriptions on "
+                "record and its own identity, and did not check that the Secrets still exist, name the same "
+                "subscription and sign in."
+            )
+        if namespaces := sorted({namespace for namespace, one in assumed if one.doubt}):
+            yield _make_warning(
+                f"This plan does not read the credential Secrets of {', '.join(namespaces)}, and none is on record, so "
+                "the ARM ids of new resources there are not known yet."
+            )
+
+
+def _make_warning(message: str) -> Problem:
+    hint = "Set --plan-secrets if the plan may read them, or move them to a source that every plan reads."
+    return Problem(code="CredentialNotLookedUp", level=Level.WARNING, message=message, hint=hint)
+
+
+def _refuse_unknown(namespace: str, name: str, lookup: Unknown) -> CredentialRefusal:
+    hint = "Make it readable: whether it exists decides which credential reconciles the resource."
+    return CredentialRefusal(
+        f'Could not determine whether the credential Secret "{namespace}/{name}" exists: {lookup.why}',
+        f"{lookup.hint} {hint}".strip(),
+    )
 
 
 def choose_offline(secrets: Mapping[CredentialName, Mapping[str, Secret]], subscription: str) -> CredentialOf:

@@ -31,7 +31,7 @@ class Draft:
 
     `kind` is None if the catalog does not have it, `converted` if the body cannot be made, `template` if
     the request cannot be made (without an id, or with an unknown reference), and `credential` if there is none, for a
-    reason in `findings`.
+    reason in `findings`. `id_doubt` says why a plan does not know the subscription in the id.
     """
 
     resource: Resource
@@ -43,6 +43,7 @@ class Draft:
     template: Template | None = None
     depends_on: tuple[Key, ...] = ()
     credential: Credential | None = None
+    id_doubt: str = ""
     findings: tuple[Finding, ...] = ()
 
     @property
@@ -54,7 +55,7 @@ class Draft:
     @property
     def known_id(self) -> str | None:
         """The id, if it is known offline."""
-        return self.arm_id if isinstance(self.arm_id, str) else None
+        return self.arm_id if isinstance(self.arm_id, str) and not self.id_doubt else None
 
     @property
     def member(self) -> Member:
@@ -91,7 +92,13 @@ def add_credential(draft: Draft, credential_of: CredentialOf, ids: ArmIds) -> Dr
         return replace(draft, findings=(credential,))
     group = ids.group_above(draft.standing) if draft.standing else None
     finding = _check_group(group, credential_of(group), credential) if group else None
-    return replace(draft, credential=credential, findings=(finding,) if finding else ())
+    base = ids.find_base(draft.standing) if draft.standing else None
+    doubt = _find_doubt(credential_of(base)) if base else ""
+    return replace(draft, credential=credential, id_doubt=doubt, findings=(finding,) if finding else ())
+
+
+def _find_doubt(credential: Credential | Finding) -> str:
+    return credential.doubt if isinstance(credential, Credential) else ""
 
 
 def _check_group(group: Resource, parent: Credential | Finding, credential: Credential) -> Finding | None:

@@ -50,8 +50,8 @@ def describe_missing_reference(key: Key) -> str:
 class Values(Protocol):
     """The values of placeholders. Each method raises MissingValueError for a missing value.
 
-    A config-map value, or a secret map as a whole, may be a `Secret`: a placeholder that must not be compared or taken
-    for a value.
+    A config-map value, a secret map as a whole, or an ARM id may be a `Secret`: a placeholder that must not be compared
+    or taken for a value.
     """
 
     def secret(self, namespace: str, name: str, key: str) -> Secret: ...
@@ -60,7 +60,7 @@ class Values(Protocol):
 
     def config_map(self, namespace: str, name: str, key: str) -> str | Secret: ...
 
-    def arm_id(self, key: Key) -> str: ...
+    def arm_id(self, key: Key) -> str | Secret: ...
 
     def root(self, key: Key) -> str: ...
 

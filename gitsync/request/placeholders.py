@@ -68,7 +68,8 @@ class Placeholders:
         return self._secrets.get((namespace, name), Secret(f"<secret {name}>"))
 
     def config_map(self, namespace: str, name: str, key: str) -> str | Secret:
-        return self._config_maps.get((namespace, name), {}).get(key, Placeholder(f"<configmap {name}/{key}>"))
+        placeholder = Placeholder(f"<configmap {name}/{key}>", is_public=True)
+        return self._config_maps.get((namespace, name), {}).get(key, placeholder)
 
     def arm_id(self, key: Key) -> str:
         template = self._prepared[key].template

@@ -53,11 +53,13 @@ async def load_run_input(config: Config, connections: Connections, state: State,
     manifests = _read_manifests(config, connections, references)
     redact_manifests(manifests, connections.redactions)
     connections.redactions.spare(name for one in manifests.resources for name in (one.key.name, one.key.namespace))
-    lookup = _open_lookup(connections, manifests, writes=writes)
+    lookup = _open_lookup(config, connections, manifests, writes=writes)
     records = _select_records(state, config)
     places = find_credential_names(manifests.resources, records)
     identities = await find_credentials(places, lookup, patience=config.resource_timeout, stop=connections.stop)
-    credentials = Credentials(identities, connections.subscription, other_clouds=config.allow_multi_env_management)
+    credentials = Credentials(
+        identities, connections.subscription, records, other_clouds=config.allow_multi_env_management
+    )
     if not connections.subscription and not credentials.any_of_secrets:
         raise ConfigError(
             "No subscription is set, so ARM ids cannot be built.",
@@ -67,7 +69,8 @@ async def load_run_input(config: Config, connections: Connections, state: State,
     prepared = prepare_resources(config, connections.settings, manifests, connections.catalog, credentials.of, today)
     prepared = await add_foreign_objects(prepared, _list_local_sources(lookup))
     unused = () if takes_secrets(config) else warn_unused_exports(prepared, Selection(only=config.only))
-    manifests = replace(manifests, problems=(*manifests.problems, *credentials.warnings(records), *unused))
+    warnings = (*credentials.warnings(manifests.resources, records), *unused)
+    manifests = replace(manifests, problems=(*manifests.problems, *warnings))
     return RunInput(
         manifests=manifests, references=references, prepared=prepared, lookup=lookup, credentials=credentials
     )
@@ -80,14 +83,14 @@ async def _find_references(config: Config, connections: Connections, *, writes: 
         return {}
     manifests = read_source(config, connections.settings.namespace, source.files, source.units)
     redact_manifests(manifests, connections.redactions)
-    lookup = _open_lookup(connections, manifests, writes=writes)
+    lookup = _open_lookup(config, connections, manifests, writes=writes)
     wanted = list_references(source.units.values(), manifests)
     return await look_up_references(wanted, lookup, patience=config.resource_timeout, stop=connections.stop)
 
 
-def _open_lookup(connections: Connections, manifests: Manifests, *, writes: bool) -> Lookup:
+def _open_lookup(config: Config, connections: Connections, manifests: Manifests, *, writes: bool) -> Lookup:
     sources = connections.places.sources_with(manifests, connections.settings.namespace)
-    return Lookup(sources, asks_remote=writes, redact=connections.redact)
+    return Lookup(sources, reads_remote_secrets=writes or config.plan_secrets, redact=connections.redact)
 
 
 def _read_manifests(config: Config, connections: Connections, references: References) -> Manifests:

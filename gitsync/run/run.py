@@ -124,7 +124,9 @@ async def sync_revision(config: Config, connections: Connections, *, writes: boo
     results, collected = await _walk(connections, run, plan, state, make_selection(config))
 
     report = replace(
-        _make_report(config, connections, plan, results, collected.problems, writes=writes),
+        _make_report(
+            config, connections, plan, results, (*run_input.lookup.warn_unread(), *collected.problems), writes=writes
+        ),
         target=target,
         started=started_at,
         finished=format_rfc3339(connections.clock.now()),
@@ -220,14 +222,16 @@ def _make_report(
     connections: Connections,
     plan: Plan,
     results: Mapping[Key, Result],
-    export_problems: Sequence[Problem],
+    late_problems: Sequence[Problem],
     *,
     writes: bool,
 ) -> Report:
-    """`export_problems` are the exports of deleted resources that could not be removed."""
+    """`late_problems` were found on the way: values that a plan could not read, exports of deleted resources that
+    could not be removed.
+    """
     selection = make_selection(config)
     reported = tuple(results[key] for key in sorted(results) if selection.has(key))
-    problems = (*warn_uncompared_secrets(reported), *list_problems(plan), *export_problems)
+    problems = (*warn_uncompared_secrets(reported), *list_problems(plan), *late_problems)
     return Report(
         command="sync" if writes else "plan",
         revision=connections.source.revision,

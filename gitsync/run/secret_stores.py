@@ -1,7 +1,6 @@
 """The sources and sinks of secrets and config maps, opened from the settings and closed at the end of the run.
 
-Separate from the connections, which a run always has: most runs open none of these. A plan opens no remote source and
-no sink.
+Separate from the connections, which a run always has: most runs open none of these. A plan opens no sink.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from gitsync.processes.grace_period import Grace
 from gitsync.secrets.connection import VaultConnection
 from gitsync.secrets.local import open_local_sink, open_local_source
 from gitsync.secrets.protocols import SecretSource, Sink
-from gitsync.secrets.remote import list_unopened, open_remote
+from gitsync.secrets.remote import open_for_plan, open_remote
 from gitsync.secrets.sinks.status import KeptConfigMaps
 from gitsync.secrets.stores import MANIFESTS, Places
 
@@ -34,12 +33,14 @@ async def open_places(
     """
     grace = grace or Grace()
     sinks = [word for word in config.export_to if word != KeptConfigMaps.name]
+    identity = _make_identity(access, clock)
     if not writes:
         for word in sinks:
             open_local_sink(word, config, os.environ, _choose_stream(config))
-        yield _make_places(config, list_unopened(config), (), grace)
+        async with open_for_plan(config, identity, clock, os.environ) as sources:
+            yield _make_places(config, sources, (), grace)
         return
-    async with open_remote(config, _make_identity(access, clock), clock, os.environ) as remote:
+    async with open_remote(config, identity, clock, os.environ) as remote:
         opened_sinks = tuple(remote.get(word) or _open_sink(word, config, grace) for word in sinks)
         yield _make_places(config, remote, opened_sinks, grace)
 

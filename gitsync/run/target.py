@@ -50,8 +50,8 @@ def name_source(source: Checkout) -> str:
 
 
 def _find_other_subscriptions(identities: Identities, ours: str) -> tuple[str, ...]:
-    found = {identity.subscription for identity in identities.values() if identity.subscription}
-    return tuple(sorted(found - {ours}))
+    found = {identity.subscription for identity in identities.values()}
+    return tuple(sorted(one for one in found - {ours, ""} if "<" not in one))  # a plan may not know all of them
 
 
 async def _read_name(connections: Connections, deadline: float) -> str:

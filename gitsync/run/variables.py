@@ -66,10 +66,9 @@ async def _look_up(reference: ValuesReference, names: frozenset[str], lookup: Lo
     except VaultError as error:
         return ReferencedValues(fault=f"{describe(reference)} cannot be read: {error.message.rstrip('.')}")
     values = {name: _convert(reference, value) for name, value in state.values.items()}
-    if state.unasked:
-        return ReferencedValues(
-            values=values, fault=f"only a sync reads {describe(reference)} from a remote source", is_to_come=True
-        )
+    if state.unread:
+        fault = f"a plan does not know {describe(reference)}: {state.unread}"
+        return ReferencedValues(values=values, fault=fault, is_to_come=True)
     is_missing = not (state.exists or reference.optional)
     return ReferencedValues(values=values, fault=f"{describe(reference)} is in no secret source" if is_missing else "")
 

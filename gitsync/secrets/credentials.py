@@ -51,4 +51,4 @@ async def _find(credential: CredentialName, lookup: Lookup) -> CredentialLookup:
         return Unknown(error.message, error.hint)
     if state.exists:
         return dict(state.values)
-    return Unknown("a plan does not read remote secret sources.", unasked=True) if state.unasked else None
+    return Unknown(f"a plan does not know it: {state.unread}.", unasked=True) if state.unread else None

@@ -6,31 +6,40 @@ Separate from the values of a run, since credentials are looked up before there 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gitsync.manifests.credential_secret import iterate_secrets
 from gitsync.model.export import Address, Holder
+from gitsync.model.problem import Level, Problem
 from gitsync.model.secret import Secret
-from gitsync.secrets.protocols import SecretSource
+from gitsync.secrets.protocols import SecretSource, VaultError
+from gitsync.secrets.retry import PassingError
 
 
 @dataclass(slots=True)
 class LookupState:
-    """The known values of one object. `unasked`: a plan does not ask remote sources, so there may be more."""
+    """The known values of one object. `unread` says why a plan did not read a source that may have more values."""
 
     values: dict[str, Secret] = field(default_factory=dict)
     exists: bool = False
-    unasked: bool = False
+    unread: str = ""
 
 
 class Lookup:
-    """The sources of a run. A plan reads no remote source. `redact` gets every secret value that is found."""
+    """The sources of a run. `redact` gets every secret value that is found.
 
-    def __init__(self, sources: Sequence[SecretSource], *, asks_remote: bool, redact: Callable[[Secret], None]) -> None:
+    `reads_remote_secrets`: remote sources are read as all others. Otherwise they are read by a plan that may not see
+    their Secrets: it reads their config maps alone, and only as far as they answer.
+    """
+
+    def __init__(
+        self, sources: Sequence[SecretSource], *, reads_remote_secrets: bool, redact: Callable[[Secret], None]
+    ) -> None:
         self._sources = sources
-        self._asks_remote = asks_remote
+        self._reads_remote_secrets = reads_remote_secrets
         self._redact = redact
+        self._refused: dict[str, dict[Address, VaultError]] = {}
         self._states: dict[Address, LookupState] = {}
         self._asked_keys: dict[Address, set[str | None]] = {}
         self._locks: dict[Address, asyncio.Lock] = {}
@@ -57,7 +66,7 @@ class Lookup:
 
     def list_asked(self) -> tuple[SecretSource, ...]:
         """The sources that this run may ask, in order."""
-        return tuple(source for source in self._sources if self._asks_remote or not source.is_remote)
+        return tuple(source for source in self._sources if self._reads_remote_secrets or not source.is_remote)
 
     def found(self, address: Address) -> LookupState:
         """The state of an object, without a lookup."""
@@ -67,10 +76,10 @@ class Lookup:
         """Ask the sources for keys, or for the whole object if there are none."""
         state, missing = self.found(address), keys
         for source in self._sources:
-            if source.is_remote and not self._asks_remote:
-                state.unasked = True
-                continue
-            values = await source.read(address, tuple(missing))
+            values, unread = await self._read(source, address, tuple(missing))
+            if unread:
+                state.unread = unread
+                return  # this source goes before the ones that follow
             if values is None:
                 continue
             state.exists = True
@@ -81,3 +90,43 @@ class Lookup:
             missing = [key for key in missing if key not in values]
             if not missing:
                 return
+
+    async def _read(
+        self, source: SecretSource, address: Address, keys: tuple[str, ...]
+    ) -> tuple[Mapping[str, Secret] | None, str]:
+        """The values of one source, and why they are not known, if a plan may not or cannot read them."""
+        if not source.is_remote or self._reads_remote_secrets:
+            return await source.read(address, keys), ""
+        if address.holder is Holder.SECRET:
+            return None, f"it reads no Secrets from {source.name} without --plan-secrets"
+        return await self._try(source, address, keys)
+
+    async def _try(
+        self, source: SecretSource, address: Address, keys: tuple[str, ...]
+    ) -> tuple[Mapping[str, Secret] | None, str]:
+        """The same for a config map, which a plan reads if it may. A source that did not answer is not asked again."""
+        refused = self._refused.setdefault(source.name, {})
+        silence = next((error for error in refused.values() if isinstance(error, PassingError)), None)
+        try:
+            if silence:
+                raise silence
+            return await source.read(address, keys), ""
+        except VaultError as error:
+            refused[address] = error
+            return None, f"{address} could not be read from {source.name}. {error}"
+
+    def warn_unread(self) -> tuple[Problem, ...]:
+        """Return a warning for each source with config maps that a plan could not read."""
+        return tuple(_make_unread_problem(name, refused) for name, refused in self._refused.items() if refused)
+
+
+def _make_unread_problem(source: str, refused: Mapping[Address, VaultError]) -> Problem:
+    (address, error), *more = refused.items()
+    names = f"{address} and {len(more)} more" if more else str(address)
+    return Problem(
+        code="ValuesNotRead",
+        level=Level.WARNING,
+        message=f"The plan could not read {names} from {source}, so it does not know whether the values changed. "
+        f"{error.message}",
+        hint=error.hint,
+    )

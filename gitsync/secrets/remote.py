@@ -1,30 +1,28 @@
 """The remote sources and sinks, Key Vault and the cluster of the job, opened if the settings name them.
 
-Each is source and sink in one, and is opened once for both. A plan opens none, since it reads none: it may run on a
-laptop, outside of any cluster, without the right to see a secret.
+Each is source and sink in one, and is opened once for both. A plan may run on a laptop, outside of any cluster,
+without the right to see a secret: it opens the cluster if there is one, for its config maps, and Key Vault never. With
+--plan-secrets it opens the sources as a sync does.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError
 from gitsync.model.clock import Clock
-from gitsync.model.export import Address
+from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret
 from gitsync.secrets.connection import VaultConnection
 from gitsync.secrets.keyvault.keyvault import KeyVault, open_key_vault
 from gitsync.secrets.kubernetes.account import FOLDER
 from gitsync.secrets.kubernetes.kubernetes import Kubernetes, open_kubernetes
-from gitsync.secrets.protocols import VaultError
-
-REMOTE = (KeyVault.name, Kubernetes.name)
-"""Their words in `secret_sources` and `export_to`."""
+from gitsync.secrets.protocols import SecretSource, VaultError
 
 OpenVault = Callable[[], AbstractAsyncContextManager[tuple[Any, VaultConnection]]]
 """Opens the credential of the run, and its connection to Azure."""
@@ -32,20 +30,56 @@ OpenVault = Callable[[], AbstractAsyncContextManager[tuple[Any, VaultConnection]
 
 @dataclass(slots=True, kw_only=True)  # not frozen, since the protocol's attributes are plain
 class Unopened:
-    """Replaces a remote source in a plan, and is never read."""
+    """Replaces a remote source that a plan does not open. `why` says why, and `holders` are the objects that it may
+    have.
+    """
 
     name: str
+    why: str
+    holders: frozenset[Holder]
     is_remote: bool = True
 
-    async def read(self, address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
-        raise VaultError(f"A plan does not read {address}, keys {', '.join(keys) or 'all'}, from {self.name}.")
+    async def read(self, address: Address, _keys: Sequence[str]) -> Mapping[str, Secret] | None:
+        if address.holder not in self.holders:
+            return None
+        raise VaultError(self.why, hint="Run the plan in the cluster to compare its values; a sync reads them.")
 
 
-def list_unopened(config: Config) -> Mapping[str, Unopened]:
-    """The replacements of remote sources in a plan. ConfigError if a setting is missing that a sync would need."""
+@asynccontextmanager
+async def open_for_plan(
+    config: Config, identity: OpenVault, clock: Clock, environment: Mapping[str, str], account: Path = FOLDER
+) -> AsyncIterator[Mapping[str, SecretSource]]:
+    """The remote sources of a plan, by their word. `account` is the folder of the service account.
+
+    Raises ConfigError if a setting is missing that a sync would need; with --plan-secrets also if a source cannot be
+    opened. Nothing is sent yet.
+    """
     if KeyVault.name in {*config.secret_sources, *config.export_to}:
         _require_key_vault(config)
-    return {word: Unopened(name=word) for word in REMOTE if word in config.secret_sources}
+    sources = replace(config, export_to=())
+    if config.plan_secrets:
+        async with open_remote(sources, identity, clock, environment, account) as opened:
+            yield opened
+        return
+    async with AsyncExitStack() as stack:
+        places: dict[str, SecretSource] = {}
+        if KeyVault.name in config.secret_sources:
+            places[KeyVault.name] = Unopened(
+                name=KeyVault.name, why="A plan does not open Key Vault.", holders=frozenset({Holder.SECRET})
+            )
+        if Kubernetes.name in config.secret_sources:
+            places[Kubernetes.name] = await _open_if_inside(stack, environment, clock, account)
+        yield places
+
+
+async def _open_if_inside(
+    stack: AsyncExitStack, environment: Mapping[str, str], clock: Clock, account: Path
+) -> SecretSource:
+    """The cluster, or its replacement outside of a cluster."""
+    try:
+        return await stack.enter_async_context(open_kubernetes(environment, clock, account))
+    except ConfigError as error:
+        return Unopened(name=Kubernetes.name, why=error.message, holders=frozenset(Holder))
 
 
 @asynccontextmanager

@@ -3,7 +3,7 @@
 Each value is read once from the sources, before references are resolved: resolving is pure. A consumer of an export
 waits for its producer, so a value that is in no source then is missing. A value keeps what its first use found: an
 export may add a missing one later, and changes none that was used. A plan only knows that an export will exist,
-and reads no remote source: such a value is a `Placeholder`, which is not compared.
+and does not read every remote source: such a value is a `Placeholder`, which is not compared.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ class RunValues:
 
     def __init__(self, lookup: Lookup, arm_ids: Mapping[Key, str], promised: Promised, *, foresees: bool) -> None:
         self._lookup = lookup
+        self._unsure: set[Key] = set()
         self._arm_ids = dict(arm_ids)
         self._promised = promised
         self._foresees = foresees
@@ -40,9 +41,11 @@ class RunValues:
         for export in exports:
             self._exported.setdefault(export.address, {}).update(export.data)
 
-    def names(self, key: Key, arm_id: str) -> None:
-        """Make an id known that a config map named."""
+    def names(self, key: Key, arm_id: str, *, is_sure: bool = True) -> None:
+        """Make an id known that a config map named. A plan may not be sure of it."""
         self._arm_ids[key] = arm_id
+        if not is_sure:
+            self._unsure.add(key)
 
     def rooted(self, key: Key, root: str) -> None:
         """Make known the prefix of the ids of a resource's extension resources."""
@@ -79,8 +82,8 @@ class RunValues:
         state = self._lookup.found(address)
         if state.exists and not self._is_to_come(address, None):
             return self._use_map(address, state.values)
-        if state.unasked or self._is_to_come(address, None):
-            return Placeholder(f"<secret {name}>")
+        if why := self._explain_unknown(address, None):
+            return Placeholder(f"<secret {name}>", why=why)
         raise MissingValueError(
             "SecretNotFound",
             "failed resolving secret references: couldn't resolve secret collection "  # quoted from ASO
@@ -91,18 +94,22 @@ class RunValues:
         address = Address(Holder.CONFIG_MAP, namespace, name)
         value = self._find_value(address, key, f"<configmap {name}/{key}>")
         if value is not None:
-            return value if isinstance(value, Placeholder) else value.reveal()
+            return value.as_public() if isinstance(value, Placeholder) else value.reveal()
         raise MissingValueError(
             "ConfigMapNotFound",
             f"failed resolving config map references: {self._describe_missing(address, key, 'config map')}",
         )
 
-    def arm_id(self, key: Key) -> str:
-        """Return the id of another manifest; MissingValueError if there is none."""
-        try:
-            return self._arm_ids[key]
-        except KeyError:
-            raise MissingValueError("ReferenceNotFound", describe_missing_reference(key)) from None
+    def arm_id(self, key: Key) -> str | Secret:
+        """Return the id of another manifest; a placeholder if a plan does not know all of it, or cannot be sure of it.
+        MissingValueError if there is none.
+        """
+        arm_id = self._arm_ids.get(key)
+        if arm_id is None:
+            raise MissingValueError("ReferenceNotFound", describe_missing_reference(key))
+        if "<" in arm_id or key in self._unsure:
+            return Placeholder(arm_id, why=f"the ARM id of {key.kind} {key.name} is not known yet", is_public=True)
+        return arm_id
 
     def root(self, key: Key) -> str:
         """The prefix of the ids of its extension resources. A plan shows a placeholder if it is not known yet."""
@@ -129,12 +136,17 @@ class RunValues:
     def _find_current(self, address: Address, key: str, placeholder: str) -> Secret | None:
         if self._is_exported(address, key):
             return self._exported[address][key]
+        known_values = {} if self._is_to_come(address, key) else self._lookup.found(address).values
+        if key in known_values:
+            return known_values[key]
+        why = self._explain_unknown(address, key)
+        return Placeholder(placeholder, why=why) if why else None
+
+    def _explain_unknown(self, address: Address, key: str | None) -> str:
+        """Say why a plan does not know a value; "" if it does, or if there is none."""
         if self._is_to_come(address, key):
-            return Placeholder(placeholder)
-        state = self._lookup.found(address)
-        if key in state.values:
-            return state.values[key]
-        return Placeholder(placeholder) if state.unasked else None
+            return "another resource of the run exports it"
+        return self._lookup.found(address).unread
 
     def _is_to_come(self, address: Address, key: str | None) -> bool:
         """Tell whether, in a plan, a resource of the run will export it."""

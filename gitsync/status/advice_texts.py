@@ -37,7 +37,8 @@ _ACCESS: Final = {
         "distinguish the two."
     ),
     "SubscriptionMismatch": (
-        "A run manages one subscription. Run gitsync again for the other one, or name this one in the manifest."
+        "Each credential has one subscription. Give the resource a credential of the subscription that its ARM id has, "
+        "or set AZURE_SUBSCRIPTION_ID of its credential back."
     ),
     "ReadOnlyDisabledSubscription DisabledSubscription": (
         "The subscription is disabled, usually because of billing. Its billing owner must enable it; until "

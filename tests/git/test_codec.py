@@ -82,6 +82,8 @@ def records(draw):
         depends_on=tuple(draw(st.lists(keys, max_size=3))),
         agent=draw(texts),
         operator=draw(texts),
+        credential=draw(texts),
+        subscription=draw(texts),
         unit=draw(texts),
         condition=draw(st.none() | conditions),
     )

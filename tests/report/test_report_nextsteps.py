@@ -5,13 +5,14 @@ from dataclasses import replace
 import pytest
 from report_builders import IN_SYNC, report
 
+from gitsync.diff.unknown_values import NOT_KNOWN
 from gitsync.model.problem import Level, Problem
 from gitsync.model.verdict import Action, Verdict
-from gitsync.planning.secret_digest import NO_KEY, TO_COME
+from gitsync.planning.secret_digest import NO_KEY
 from gitsync.report.nextsteps import list_next_steps
 
 PASSWORD = "/properties/password"
-A_PLAN = replace(report(replace(IN_SYNC, because={PASSWORD: TO_COME})), command="plan")
+A_PLAN = replace(report(replace(IN_SYNC, because={PASSWORD: f"{NOT_KNOWN}: it is exported."})), command="plan")
 INVALID = replace(IN_SYNC, verdict=Verdict.INVALID)
 
 
@@ -37,7 +38,7 @@ def steps(value, words):
     ],
 )
 def test_what_a_plan_did_not_ask_for_is_not_passed_over(value, count, why):
-    assert len(steps(value, "A plan does not read exported or external secrets")) == count, why
+    assert len(steps(value, "A plan does not know every exported or external value")) == count, why
 
 
 @pytest.mark.parametrize(

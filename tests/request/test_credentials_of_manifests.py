@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterable
 
 import pytest
 from builders import record, rg, vnet
@@ -24,6 +25,7 @@ from gitsync.manifests.credential_secret import (
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.gvk import GVK
 from gitsync.model.problem import Level, SourceLocation
+from gitsync.model.record import Record
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Identity, Method, OtherCloud
@@ -170,7 +172,6 @@ REFUSED = [
     (resource("missing"), 'credential Secret "default/missing" does not exist', "no fall-back"),
     (resource("broken"), 'credential Secret "default/broken" does not contain key "AZURE_TENANT_ID"', "incomplete"),
     (resource(namespace="down"), "the vault answered 403.", "unknown is not absent"),
-    (resource("mine", "remote"), "a plan asks nobody.", "its own cannot be replaced"),
 ]
 
 
@@ -208,13 +209,86 @@ def test_all_that_may_be_asked_for_is_looked_up():
     )
 
 
-def test_a_plan_says_once_where_it_did_not_look():
-    (problem,) = Credentials(FOUND, "everybodys").warnings({})
-    assert (problem.code, problem.level) == ("CredentialNotLookedUp", Level.WARNING)
-    assert "remote" in problem.message
-    key = rg()._replace(namespace="remote")
-    assert list(Credentials(FOUND, "everybodys").warnings({key: record(key, "/x")})) == [], "it was the global one"
-    assert len(list(Credentials(FOUND, "everybodys").warnings({key: record(key, "/x", credential="mine")}))) == 1
+def recorded(name: str, credential: str = "", subscription: str = "", arm_id: str = "") -> Record:
+    key = rg(name)._replace(namespace="remote")
+    default = f"/subscriptions/of-{name}/resourceGroups/{name}"
+    return record(key, arm_id or default, credential=credential, subscription=subscription)
+
+
+OWN = "aso-credential"
+ALIAS_CHILD = "/subscriptions/made-by-azure/providers/Microsoft.Authorization/roleAssignments/x"
+OPEN = "<subscription of {} in remote>"
+ASSUMED = [
+    ("", [recorded("core", OWN, "sub-1")], "sub-1", "its own record"),
+    ("", [recorded("core", OWN, "sub-1", ALIAS_CHILD)], "sub-1", "an id may be in another one"),
+    ("", [recorded("core", OWN)], "of-core", "an older record has only the id"),
+    ("", [recorded("core", OWN, "../x", "/x")], "everybodys", "a record that somebody made up names no subscription"),
+    ("mine", [recorded("core", "mine", "sub-2"), recorded("a", OWN, "sub-1")], "sub-2", "its own record"),
+    ("mine", [recorded("core", "other", "sub-2")], "sub-2", "a resource does not move to another subscription"),
+    ("", [recorded("core"), recorded("a", OWN, "sub-1")], "everybodys", "it had the global one"),
+    ("", [recorded("a", OWN, "sub-1"), recorded("b", OWN, "sub-1")], "sub-1", "that of all others with this Secret"),
+    ("", [recorded("a", OWN, "sub-1"), recorded("b", OWN, "sub-2")], "everybodys", "the Secret changed in between"),
+    ("", [recorded("a", OWN, "sub-1"), recorded("b")], "sub-1", "the Secret was added in between"),
+    ("", [recorded("a"), recorded("b", "mine", "sub-2")], "everybodys", "the others have the global one"),
+    ("mine", [recorded("a", "mine", "sub-2")], "sub-2", "that of another one with this Secret"),
+    ("mine", [recorded("a", OWN, "sub-1")], OPEN.format("mine"), "nothing is known of this Secret"),
+    ("mine", [], OPEN.format("mine"), "nothing is known"),
+]
+
+
+def everyone(records: Iterable[Record], subscription: str = "everybodys") -> Credentials:
+    return Credentials(FOUND, subscription, {one.key: one for one in records})
+
+
+@pytest.mark.parametrize(("named", "records", "subscription", "why"), ASSUMED)
+def test_a_plan_takes_from_the_records_what_it_does_not_read(named, records, subscription, why):
+    found = everyone(records).of(resource(named, "remote"))
+    assert isinstance(found, Credential), why
+    assert (found.subscription, found.is_sure, found.identity) == (subscription, False, None), why
+
+
+@pytest.mark.parametrize(
+    ("records", "doubts", "why"),
+    [
+        ([], True, "there may be a Secret"),
+        ([recorded("a", "mine", "sub-2")], True, "which says nothing of the one of the namespace"),
+        ([recorded("a")], False, "the namespace had none"),
+        ([recorded("core", OWN, "sub-1")], False, "its subscription is on record"),
+    ],
+)
+def test_a_plan_doubts_an_id_of_which_nothing_is_known(records, doubts, why):
+    found = everyone(records).of(resource(namespace="remote"))
+    assert isinstance(found, Credential)
+    assert bool(found.doubt) is doubts, why
+
+
+def test_without_a_global_credential_a_plan_leaves_the_subscription_open():
+    found = everyone([], "").of(resource(namespace="remote"))
+    assert isinstance(found, Credential)
+    assert (found.name, found.subscription) == (OWN, OPEN.format(OWN))
+
+
+def test_what_left_git_is_taken_from_its_record():
+    found = everyone([removed := recorded("gone", "mine", "sub-2")]).of_record(removed)
+    assert isinstance(found, Credential)
+    assert (found.name, found.subscription) == ("mine", "sub-2")
+
+
+def told(*records: Record, named: str = "") -> list[str]:
+    by_key = {one.key: one for one in records}
+    found = Credentials(FOUND, "everybodys", by_key).warnings([resource(named, "remote"), resource()], by_key)
+    problems = list(found)
+    assert all((one.code, one.level) == ("CredentialNotLookedUp", Level.WARNING) for one in problems)
+    assert all("Set --plan-secrets" in one.hint for one in problems)
+    return [one.message for one in problems]
+
+
+def test_a_plan_says_once_what_it_did_not_read():
+    (unknown,) = told()
+    assert unknown.startswith("This plan does not read the credential Secrets of remote, and none is on record")
+    assert told(recorded("core")) == [], "it was the global one"
+    (checked,) = told(recorded("core", OWN, "sub-1"), recorded("gone", "mine", "sub-2"))
+    assert checked.startswith("This plan does not read the credential Secrets remote/aso-credential, remote/mine.")
 
 
 def test_offline_a_secret_that_is_not_in_git_may_be_elsewhere():

@@ -22,10 +22,11 @@ OWNER = "StorageAccount.storage.azure.com/default/lake"
 
 
 class Pod(World):
-    """A world whose runs have a cluster around them. `account` is the folder of the service account."""
+    """A world whose runs have a cluster around them. `order` is that of the sources."""
 
     def __init__(self, folder, **settings):
         super().__init__(folder, **settings)
+        self.order = ("manifests", "kubernetes")
         self.cluster = FakeKubernetes(private_ca.make(folder), folder / "account")
 
     @asynccontextmanager
@@ -35,9 +36,7 @@ class Pod(World):
             self.cluster as cluster,
             open_kubernetes(cluster.environment, self.clock, cluster.folder) as kubernetes,
         ):
-            self.places = Places(
-                order=("manifests", "kubernetes"), sources={"kubernetes": kubernetes}, sinks=(kubernetes,)
-            )
+            self.places = Places(order=self.order, sources={"kubernetes": kubernetes}, sinks=(kubernetes,))
             yield azure
 
 
@@ -60,7 +59,7 @@ def test_a_secret_of_the_cluster_is_used_and_exports_become_objects_of_it(pod):
     assert set(pod.cluster.lines("POST", "PUT")) == {REVIEWS}
 
 
-def test_a_plan_asks_the_cluster_nothing(pod):
+def test_a_plan_asks_the_cluster_for_no_secret(pod):
     pod.says(group=GROUP, account=account(BOTH), server=server("db", "password")).plan()
     assert pod.cluster.requests == []
 

@@ -307,7 +307,8 @@ def test_a_remote_source_is_asked_by_a_sync_and_a_plan_says_what_it_cannot_know(
     report = world.plan()
     assert far.asked == []
     assert [problem.code for problem in report.problems] == ["CredentialNotLookedUp"]
-    assert of(report, "ResourceGroup").arm_id == GROUP_ID, "of the global credential"
+    assert of(report, "ResourceGroup").arm_id == GROUP_ID, "of the global credential, as far as is known"
+    assert of(report, "ResourceGroup").condition.message.startswith("The ARM id is not known yet")
     assert said(of(world.sync(), "ResourceGroup")) == READY
     assert world.callers() == {group_id("core", OTHER): "team-client"}
 

@@ -140,6 +140,54 @@ def test_a_value_that_the_same_run_exports_is_left_out_of_what_was_reviewed(worl
     assert (report.exit_code, of(report, "RoleAssignment").action) == (0, Action.CREATE)
 
 
+EXPORTER = """\
+    apiVersion: managedidentity.azure.com/v1api20230131
+    kind: UserAssignedIdentity
+    metadata:
+      name: other
+    spec:
+      location: westeurope
+      owner:
+        name: core
+      operatorSpec:
+        configMaps: {principalId: {name: other, key: principal}}
+    """
+FEDERATION = """\
+    apiVersion: managedidentity.azure.com/v1api20230131
+    kind: FederatedIdentityCredential
+    metadata:
+      name: jobs
+    spec:
+      owner:
+        name: IDENTITY
+      audiences: [api://AzureADTokenExchange]
+      issuer: https://issuer.example
+      subjectFromConfig:
+        name: other
+        key: principal
+    """
+
+
+def test_a_value_of_a_resource_that_the_plan_creates_again_is_written_with_it(world):
+    """The plan cannot know the new value, and its reader saw that the resource is created."""
+    name = re.search("name: (.*)", IDENTITY)[1]
+    world.says(group=GROUP, identity=IDENTITY, other=EXPORTER, federation=FEDERATION.replace("IDENTITY", name)).sync()
+    other = f"{GROUP_ID}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/other"
+    federation = f"{GROUP_ID}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/{name}"
+    federation = f"{federation}/federatedIdentityCredentials/jobs"
+    before = world.read(federation, "2023-01-31")["properties"]
+    world.outside("DELETE", other, api_version="2023-01-31")
+    world.outside(
+        "PUT", federation, {"properties": {**before, "subject": "former"}}, "2023-01-31"
+    )  # as it had another id
+    found = of(world.plan(), "FederatedIdentityCredential")
+    assert (found.verdict, found.unverified) == (Verdict.IN_SYNC, ("/properties/subject",))
+    assert found.because == {"/properties/subject": "not known to a plan: another resource of the run exports it"}
+    report = apply(world, planned(world))
+    assert (report.exit_code, len(world.sent("PUT"))) == (0, 2)
+    assert of(report, "FederatedIdentityCredential").action is Action.UPDATE
+
+
 def test_reviewed_deletes_are_done_children_first_though_each_moves_its_parent(world):
     world.synced(group=GROUP, vnet=VNET, subnet=SUBNET, second=SECOND)
     file = planned(world.says(group=GROUP), prune=True)

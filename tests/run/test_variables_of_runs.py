@@ -115,7 +115,7 @@ def test_a_value_from_a_secret_shows_nowhere_but_where_it_names_something(world)
 
     world.says(group=TAGGED, secret=secret(TOKEN=f"new-{TOKEN}", TENANT="ten4nt-of-all"))
     (difference,) = of(world.plan(**settings), "ResourceGroup").differences
-    assert (difference.path, difference.rule) == ("/tags/note", "secret changed in git")
+    assert (difference.path, difference.rule) == ("/tags/note", "the secret changed")
     world.sync(**settings)
     assert world.read(GROUP_ID)["tags"]["note"] == f"new-{TOKEN}"
 

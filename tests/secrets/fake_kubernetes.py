@@ -123,6 +123,9 @@ class FakeKubernetes:
         """Begin to delete a namespace: nothing new can be made in it."""
         self._terminating.add(namespace)
 
+    def allow(self, verb: str, resource: str) -> None:
+        self._forbidden.pop((verb, resource))
+
     def fail(self, line: str, *faults: Fault) -> None:
         """Answer the next requests of a line so, one after the other."""
         self._faults[line].extend(faults)

@@ -56,7 +56,7 @@ def find(
     hidden = [] if redacted is None else redacted
 
     async def main():
-        lookup, stop = Lookup(places, asks_remote=writes, redact=hidden.append), asyncio.Event()
+        lookup, stop = Lookup(places, reads_remote_secrets=writes, redact=hidden.append), asyncio.Event()
         if stops:
             asyncio.get_running_loop().call_later(0.01, stop.set)
         return (await find_credentials([PLACE], lookup, patience=patience, stop=stop))[PLACE]

@@ -15,8 +15,9 @@ from gitsync.arm.http.network import open_transport
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError
 from gitsync.model.export import Address, Holder
+from gitsync.model.secret import Secret
 from gitsync.secrets.protocols import SecretSource, Sink, VaultError
-from gitsync.secrets.remote import list_unopened, open_remote
+from gitsync.secrets.remote import open_for_plan, open_remote
 
 DB = Address(Holder.SECRET, "default", "db")
 
@@ -74,16 +75,60 @@ def test_what_the_settings_do_not_name_is_not_opened(tmp_path):
     asyncio.run(test())
 
 
-def test_a_plan_has_sources_that_are_not_asked():
-    config = Config(
-        secret_sources=("manifests", "kubernetes"), export_to=("key-vault",), key_vault="https://vault.example"
-    )
-    (source,) = list_unopened(config).values()
-    assert (source.name, source.is_remote) == ("kubernetes", True)
-    with pytest.raises(VaultError, match=r"A plan does not read .* from kubernetes"):
-        asyncio.run(source.read(DB, ["key"]))
+MAP = Address(Holder.CONFIG_MAP, "default", "urls")
+SOURCES = ("key-vault", "manifests", "kubernetes")
 
 
-def test_a_plan_tells_what_the_sync_would_lack():
+def open_plan(ca, folder, *, inside=True, identity=nobody_is_needed, **settings):
+    """What a plan opens: by source, what it has of a Secret and of a config map, or why it does not know."""
+
+    async def told(one, address):
+        try:
+            return await one.read(address, ["key"])
+        except VaultError as error:
+            return error.message
+
+    async def test():
+        async with FakeKeyVault(ca.tls) as vault, FakeKubernetes(ca, folder / "account") as cluster:
+            cluster.make("configmaps", "default", "urls", {"key": "here"})
+            config = Config(secret_sources=SOURCES, export_to=("kubernetes",), key_vault=vault.url, **settings)
+            environment = cluster.environment if inside else {}
+            async with open_for_plan(config, identity, FakeClock(), environment, cluster.folder) as sources:
+                assert (vault.requests, cluster.requests) == ([], []), "nothing is sent yet"
+                return {name: (await told(one, DB), await told(one, MAP)) for name, one in sources.items()}
+
+    return asyncio.run(test())
+
+
+def test_a_plan_opens_the_cluster_and_no_vault(tmp_path):
+    opened = open_plan(private_ca.make(tmp_path), tmp_path)
+    assert opened["key-vault"] == ("A plan does not open Key Vault.", None), "it holds no config maps"
+    assert opened["kubernetes"] == (None, {"key": Secret("here")})
+
+
+def test_a_plan_outside_of_a_cluster_says_what_it_does_not_know(tmp_path):
+    opened = open_plan(private_ca.make(tmp_path), tmp_path, inside=False)
+    assert all("does not run in a Kubernetes pod" in told for told in opened["kubernetes"])
+
+
+def test_a_plan_that_is_to_read_secrets_opens_what_a_sync_does(tmp_path):
+    ca = private_ca.make(tmp_path)
+
+    @asynccontextmanager
+    async def identity():
+        async with open_transport(Network(ca_bundle=ca.bundle)) as way:
+            yield StaticCredential(), way
+
+    opened = open_plan(ca, tmp_path, identity=identity, plan_secrets=True)
+    assert opened == {"key-vault": (None, None), "kubernetes": (None, {"key": Secret("here")})}
+    with pytest.raises(ConfigError, match="does not run in a Kubernetes pod"):
+        open_plan(ca, tmp_path, identity=identity, plan_secrets=True, inside=False)
+
+
+def test_a_plan_tells_what_the_sync_would_lack(tmp_path):
+    async def test():
+        async with open_for_plan(Config(export_to=("key-vault",)), nobody_is_needed, FakeClock(), {}, tmp_path):
+            raise AssertionError("no vault is named")
+
     with pytest.raises(ConfigError, match="Set --key-vault"):
-        list_unopened(Config(export_to=("key-vault",)))
+        asyncio.run(test())

@@ -12,6 +12,7 @@ from gitsync.model.template import ConfigMapHole, SecretHole, SecretMapHole
 from gitsync.request.fill import MissingValueError
 from gitsync.secrets.lookup import Lookup
 from gitsync.secrets.protocols import VaultError
+from gitsync.secrets.retry import PassingError
 from gitsync.secrets.values import RunValues
 
 OWNER = Key("cache.azure.com", "Redis", "ns", "fast")
@@ -29,7 +30,7 @@ def source(name="folder", *, is_remote=False, refuses=None, db=None, urls=None):
 
 
 def values(*sources, promised=None, foresees=False, redact=lambda _: None):
-    lookup = Lookup(sources, asks_remote=not foresees, redact=redact)
+    lookup = Lookup(sources, reads_remote_secrets=not foresees, redact=redact)
     return RunValues(lookup, {}, promised or {}, foresees=foresees)
 
 
@@ -189,13 +190,41 @@ def test_a_sync_takes_a_promise_for_nothing():
         made.secret("ns", "db", "password")
 
 
-def test_a_plan_asks_no_remote_source_and_does_not_call_its_values_missing():
-    remote = source("key-vault", is_remote=True, db={"password": "x"})
+def test_a_plan_reads_config_maps_of_a_remote_source_and_does_not_call_its_secrets_missing():
+    remote = source("key-vault", is_remote=True, db={"password": "x"}, urls={"blob": "u"})
     made = gathered(values(source(), remote, foresees=True), *HOLES, SecretMapHole("db"))
     assert isinstance(made.secret("ns", "db", "password"), Placeholder)
     assert isinstance(made.secret_map("ns", "db"), Placeholder)
-    assert isinstance(made.config_map("ns", "urls", "blob"), Placeholder)
-    assert remote.asked == []
+    assert made.config_map("ns", "urls", "blob") == "u"
+    assert remote.asked == [URLS]
+
+
+OTHERS = ConfigMapHole("others", "blob")
+UNREAD = [
+    (
+        VaultError("It may not.", hint="Grant it."),
+        2,
+        "could not be read from far. It may not. Grant it.",
+        "another may",
+    ),
+    (PassingError("It is down.", attempts=1), 1, "could not be read from far. It is down.", "so is it for the others"),
+]
+
+
+@pytest.mark.parametrize("refusal, times, says, why", UNREAD)
+def test_what_a_plan_cannot_read_is_neither_missing_nor_a_secret(refusal, times, says, why):
+    remote, later = source("far", is_remote=True, refuses=refusal), source(urls={"blob": "later"})
+    made = gathered(values(remote, later, foresees=True), HOLES[1], OTHERS)
+    for name in ("urls", "others"):
+        found = made.config_map("ns", name, "blob")
+        assert isinstance(found, Placeholder)
+        assert (f"{found}", found.why.endswith(says)) == (f"<configmap {name}/blob>", True)
+    assert (len(remote.asked), later.asked) == (times, []), why
+
+
+def test_a_sync_fails_where_a_plan_goes_on():
+    with pytest.raises(VaultError, match="It may not"):
+        gathered(values(source("far", is_remote=True, refuses=UNREAD[0][0])), HOLES[1])
 
 
 def test_a_plan_has_what_a_local_source_before_it_says():

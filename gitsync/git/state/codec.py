@@ -122,6 +122,7 @@ def _build_own_members(record: Record) -> Mapping[str, Any]:
         "advice": condition.advice if condition else "",
         "requestId": condition.request_id if condition else "",
         "specDigest": record.spec_digest,
+        "subscription": record.subscription,
         "unit": record.unit,
     }
     known_bodies = {"applied": record.applied, "baseline": record.baseline}
@@ -166,6 +167,7 @@ def decode(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> Record:
         agent=own.text("agent", ""),
         operator=annotations.text(OPERATOR, ""),
         credential=own.text("credential", ""),
+        subscription=own.text("subscription", ""),
         exports=_read_exports(own, key),
         unit=own.text("unit", ""),
         condition=_read_condition(document, own),

@@ -40,7 +40,8 @@ class Approval:
 async def review_apply(attempt: ApplyAttempt, *, approval: Approval, cache: RunCache, digests: Digests) -> ApplyAttempt:
     """Note what a reviewer must see of an apply, or stop it if that has changed since."""
     if approval.is_reviewed:
-        later = find_runtime_values(attempt.request) if attempt.request else ()
+        is_sure = not attempt.prepared.id_doubt
+        later = find_runtime_values(attempt.request, is_id_sure=is_sure) if attempt.request else ()
         return replace(attempt, reviewed=_describe_apply(attempt, later, digests))
     review = approval.review
     if review is None or cache.has_sent(attempt.location):
@@ -50,7 +51,14 @@ async def review_apply(attempt: ApplyAttempt, *, approval: Approval, cache: RunC
     if attempt.action is Action.NONE and not may_miss_a_secret:
         return attempt
     current = _describe_apply(attempt, reviewed.later if reviewed else (), digests)
-    refusal = find_objection(review, reviewed, current, digests.key_name, quiet=_is_quiet(attempt, cache))
+    refusal = find_objection(
+        review,
+        reviewed,
+        current,
+        digests.key_name,
+        quiet=_is_quiet(attempt, cache),
+        foreseen=_is_foreseen(attempt, current.later),
+    )
     if refusal is None or (attempt.action is Action.NONE and refusal.reason != SECRETS_NOT_REVIEWED):
         return attempt
     return attempt.stopped(refusal, may_mend=False)
@@ -79,6 +87,18 @@ def _may_miss_a_secret(comparison: Comparison | None, reviewed: Reviewed | None)
     return is_written and comparison is not None and bool(comparison.because)
 
 
+def _is_foreseen(attempt: ApplyAttempt, later: tuple[str, ...]) -> bool:
+    """Tell whether all that differs are values that the plan left to this run, which has just created a resource that
+    exports values to this one.
+    """
+    differences = attempt.comparison.differences if attempt.comparison else ()
+    has_created = any(result.action is Action.CREATE for result in attempt.before.values())
+    return has_created and all(
+        any(difference.path == path or difference.path.startswith(f"{path}/") for path in later)
+        for difference in differences
+    )
+
+
 def _is_quiet(attempt: A, cache: RunCache) -> bool:
     """Tell whether nothing that this run did can have changed the resource's ETag: neither a write to a parent or a
     child, nor one to a dependency (the ETag of a network changes when one of its interfaces is deleted).
@@ -96,15 +116,15 @@ def _describe_apply(attempt: ApplyAttempt, later: tuple[str, ...], digests: Dige
     return Reviewed(
         action=attempt.action,
         desired=digest_desired(attempt.request, body, later),
-        live=_digest_live(attempt, sealed, attempt.record),
+        live=_digest_live(attempt, sealed, attempt.record, later),
         etag=attempt.live.etag if attempt.live else None,
         secrets=has_secrets(body),
         later=later,
     )
 
 
-def _digest_live(attempt: A, desired: Mapping[str, Any], record: Record | None) -> str:
+def _digest_live(attempt: A, desired: Mapping[str, Any], record: Record | None, later: tuple[str, ...] = ()) -> str:
     if attempt.live is None:
         return EXISTS if attempt.exists else attempt.note  # what a write does in addition is reviewed too
     sent = record.applied if record else None
-    return digest_live(attempt.live, desired, sent or {})
+    return digest_live(attempt.live, desired, sent or {}, later)

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from gitsync.diff.hints import find_kind_hints
 from gitsync.diff.redact import find_secret_shapes, redact_comparison
 from gitsync.diff.three_way import Remembered, remove_secrets
+from gitsync.diff.unknown_values import (
+    UnknownValues,
+    add_unknown_values,
+    blank_all,
+    blank_baseline,
+    find_unknown_values,
+)
 from gitsync.extensions.registry import Registry
 from gitsync.model.condition import Condition
 from gitsync.model.verdict import Action, Comparison, Verdict
@@ -18,7 +26,7 @@ from gitsync.reconcile.run_cache import RunCache
 from gitsync.reconcile.stages.body_extensions import extend_body
 from gitsync.reconcile.stages.on_success import remember_promises
 from gitsync.reconcile.stages.owner_check import block_attempt
-from gitsync.request.fill import fill
+from gitsync.reconcile.stages.resolve_id import resolve_id
 from gitsync.secrets.values import RunValues
 from gitsync.status.conditions import RECONCILING, make_warning
 
@@ -30,7 +38,7 @@ async def observe(
     attempt: ApplyAttempt, *, values: RunValues, registry: Registry, cache: RunCache, writes: bool
 ) -> ApplyAttempt:
     """Read the resource, unless it cannot exist yet."""
-    attempt = attempt if attempt.prepared.arm_id else _resolve_id(attempt, values)
+    attempt = attempt if attempt.prepared.arm_id else resolve_id(attempt, values)
     if _has_new_owner(attempt) or "<" in attempt.arm_id:
         return replace(attempt, exists=False)
     if not attempt.kind.can_get:
@@ -71,13 +79,6 @@ def note_unseen(attempt: ApplyAttempt) -> ApplyAttempt:
         return given_up
     text = f"Azure accepted {attempt.arm_id} twice, and the resource does not exist."
     return given_up.stopped(make_warning("AzureResourceNotFound", text))
-
-
-def _resolve_id(attempt: ApplyAttempt, values: RunValues) -> ApplyAttempt:
-    """Fill in an id that a config map names. In a plan it may still contain a placeholder, in angle brackets."""
-    request = fill(attempt.template, attempt.key.namespace, values)
-    values.names(attempt.key, request.arm_id)
-    return replace(attempt, request=request)
 
 
 def _has_new_owner(attempt: ApplyAttempt) -> bool:
@@ -130,16 +131,36 @@ async def compare(
     """Decide what differs and what to do about it; nothing for a skipped resource."""
     if not attempt.policy.allows_modify:
         return replace(attempt, comparison=Comparison(verdict=Verdict.SKIP))
-    request = fill(attempt.template, attempt.key.namespace, values)
-    attempt = await extend_body(attempt, request, registry, cache)
+    attempt = resolve_id(attempt, values)
+    attempt = await extend_body(attempt, attempt.filled_request, registry, cache)
     if attempt.stop:
         return attempt
-    comparison, action = _decide(attempt, wishes)
+    unknown = find_unknown_values(attempt.desired)
+    known = _leave_out(attempt, unknown)
+    comparison, action = _decide(known, wishes)
     if attempt.exists:
-        comparison, action = _add_secrets(attempt, comparison, action, digests)
+        comparison, action = _add_secrets(known, comparison, action, digests)
+        comparison = add_unknown_values(comparison, unknown, attempt.id_doubt)
     first = attempt.first_comparison or (comparison if action is not Action.NONE else None)
     note = "" if action is Action.NONE else registry.foretold(attempt.as_subject())
     return replace(attempt, comparison=comparison, action=action, first_comparison=first, note=note)
+
+
+def _leave_out(attempt: ApplyAttempt, unknown: UnknownValues) -> ApplyAttempt:
+    """Return the attempt with the same text on every side in place of each value that a plan does not know."""
+    if not unknown:
+        return attempt
+    request, live, before = attempt.filled_request, attempt.live, attempt.remembered
+    leave_out = partial(blank_all, unknown=unknown, reference=request.body)
+    if before:
+        baseline = blank_baseline(before.baseline, unknown, request.body)
+        before = Remembered(leave_out(before.applied), baseline)
+    return replace(
+        attempt,
+        request=replace(request, body=leave_out(request.body)),
+        live=replace(live, body=leave_out(live.body)) if live else None,
+        remembered=before,
+    )
 
 
 def _decide(attempt: ApplyAttempt, wishes: Wishes) -> tuple[Comparison, Action]:

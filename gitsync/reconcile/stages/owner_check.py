@@ -170,7 +170,8 @@ def _find_owner(attempt: ApplyAttempt, catalog: Catalog) -> tuple[str, str] | No
         return (owner.arm_id, kind.api_version) if kind else None
     result = attempt.before.get(owner.key) if owner.key else None
     kind = catalog.kind(GVK.parse(result.manifest_api_version, rule[1])) if result else None
-    return (result.arm_id, kind.api_version) if result and result.arm_id and kind else None
+    is_known = result is not None and result.arm_id and "<" not in result.arm_id
+    return (result.arm_id, kind.api_version) if result and result.arm_id and is_known and kind else None
 
 
 def block_attempt(attempt: ApplyAttempt, reason: str) -> ApplyAttempt:
