@@ -14,6 +14,7 @@ from typing import Final, Literal
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.diff.ignore import Paths
+from gitsync.manifests.migration import migrate_versions
 from gitsync.manifests.policy import find_policy
 from gitsync.model.manifests import Manifests
 from gitsync.model.policy import Policy
@@ -53,6 +54,7 @@ def prepare(
     credential of each, with its subscription; a resource without a credential has no ARM id. `today` decides which
     entries of `gitsync/ignore` have expired; without it, none has.
     """
+    manifests = migrate_versions(manifests, catalog)
     credential_of = _use_everywhere(subscription) if isinstance(subscription, str) else subscription
     drafts = _make_drafts(manifests, catalog, credential_of)
     shared = SharedExports(manifests.resources)

@@ -47,7 +47,7 @@ def validate_resource(
     findings: Iterable[Finding]
     if kind is None:
         findings = (
-            explain_unknown_kind(resource.gvk, catalog),
+            explain_unknown_kind(resource.gvk, resource.spec, catalog),
             *check_object_name(resource),
             *check_annotations(resource),
         )
