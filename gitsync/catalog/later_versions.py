@@ -18,7 +18,7 @@ from gitsync.problems.field_path import format_field
 
 _VERSION = re.compile(r"v(?P<spelling>1(?:alpha1api|beta|api))?(?P<date>\d{8})(?P<preview>preview)?")
 _SPARE = frozenset({"group", "kind"})
-"""Fields that an owner of a fixed kind may have besides those of its type."""
+"""Fields that an owner of a fixed kind may have in addition to those of its type."""
 
 
 @dataclass(frozen=True, slots=True)
