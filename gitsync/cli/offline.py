@@ -20,6 +20,7 @@ from gitsync.model.coverage import Coverage
 from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Prepared
+from gitsync.planning.shared_resources import assign_writers
 from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_problem
 from gitsync.request.credential_choice import choose_offline
@@ -87,7 +88,7 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
 
     def prepare(manifests: Manifests) -> tuple[Prepared, ...]:
         subscription = choose_offline(manifests.secrets, config.subscription or ANY_SUBSCRIPTION)
-        prepared = prepare_resources(config, settings, manifests, catalog, subscription, today)
+        prepared = assign_writers(prepare_resources(config, settings, manifests, catalog, subscription, today), {})
         return tuple(replace(one, problems=_mask_problems(one.problems, redactions)) for one in prepared)
 
     environments = prepare_separately(read, prepare)

@@ -50,7 +50,8 @@ class Prepared:
     set of manifests. `problems` has every problem of this resource, errors and warnings. `ignored` are the paths of
     the body that gitsync ignores today, each in its steps (`diff.ignore`). `credential` is the Secret of its namespace
     that it is reconciled with; "" for the global credential. `is_watched` tells that it is outside of
-    the run, and only read because another resource needs it.
+    the run, and only read because another resource needs it. `written_by` is another manifest of the same resource in
+    Azure, which writes it; None if this one does.
     """
 
     resource: Resource
@@ -64,6 +65,7 @@ class Prepared:
     ignored: tuple[tuple[str, ...], ...] = ()
     credential: str = ""
     is_watched: bool = False
+    written_by: Key | None = None
 
     @property
     def key(self) -> Key:
@@ -72,3 +74,8 @@ class Prepared:
     @property
     def is_valid(self) -> bool:
         return self.template is not None and not any(p.is_error and p.invalidates for p in self.problems)
+
+    @property
+    def is_written(self) -> bool:
+        """Whether gitsync may write the resource because of this manifest."""
+        return self.policy.allows_modify and self.written_by is None

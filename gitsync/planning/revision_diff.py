@@ -120,6 +120,10 @@ class _Rehearsal:
             return replace(_stop_result(blank, Verdict.BLOCKED, waits), blocked_by=other.key)
         if not prepared.policy.allows_modify:
             return _add_message(blank, Verdict.SKIP, _note_policy(before, prepared.policy))
+        if prepared.written_by:
+            return _add_message(
+                blank, Verdict.IN_SYNC, f"{prepared.written_by} writes it.", _note_policy(before, blank.policy)
+            )
         twin = before or self._by_id.get(request.arm_id.casefold())
         if twin is None:
             return self._compare_new(blank, request, _choose_method(prepared))

@@ -58,12 +58,13 @@ def prepare(
     credential_of = _use_everywhere(subscription) if isinstance(subscription, str) else subscription
     drafts = _make_drafts(manifests, catalog, credential_of)
     shared = SharedExports(manifests.resources)
-    set_problems = validate_set([draft.member for draft in drafts], catalog=catalog, namespaces=manifests.namespaces)
+    # Validation reports an unknown policy; an invalid resource is not reconciled.
+    policies = [find_policy(draft.resource, manifests.namespaces, default_policy) or default_policy for draft in drafts]
+    members = [draft.as_member(policy) for draft, policy in zip(drafts, policies, strict=True)]
+    set_problems = validate_set(members, catalog=catalog, namespaces=manifests.namespaces)
     prepared = []
-    for draft, problems_in_set in zip(drafts, set_problems, strict=True):
+    for draft, policy, problems_in_set in zip(drafts, policies, set_problems, strict=True):
         own_problems = validate_resource(draft.resource, draft.kind, catalog=catalog, unknown_fields=unknown_fields)
-        # Validation reports an unknown policy; an invalid resource is not reconciled.
-        policy = find_policy(draft.resource, manifests.namespaces, default_policy) or default_policy
         ignore_problems = _check_ignored(draft, today)
         export_problems = _check_exports(draft.resource, manifests, shared)
         problems = (*draft.resource.problems, *own_problems, *problems_in_set, *ignore_problems, *export_problems)

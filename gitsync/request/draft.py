@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from gitsync.catalog.catalog import Catalog
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
+from gitsync.model.policy import Policy
 from gitsync.model.resource import OwnerRef, Resource
 from gitsync.model.template import ReferenceHole, Template
 from gitsync.problems.finding import Finding
@@ -56,14 +57,16 @@ class Draft:
         """The id, if it is known offline."""
         return self.arm_id if isinstance(self.arm_id, str) else None
 
-    @property
-    def member(self) -> Member:
+    def as_member(self, policy: Policy) -> Member:
+        """What checks across manifests see of this one."""
         return Member(
             resource=self.resource,
             kind=self.kind,
             owner=self.owner,
             arm_id=self.known_id,
             depends_on=self.depends_on,
+            is_written=policy.allows_modify,
+            body=self.template.body if self.template else None,
         )
 
 

@@ -17,6 +17,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
 from gitsync.model.record import Record, State
 from gitsync.model.resource import Prepared
+from gitsync.planning.shared_resources import assign_writers
 from gitsync.planning.unused_exports import warn_unused_exports
 from gitsync.request.credential_choice import Credentials, find_credential_names
 from gitsync.run.connections import Connections
@@ -40,8 +41,10 @@ class RunInput:
     credentials: Credentials
 
 
-async def load_run_input(config: Config, connections: Connections, state: State, *, writes: bool) -> RunInput:
-    """Parse, look up credentials, and prepare.
+async def load_run_input(
+    config: Config, connections: Connections, state: State, agent: str, *, writes: bool
+) -> RunInput:
+    """Parse, look up credentials, and prepare. `agent` is the run's.
 
     Raises ConfigError if there is neither a global credential nor any other.
     """
@@ -66,6 +69,7 @@ async def load_run_input(config: Config, connections: Connections, state: State,
     today = connections.clock.now().date()
     prepared = prepare_resources(config, connections.settings, manifests, connections.catalog, credentials.of, today)
     prepared = await add_foreign_objects(prepared, _list_local_sources(lookup))
+    prepared = assign_writers(prepared, state.list_own(agent))
     unused = () if takes_secrets(config) else warn_unused_exports(prepared, Selection(only=config.only))
     manifests = replace(manifests, problems=(*manifests.problems, *credentials.warnings(records), *unused))
     return RunInput(manifests=manifests, prepared=prepared, lookup=lookup, credentials=credentials)

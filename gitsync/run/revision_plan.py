@@ -33,6 +33,7 @@ from gitsync.planning.agents import DEFAULT_AGENT
 from gitsync.planning.plan import make_plan
 from gitsync.planning.revision_diff import Revised, compare_revisions, make_records
 from gitsync.planning.run_problems import find_too_many_deletes
+from gitsync.planning.shared_resources import assign_writers
 from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_report
 from gitsync.request.credential_choice import choose_offline
@@ -175,6 +176,7 @@ def _read_revised(
         redactions.add(secret)
     subscription = choose_offline(manifests.secrets, config.subscription or PLACEHOLDER_SUBSCRIPTION)
     prepared = prepare_resources(config, settings, manifests, catalog, subscription, clock.now().date())
+    prepared = assign_writers(prepared, {})
     secrets = {**_list_encrypted(manifests), **manifests.secrets}
     return Revised(name=name, prepared=prepared, config_maps=manifests.config_maps, secrets=secrets), manifests
 

@@ -101,7 +101,10 @@ async def check_owner(
     """
     is_ours = attempt.record is not None and attempt.record.claim.is_ours
     for result in (attempt.before[key] for key in attempt.prepared.depends_on if key in attempt.before):
-        if not result.is_fine and not (is_ours and result.exists):
+        if result.key == attempt.prepared.written_by:
+            if not result.is_fine and attempt.policy.allows_modify:
+                return _wait_for_writer(attempt, result)
+        elif not result.is_fine and not (is_ours and result.exists):
             waits = _explain_wait(attempt, result)
             return attempt.stopped(waits, Verdict.BLOCKED, may_mend=result.may_mend, blocked_by=result.key)
     address = _find_owner(attempt, catalog)
@@ -119,6 +122,15 @@ async def check_owner(
     attempt = replace(attempt, owner=owner)
     answer = await registry.owner_check(attempt.as_subject(), attempt.reader)
     return attempt if answer.agrees else block_attempt(attempt, answer.reason)
+
+
+def _wait_for_writer(attempt: ApplyAttempt, writer: Result) -> ApplyAttempt:
+    """Stop a resource that another manifest writes, and could not; what depends on it may go on if it exists."""
+    condition = writer.condition
+    text = f"{writer.key} writes this resource, and is not ready ({condition.reason}): {condition.message}"
+    return replace(attempt, exists=writer.exists).stopped(
+        make_warning(condition.reason, text), Verdict.BLOCKED, may_mend=writer.may_mend, blocked_by=writer.key
+    )
 
 
 def _explain_wait(attempt: ApplyAttempt, result: Result) -> Condition:
