@@ -58,7 +58,7 @@ def _keep_baseline(attempt: ApplyAttempt, cache: RunCache, digests: Digests, *, 
 def _seal_applied(attempt: ApplyAttempt, digests: Digests) -> Mapping[str, Any]:
     """Return the body to record. Secrets that were not sent now keep the digests of the write that sent them.
 
-    A digest is bound to its manifest: those of a record that moved are made anew if they can be compared.
+    A digest is bound to its manifest: those of a record that moved are made again if they can be compared.
     """
     sealed = seal_body(attempt.desired, attempt.key, digests)
     applied, former_key = attempt.remembered.applied if attempt.remembered else None, attempt.apply.moved_from
