@@ -25,6 +25,7 @@ from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_problem
 from gitsync.request.credential_choice import choose_offline
 from gitsync.run.environments import EnvironmentSet, drop_units, join_sets, prepare_separately
+from gitsync.run.known_ids import add_foreign_ids, read_known_from
 from gitsync.run.missing_values import warn_missing_values
 from gitsync.run.prepare import coverage_of, prepare_resources, read_selected_manifests
 
@@ -42,6 +43,7 @@ READING = (
     "default_policy",
     "subscription",
     "status_dir",
+    "known_from",
 )
 """The settings that all these commands have."""
 
@@ -77,6 +79,7 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
     """
     with _open_source(config) as source:
         settings = find_source_settings(config, source.settings)
+        foreign = read_known_from(config, source, None, redactions.add)
     catalog, today = open_catalog(), SystemClock().now().date()
 
     def read(without: Collection[str]) -> Manifests:
@@ -84,7 +87,7 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
         manifests = read_selected_manifests(config, settings, files, source.units)
         for secret in (value for values in manifests.secrets.values() for value in iterate_secrets(values)):
             redactions.add(secret)
-        return manifests
+        return add_foreign_ids(manifests, foreign, catalog)
 
     def prepare(manifests: Manifests) -> tuple[Prepared, ...]:
         subscription = choose_offline(manifests.secrets, config.subscription or ANY_SUBSCRIPTION)
@@ -95,7 +98,7 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
     joined = join_sets(environments)
     everything, manifests = joined.prepared, joined.manifests
     selected = _select(everything, config)
-    file_problems = _mask_problems((*source.problems, *manifests.problems), redactions)
+    file_problems = _mask_problems((*source.problems, *manifests.problems, *foreign.problems), redactions)
     missing: tuple[Problem, ...] = ()
     if looks_for_values:
         missing = warn_missing_values(selected, everything, manifests, config, os.environ)

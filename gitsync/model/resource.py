@@ -13,10 +13,16 @@ from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.template import Template
 from gitsync.model.unit import Unit
 
+WAITING = frozenset({"OwnerNotFound", "OwnerUnresolved", "ReferenceUnresolved"})
+"""Codes of problems that end once a missing owner is there; they are warnings in a unit that waits for owners."""
+
 
 @dataclass(frozen=True, slots=True)
 class OwnerRef:
-    """The owner of a resource: another manifest, or a resource in Azure by its id. Exactly one is set."""
+    """The owner of a resource: another manifest, or a resource in Azure by its id.
+
+    Both are set if no manifest of the source has the key, but a record elsewhere has its id.
+    """
 
     key: Key | None = None
     arm_id: str | None = None
@@ -74,6 +80,12 @@ class Prepared:
     @property
     def is_valid(self) -> bool:
         return self.template is not None and not any(p.is_error and p.invalidates for p in self.problems)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether only a missing owner prevents a request, and its unit waits for owners."""
+        has_error = any(problem.is_error for problem in self.problems)
+        return self.template is None and not has_error and any(problem.code in WAITING for problem in self.problems)
 
     @property
     def is_written(self) -> bool:

@@ -51,7 +51,7 @@ def make_plan(
     declared = _remove_duplicates((*prepared, *around.others))
     applies = _make_applies(prepared, records)
     problems = tuple(problems)
-    invalid = [apply for apply in applies.values() if not apply.prepared.is_valid]
+    invalid = [apply for apply in applies.values() if not (apply.prepared.is_valid or apply.prepared.is_waiting)]
     all_problems = (*problems, *(problem for apply in applies.values() for problem in apply.prepared.problems))
     named_ids = _find_named_ids(declared, records)
     holds = find_holds(declared, records, problems, around)

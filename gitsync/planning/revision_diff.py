@@ -20,7 +20,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Plan, Prune
 from gitsync.model.policy import Policy
 from gitsync.model.record import Claim, Record
-from gitsync.model.resource import Prepared
+from gitsync.model.resource import WAITING, Prepared
 from gitsync.model.result import Result
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Difference, Verdict
@@ -109,6 +109,9 @@ class _Rehearsal:
         prepared, before = apply.prepared, apply.record
         request = self._requests.get(apply.key)
         blank = _make_blank(prepared)
+        if prepared.is_waiting:
+            waits = make_warning("WaitingForOwner", next(p.message for p in prepared.problems if p.code in WAITING))
+            return replace(_stop_result(blank, Verdict.BLOCKED, waits), is_tolerated=True)
         if not prepared.is_valid or request is None:
             return _stop_result(blank, Verdict.INVALID, make_error("Failed", _explain_invalid(prepared)))
         blank = replace(blank, arm_id=request.arm_id)
@@ -117,7 +120,8 @@ class _Rehearsal:
         if before is None and waits_for:
             other = next(iter(waits_for))
             waits = make_warning("WaitingForOwner", f"It depends on {other.key}, which fails.")
-            return replace(_stop_result(blank, Verdict.BLOCKED, waits), blocked_by=other.key)
+            stopped = _stop_result(blank, Verdict.BLOCKED, waits)
+            return replace(stopped, blocked_by=other.key, is_tolerated=other.is_tolerated)
         if not prepared.policy.allows_modify:
             return _add_message(blank, Verdict.SKIP, _note_policy(before, prepared.policy))
         if prepared.written_by:

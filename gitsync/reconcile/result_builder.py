@@ -91,6 +91,7 @@ def _build_result(attempt: ReconciledAttempt, comparison: Comparison, condition:
         record=attempt.record,
         fault=attempt.stop.fault if attempt.stop else None,
         blocked_by=attempt.stop.blocked_by if attempt.stop else None,
+        is_tolerated=attempt.stop is not None and attempt.stop.is_tolerated,
     )
 
 

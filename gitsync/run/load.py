@@ -15,6 +15,7 @@ from gitsync.manifests.credential_secret import iterate_secrets
 from gitsync.manifests.selection import Selection
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
+from gitsync.model.problem import Problem
 from gitsync.model.record import Record, State
 from gitsync.model.resource import Prepared
 from gitsync.planning.shared_resources import assign_writers
@@ -22,6 +23,7 @@ from gitsync.planning.unused_exports import warn_unused_exports
 from gitsync.request.credential_choice import Credentials, find_credential_names
 from gitsync.run.connections import Connections
 from gitsync.run.environments import drop_units, read_unambiguous
+from gitsync.run.known_ids import add_known_ids
 from gitsync.run.prepare import prepare_resources, read_selected_manifests
 from gitsync.secrets.credentials import find_credentials
 from gitsync.secrets.foreign_objects import add_foreign_objects
@@ -33,12 +35,13 @@ from gitsync.secrets.stores import MANIFESTS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunInput:
-    """`problems` of `manifests` has those of credentials too."""
+    """`problems` of `manifests` has those of credentials too. `problems` are those of other places, which hide none."""
 
     manifests: Manifests
     prepared: tuple[Prepared, ...]
     lookup: Lookup
     credentials: Credentials
+    problems: tuple[Problem, ...] = ()
 
 
 async def load_run_input(
@@ -66,13 +69,14 @@ async def load_run_input(
             "No subscription is set, so ARM ids cannot be built.",
             hint="Set AZURE_SUBSCRIPTION_ID or --subscription.",
         )
+    manifests, problems = add_known_ids(manifests, config, connections, state, agent)
     today = connections.clock.now().date()
     prepared = prepare_resources(config, connections.settings, manifests, connections.catalog, credentials.of, today)
     prepared = await add_foreign_objects(prepared, _list_local_sources(lookup))
     prepared = assign_writers(prepared, state.list_own(agent))
     unused = () if takes_secrets(config) else warn_unused_exports(prepared, Selection(only=config.only))
     manifests = replace(manifests, problems=(*manifests.problems, *credentials.warnings(records), *unused))
-    return RunInput(manifests=manifests, prepared=prepared, lookup=lookup, credentials=credentials)
+    return RunInput(manifests=manifests, prepared=prepared, lookup=lookup, credentials=credentials, problems=problems)
 
 
 def _read_manifests(config: Config, connections: Connections) -> Manifests:

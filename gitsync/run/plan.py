@@ -6,6 +6,7 @@ Nothing here reads from Azure. `planning` decides; this module applies the setti
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 
 from gitsync.config.config import Config
 from gitsync.errors import SourceError, UnsafePlanError
@@ -62,7 +63,8 @@ def plan_run(config: Config, connections: Connections, run_input: RunInput, stat
     )
     plan = note_moves(plan, settlement.moves)
     plan = hold_untrusted(plan, {**_find_unproven(config, connections, removed), **untrusted})
-    return spare_bystanders(plan, state.records, run_input.prepared)
+    plan = spare_bystanders(plan, state.records, run_input.prepared)
+    return replace(plan, problems=(*plan.problems, *run_input.problems))
 
 
 def _settle(

@@ -10,6 +10,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
@@ -40,6 +41,7 @@ from gitsync.request.credential_choice import choose_offline
 from gitsync.request.placeholders import Secrets
 from gitsync.run.connections import PLACEHOLDER_SUBSCRIPTION
 from gitsync.run.environments import drop_units, read_unambiguous
+from gitsync.run.known_ids import ForeignRecords, add_foreign_ids, read_known_from
 from gitsync.run.plan import list_problems, make_selection, refuse_invalid
 from gitsync.run.prepare import coverage_of, prepare_resources, read_selected_manifests
 from gitsync.run.run_log import log_end, log_start
@@ -62,11 +64,14 @@ def plan_revisions(config: Config, clock: Clock, redactions: Redactions) -> Repo
         )
     started_at = format_rfc3339(clock.now())
     before, after = _read_both(config)
-    old, _ = _read_revised(config, clock, before, config.from_revision, redactions)
-    new, manifests = _read_revised(config, clock, after, config.to_revision or "", redactions)
+    foreign = read_known_from(config, None, None, redactions.add)
+    reader = _Reader(config, clock, redactions, foreign)
+    old, _ = _read_revised(reader, before, config.from_revision)
+    new, manifests = _read_revised(reader, after, config.to_revision or "")
     target = _find_target(config, after)
     log_start("plan", target)
     plan = _make_plan(config, old, new, (*after.problems, *manifests.problems), manifests)
+    plan = replace(plan, problems=(*plan.problems, *foreign.problems))
     refuse_invalid(config, plan)
     plan = _with_refusal(config, plan, old)
     results = tuple(
@@ -161,9 +166,17 @@ def _take_manifests(checkout: Checkout) -> RevisionManifests:
     )
 
 
-def _read_revised(
-    config: Config, clock: Clock, revision: RevisionManifests, name: str, redactions: Redactions
-) -> tuple[Revised, Manifests]:
+class _Reader(NamedTuple):
+    """What both revisions are read with. `foreign` are the records of other sources."""
+
+    config: Config
+    clock: Clock
+    redactions: Redactions
+    foreign: ForeignRecords
+
+
+def _read_revised(reader: _Reader, revision: RevisionManifests, name: str) -> tuple[Revised, Manifests]:
+    config, clock, redactions, foreign = reader
     settings = find_source_settings(config, revision.settings)
     catalog = open_catalog()
 
@@ -175,6 +188,7 @@ def _read_revised(
     for secret in (value for values in manifests.secrets.values() for value in iterate_secrets(values)):
         redactions.add(secret)
     subscription = choose_offline(manifests.secrets, config.subscription or PLACEHOLDER_SUBSCRIPTION)
+    manifests = add_foreign_ids(manifests, foreign, catalog)
     prepared = prepare_resources(config, settings, manifests, catalog, subscription, clock.now().date())
     prepared = assign_writers(prepared, {})
     secrets = {**_list_encrypted(manifests), **manifests.secrets}

@@ -20,7 +20,8 @@ class Member:
 
     `kind` is None if the catalog does not have it. `owner` is None for kinds without one, and if the manifest's owner
     has an invalid form. `arm_id` is None if it is not known offline. `depends_on` has the dependencies in the same set
-    (owner, references, producers of values); there may be cycles. `is_written` tells that its policy allows writes, and
+    (owner, references, producers of values); there may be cycles. `subscription` is that of its
+    credential, "" if it has none. `is_written` tells that its policy allows writes, and
     `body` is that of its request, with placeholders; None if no request can be made.
     """
 
@@ -29,8 +30,14 @@ class Member:
     owner: OwnerRef | None = None
     arm_id: str | None = None
     depends_on: tuple[Key, ...] = ()
+    subscription: str = ""
     is_written: bool = True
     body: Mapping[str, Any] | None = None
+
+    @property
+    def waits_for_owners(self) -> bool:
+        """Whether its unit waits for owners that do not exist."""
+        return self.resource.unit is not None and self.resource.unit.options.waits_for_owners
 
     @property
     def key(self) -> Key:

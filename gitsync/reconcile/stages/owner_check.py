@@ -12,6 +12,7 @@ from gitsync.model.gvk import GVK
 from gitsync.model.live import Live
 from gitsync.model.problem import Problem
 from gitsync.model.record import Claim, Record
+from gitsync.model.resource import WAITING
 from gitsync.model.result import Result
 from gitsync.model.verdict import Verdict
 from gitsync.reconcile.attempt import ApplyAttempt
@@ -25,6 +26,8 @@ async def check_policy(attempt: ApplyAttempt, *, agent: str) -> ApplyAttempt:
     prepared, record = attempt.prepared, attempt.record
     if attempt.apply.held:
         return attempt.stopped(attempt.apply.held, Verdict.BLOCKED, may_mend=False)
+    if prepared.is_waiting:
+        return attempt.stopped(_explain_waiting(attempt), Verdict.BLOCKED, may_mend=False, is_tolerated=True)
     if not prepared.is_valid:
         return attempt.stopped(_explain_invalid(attempt), Verdict.INVALID, may_mend=False)
     if record and record.agent and record.agent != agent:
@@ -55,15 +58,26 @@ def _explain_out_of_reach(attempt: ApplyAttempt, arm_id: str) -> Condition | Non
 def _explain_invalid(attempt: ApplyAttempt) -> Condition:
     errors: list[Problem] = sorted((p for p in attempt.prepared.problems if p.is_error), key=lambda p: p.order)
     missing = next((p for p in errors if p.code in _MISSING), None)
-    owner = attempt.prepared.owner
-    if missing and missing.code == "OwnerNotFound" and owner and owner.key:
-        return make_waiting_for_owner(owner.key)
     if missing:
-        return make_warning(_MISSING[missing.code], missing.message)
+        return _explain_missing(attempt, missing, _MISSING[missing.code])
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     return make_error(
         "Failed", f"The manifest is invalid: {errors[0].message}{more}" if errors else "It cannot be built."
     )
+
+
+def _explain_waiting(attempt: ApplyAttempt) -> Condition:
+    """The condition of a resource whose unit waits for owners."""
+    problem = next(p for p in attempt.prepared.problems if p.code in WAITING)
+    reason = "ReferenceNotFound" if problem.code == "ReferenceUnresolved" else "WaitingForOwner"
+    return _explain_missing(attempt, problem, reason)
+
+
+def _explain_missing(attempt: ApplyAttempt, problem: Problem, reason: str) -> Condition:
+    owner = attempt.prepared.owner
+    if reason == "WaitingForOwner" and owner and owner.key:
+        return make_waiting_for_owner(owner.key)
+    return make_warning(reason, problem.message)
 
 
 _MISSING = {
@@ -106,7 +120,7 @@ async def check_owner(
                 return _wait_for_writer(attempt, result)
         elif not result.is_fine and not (is_ours and result.exists):
             waits = _explain_wait(attempt, result)
-            return attempt.stopped(waits, Verdict.BLOCKED, may_mend=result.may_mend, blocked_by=result.key)
+            return _stop_for(attempt, waits, result)
     address = _find_owner(attempt, catalog)
     if address is None or not registry.checks_owner(attempt.key.group, attempt.key.kind):
         return attempt
@@ -128,8 +142,17 @@ def _wait_for_writer(attempt: ApplyAttempt, writer: Result) -> ApplyAttempt:
     """Stop a resource that another manifest writes, and could not; what depends on it may go on if it exists."""
     condition = writer.condition
     text = f"{writer.key} writes this resource, and is not ready ({condition.reason}): {condition.message}"
-    return replace(attempt, exists=writer.exists).stopped(
-        make_warning(condition.reason, text), Verdict.BLOCKED, may_mend=writer.may_mend, blocked_by=writer.key
+    return _stop_for(replace(attempt, exists=writer.exists), make_warning(condition.reason, text), writer)
+
+
+def _stop_for(attempt: ApplyAttempt, condition: Condition, result: Result) -> ApplyAttempt:
+    """Stop a resource that waits for another one; if the run tolerates that, it tolerates this too."""
+    return attempt.stopped(
+        condition,
+        Verdict.BLOCKED,
+        may_mend=result.may_mend,
+        blocked_by=result.key,
+        is_tolerated=result.is_tolerated,
     )
 
 
