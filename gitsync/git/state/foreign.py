@@ -44,7 +44,7 @@ class ForeignStatus:
 
 
 def read_foreign_status(place: str, reader: StatusReader, redact: Callable[[Secret], None]) -> ForeignStatus:
-    """Read the status at a place. `redact` is told the password in its URL.
+    """Read the status at a place. `redact` gets the password in its URL.
 
     Raises StateError if it cannot be read, or if there is none: unknown is not empty.
     """
