@@ -52,8 +52,11 @@ def find_known_ids(declared: Collection[Key], places: Iterable[KnownRecords], ca
     return known
 
 
-def select_hidden(records: Mapping[Key, Record], problems: Iterable[Problem]) -> dict[Key, Record]:
+def select_hidden(
+    records: Mapping[Key, Record], problems: Iterable[Problem], built: Collection[str] = ()
+) -> dict[Key, Record]:
     """The records of an agent whose manifests may be hidden by a problem of the source, so that they are not pruned.
+    `built` are the names of the units that were built.
 
     All others without a manifest are about to be pruned.
     """
@@ -61,7 +64,7 @@ def select_hidden(records: Mapping[Key, Record], problems: Iterable[Problem]) ->
     return {
         key: record
         for key, record in records.items()
-        if record.unit and any(may_hide(problem, record.unit) for problem in problems)
+        if record.unit and any(may_hide(problem, record.unit, built) for problem in problems)
     }
 
 

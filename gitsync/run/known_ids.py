@@ -56,7 +56,8 @@ def _list_own_places(
     """The own status: records whose manifests may be hidden, and those of other agents."""
     own = state.list_own(agent)
     others = {key: record for key, record in state.records.items() if key not in own}
-    hidden = select_hidden(own, (*connections.source.problems, *manifests.problems))
+    built = {one.unit.name for one in manifests.resources if one.unit}
+    hidden = select_hidden(own, (*connections.source.problems, *manifests.problems), built)
     place, needs_seal = f"the {connections.store.name}", config.digest_key is not None
     return tuple(KnownRecords(place=place, records=records, needs_seal=needs_seal) for records in (hidden, others))
 

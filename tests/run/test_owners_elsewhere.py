@@ -145,3 +145,92 @@ def test_a_resource_that_another_team_only_reads_is_known_too(platform, team):
     read = annotated(GROUP, reconcile_policy="skip")
     platform.says(group=read, network=VNET, subnet=SUBNET).sync(digest_key=KEY)
     assert team.sync(digest_key=KEY, known_from=(str(platform.state),)).exit_code == 0
+
+
+WAIT = "units:\n  - {path: ., missingOwner: wait}\n"
+
+
+def configure(world, text):
+    """Set the source's own settings, in a commit."""
+    (world.folder / "gitsync.yaml").write_text(text)
+    world.git("add", "gitsync.yaml")
+    world.git("commit", "-qm", "Configure")
+    return world
+
+
+def configured(world, text, **documents):
+    world.says(**documents)
+    return configure(world, text)
+
+
+def test_a_unit_that_waits_for_owners_does_not_fail_the_run(team):
+    other = GROUP.replace("core", "other")
+    configured(team, WAIT, network=VNET, subnet=SUBNET, other=other)
+    for settings in ({}, {"strict": True}):
+        planned = team.plan(**settings)
+        assert planned.exit_code == 0
+    report = team.sync()
+    assert (report.exit_code, len(team.writes)) == (0, 1), "all else is applied"
+    for kind in ("VirtualNetwork", "VirtualNetworksSubnet"):
+        waiting = of(report, kind)
+        assert (waiting.verdict, said(waiting)) == (Verdict.BLOCKED, ("False", "Warning", "WaitingForOwner"))
+    assert {problem.level.value for problem in report.problems} == {"warning"}
+    assert (team.sync().exit_code, team.writes) == (0, [])
+    assert team.sync(fail_on=("blocked",)).exit_code == 1, "unless the operator wants it to"
+
+
+def test_what_waited_goes_on_once_the_owner_is_there(team, platform):
+    configured(team, WAIT, network=VNET, subnet=SUBNET)
+    assert team.sync(digest_key=KEY).exit_code == 0
+    platform.says(group=GROUP).sync(digest_key=KEY)
+    report = team.sync(digest_key=KEY, known_from=(str(platform.state),))
+    assert [said(result) for result in report.results] == [("True", "", "Succeeded")] * 2
+    assert team.writes == [f"PUT {VNET_ID}", f"PUT {SUBNET_ID}"]
+
+
+def test_what_waits_is_never_pruned_for_it(team, platform):
+    """The owner is gone from the status of others: what is in it stays as it was."""
+    platform.says(group=GROUP).sync(digest_key=KEY)
+    settings = {"digest_key": KEY, "known_from": (str(platform.state),), "prune": True, "max_deletes": 5}
+    configured(team, WAIT, network=VNET).sync(**settings)
+    platform.says(group=annotated(GROUP, reconcile_policy="detach-on-delete")).sync(digest_key=KEY)
+    platform.says().sync(digest_key=KEY, prune=True)
+    report = team.sync(**settings)
+    assert (report.exit_code, team.writes) == (0, [])
+    assert said(of(report, "VirtualNetwork")) == ("False", "Warning", "WaitingForOwner")
+    assert team.read(VNET_ID, "2024-03-01")["name"] == "hub"
+
+
+def test_an_error_beside_a_missing_owner_is_an_error(team):
+    configured(team, WAIT, network=VNET.replace("location:", "lokation:"))
+    report = team.sync()
+    assert (of(report, "VirtualNetwork").verdict, report.exit_code) == (Verdict.INVALID, 1)
+
+
+OLD = {
+    "group": GROUP.replace("v1api20200601", "v1beta20200601"),
+    "network": VNET.replace("v1api20240301", "v1api20220701"),
+}
+
+
+def test_versions_that_aso_has_removed_are_errors_that_name_others(team):
+    report = team.says(**OLD).sync()
+    assert (report.exit_code, team.writes) == (1, [])
+    removed = [problem for problem in report.problems if problem.code == "UnknownVersion"]
+    assert [problem.hint.partition(" Known")[0] for problem in removed] == [
+        "Change it to v1api20200601, the nearest later one, which has all fields of the manifest.",
+        "Change it to v1api20240301, the nearest later one, which has all fields of the manifest.",
+    ]
+
+
+def test_versions_that_aso_has_removed_may_be_read_as_later_ones(team):
+    configured(team, "units:\n  - {path: ., migrateVersions: true}\n", **OLD, subnet=SUBNET)
+    report = team.sync()
+    assert [said(result) for result in report.results] == [("True", "", "Succeeded")] * 3
+    assert [problem.code for problem in report.problems if "Version" in problem.code] == ["VersionMigrated"] * 2
+    assert (team.sync().exit_code, team.writes) == (0, [])
+    report = configured(
+        team, "units:\n  - {path: ., migrateVersions: true}\n", group=OLD["group"], network=OLD["network"]
+    )
+    report = team.sync(prune=True, max_deletes=5)
+    assert (report.exit_code, team.sent("DELETE")) == (0, [SUBNET_ID])
