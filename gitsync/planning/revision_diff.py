@@ -69,7 +69,7 @@ def _make_record(prepared: Prepared, request: Request) -> Record:
         manifest_api_version=prepared.resource.gvk.api_version,
         arm_id=request.arm_id,
         arm_api_version=request.api_version,
-        claim=Claim.CREATED if prepared.policy.allows_modify else Claim.NONE,
+        claim=Claim.CREATED if prepared.is_written else Claim.NONE,
         policy=prepared.policy,
         applied=request.body,
         owner=prepared.owner.key if prepared.owner else None,
@@ -128,15 +128,19 @@ class _Rehearsal:
             return _add_message(
                 blank, Verdict.IN_SYNC, f"{prepared.written_by} writes it.", _note_policy(before, blank.policy)
             )
-        twin = before or self._by_id.get(request.arm_id.casefold())
+        is_known = before is not None and is_same_id(before.arm_id, request.arm_id)
+        twin = before if is_known else self._by_id.get(request.arm_id.casefold())
         if twin is None:
-            return self._compare_new(blank, request, _choose_method(prepared))
+            return self._compare_new(blank, request, _choose_method(prepared), is_new=before is not None)
         return _compare_bodies(blank, twin, request, prepared)
 
-    def _compare_new(self, blank: Result, request: Request, method: str) -> Result:
-        """Compare a resource without a request in the old revision: it is new, or its old manifest was invalid."""
+    def _compare_new(self, blank: Result, request: Request, method: str, *, is_new: bool) -> Result:
+        """Compare a resource without a request in the old revision: it is new, or its old manifest was invalid.
+
+        `is_new` says that the manifest was valid, and stood for a resource that another one wrote.
+        """
         request_line = _format_request(method, request)
-        if blank.key in self._old_keys:
+        if blank.key in self._old_keys and not is_new:
             note = f"Its manifest is invalid in {self._old.name}, so its changes are unknown."
             return replace(_add_message(blank, Verdict.PENDING, request_line, note), action=Action.UPDATE)
         created = _add_message(blank, Verdict.CREATE, request_line)
@@ -245,5 +249,8 @@ def _rehearse_prune(removed: Prune, *, prune: bool) -> Result:
         return replace(result, verdict=Verdict.BLOCKED, condition=make_warning("PruneHeld", removed.held))
     if not prune:
         return _add_message(result, Verdict.DELETE, removed.reason, "Only a sync with --prune deletes it.")
+    if removed.within:
+        deleted = _add_message(result, Verdict.DELETE, removed.reason, f"It is deleted with {removed.within}.")
+        return replace(deleted, action=Action.DELETE)
     request = f"DELETE {record.arm_id}?api-version={record.arm_api_version}."
     return replace(_add_message(result, Verdict.DELETE, removed.reason, request), action=Action.DELETE)

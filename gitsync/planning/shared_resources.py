@@ -120,11 +120,16 @@ def _may_take(prepared: Prepared, untrusted: Collection[Key]) -> bool:
 
 
 def _is_free(record: Record, writer: Prepared, declared: Mapping[Key, Prepared]) -> bool:
-    """Tell whether a record is of the writer's resource, and of a manifest that left or does not write."""
+    """Tell whether a record is of the writer's resource, and of a manifest that left, does not write, or now stands for
+    another resource.
+    """
     other = declared.get(record.key)
-    is_left = other is None or other.written_by == writer.key
     is_same = record.key[:2] == writer.key[:2] and is_same_id(record.arm_id, writer.arm_id or "")
-    return is_left and is_same and record.key != writer.key
+    if not is_same or record.key == writer.key:
+        return False
+    if other is None or other.written_by == writer.key:
+        return True
+    return other.arm_id is not None and not is_same_id(record.arm_id, other.arm_id)
 
 
 def _take_over(former: Record, current: Record | None, writer: Prepared) -> Record:

@@ -107,6 +107,13 @@ def test_manifests_that_would_wait_for_each_other_do_not():
             "the writer only reads now",
         ),
         ([group("a"), group("b")], [kept("a"), kept("b")], {}, {"a": Claim.CREATED, "b": Claim.NONE}, "one claim"),
+        (
+            [group("a", arm_id=group_id("moved")), group("b")],
+            [kept("a"), kept("b", Claim.NONE)],
+            {"b": "a"},
+            {"a": Claim.NONE, "b": Claim.CREATED},
+            "the writer stands for another resource now",
+        ),
         ([group("b", policy=Policy.SKIP)], [kept("a")], {}, {"a": Claim.CREATED}, "nobody is left to write"),
         ([group("b")], [kept("a", Claim.EXPECTED)], {}, {"a": Claim.EXPECTED}, "nothing was created for sure"),
         ([group("b")], [kept("a", arm_id=group_id("x"))], {}, {"a": Claim.CREATED}, "another resource"),

@@ -2,13 +2,17 @@
 
 import pytest
 from scripts import rules
+from test_review import planned
 from world import GROUP, GROUP_ID, World, annotated, of
 
+from gitsync.config.config import Config
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.git.state.folder import StatusFolder
 from gitsync.model.policy import Policy
 from gitsync.model.record import Claim
 from gitsync.model.verdict import Action, Verdict
+from gitsync.redaction import Redactions
+from gitsync.run.revision_plan import plan_revisions
 
 READY = ("True", "", "Succeeded")
 
@@ -226,3 +230,35 @@ def test_only_one_manifest_of_several(world):
     world.sync()
     report = world.sync(only=("ResourceGroup.resources.azure.com/b/core",))
     assert (report.exit_code, world.writes) == (0, [])
+
+
+def test_a_manifest_that_is_renamed_in_azure_leaves_the_resource_to_the_others(world):
+    world.says(a=group("a"), b=group("b")).sync()
+    other = group("a").replace("spec:", "spec:\n      azureName: other")
+    report = world.says(a=other, b=group("b")).sync()
+    assert (report.exit_code, world.writes) == (0, [f"PUT {GROUP_ID.replace('core', 'other')}"])
+    assert verdicts(report) == {"a": Verdict.CREATE, "b": Verdict.IN_SYNC}
+
+
+def test_a_reviewed_plan_covers_all_of_them(world):
+    file = planned(world.says(a=group("a"), b=group("b")))
+    assert (world.sync(plan_file=str(file)).exit_code, world.sent("PUT")) == (0, [GROUP_ID])
+    settings = {"prune": True, "max_deletes": 5}
+    file = planned(world.says(), **settings)
+    assert (world.sync(plan_file=str(file), **settings).exit_code, world.sent("DELETE")) == (0, [GROUP_ID])
+
+
+def test_a_plan_of_two_revisions_knows_the_writer(world):
+    both = {"a": group("a"), "b": group("b")}
+    world.says(other=group("x").replace("core", "other")).says(**both)
+    config = Config(source=str(world.folder), from_revision="HEAD~1", to_revision="HEAD", prune=True, max_deletes=9)
+    added = plan_revisions(config, world.clock, Redactions())
+    assert [(r.key.namespace, r.action) for r in added.results if r.key.name == "core"] == [
+        ("a", Action.CREATE),
+        ("b", Action.NONE),
+    ]
+    world.says()
+    removed = plan_revisions(config, world.clock, Redactions())
+    messages = {r.key.namespace: r.condition.message for r in removed.results}
+    assert "DELETE " in messages["a"]
+    assert messages["b"].endswith("It is deleted with ResourceGroup.resources.azure.com/a/core.")
