@@ -60,12 +60,9 @@ def select_hidden(
 
     All others without a manifest are about to be pruned.
     """
-    problems = tuple(problems)
-    return {
-        key: record
-        for key, record in records.items()
-        if record.unit and any(may_hide(problem, record.unit, built) for problem in problems)
-    }
+    problems, units = tuple(problems), {record.unit for record in records.values()} - {""}
+    hidden_units = {unit for unit in units if any(may_hide(problem, unit, built) for problem in problems)}
+    return {key: record for key, record in records.items() if record.unit in hidden_units}
 
 
 def _explain_doubt(record: Record, place: KnownRecords, catalog: Catalog) -> str:

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
+from typing import Final
 
 from gitsync.formats.arm_path import is_same_id
 from gitsync.manifests.units import find_unit_name
@@ -18,6 +19,9 @@ from gitsync.model.plan import Plan, Prune
 from gitsync.model.policy import Policy
 from gitsync.model.record import Claim, Record
 from gitsync.model.resource import Prepared
+
+_MOST_CIRCLES: Final = 50
+"""That are broken one by one; with more, nothing waits for a writer."""
 
 
 def assign_writers(prepared: Sequence[Prepared], records: Mapping[Key, Record]) -> tuple[Prepared, ...]:
@@ -62,13 +66,13 @@ def _break_circles(prepared: tuple[Prepared, ...]) -> tuple[Prepared, ...]:
     """Let nothing wait for a writer that waits for it in turn. Circles of other dependencies are reported, and invalid
     manifests wait for nothing.
     """
-    while circle := _find_circle(prepared):
-        in_circle = [one for one in prepared if one.key in circle and one.written_by in circle]
-        if not in_circle:
+    for _ in range(_MOST_CIRCLES):
+        circle = _find_circle(prepared)
+        freed = {one.key for one in prepared if one.key in circle and one.written_by in circle}
+        if not freed:
             return prepared
-        freed = {one.key for one in in_circle}
         prepared = tuple(_stop_waiting(one) if one.key in freed else one for one in prepared)
-    return prepared
+    return tuple(map(_stop_waiting, prepared))
 
 
 def _find_circle(prepared: Iterable[Prepared]) -> Collection[Key]:
@@ -102,11 +106,14 @@ def settle_claims(
     """
     prepared = tuple(prepared)
     declared = {one.key: one for one in prepared}
-    owned = [record for key, record in sorted(records.items()) if record.claim.is_ours and key not in untrusted]
+    owned: dict[str, list[Record]] = defaultdict(list)
+    for key, record in sorted(records.items()):
+        if record.claim.is_ours and key not in untrusted:
+            owned[record.arm_id.casefold()].append(record)
     settled, moves = dict(records), {}
     for writer in (one for one in prepared if _may_take(one, untrusted)):
-        current = records.get(writer.key)
-        former = [record for record in owned if _is_free(record, writer, declared)]
+        current, same = records.get(writer.key), owned.get((writer.arm_id or "").casefold(), ())
+        former = [record for record in same if _is_free(record, writer, declared)]
         if former and not (current and current.claim.is_ours):
             settled[writer.key] = _take_over(former[0], current, writer)
             moves[writer.key] = former[0].key
