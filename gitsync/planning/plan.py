@@ -166,8 +166,11 @@ def _order_prunes(prunes: Mapping[Key, Prune], undeletable: Collection[Key]) -> 
     parents |= {key: prune.within for key, prune in prunes.items() if prune.within}
     independent = {key: record for key, record in pruned.items() if key not in parents}
     ordered_prunes = dict(prunes)
-    for key in independent:
-        same = frozenset({key, *(other for other, prune in prunes.items() if prune.within == key)})
+    names = {key: {key} for key in independent}
+    for key, prune in prunes.items():
+        if prune.within in names:
+            names[prune.within].add(key)
+    for key, same in names.items():
         ordered_prunes[key] = replace(prunes[key], depends_on=tuple(sorted(_find_dependents(key, same, independent))))
     for key, parent in parents.items():
         ordered_prunes[key] = replace(prunes[key], within=parent, depends_on=(parent,))
@@ -187,7 +190,7 @@ def _find_nearest_parent(key: Key, records: Mapping[Key, Record]) -> Key | None:
     return max(parents, key=lambda other: len(records[other].arm_id), default=None)
 
 
-def _find_dependents(key: Key, same: frozenset[Key], records: Mapping[Key, Record]) -> Iterable[Key]:
+def _find_dependents(key: Key, same: set[Key], records: Mapping[Key, Record]) -> Iterable[Key]:
     """The records that depend on a resource, which manifests of the keys in `same` declared, or that are below it."""
     arm_id = records[key].arm_id
     return (
