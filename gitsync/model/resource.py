@@ -84,7 +84,7 @@ class Prepared:
     @property
     def is_waiting(self) -> bool:
         """Whether only a missing owner prevents a request, and its unit waits for owners."""
-        has_error = any(problem.is_error for problem in self.problems)
+        has_error = any(problem.is_error and problem.invalidates for problem in self.problems)
         return self.template is None and not has_error and any(problem.code in WAITING for problem in self.problems)
 
     @property

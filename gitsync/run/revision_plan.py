@@ -64,14 +64,12 @@ def plan_revisions(config: Config, clock: Clock, redactions: Redactions) -> Repo
         )
     started_at = format_rfc3339(clock.now())
     before, after = _read_both(config)
-    foreign = read_known_from(config, None, None, redactions.add)
-    reader = _Reader(config, clock, redactions, foreign)
+    reader = _Reader(config, clock, redactions, read_known_from(config, None, None, redactions.add))
     old, _ = _read_revised(reader, before, config.from_revision)
     new, manifests = _read_revised(reader, after, config.to_revision or "")
     target = _find_target(config, after)
     log_start("plan", target)
-    plan = _make_plan(config, old, new, (*after.problems, *manifests.problems), manifests)
-    plan = replace(plan, problems=(*plan.problems, *foreign.problems))
+    plan = _make_plan(reader, old, new, (*after.problems, *manifests.problems), manifests)
     refuse_invalid(config, plan)
     plan = _with_refusal(config, plan, old)
     results = tuple(
@@ -207,12 +205,15 @@ def _list_encrypted(manifests: Manifests) -> Secrets:
     }
 
 
-def _make_plan(config: Config, old: Revised, new: Revised, problems: tuple[Problem, ...], manifests: Manifests) -> Plan:
+def _make_plan(
+    reader: _Reader, old: Revised, new: Revised, problems: tuple[Problem, ...], manifests: Manifests
+) -> Plan:
     """The plan of a run after one that applied the old revision. Raises SourceError if --only matches nothing."""
-    selection, records = make_selection(config), make_records(old)
+    selection, records = make_selection(reader.config), make_records(old)
     keys = {one.key for one in new.prepared}
     if unmatched := find_unmatched([*keys, *records], selection):
         raise SourceError(f"No resource is called {unmatched[0]}.", hint="--only takes Kind/name, or a pattern with *.")
     selected = {key: record for key, record in records.items() if key in keys or selection.has(key)}
     around = Surroundings(others=new.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere)
-    return make_plan(select_prepared(new.prepared, selection), selected, problems, around=around)
+    plan = make_plan(select_prepared(new.prepared, selection), selected, problems, around=around)
+    return replace(plan, problems=(*plan.problems, *reader.foreign.problems))
