@@ -72,11 +72,8 @@ def plan_revisions(config: Config, clock: Clock, redactions: Redactions) -> Repo
     plan = _make_plan(reader, old, new, (*after.problems, *manifests.problems), manifests)
     refuse_invalid(config, plan)
     plan = _with_refusal(config, plan, old)
-    results = tuple(
-        result
-        for result in compare_revisions(plan, old, new, prune=config.prune)
-        if make_selection(config).has(result.key)
-    )
+    selection, results = make_selection(config), compare_revisions(plan, old, new, prune=config.prune)
+    results = tuple(result for result in results if selection.has(result.key))
     problems = list_problems(plan)
     report = Report(
         command="plan",

@@ -124,7 +124,7 @@ def test_a_record_whose_file_cannot_be_read_is_an_owner(platform):
     platform.git("add", "-A")
     platform.git("commit", "-qm", "Move the group")
     assert platform.sync().exit_code == 0
-    (folder / "group.yaml").write_text("a: [")
+    (folder / "group.yaml").write_text("apiVersion: resources.azure.com/v1api20200601\nkind: [")
     platform.says(network=VNET.replace("10.0.0.0/16", "10.0.0.0/15"))
     report = platform.sync(prune=True)
     assert said(of(report, "VirtualNetwork")) == ("True", "", "Succeeded")
