@@ -51,12 +51,15 @@ def a_resource(spec=None, *, name="one", kind="Thing", namespace="default", **mo
 
 
 def a_catalog(kinds: dict[str, list[str]]) -> Catalog:
-    """A catalog with these groups and kinds, at one version each, of which no facts can be asked."""
+    """A catalog with these groups and kinds, at one version each, without fields."""
     index = {
         group: {name: {"armType": f"Microsoft.X/{name}", "versions": {VERSION: "2024-01-01"}} for name in names}
         for group, names in kinds.items()
     }
-    return Catalog(lambda _: lzma.compress(json.dumps(index).encode()))
+    place = {"apiVersion": "2024-01-01", "scope": "ResourceGroup", "operations": [], "spec": "S", "status": "S"}
+    facts = {name: {**place, "armType": f"Microsoft.X/{name}"} for names in kinds.values() for name in names}
+    group_file = {"aliases": {}, "versions": {VERSION: {"kinds": facts, "types": {"S": {"fields": {}}}}}}
+    return Catalog(lambda file: lzma.compress(json.dumps(index if file.startswith("index.") else group_file).encode()))
 
 
 def seen(kind, spec, path=None):

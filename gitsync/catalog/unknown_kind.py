@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from gitsync.catalog.catalog import NOT_ARM, Catalog
+from gitsync.catalog.later_versions import find_later_version
 from gitsync.catalog.type_words import join_with_or
 from gitsync.model.gvk import GVK
 from gitsync.problems.finding import Finding
-from gitsync.problems.suggest import suggest
+from gitsync.problems.suggest import measure_distance, suggest
 
 
-def explain_unknown_kind(gvk: GVK, catalog: Catalog) -> Finding:
-    """The finding for a manifest whose kind or version the catalog does not have."""
+def explain_unknown_kind(gvk: GVK, spec: Any, catalog: Catalog) -> Finding:
+    """The finding for a manifest whose kind or version the catalog does not have. Its spec decides which later version
+    is named.
+    """
     if (gvk.group, gvk.kind) in NOT_ARM:
         return Finding(
             code="NotArm",
@@ -19,7 +24,7 @@ def explain_unknown_kind(gvk: GVK, catalog: Catalog) -> Finding:
             hint="Leave it to ASO, or remove it from the source.",
         )
     if catalog.is_arm_kind(gvk.group, gvk.kind):
-        return _explain_unknown_version(gvk, catalog)
+        return _explain_unknown_version(gvk, spec, catalog)
     known_kinds = catalog.kinds(gvk.group)
     if known_kinds:
         close = suggest(gvk.kind, known_kinds)
@@ -37,16 +42,28 @@ def explain_unknown_kind(gvk: GVK, catalog: Catalog) -> Finding:
     )
 
 
-def _explain_unknown_version(gvk: GVK, catalog: Catalog) -> Finding:
+def _explain_unknown_version(gvk: GVK, spec: Any, catalog: Catalog) -> Finding:
     versions = catalog.versions(gvk.group, gvk.kind)
-    close = suggest(gvk.version, versions)
     known_versions = f"Known versions: {join_with_or(reversed(versions))}."
+    advice = _suggest_version(gvk, spec, catalog)
     return Finding(
         code="UnknownVersion",
         path=("apiVersion",),
         message=f"{gvk.kind} of {gvk.group} has no version {gvk.version or '(none)'}.",
-        hint=f"Did you mean {close}? {known_versions}" if close else known_versions,
+        hint=f"{advice} {known_versions}" if advice else known_versions,
     )
+
+
+def _suggest_version(gvk: GVK, spec: Any, catalog: Catalog) -> str:
+    """A version one letter away was meant; else ASO has removed it, and a later one replaces it."""
+    close = suggest(gvk.version, catalog.versions(gvk.group, gvk.kind))
+    is_typo = close is not None and measure_distance(gvk.version, close, 1) is not None
+    later = None if is_typo else find_later_version(gvk, spec, catalog)
+    if later is None:
+        return f"Did you mean {close}?" if close else ""
+    if later.lacks:
+        return f"Change it to a later one; the nearest, {later.gvk.version}, has no {later.lacks}."
+    return f"Change it to {later.gvk.version}, the nearest later one, which has all fields of the manifest."
 
 
 def suggest_group(group: str, kind: str, catalog: Catalog) -> str:

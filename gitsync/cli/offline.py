@@ -19,10 +19,12 @@ from gitsync.model.coverage import Coverage
 from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Prepared
+from gitsync.planning.shared_resources import assign_writers
 from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_problem
 from gitsync.request.credential_choice import choose_offline
 from gitsync.run.environments import EnvironmentSet, drop_units, join_sets, prepare_separately
+from gitsync.run.known_ids import add_foreign_ids, read_known_from
 from gitsync.run.missing_values import warn_missing_values
 from gitsync.run.prepare import coverage_of, prepare_resources, read_declared_manifests, redact_manifests
 
@@ -41,6 +43,7 @@ READING = (
     "default_policy",
     "subscription",
     "status_dir",
+    "known_from",
 )
 """The settings that all these commands have."""
 
@@ -76,24 +79,25 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
     """
     with _open_source(config) as source:
         settings = find_source_settings(config, source.settings)
+        foreign = read_known_from(config, source, None, redactions.add)
     catalog, today = open_catalog(), SystemClock().now().date()
 
     def read(without: Collection[str]) -> Manifests:
         files = drop_units(source.files, source.units, without)
         manifests = read_declared_manifests(config, settings, files, source.units)
         redact_manifests(manifests, redactions)
-        return manifests
+        return add_foreign_ids(manifests, foreign, catalog)
 
     def prepare(manifests: Manifests) -> tuple[Prepared, ...]:
         subscription = choose_offline(manifests.secrets, config.subscription or ANY_SUBSCRIPTION)
-        prepared = prepare_resources(config, settings, manifests, catalog, subscription, today)
+        prepared = assign_writers(prepare_resources(config, settings, manifests, catalog, subscription, today), {})
         return tuple(replace(one, problems=_mask_problems(one.problems, redactions)) for one in prepared)
 
     environments = prepare_separately(read, prepare)
     joined = join_sets(environments)
     everything, manifests = joined.prepared, joined.manifests
     selected = _select(everything, config)
-    file_problems = _mask_problems((*source.problems, *manifests.problems), redactions)
+    file_problems = _mask_problems((*source.problems, *manifests.problems, *foreign.problems), redactions)
     missing: tuple[Problem, ...] = ()
     if looks_for_values:
         missing = warn_missing_values(selected, everything, manifests, config, os.environ)

@@ -122,6 +122,14 @@ class Config:
         False, "Refuse the whole run if a manifest is invalid, before anything is touched.", form=SettingForm.SWITCH
     )
 
+    known_from: tuple[str, ...] = declare_setting(
+        (),
+        "Status of other repositories, whose resources manifests may name as owners and references: a URL or a folder, "
+        "and #BRANCH if it is not gitsync/status. Its records must be signed with the digest key.",
+        form=SettingForm.LIST,
+        metavar="REPOSITORY[#BRANCH]",
+    )
+
     # the sources and sinks of Secrets and config maps
     secret_sources: tuple[str, ...] = declare_setting(
         ("manifests", "environment"),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gitsync.model.export import Address
+from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
@@ -54,6 +55,18 @@ class UnreadDocument:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KnownId:
+    """The ARM id of a resource that no manifest of the source declares, as a record has it.
+
+    `place` is where the record is, for messages. `doubt` is a sentence that says why the id is not used; "" if it is.
+    """
+
+    arm_id: str
+    place: str
+    doubt: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Manifests:
     """Everything that was read. ConfigMaps and Secrets by (namespace, name), each a mapping of its keys;
     `namespaces` has the annotations of Namespace manifests by name. Encrypted objects are in `encrypted` only.
@@ -61,7 +74,7 @@ class Manifests:
 
     `problems` are those that belong to no resource, in the order of the files; a resource that was read has its own.
     `unread` are the documents that are not for gitsync and the rejected ones, in the order of the files. `elsewhere`
-    are the resources of namespaces outside of the run.
+    are the resources of namespaces outside of the run. `known` are the ids of resources that other sources declare.
 
     `variables` are those that the documents of each unit mention, by the unit's name ("" for plain folders); `shown`
     are the texts from Secrets that are part of ids and names, and so are plain text, and `hidden` those that are not.
@@ -79,6 +92,12 @@ class Manifests:
     variables: Mapping[str, frozenset[str]] = field(default_factory=dict)
     shown: tuple[Secret, ...] = ()
     hidden: tuple[Secret, ...] = ()
+    known: Mapping[Key, KnownId] = field(default_factory=dict)
+
+    @property
+    def known_ids(self) -> dict[Key, str]:
+        """The ids in `known` that are used."""
+        return {key: one.arm_id for key, one in self.known.items() if not one.doubt}
 
     @property
     def passed_over(self) -> int:

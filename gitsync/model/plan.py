@@ -18,12 +18,14 @@ from gitsync.model.resource import Prepared, Resource
 class Apply:
     """A resource that git declares. `record` is its record, `depends_on` the applies that come first.
     `held` is the condition of one that is not applied, whatever its manifest says; its record stays as it is.
+    `moved_from` is the manifest that had the record before, if it was moved to this one.
     """
 
     prepared: Prepared
     record: Record | None = None
     depends_on: tuple[Key, ...] = ()
     held: Condition | None = None
+    moved_from: Key | None = None
 
     @property
     def key(self) -> Key:

@@ -125,6 +125,10 @@ class State:
         """The names in the records."""
         return frozenset(record.agent for record in self.records.values() if record.agent)
 
+    def list_own(self, agent: str) -> dict[Key, Record]:
+        """The records of an agent, and those that name none."""
+        return {key: record for key, record in self.records.items() if record.agent in {"", agent}}
+
     def find_revision(self, agent: str) -> str | None:
         """The revision that an agent's records speak of; None if that is not known."""
         if self.revisions:

@@ -13,10 +13,16 @@ from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.template import Template
 from gitsync.model.unit import Unit
 
+WAITING = frozenset({"OwnerNotFound", "OwnerUnresolved", "ReferenceUnresolved"})
+"""Codes of problems that end once a missing owner is there; they are warnings in a unit that waits for owners."""
+
 
 @dataclass(frozen=True, slots=True)
 class OwnerRef:
-    """The owner of a resource: another manifest, or a resource in Azure by its id. Exactly one is set."""
+    """The owner of a resource: another manifest, or a resource in Azure by its id.
+
+    Both are set if no manifest of the source has the key, but a record elsewhere has its id.
+    """
 
     key: Key | None = None
     arm_id: str | None = None
@@ -51,7 +57,8 @@ class Prepared:
     the body that gitsync ignores today, each in its steps (`diff.ignore`). `credential` is the Secret of its namespace
     that it is reconciled with; "" for the global credential. `id_doubt` says why a plan does not know the subscription,
     and so not the ARM id: `arm_id` is then None, and the template has the id as far as it is known. `is_watched` tells
-    that it is outside of the run, and only read because another resource needs it.
+    that it is outside of the run, and only read because another resource needs it. `written_by` is another manifest of
+    the same resource in Azure, which writes it; None if this one does.
     """
 
     resource: Resource
@@ -66,6 +73,7 @@ class Prepared:
     credential: str = ""
     id_doubt: str = ""
     is_watched: bool = False
+    written_by: Key | None = None
 
     @property
     def key(self) -> Key:
@@ -74,3 +82,14 @@ class Prepared:
     @property
     def is_valid(self) -> bool:
         return self.template is not None and not any(p.is_error and p.invalidates for p in self.problems)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether only a missing owner prevents a request, and its unit waits for owners."""
+        has_error = any(problem.is_error and problem.invalidates for problem in self.problems)
+        return self.template is None and not has_error and any(problem.code in WAITING for problem in self.problems)
+
+    @property
+    def is_written(self) -> bool:
+        """Whether gitsync may write the resource because of this manifest."""
+        return self.policy.allows_modify and self.written_by is None

@@ -62,7 +62,7 @@ class Result:
     the attempt. `owner` and `depends_on` are what the manifest names, or the last one that was recorded: the edges of
     the graph. `blocked_by` is the resource that it waits for, if it waits for one. `because` gives for some paths of
     `unverified` what else is not known, and `reviewed` is what a plan for review contains of the resource. `body` is
-    that of a create in a plan, without secrets.
+    that of a create in a plan, without secrets. `is_tolerated` tells that it is not Ready, and does not fail the run.
     """
 
     key: Key
@@ -88,6 +88,7 @@ class Result:
     reviewed: Reviewed | None = None
     body: Mapping[str, Any] | None = None
     blocked_by: Key | None = None
+    is_tolerated: bool = False
 
     @property
     def outcome(self) -> Outcome:

@@ -24,11 +24,20 @@ def spare_bystanders(plan: Plan, records: Mapping[Key, Record], prepared: Iterab
     """
     bystanders = sorted((*_find_recorded_ids(plan, records), *_find_named_ids(plan, prepared)))
     former = sorted(_find_former_ids(plan))
+    declared = sorted(record.arm_id for record in _find_records_outside(plan, records))
     prunes = {
-        key: _spare_bystander(prune, [*bystanders, *(former if is_group(key) else ())])
+        key: _spare_bystander(
+            prune,
+            [*bystanders, *(former if is_group(key) else ()), *_find_same(prune, declared)],
+        )
         for key, prune in plan.prunes.items()
     }
     return replace(plan, prunes=prunes)
+
+
+def _find_same(prune: Prune, arm_ids: Iterable[str]) -> Iterable[str]:
+    """The ids of the resource itself: another manifest may share it, and then its record has no claim."""
+    return (arm_id for arm_id in arm_ids if is_same_id(arm_id, prune.record.arm_id))
 
 
 def _spare_bystander(prune: Prune, staying_ids: list[str]) -> Prune:
@@ -47,10 +56,13 @@ def _find_recorded_ids(plan: Plan, records: Mapping[Key, Record]) -> Iterable[st
     """Records without a node in this run whose resource may exist in Azure."""
     return (
         record.arm_id
-        for key, record in records.items()
-        if key not in plan.applies and key not in plan.prunes
+        for record in _find_records_outside(plan, records)
         if record.claim is not Claim.NONE or not record.policy.allows_delete
     )
+
+
+def _find_records_outside(plan: Plan, records: Mapping[Key, Record]) -> Iterable[Record]:
+    return (record for key, record in records.items() if key not in plan.applies and key not in plan.prunes)
 
 
 def _find_named_ids(plan: Plan, prepared: Iterable[Prepared]) -> Iterable[str]:

@@ -22,8 +22,12 @@ def find_deleted_groups(prunes: Mapping[Key, Prune]) -> list[Prune]:
     return [
         prune
         for prune in prunes.values()
-        if is_group(prune.key) and not prune.detaches and not prune.held and _find_content(prune, prunes)
+        if is_group(prune.key) and _is_deleted_itself(prune) and _find_content(prune, prunes)
     ]
+
+
+def _is_deleted_itself(prune: Prune) -> bool:
+    return not prune.detaches and not prune.held and prune.within is None
 
 
 def absorb_content(prunes: Mapping[Key, Prune], listings: Mapping[Key, Sequence[str]]) -> dict[Key, Prune]:

@@ -21,6 +21,7 @@ from gitsync.model.record import Claim, Record
 from gitsync.model.resource import Prepared
 from gitsync.model.result import Result
 from gitsync.planning.prune_holds import ALONE, Gap, Holds, find_holds
+from gitsync.planning.shared_resources import find_last_policies, join_deletes
 from gitsync.status.conditions import make_warning
 
 UNTRUSTED = "RecordNotTrusted"
@@ -50,7 +51,7 @@ def make_plan(
     declared = _remove_duplicates((*prepared, *around.others))
     applies = _make_applies(prepared, records)
     problems = tuple(problems)
-    invalid = [apply for apply in applies.values() if not apply.prepared.is_valid]
+    invalid = [apply for apply in applies.values() if not (apply.prepared.is_valid or apply.prepared.is_waiting)]
     all_problems = (*problems, *(problem for apply in applies.values() for problem in apply.prepared.problems))
     named_ids = _find_named_ids(declared, records)
     holds = find_holds(declared, records, problems, around)
@@ -106,15 +107,17 @@ def _make_prunes(
     removed: Mapping[Key, Record], named_ids: Mapping[str, str], departures: Mapping[Key, Departure], holds: Holds
 ) -> dict[Key, Prune]:
     prunes = {}
+    departures = {key: departures.get(key, Departure()) for key in removed}
+    policies = {key: departures[key].policy or record.policy for key, record in removed.items()}
+    policies = find_last_policies(policies, removed)
     for key, record in removed.items():
-        departure = departures.get(key, Departure())
-        policy = departure.policy or record.policy
+        departure, policy = departures[key], policies[key]
         named_id = named_ids.get(next(iterate_ancestors(record.arm_id), ""), "")
         detaches = _must_detach(record, policy, named_id)
         held = "" if detaches else _explain_named(named_id) or holds.on(Gap(record, departure.path, departure.units))
         last_record = replace(record, policy=policy)
         prunes[key] = Prune(record=last_record, detaches=detaches, held=held, reason=departure.reason)
-    return hold_parents(prunes)
+    return hold_parents(join_deletes(prunes))
 
 
 def _must_detach(record: Record, policy: Policy, named_id: str) -> bool:
@@ -160,10 +163,15 @@ def _order_prunes(prunes: Mapping[Key, Prune], undeletable: Collection[Key]) -> 
     """Delete children and dependents first, except those that can only be deleted with their parents."""
     pruned = {key: prune.record for key, prune in prunes.items() if not prune.detaches}
     parents = {key: parent for key in undeletable if key in pruned and (parent := _find_nearest_parent(key, pruned))}
+    parents |= {key: prune.within for key, prune in prunes.items() if prune.within}
     independent = {key: record for key, record in pruned.items() if key not in parents}
     ordered_prunes = dict(prunes)
-    for key in independent:
-        ordered_prunes[key] = replace(prunes[key], depends_on=tuple(sorted(_find_dependents(key, independent))))
+    names = {key: {key} for key in independent}
+    for key, prune in prunes.items():
+        if prune.within in names:
+            names[prune.within].add(key)
+    for key, same in names.items():
+        ordered_prunes[key] = replace(prunes[key], depends_on=tuple(sorted(_find_dependents(key, same, independent))))
     for key, parent in parents.items():
         ordered_prunes[key] = replace(prunes[key], within=parent, depends_on=(parent,))
     try:
@@ -182,12 +190,13 @@ def _find_nearest_parent(key: Key, records: Mapping[Key, Record]) -> Key | None:
     return max(parents, key=lambda other: len(records[other].arm_id), default=None)
 
 
-def _find_dependents(key: Key, records: Mapping[Key, Record]) -> Iterable[Key]:
+def _find_dependents(key: Key, same: set[Key], records: Mapping[Key, Record]) -> Iterable[Key]:
+    """The records that depend on a resource, which manifests of the keys in `same` declared, or that are below it."""
     arm_id = records[key].arm_id
     return (
         other
         for other, record in records.items()
-        if other != key and (key in record.depends_on or is_below(record.arm_id, arm_id))
+        if other != key and (not same.isdisjoint(record.depends_on) or is_below(record.arm_id, arm_id))
     )
 
 

@@ -20,7 +20,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Plan, Prune
 from gitsync.model.policy import Policy
 from gitsync.model.record import Claim, Record
-from gitsync.model.resource import Prepared
+from gitsync.model.resource import WAITING, Prepared
 from gitsync.model.result import Result
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Difference, Verdict
@@ -69,7 +69,7 @@ def _make_record(prepared: Prepared, request: Request) -> Record:
         manifest_api_version=prepared.resource.gvk.api_version,
         arm_id=request.arm_id,
         arm_api_version=request.api_version,
-        claim=Claim.CREATED if prepared.policy.allows_modify else Claim.NONE,
+        claim=Claim.CREATED if prepared.is_written else Claim.NONE,
         policy=prepared.policy,
         applied=request.body,
         owner=prepared.owner.key if prepared.owner else None,
@@ -109,6 +109,9 @@ class _Rehearsal:
         prepared, before = apply.prepared, apply.record
         request = self._requests.get(apply.key)
         blank = _make_blank(prepared)
+        if prepared.is_waiting:
+            waits = make_warning("WaitingForOwner", next(p.message for p in prepared.problems if p.code in WAITING))
+            return replace(_stop_result(blank, Verdict.BLOCKED, waits), is_tolerated=True)
         if not prepared.is_valid or request is None:
             return _stop_result(blank, Verdict.INVALID, make_error("Failed", _explain_invalid(prepared)))
         blank = replace(blank, arm_id=request.arm_id)
@@ -117,18 +120,27 @@ class _Rehearsal:
         if before is None and waits_for:
             other = next(iter(waits_for))
             waits = make_warning("WaitingForOwner", f"It depends on {other.key}, which fails.")
-            return replace(_stop_result(blank, Verdict.BLOCKED, waits), blocked_by=other.key)
+            stopped = _stop_result(blank, Verdict.BLOCKED, waits)
+            return replace(stopped, blocked_by=other.key, is_tolerated=other.is_tolerated)
         if not prepared.policy.allows_modify:
             return _add_message(blank, Verdict.SKIP, _note_policy(before, prepared.policy))
-        twin = before or self._by_id.get(request.arm_id.casefold())
+        if prepared.written_by:
+            return _add_message(
+                blank, Verdict.IN_SYNC, f"{prepared.written_by} writes it.", _note_policy(before, blank.policy)
+            )
+        is_known = before is not None and is_same_id(before.arm_id, request.arm_id)
+        twin = before if is_known else self._by_id.get(request.arm_id.casefold())
         if twin is None:
-            return self._compare_new(blank, request, _choose_method(prepared))
+            return self._compare_new(blank, request, _choose_method(prepared), is_new=before is not None)
         return _compare_bodies(blank, twin, request, prepared)
 
-    def _compare_new(self, blank: Result, request: Request, method: str) -> Result:
-        """Compare a resource without a request in the old revision: it is new, or its old manifest was invalid."""
+    def _compare_new(self, blank: Result, request: Request, method: str, *, is_new: bool) -> Result:
+        """Compare a resource without a request in the old revision: it is new, or its old manifest was invalid.
+
+        `is_new` says that the manifest was valid, and stood for a resource that another one wrote.
+        """
         request_line = _format_request(method, request)
-        if blank.key in self._old_keys:
+        if blank.key in self._old_keys and not is_new:
             note = f"Its manifest is invalid in {self._old.name}, so its changes are unknown."
             return replace(_add_message(blank, Verdict.PENDING, request_line, note), action=Action.UPDATE)
         created = _add_message(blank, Verdict.CREATE, request_line)
@@ -237,5 +249,8 @@ def _rehearse_prune(removed: Prune, *, prune: bool) -> Result:
         return replace(result, verdict=Verdict.BLOCKED, condition=make_warning("PruneHeld", removed.held))
     if not prune:
         return _add_message(result, Verdict.DELETE, removed.reason, "Only a sync with --prune deletes it.")
+    if removed.within:
+        deleted = _add_message(result, Verdict.DELETE, removed.reason, f"It is deleted with {removed.within}.")
+        return replace(deleted, action=Action.DELETE)
     request = f"DELETE {record.arm_id}?api-version={record.arm_api_version}."
     return replace(_add_message(result, Verdict.DELETE, removed.reason, request), action=Action.DELETE)

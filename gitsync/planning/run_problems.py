@@ -20,7 +20,8 @@ def find_too_many_deletes(plan: Plan, inventory: int, most: int | None) -> Probl
     """The refusal of a plan that deletes more than `most`, or by default more than the smaller of 10 and 20 % (at least
     1). It names the resources. `inventory` counts the records that gitsync owns.
     """
-    deletes = [prune for prune in plan.prunes.values() if not prune.detaches and not prune.held]
+    prunes = [prune for prune in plan.prunes.values() if prune.record.claim.is_ours]
+    deletes = [prune for prune in prunes if not prune.detaches and not prune.held]
     limit = most if most is not None else max(1, min(MOST_DELETES, int(inventory * SHARE_OF_DELETES)))
     if len(deletes) <= limit:
         return None

@@ -38,7 +38,7 @@ class Stop:
 
     `waits`: the cause may go away by itself, so retry in this run. `may_mend`: another run may succeed without a
     change of the manifest. `is_fine`: the resource is in sync, though the condition is not True. `fault`: the exception
-    of a bug in gitsync. `blocked_by`: the resource that the attempt waits for.
+    of a bug in gitsync. `blocked_by`: the resource that the attempt waits for. `is_tolerated`: the run does not fail.
     """
 
     condition: Condition
@@ -48,6 +48,7 @@ class Stop:
     is_fine: bool = False
     fault: Exception | None = None
     blocked_by: Key | None = None
+    is_tolerated: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

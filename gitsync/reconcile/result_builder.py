@@ -95,6 +95,7 @@ def _build_result(attempt: ReconciledAttempt, comparison: Comparison, condition:
         record=attempt.record,
         fault=attempt.stop.fault if attempt.stop else None,
         blocked_by=attempt.stop.blocked_by if attempt.stop else None,
+        is_tolerated=attempt.stop is not None and attempt.stop.is_tolerated,
     )
 
 
@@ -218,7 +219,7 @@ def _make_record(
         return old
     if old and old.condition and not is_replacement(condition, old.condition):
         condition = old.condition
-    if old and attempt.request is None:  # it stopped before its request was made: the record stays
+    if old and attempt.request is None and not prepared.written_by:  # it stopped before its request was made
         policy = attempt.policy if prepared.is_valid else old.policy
         operation = old.operation if attempt.exists is None else _find_pending(attempt, now)
         return replace(old, **_revise(attempt, spec), policy=policy, operation=operation, condition=condition)
@@ -284,6 +285,8 @@ def _revise(attempt: ApplyAttempt, spec: SpecGeneration) -> dict[str, Any]:
 
 def _find_claim(attempt: ApplyAttempt) -> Claim:
     old = attempt.record
+    if attempt.prepared.written_by:
+        return Claim.NONE
     if attempt.remembered is None and old and old.claim is not Claim.NONE:  # still expected
         return old.claim
     if attempt.remembered is None:

@@ -75,11 +75,12 @@ def make_finding(result: Result, report: Report, cause: str = "") -> ReportFindi
     source = result.source
     return ReportFinding(
         rule=rule,
-        weight=find_weight(rule),
+        weight=Weight.WARNING if result.is_tolerated else find_weight(rule),
         identity=f"{rule}\n{result.key}",
         path=_make_path_from_root(source.path, report) if source else "",
         line=source.line if source else 0,
         outcome=result.outcome.value,
+        is_advice=result.is_tolerated,
         text="\n".join(
             [
                 _format_headline(result, rule, cause),

@@ -21,7 +21,7 @@ _HEADER = ("READY", "SEVERITY", "REASON", "MESSAGE")
 _GAP = 2  # blanks after the longest label
 
 _CLAIMS = {
-    Claim.NONE: "none: it is read-only, or was never reached",
+    Claim.NONE: "none: it is read-only, another manifest writes it, or it was never reached",
     Claim.EXPECTED: "expected: a create may have been sent",
     Claim.CREATED: "created",
     Claim.ADOPTED: "adopted",

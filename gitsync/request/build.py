@@ -14,11 +14,12 @@ from typing import Final, Literal
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.diff.ignore import Paths
+from gitsync.manifests.migration import migrate_versions
 from gitsync.manifests.policy import find_policy
 from gitsync.model.manifests import Manifests
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
-from gitsync.model.resource import Prepared, Resource
+from gitsync.model.resource import WAITING, Prepared, Resource
 from gitsync.problems.finding import Finding, locate_finding
 from gitsync.request.arm_id import ArmIds
 from gitsync.request.azure_names import is_named_at_random
@@ -53,15 +54,17 @@ def prepare(
     credential of each, with its subscription; a resource without a credential has no ARM id. `today` decides which
     entries of `gitsync/ignore` have expired; without it, none has.
     """
+    manifests = migrate_versions(manifests, catalog)
     credential_of = _use_everywhere(subscription) if isinstance(subscription, str) else subscription
     drafts = _make_drafts(manifests, catalog, credential_of)
     shared = SharedExports(manifests.resources)
-    set_problems = validate_set([draft.member for draft in drafts], catalog=catalog, namespaces=manifests.namespaces)
+    # Validation reports an unknown policy; an invalid resource is not reconciled.
+    policies = [find_policy(draft.resource, manifests.namespaces, default_policy) or default_policy for draft in drafts]
+    members = [draft.as_member(policy) for draft, policy in zip(drafts, policies, strict=True)]
+    set_problems = validate_set(members, catalog=catalog, namespaces=manifests.namespaces, known=manifests.known)
     prepared = []
-    for draft, problems_in_set in zip(drafts, set_problems, strict=True):
+    for draft, policy, problems_in_set in zip(drafts, policies, set_problems, strict=True):
         own_problems = validate_resource(draft.resource, draft.kind, catalog=catalog, unknown_fields=unknown_fields)
-        # Validation reports an unknown policy; an invalid resource is not reconciled.
-        policy = find_policy(draft.resource, manifests.namespaces, default_policy) or default_policy
         ignore_problems = _check_ignored(draft, today)
         export_problems = _check_exports(draft.resource, manifests, shared)
         problems = (*draft.resource.problems, *own_problems, *problems_in_set, *ignore_problems, *export_problems)
@@ -85,15 +88,16 @@ def _use_everywhere(subscription: str) -> CredentialOf:
 
 
 def _make_drafts(manifests: Manifests, catalog: Catalog, credential_of: CredentialOf) -> list[Draft]:
-    drafts = [begin_draft(resource, catalog, manifests.config_maps) for resource in manifests.resources]
+    known_ids = manifests.known_ids
+    drafts = [begin_draft(resource, catalog, manifests.config_maps, known_ids) for resource in manifests.resources]
     ids = ArmIds(
         {draft.resource.key: draft.standing for draft in drafts if draft.standing},
         partial(find_draft_subscription, credential_of),
     )
     drafts = [add_credential(draft, credential_of, ids) for draft in drafts]
     drafts = [add_template(add_id(draft, ids), ids.of) for draft in drafts]
-    known_ids = {draft.resource.key: draft.known_id for draft in drafts if draft.known_id}
-    dependencies = Dependencies(manifests.resources, known_ids, manifests.declared)
+    arm_ids = {draft.resource.key: draft.known_id for draft in drafts if draft.known_id}
+    dependencies = Dependencies(manifests.resources, arm_ids, manifests.declared)
     return [add_dependencies(draft, dependencies) for draft in drafts]
 
 
@@ -103,7 +107,7 @@ def _make_prepared(draft: Draft, policy: Policy, problems: Iterable[Problem], ig
         *_check_random_name(draft),
         *(locate_finding(finding, draft.resource) for finding in draft.findings),
     }
-    if draft.template is None and not any(problem.is_error and problem.invalidates for problem in all_problems):
+    if draft.template is None and not any(_is_reason(problem) for problem in all_problems):
         all_problems.add(locate_finding(_NO_REQUEST, draft.resource))
     return Prepared(
         resource=draft.resource,
@@ -118,6 +122,11 @@ def _make_prepared(draft: Draft, policy: Policy, problems: Iterable[Problem], ig
         credential=draft.credential.name if draft.credential else "",
         id_doubt=draft.id_doubt,
     )
+
+
+def _is_reason(problem: Problem) -> bool:
+    """Tell whether a problem explains why there is no request."""
+    return (problem.is_error and problem.invalidates) or problem.code in WAITING
 
 
 _NO_REQUEST: Final = Finding(

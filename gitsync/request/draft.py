@@ -6,12 +6,13 @@ references, a dependency all ids.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
+from gitsync.model.policy import Policy
 from gitsync.model.resource import OwnerRef, Resource
 from gitsync.model.template import ReferenceHole, Template
 from gitsync.problems.finding import Finding
@@ -20,8 +21,8 @@ from gitsync.request.azure_names import AzureName, ConfigMaps, derive_azure_name
 from gitsync.request.body import Converted, UnusableReferenceError, convert
 from gitsync.request.credential_choice import Credential, CredentialOf
 from gitsync.request.dependencies import Dependencies, Needs
-from gitsync.request.holes import find_holes
-from gitsync.request.owners import find_owner
+from gitsync.request.holes import fill_references, find_holes
+from gitsync.request.owners import find_owner, place_owner
 from gitsync.validation.member import Member
 
 
@@ -57,25 +58,30 @@ class Draft:
         """The id, if it is known offline."""
         return self.arm_id if isinstance(self.arm_id, str) and not self.id_doubt else None
 
-    @property
-    def member(self) -> Member:
+    def as_member(self, policy: Policy) -> Member:
+        """What checks across manifests see of this one."""
         return Member(
             resource=self.resource,
             kind=self.kind,
             owner=self.owner,
             arm_id=self.known_id,
             depends_on=self.depends_on,
+            subscription=self.credential.subscription if self.credential else "",
+            is_written=policy.allows_modify,
+            body=self.template.body if self.template else None,
         )
 
 
-def begin_draft(resource: Resource, catalog: Catalog, config_maps: ConfigMaps) -> Draft:
-    """Make a draft of what the manifest says by itself: kind, owner, name and body."""
+def begin_draft(resource: Resource, catalog: Catalog, config_maps: ConfigMaps, known_ids: Mapping[Key, str]) -> Draft:
+    """Make a draft of what the manifest says by itself: kind, owner, name and body. `known_ids` are those of resources
+    that other sources declare.
+    """
     kind = catalog.kind(resource.gvk)
     if kind is None:
         return Draft(resource=resource)
-    owner = find_owner(resource, kind)
+    owner = place_owner(find_owner(resource, kind), known_ids)
     name = derive_azure_name(resource, kind, owner, config_maps)
-    converted = _convert_body(resource, kind, name)
+    converted = _convert_body(resource, kind, name, known_ids)
     return Draft(resource=resource, kind=kind, owner=owner, name=name, converted=converted)
 
 
@@ -136,7 +142,7 @@ def add_template(draft: Draft, id_of: Callable[[Key], ArmId | None]) -> Draft:
     if draft.kind is None or draft.converted is None or draft.arm_id is None:
         return draft
     body = draft.converted.body
-    if any(id_of(hole.key) is None for hole in find_holes(body) if isinstance(hole, ReferenceHole)):
+    if any(id_of(hole.key) is None for hole in _find_references(draft.converted)):
         return draft
     template = Template(arm_id=draft.arm_id, api_version=draft.kind.api_version, body=body)
     return replace(draft, template=template)
@@ -153,9 +159,20 @@ def add_dependencies(draft: Draft, dependencies: Dependencies) -> Draft:
     return replace(draft, depends_on=dependencies.of(needs))
 
 
-def _convert_body(resource: Resource, kind: Kind, name: AzureName | None) -> Converted | None:
+def _convert_body(
+    resource: Resource, kind: Kind, name: AzureName | None, known_ids: Mapping[Key, str]
+) -> Converted | None:
     """Make the body. Without a name there is no request, but the dependencies of the body still count."""
     try:
-        return convert(kind, resource.spec, name or "", resource.key.namespace)
+        converted = convert(kind, resource.spec, name or "", resource.key.namespace)
     except UnusableReferenceError:
         return None
+    used_ids = {hole.key: known_ids[hole.key] for hole in _find_references(converted) if hole.key in known_ids}
+    if not used_ids:
+        return converted
+    arm_ids = (*converted.arm_ids, *used_ids.values())
+    return replace(converted, body=fill_references(converted.body, used_ids), arm_ids=arm_ids)
+
+
+def _find_references(converted: Converted) -> Iterator[ReferenceHole]:
+    return (hole for hole in find_holes(converted.body) if isinstance(hole, ReferenceHole))

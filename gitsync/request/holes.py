@@ -5,15 +5,28 @@ The root of an id below an alias is not one of them: the resource waits for its 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from gitsync.model.gvk import Key
 from gitsync.model.template import (
     ConfigMapHole,
     Hole,
+    ReferenceHole,
     ReferenceKeys,
     Text,
 )
+
+
+def fill_references(value: Any, arm_ids: Mapping[Key, str]) -> Any:
+    """Return a body with the ARM id in place of each reference that is among `arm_ids`."""
+    if isinstance(value, dict):
+        return {key: fill_references(member, arm_ids) for key, member in value.items()}
+    if isinstance(value, list):
+        return [fill_references(member, arm_ids) for member in value]
+    if isinstance(value, ReferenceKeys):
+        return ReferenceKeys(tuple(fill_references(reference, arm_ids) for reference in value.references))
+    return arm_ids.get(value.key, value) if isinstance(value, ReferenceHole) else value
 
 
 def find_holes(value: Any) -> Iterator[Hole]:

@@ -5,6 +5,7 @@ forms.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from gitsync.model.facts import Kind
@@ -17,6 +18,13 @@ ALIAS: Final = ("subscription.azure.com", "Alias")
 def is_alias(owner: Key | None) -> bool:
     """Tell whether an owner created a subscription: its children are in that one, not in the run's."""
     return owner is not None and (owner.group, owner.kind) == ALIAS
+
+
+def place_owner(owner: OwnerRef | None, known_ids: Mapping[Key, str]) -> OwnerRef | None:
+    """Add the ARM id of an owner that no manifest declares, if it is known."""
+    if owner is None or owner.key is None or owner.key not in known_ids:
+        return owner
+    return replace(owner, arm_id=known_ids[owner.key])
 
 
 def find_owner(resource: Resource, kind: Kind) -> OwnerRef | None:

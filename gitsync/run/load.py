@@ -15,12 +15,15 @@ from gitsync.manifests.selection import Selection
 from gitsync.manifests.variable_values import References
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
+from gitsync.model.problem import Problem
 from gitsync.model.record import Record, State
 from gitsync.model.resource import Prepared
+from gitsync.planning.shared_resources import assign_writers
 from gitsync.planning.unused_exports import warn_unused_exports
 from gitsync.request.credential_choice import Credentials, find_credential_names
 from gitsync.run.connections import Connections
 from gitsync.run.environments import drop_units, read_unambiguous
+from gitsync.run.known_ids import add_known_ids
 from gitsync.run.prepare import prepare_resources, read_selected_manifests, read_source, redact_manifests
 from gitsync.run.variables import has_references, list_references, look_up_references
 from gitsync.secrets.credentials import find_credentials
@@ -33,8 +36,8 @@ from gitsync.secrets.stores import MANIFESTS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunInput:
-    """`problems` of `manifests` has those of credentials too. `references` are the values that variables were looked up
-    for, by Secret and ConfigMap.
+    """`problems` of `manifests` has those of credentials too; `problems` are those of other places, which hide none.
+    `references` are the values that variables were looked up for, by Secret and ConfigMap.
     """
 
     manifests: Manifests
@@ -42,10 +45,13 @@ class RunInput:
     prepared: tuple[Prepared, ...]
     lookup: Lookup
     credentials: Credentials
+    problems: tuple[Problem, ...] = ()
 
 
-async def load_run_input(config: Config, connections: Connections, state: State, *, writes: bool) -> RunInput:
-    """Parse, look up credentials, and prepare.
+async def load_run_input(
+    config: Config, connections: Connections, state: State, agent: str, *, writes: bool
+) -> RunInput:
+    """Parse, look up credentials, and prepare. `agent` is the run's.
 
     Raises ConfigError if there is neither a global credential nor any other.
     """
@@ -65,14 +71,21 @@ async def load_run_input(config: Config, connections: Connections, state: State,
             "No subscription is set, so ARM ids cannot be built.",
             hint="Set AZURE_SUBSCRIPTION_ID or --subscription.",
         )
+    manifests, problems = add_known_ids(manifests, config, connections, state, agent)
     today = connections.clock.now().date()
     prepared = prepare_resources(config, connections.settings, manifests, connections.catalog, credentials.of, today)
     prepared = await add_foreign_objects(prepared, _list_local_sources(lookup))
+    prepared = assign_writers(prepared, state.list_own(agent))
     unused = () if takes_secrets(config) else warn_unused_exports(prepared, Selection(only=config.only))
     warnings = (*credentials.warnings(manifests.resources, records), *unused)
     manifests = replace(manifests, problems=(*manifests.problems, *warnings))
     return RunInput(
-        manifests=manifests, references=references, prepared=prepared, lookup=lookup, credentials=credentials
+        manifests=manifests,
+        references=references,
+        prepared=prepared,
+        lookup=lookup,
+        credentials=credentials,
+        problems=problems,
     )
 
 

@@ -5,7 +5,8 @@ Nothing here reads from Azure. `planning` decides; this module applies the setti
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 
 from gitsync.config.config import Config
 from gitsync.errors import SourceError, UnsafePlanError
@@ -15,10 +16,12 @@ from gitsync.model.plan import Plan, Surroundings
 from gitsync.model.problem import Level, Problem
 from gitsync.model.record import Record, State, Trust
 from gitsync.model.refusal import REFUSALS
+from gitsync.model.resource import Prepared
 from gitsync.planning.bystanders import spare_bystanders
 from gitsync.planning.plan import UNTRUSTED, hold_untrusted, make_plan
 from gitsync.planning.record_checks import find_untrusted
 from gitsync.planning.shared_problems import merge_shared
+from gitsync.planning.shared_resources import Settlement, note_moves, settle_claims
 from gitsync.run.connections import Connections
 from gitsync.run.departures import Reading, find_departures
 from gitsync.run.load import RunInput
@@ -37,15 +40,17 @@ def plan_run(config: Config, connections: Connections, run_input: RunInput, stat
     keys = {one.key for one in run_input.prepared}
     if unmatched := find_unmatched([*keys, *state.records], selection):
         raise SourceError(f"No resource is called {unmatched[0]}.", hint="--only takes Kind/name, or a pattern with *.")
-    own_records = {key: record for key, record in state.records.items() if record.agent in {"", agent}}
+    own_records = state.list_own(agent)
     removed = {key: record for key, record in own_records.items() if selection.has(key) and key not in keys}
     remaining = {key: record for key, record in state.records.items() if key in keys}
     declared = {one.key: one.arm_id for one in run_input.prepared}
     untrusted = find_untrusted(own_records, connections.catalog, declared)
     since = state.find_revision(agent) or state.revision
+    selected = select_prepared(run_input.prepared, selection)
+    settlement = _settle(selected, {**remaining, **removed}, own_records, untrusted)
     plan = make_plan(
-        select_prepared(run_input.prepared, selection),
-        {**remaining, **removed},
+        selected,
+        settlement.records,
         (
             *connections.source.problems,
             *manifests.problems,
@@ -59,8 +64,21 @@ def plan_run(config: Config, connections: Connections, run_input: RunInput, stat
         undeletable={key for key, record in removed.items() if not _can_delete(connections, record)},
         around=Surroundings(others=run_input.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere),
     )
+    plan = note_moves(plan, settlement.moves)
     plan = hold_untrusted(plan, {**_find_unproven(config, connections, removed), **untrusted})
-    return spare_bystanders(plan, state.records, run_input.prepared)
+    plan = spare_bystanders(plan, state.records, run_input.prepared)
+    return replace(plan, problems=(*plan.problems, *run_input.problems))
+
+
+def _settle(
+    selected: Iterable[Prepared],
+    records: Mapping[Key, Record],
+    own_records: Mapping[Key, Record],
+    untrusted: Collection[Key],
+) -> Settlement:
+    """Move claims between the agent's own records; those of others stay as they are."""
+    others = {key for key in records if key not in own_records}
+    return settle_claims(selected, records, {*untrusted, *others})
 
 
 def _warn_uncommitted(connections: Connections) -> tuple[Problem, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
@@ -32,12 +33,14 @@ from gitsync.planning.agents import DEFAULT_AGENT
 from gitsync.planning.plan import make_plan
 from gitsync.planning.revision_diff import Revised, compare_revisions, make_records
 from gitsync.planning.run_problems import find_too_many_deletes
+from gitsync.planning.shared_resources import assign_writers
 from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_report
 from gitsync.request.credential_choice import choose_offline
 from gitsync.request.placeholders import Secrets
 from gitsync.run.connections import PLACEHOLDER_SUBSCRIPTION
 from gitsync.run.environments import drop_units, read_unambiguous
+from gitsync.run.known_ids import ForeignRecords, add_foreign_ids, read_known_from
 from gitsync.run.plan import list_problems, make_selection, refuse_invalid
 from gitsync.run.prepare import coverage_of, prepare_resources, read_declared_manifests, redact_manifests
 from gitsync.run.run_log import log_end, log_start
@@ -60,18 +63,16 @@ def plan_revisions(config: Config, clock: Clock, redactions: Redactions) -> Repo
         )
     started_at = format_rfc3339(clock.now())
     before, after = _read_both(config)
-    old, _ = _read_revised(config, clock, before, config.from_revision, redactions)
-    new, manifests = _read_revised(config, clock, after, config.to_revision or "", redactions)
+    reader = _Reader(config, clock, redactions, read_known_from(config, None, None, redactions.add))
+    old, _ = _read_revised(reader, before, config.from_revision)
+    new, manifests = _read_revised(reader, after, config.to_revision or "")
     target = _find_target(config, after)
     log_start("plan", target)
-    plan = _make_plan(config, old, new, (*after.problems, *manifests.problems), manifests)
+    plan = _make_plan(reader, old, new, (*after.problems, *manifests.problems), manifests)
     refuse_invalid(config, plan)
     plan = _with_refusal(config, plan, old)
-    results = tuple(
-        result
-        for result in compare_revisions(plan, old, new, prune=config.prune)
-        if make_selection(config).has(result.key)
-    )
+    selection, results = make_selection(config), compare_revisions(plan, old, new, prune=config.prune)
+    results = tuple(result for result in results if selection.has(result.key))
     problems = list_problems(plan)
     report = Report(
         command="plan",
@@ -159,9 +160,17 @@ def _take_manifests(checkout: Checkout) -> RevisionManifests:
     )
 
 
-def _read_revised(
-    config: Config, clock: Clock, revision: RevisionManifests, name: str, redactions: Redactions
-) -> tuple[Revised, Manifests]:
+class _Reader(NamedTuple):
+    """What both revisions are read with. `foreign` are the records of other sources."""
+
+    config: Config
+    clock: Clock
+    redactions: Redactions
+    foreign: ForeignRecords
+
+
+def _read_revised(reader: _Reader, revision: RevisionManifests, name: str) -> tuple[Revised, Manifests]:
+    config, clock, redactions, foreign = reader
     settings = find_source_settings(config, revision.settings)
     catalog = open_catalog()
 
@@ -172,7 +181,9 @@ def _read_revised(
     manifests = read_unambiguous(read, catalog)
     redact_manifests(manifests, redactions)
     subscription = choose_offline(manifests.secrets, config.subscription or PLACEHOLDER_SUBSCRIPTION)
+    manifests = add_foreign_ids(manifests, foreign, catalog)
     prepared = prepare_resources(config, settings, manifests, catalog, subscription, clock.now().date())
+    prepared = assign_writers(prepared, {})
     secrets = {**_list_encrypted(manifests), **manifests.secrets}
     return Revised(name=name, prepared=prepared, config_maps=manifests.config_maps, secrets=secrets), manifests
 
@@ -189,12 +200,15 @@ def _list_encrypted(manifests: Manifests) -> Secrets:
     }
 
 
-def _make_plan(config: Config, old: Revised, new: Revised, problems: tuple[Problem, ...], manifests: Manifests) -> Plan:
+def _make_plan(
+    reader: _Reader, old: Revised, new: Revised, problems: tuple[Problem, ...], manifests: Manifests
+) -> Plan:
     """The plan of a run after one that applied the old revision. Raises SourceError if --only matches nothing."""
-    selection, records = make_selection(config), make_records(old)
+    selection, records = make_selection(reader.config), make_records(old)
     keys = {one.key for one in new.prepared}
     if unmatched := find_unmatched([*keys, *records], selection):
         raise SourceError(f"No resource is called {unmatched[0]}.", hint="--only takes Kind/name, or a pattern with *.")
     selected = {key: record for key, record in records.items() if key in keys or selection.has(key)}
     around = Surroundings(others=new.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere)
-    return make_plan(select_prepared(new.prepared, selection), selected, problems, around=around)
+    plan = make_plan(select_prepared(new.prepared, selection), selected, problems, around=around)
+    return replace(plan, problems=(*plan.problems, *reader.foreign.problems))

@@ -99,10 +99,10 @@ async def sync_revision(config: Config, connections: Connections, *, writes: boo
     started_at = format_rfc3339(connections.clock.now())
     state = connections.store.load()
     deadline = connections.clock.monotonic() + config.run_timeout
-    loading = load_run_input(config, connections, state, writes=writes)
+    agent = find_agent(config.agent, state.records.values(), os.environ.get("POD_NAMESPACE", ""))
+    loading = load_run_input(config, connections, state, agent, writes=writes)
     run_input = await _in_time(loading, deadline, connections, "read the manifests")
     review = load_approved_plan(config, connections) if writes else None
-    agent = find_agent(config.agent, state.records.values(), os.environ.get("POD_NAMESPACE", ""))
     plan = narrow_plan(plan_run(config, connections, run_input, state, agent), review)
     plan = guard_plan(config, connections, plan, state, agent, writes=writes)
 

@@ -34,7 +34,7 @@ def decide_exit_code(
         return FAULT
     if is_refused(problems):
         return REFUSED
-    if any(problem.is_error for problem in problems) or any(not result.is_fine for result in results):
+    if any(problem.is_error for problem in problems) or any(_is_failed(result) for result in results):
         return NOT_READY
     if any(_is_held_elsewhere(result) or _is_failure(result.verdict, fail_on) for result in results):
         return NOT_READY
@@ -43,6 +43,10 @@ def decide_exit_code(
     if any(result.verdict in DRIFTED for result in results):
         return DRIFT
     return PENDING if any(_is_pending(result) for result in results) else FINE
+
+
+def _is_failed(result: Result) -> bool:
+    return not result.is_fine and not result.is_tolerated
 
 
 def _is_held_elsewhere(result: Result) -> bool:

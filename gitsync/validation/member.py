@@ -5,7 +5,9 @@ Separate, because all these checks use the same few facts, and not how ids and d
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
@@ -18,7 +20,9 @@ class Member:
 
     `kind` is None if the catalog does not have it. `owner` is None for kinds without one, and if the manifest's owner
     has an invalid form. `arm_id` is None if it is not known offline. `depends_on` has the dependencies in the same set
-    (owner, references, producers of values); there may be cycles.
+    (owner, references, producers of values); there may be cycles. `subscription` is that of its
+    credential, "" if it has none. `is_written` tells that its policy allows writes, and
+    `body` is that of its request, with placeholders; None if no request can be made.
     """
 
     resource: Resource
@@ -26,6 +30,14 @@ class Member:
     owner: OwnerRef | None = None
     arm_id: str | None = None
     depends_on: tuple[Key, ...] = ()
+    subscription: str = ""
+    is_written: bool = True
+    body: Mapping[str, Any] | None = None
+
+    @property
+    def waits_for_owners(self) -> bool:
+        """Whether its unit waits for owners that do not exist."""
+        return self.resource.unit is not None and self.resource.unit.options.waits_for_owners
 
     @property
     def key(self) -> Key:

@@ -8,10 +8,15 @@ the cause.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.type_words import format_short_key, join_with_and
-from gitsync.model.gvk import Key
+from gitsync.model.facts import Scope
+from gitsync.model.gvk import GVK, Key
+from gitsync.model.manifests import KnownId
+from gitsync.model.problem import Level
 from gitsync.problems.field_path import FieldPath, format_field
 from gitsync.problems.finding import Finding
 from gitsync.problems.suggest import suggest
@@ -19,22 +24,30 @@ from gitsync.validation.member import Member
 from gitsync.validation.references import find_named_references, is_arm_id
 
 _IN_CYCLE = "it is in a cycle"
+_MISSING = "does not exist"
 _MOST_GUESSES = 30_000  # comparisons of two names
 
 
-def check_presence(members: Sequence[Member], catalog: Catalog) -> Iterator[tuple[Member, Finding]]:
+NOTHING_KNOWN: Final[Mapping[Key, KnownId]] = {}
+
+
+def check_presence(
+    members: Sequence[Member], catalog: Catalog, known: Mapping[Key, KnownId] = NOTHING_KNOWN
+) -> Iterator[tuple[Member, Finding]]:
     """Findings of every member whose owner or reference does not exist, or is below an owner that does not.
 
-    References to kinds that are not ARM's are left to another check.
+    References to kinds that are not ARM's are left to another check. `known` are resources of other sources.
     """
-    names = _Names(member.key for member in members)
+    names, hints = _Names(member.key for member in members), _IdHints(catalog, known)
     unplaced = _find_unplaced(members, names.present)
     for member in members:
         for path, key, role in _iterate_targets(member):
+            if key in known and not known[key].doubt:
+                continue
             if key not in names.present and catalog.is_arm_kind(key.group, key.kind):
-                yield member, _make_missing(path, key, role, names)
+                yield member, _make_missing(member, _Target(path, key, role), names, hints)
             elif key in unplaced and unplaced.get(member.key) != _IN_CYCLE:
-                yield member, _make_unplaced(path, key, role, unplaced[key])
+                yield member, _make_unplaced(member, _Target(path, key, role), unplaced[key])
 
 
 class _Names:
@@ -70,8 +83,9 @@ class _Names:
 
 def _iterate_targets(member: Member) -> Iterator[tuple[FieldPath, Key, str]]:
     """The targets of a member: field, key and role. Another check handles names that are ARM ids."""
-    if member.owner and member.owner.key and not is_arm_id(member.owner.key.name):
-        yield ("spec", "owner"), member.owner.key, "owner"
+    owner = member.owner
+    if owner and owner.key and not owner.arm_id and not is_arm_id(owner.key.name):
+        yield ("spec", "owner"), owner.key, "owner"
     if member.kind is not None:
         for path, key in find_named_references(member.kind, member.resource.spec, member.key.namespace):
             if not is_arm_id(key.name):
@@ -80,7 +94,8 @@ def _iterate_targets(member: Member) -> Iterator[tuple[FieldPath, Key, str]]:
 
 def _find_unplaced(members: Iterable[Member], present: frozenset[Key]) -> dict[Key, str]:
     """Map members without an ARM id to the cause: they, or an owner above them, have no valid owner."""
-    owners = {member.key: member.owner.key for member in members if member.owner and member.owner.key}
+    placed = (member for member in members if member.owner and not member.owner.arm_id)
+    owners = {member.key: member.owner.key for member in placed if member.owner and member.owner.key}
     settled = {member.key: cause_text for member in members if (cause_text := _explain_unusable(member))}
     for key in sorted(present):
         chain: dict[Key, None] = {}
@@ -99,7 +114,7 @@ def _find_causes(
     if end is None:
         cause = ""
     elif end not in present:
-        cause = f"{format_short_key(end)} does not exist"
+        cause = f"{format_short_key(end)} {_MISSING}"
     elif end in chain:
         start = chain.index(end)
         yield from ((key, _IN_CYCLE) for key in chain[start:])
@@ -117,15 +132,65 @@ def _explain_unusable(member: Member) -> str:
     )
 
 
-def _make_missing(path: FieldPath, key: Key, role: str, names: _Names) -> Finding:
+class _Target(NamedTuple):
+    """An owner or a reference: its field, key and role."""
+
+    path: FieldPath
+    key: Key
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class _IdHints:
+    """Hints that name the ARM id of a missing target."""
+
+    catalog: Catalog
+    known: Mapping[Key, KnownId]
+
+    def find_known(self, target: _Target) -> str:
+        """The hint for a target whose id is known, but doubted; "" for others."""
+        known = self.known.get(target.key)
+        if known is None:
+            return ""
+        return f"Set {format_field(target.path)}.armId to {known.arm_id}, the id in {known.place}. {known.doubt}"
+
+    def make_expected(self, target: _Target, subscription: str) -> str:
+        """The hint with the id that the target has if its Azure name is its name, as far as that is known."""
+        field, key = f"{format_field(target.path)}.armId", target.key
+        arm_id = _build_expected_id(self.catalog, key, subscription)
+        return f"Add its manifest, or set {field}{f' to {arm_id}' if arm_id else ', its full id'}."
+
+
+def _build_expected_id(catalog: Catalog, key: Key, subscription: str) -> str:
+    """The likely ARM id, with what is not known in angle brackets; "" for an extension resource, which may be anywhere.
+
+    Source: docs/reference/reconciliation.md#arm-ids.
+    """
+    kind = catalog.kind(GVK(key.group, catalog.versions(key.group, key.kind)[-1], key.kind))
+    root = f"/subscriptions/{subscription or '<subscription>'}/resourceGroups/"
+    if kind is None or kind.scope is Scope.EXTENSION:
+        return ""
+    if kind.scope is Scope.LOCATION:
+        return f"{root}{key.name}"
+    provider, *types = kind.arm_type.split("/")
+    parents = "".join(f"{segment}/<{segment}>/" for segment in types[:-1])
+    start = "" if kind.scope is Scope.TENANT else f"{root}<resource group>"
+    return f"{start}/providers/{provider}/{parents}{types[-1]}/{key.name}"
+
+
+def _make_missing(member: Member, target: _Target, names: _Names, hints: _IdHints) -> Finding:
+    path, key, role = target
     wrong_kind = role == "owner" and bool(names.kinds_called(key))
     code = {"owner": "OwnerNotFound", "reference": "ReferenceNotFound"}[role]
     reference = f"{format_field(path)} names {format_short_key(key)}"
+    waits = role == "owner" and member.waits_for_owners and not wrong_kind
+    suggestion = hints.find_known(target) or _suggest_target(key, names)
     return Finding(
         code="OwnerKind" if wrong_kind else code,
         path=path,
         message=f"{reference}, which no manifest in namespace {key.namespace} declares.",
-        hint=_suggest_target(key, names) or f"Add its manifest, or set its full id in {format_field(path)}.armId.",
+        hint=suggestion or hints.make_expected(target, member.subscription),
+        level=Level.WARNING if waits else Level.ERROR,
     )
 
 
@@ -141,10 +206,13 @@ def _suggest_target(key: Key, names: _Names) -> str:
     return ""
 
 
-def _make_unplaced(path: FieldPath, key: Key, role: str, cause: str) -> Finding:
+def _make_unplaced(member: Member, target: _Target, cause: str) -> Finding:
+    path, key, role = target
+    waits = member.waits_for_owners and cause.endswith(_MISSING)
     return Finding(
         code={"owner": "OwnerUnresolved", "reference": "ReferenceUnresolved"}[role],
         path=path,
         message=f"{format_field(path)} names {format_short_key(key)}, which has no ARM id: {cause}.",
         hint="Fix that first.",
+        level=Level.WARNING if waits else Level.ERROR,
     )

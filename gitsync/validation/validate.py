@@ -15,6 +15,8 @@ from gitsync.catalog.spec_visitor import Visit, visit_spec
 from gitsync.catalog.unknown_kind import explain_unknown_kind
 from gitsync.manifests.kubernetes_names import check_object_names
 from gitsync.model.facts import Kind
+from gitsync.model.gvk import Key
+from gitsync.model.manifests import KnownId
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Resource
 from gitsync.problems.finding import Finding, locate_finding
@@ -27,7 +29,7 @@ from gitsync.validation.exclusive_fields import check_pairs
 from gitsync.validation.export_destinations import check_destinations
 from gitsync.validation.kind_rules import check_kind_rules
 from gitsync.validation.member import Member
-from gitsync.validation.missing_targets import check_presence
+from gitsync.validation.missing_targets import NOTHING_KNOWN, check_presence
 from gitsync.validation.name_rules import check_names, check_object_name
 from gitsync.validation.references import OWNERS, REFERENCES, check_reference
 from gitsync.validation.schema import check_missing_spec, check_shape
@@ -47,7 +49,7 @@ def validate_resource(
     findings: Iterable[Finding]
     if kind is None:
         findings = (
-            explain_unknown_kind(resource.gvk, catalog),
+            explain_unknown_kind(resource.gvk, resource.spec, catalog),
             *check_object_name(resource),
             *check_annotations(resource),
         )
@@ -58,18 +60,23 @@ def validate_resource(
 
 
 def validate_set(
-    members: Sequence[Member], *, catalog: Catalog, namespaces: Mapping[str, Mapping[str, str]]
+    members: Sequence[Member],
+    *,
+    catalog: Catalog,
+    namespaces: Mapping[str, Mapping[str, str]],
+    known: Mapping[Key, KnownId] = NOTHING_KNOWN,
 ) -> tuple[tuple[Problem, ...], ...]:
     """Every problem between manifests: duplicates, missing owners and references, cycles, one ARM id twice,
     subnets outside of their network.
 
     Returns one tuple for each member, in the order of `members`: a key may occur twice. `namespaces` has the
     annotations of Namespace manifests: an unknown reconcile policy there is a problem of every resource that has it.
+    `known` are the ids of resources that other sources declare.
     """
     by_member: dict[int, list[Finding]] = {id(member): [] for member in members}
     findings = (
         *check_duplicates(members),
-        *check_presence(members, catalog),
+        *check_presence(members, catalog, known),
         *check_cycles(members),
         *check_address_prefixes(members),
     )

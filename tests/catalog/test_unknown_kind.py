@@ -42,7 +42,7 @@ CATALOG = a_catalog({"storage.azure.com": ["StorageAccount"], "network.azure.com
     ],
 )  # fmt: skip
 def test_unknown_kinds(gvk, code, field, hint, why):
-    finding = explain_unknown_kind(GVK(*gvk), CATALOG)
+    finding = explain_unknown_kind(GVK(*gvk), {}, CATALOG)
     assert (finding.code, finding.path) == (code, (field,)), why
     assert finding.hint.startswith(hint), why
     assert gvk[0] in finding.message

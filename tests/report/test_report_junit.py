@@ -102,3 +102,8 @@ def test_any_text_of_azure_can_be_written(text):
     document = ET.fromstring(render(report(odd)).encode("utf-8"))
     assert document.find(".//testcase").get("name") == "VirtualNetwork/x<y"
     assert document.find(".//failure").get("message").startswith("VirtualNetwork/x<y is unknown: Failed: ")
+
+
+def test_what_the_run_tolerates_is_no_failure():
+    waiting = replace(REFUSED, verdict=Verdict.BLOCKED, is_tolerated=True)
+    assert [outcome(case) for case in cases(report(waiting)).values()] == ["output"]

@@ -10,6 +10,7 @@ from report_builders import DRIFTED, FULL, NET, PLAN, PROBLEMS, REFUSED, key, re
 
 from gitsync.logging import escape_controls
 from gitsync.model.problem import Problem
+from gitsync.model.verdict import Verdict
 from gitsync.report.pipelines import FORMS, MOST, annotate_azure_pipelines, annotate_github
 
 
@@ -90,3 +91,8 @@ def test_no_text_makes_a_second_line(text):
         lines = form(report(problems=[Problem(code="A", message=text, path=text)]))
         assert len(lines) == 1
         assert "".join(lines).isprintable()
+
+
+def test_what_the_run_tolerates_is_a_warning():
+    waiting = replace(REFUSED, verdict=Verdict.BLOCKED, is_tolerated=True)
+    assert [line.split()[0] for line in annotate_github(report(waiting))] == ["::warning"]

@@ -333,7 +333,7 @@ COMMITS = [  # what git says now; what is told of it; the paths of the differenc
     ),
     (
         both(more(DISK, ("name: disk-01\nspec:", "name: disk-99\nspec:\n  azureName: disk-01")), without("name: disk-01\nspec:\n  location")),
-        {"Disk/disk-01": "detach", "Disk/disk-99": "adopt"},
+        {"Disk/disk-01": "detach"},
         [],
         "another name in git for what Azure has",
     ),

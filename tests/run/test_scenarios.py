@@ -53,8 +53,10 @@ def test_03_a_group_that_exists_is_written_only_where_something_differs(world):
     assert world.read(GROUP_ID)["tags"] == {"a": "b"}
 
 
-def test_04_two_manifests_for_one_resource_are_a_problem_of_both(world):
-    twin = GROUP.replace("name: core", "name: twin").replace("spec:", "spec:\n      azureName: core")
+def test_04_two_manifests_for_one_resource_with_different_bodies_are_a_problem_of_both(world):
+    twin = GROUP.replace("name: core", "name: twin").replace(
+        "spec:", "spec:\n      azureName: core\n      tags: {a: b}"
+    )
     report = world.says(group=GROUP, twin=twin).sync()
     assert [result.verdict for result in report.results] == [Verdict.INVALID] * 2
     assert {problem.code for problem in report.problems} == {"ArmIdTwice"}

@@ -88,6 +88,17 @@ def test_a_changed_secret_is_pending_and_sent(world):
     assert (server_of(world.sync(digest_key=KEY)).verdict, world.writes) == (Verdict.IN_SYNC, [])
 
 
+def test_a_record_that_moves_to_another_manifest_keeps_what_is_known_of_its_secrets(world):
+    estate(world, "one").sync(digest_key=KEY)
+    renamed = SERVER.replace("name: orders", "name: sales", 1).replace("spec:", "spec:\n      azureName: orders")
+    for value, verdict in (("one", Verdict.IN_SYNC), ("two", Verdict.PENDING), ("two", Verdict.IN_SYNC)):
+        server = of(estate(world, value, renamed).sync(digest_key=KEY, prune=True), "FlexibleServer", "sales")
+        assert (server.verdict, server.because) == (verdict, {})
+    estate(world, "two", SERVER).sync(digest_key=KEY, prune=True)
+    planned = of(estate(world, "three", renamed).plan(digest_key=KEY), "FlexibleServer", "sales")
+    assert planned.verdict is Verdict.PENDING, "the secret changed with the name"
+
+
 def test_a_changed_secret_beside_drift_is_a_conflict(world):
     estate(world, "one").sync(digest_key=KEY)
     body = world.read(SERVER_ID, "2023-06-01-preview")

@@ -78,3 +78,9 @@ def test_an_adoption_that_would_write_is_pending():
 def test_verdicts_that_fail_a_run(verdict, fail_on, writes, expected, why):
     results = [result(vnet(), verdict=verdict)]
     assert decide_exit_code(results, [], writes=writes, detailed=True, fail_on=fail_on) == expected, why
+
+
+def test_what_is_tolerated_fails_no_run_unless_its_verdict_does():
+    waiting = replace(result(vnet(), is_fine=False, verdict=Verdict.BLOCKED), is_tolerated=True)
+    for fail_on, expected in (((), 0), (("blocked",), 1)):
+        assert decide_exit_code([waiting], [], writes=True, detailed=False, fail_on=fail_on) == expected

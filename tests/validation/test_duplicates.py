@@ -1,15 +1,23 @@
-"""Two manifests for one resource, and two for one ARM id."""
+"""Two manifests for one resource, and several for one ARM id."""
 
-from handmade import a_kind, a_resource
+from dataclasses import replace
 
+import pytest
+from handmade import GROUP, a_kind, a_resource
+
+from gitsync.model.gvk import Key
+from gitsync.model.template import ConfigMapHole, ReferenceHole, ReferenceKeys, SecretHole, SecretMapHole, Text
 from gitsync.validation.duplicates import check_duplicates
 from gitsync.validation.member import Member
 
 KIND = a_kind()
 
 
-def member(name, arm_id=None, spec=None, **more):
-    return Member(resource=a_resource(spec, name=name, **more), kind=KIND, arm_id=arm_id)
+def member(name, arm_id=None, spec=None, *, body=None, is_written=True, **more):
+    """A manifest whose body differs from that of another name."""
+    resource = a_resource(spec, name=name, **more)
+    body = {"name": name} if body is None else body
+    return Member(resource=resource, kind=KIND, arm_id=arm_id, body=body, is_written=is_written)
 
 
 def said(*members):
@@ -46,11 +54,76 @@ def test_of_three_each_is_told_once():
     assert [name for name, *_ in said(member("a", "/x"), member("b", "/x"), member("c", "/x"))] == ["a", "b", "c"]
 
 
-def test_the_other_one_is_named_with_its_place():
+def test_the_other_one_is_named_with_its_place_and_what_differs():
     (_, finding), _ = check_duplicates([member("a", "/x"), member("b", "/x")])
-    assert finding.message == "Thing/a and Thing/b (b.yaml:1) declare the same resource in Azure: /x."
+    assert finding.message == (
+        "Thing/a and Thing/b (b.yaml:1) declare the same resource in Azure, /x, with different bodies: "
+        '/name is "a" here and "b" there.'
+    )
 
 
 def test_equal_names_are_told_apart_by_their_namespaces():
-    (_, finding), _ = check_duplicates([member("a", "/x"), member("a", "/x", namespace="other")])
+    (_, finding), _ = check_duplicates([member("a", "/x"), member("a", "/x", body={}, namespace="other")])
     assert finding.message.startswith("Thing/a of namespace default and Thing/a of namespace other (a.yaml:1) declare")
+    assert finding.message.endswith('/name is "a" here and absent there.')
+
+
+def test_of_many_differences_three_are_shown():
+    (_, finding), _ = check_duplicates(
+        [member("a", "/x", body=dict.fromkeys("pqrst", 1)), member("b", "/x", body=dict.fromkeys("pqrst", 2))]
+    )
+    assert finding.message.endswith(
+        "/p is 1 here and 2 there, /q is 1 here and 2 there, /r is 1 here and 2 there and 2 more."
+    )
+
+
+def test_each_is_compared_with_one_that_differs_from_it():
+    members = [
+        member("a", "/x", body={"tag": 1}),
+        member("b", "/x", body={"tag": 1}),
+        member("c", "/x", body={"tag": 2}),
+    ]
+    others = [finding.message.partition(" and ")[2].partition(" ")[0] for _, finding in check_duplicates(members)]
+    assert others == ["Thing/c", "Thing/c", "Thing/a"]
+
+
+SUBNET = Key(GROUP, "Subnet", "default", "apps")
+OTHER_SUBNET = SUBNET._replace(namespace="other")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same", "why"),
+    [
+        ({"tags": {"a": "b"}}, {"tags": {"a": "b"}}, True, "the same values"),
+        ({"tags": {"a": "b"}}, {"tags": {"a": "c"}}, False, "another value"),
+        ({"list": ["a", "b"]}, {"list": ["b", "a"]}, True, "lists whose order means nothing"),
+        ({"id": ReferenceHole(SUBNET)}, {"id": ReferenceHole(OTHER_SUBNET)}, True, "one id by two names"),
+        ({"id": ReferenceHole(SUBNET)}, {"id": "/net/apps"}, True, "one id, once as armId"),
+        ({"id": ReferenceHole(SUBNET)}, {"id": "/net/web"}, False, "another id"),
+        (
+            {"ids": ReferenceKeys((ReferenceHole(SUBNET), "/b"))},
+            {"ids": ReferenceKeys(("/B", ReferenceHole(OTHER_SUBNET)))},
+            True,
+            "ids as keys, in any order and case",
+        ),
+        ({"secret": SecretHole("s", "k")}, {"secret": SecretHole("s", "k")}, True, "a Secret of the same name"),
+        ({"secret": SecretHole("s", "k")}, {"secret": SecretHole("s", "l")}, False, "another key of it"),
+        ({"secrets": SecretMapHole("s")}, {"secrets": SecretMapHole("t")}, False, "another Secret"),
+        ({"value": ConfigMapHole("m", "k")}, {"value": "k"}, False, "a value that is not known yet"),
+        ({"text": Text(("a", ConfigMapHole("m", "k")))}, {"text": Text(("a", ConfigMapHole("m", "k")))}, True, "texts"),
+    ],
+)
+def test_equal_bodies_may_share_a_resource(one, other, is_same, why):
+    members = [
+        member("a", "/x", body=one),
+        member("b", "/x", body=other, namespace="other"),
+        member("apps", "/net/apps", kind="Subnet"),
+        member("apps", "/net/apps", kind="Subnet", namespace="other"),
+    ]
+    assert bool(said(*members)) is not is_same, why
+
+
+def test_what_is_only_read_or_cannot_be_built_is_not_compared():
+    written, read = member("a", "/x"), member("b", "/x", is_written=False)
+    assert said(written, read, replace(member("c", "/x"), body=None)) == []
+    assert said(read, member("d", "/x", is_written=False)) == []

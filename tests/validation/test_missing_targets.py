@@ -1,10 +1,16 @@
 """Owners and references across manifests: there, not there, or below something that is not there."""
 
+from dataclasses import replace
+
 import pytest
 from handmade import a_catalog, a_kind, a_resource
 
+from gitsync.catalog.catalog import open_catalog
 from gitsync.model.gvk import Key
+from gitsync.model.manifests import KnownId
+from gitsync.model.problem import Level
 from gitsync.model.resource import OwnerRef
+from gitsync.model.unit import Unit, UnitOptions
 from gitsync.validation.member import Member
 from gitsync.validation.missing_targets import check_presence
 
@@ -29,6 +35,12 @@ def member(name, owner=None, spec=None, *, kind=KIND, **more):
     return Member(resource=a_resource(spec, name=name, **more), kind=kind, owner=named)
 
 
+def add(name):
+    """The hint for a missing owner."""
+    arm_id = f"/subscriptions/<subscription>/resourceGroups/<resource group>/providers/Microsoft.X/Thing/{name}"
+    return f"Add its manifest, or set spec.owner.armId to {arm_id}."
+
+
 def found(*members):
     return [(m.key.name, f.code, f.hint) for m, f in check_presence(members, CATALOG)]
 
@@ -47,7 +59,7 @@ def test_what_is_there_is_fine():
         ),
         (
             [member("x", "nobody")],
-            [("x", "OwnerNotFound", "Add its manifest, or set its full id in spec.owner.armId.")],
+            [("x", "OwnerNotFound", add("nobody"))],
             "a name that is nothing like one",
         ),
         (
@@ -74,7 +86,7 @@ def test_what_is_there_is_fine():
         (
             [member("x", "missing"), member("y", "x"), member("z", "y")],
             [
-                ("x", "OwnerNotFound", "Add its manifest, or set its full id in spec.owner.armId."),
+                ("x", "OwnerNotFound", add("missing")),
                 ("y", "OwnerUnresolved", "Fix that first."),
                 ("z", "OwnerUnresolved", "Fix that first."),
             ],
@@ -83,7 +95,7 @@ def test_what_is_there_is_fine():
         (
             [member("x", "missing"), member("y", spec=ref("x"))],
             [
-                ("x", "OwnerNotFound", "Add its manifest, or set its full id in spec.owner.armId."),
+                ("x", "OwnerNotFound", add("missing")),
                 ("y", "ReferenceUnresolved", "Fix that first."),
             ],
             "nor has what refers to it an id to send",
@@ -137,4 +149,105 @@ def test_very_many_names_that_are_wrong_are_told_without_guessing_at_all_of_them
     assert len(hints) == 500
     guessed = sum(hint.startswith("Did you mean") for hint in hints)
     assert 0 < guessed < 500
-    assert hints[-1] == "Add its manifest, or set its full id in spec.owner.armId."
+    assert hints[-1] == add("m0499")
+
+
+WAITING = Unit(name=".", path=".", options=UnitOptions(waits_for_owners=True))
+
+
+def told(members, known=None):
+    return [(m.key.name, f.code, f.level.value) for m, f in check_presence(members, CATALOG, known or {})]
+
+
+def in_unit(member):
+    return replace(member, resource=replace(member.resource, unit=WAITING))
+
+
+@pytest.mark.parametrize(
+    ("members", "expected", "why"),
+    [
+        ([in_unit(member("x", "gone"))], [("x", "OwnerNotFound", "warning")], "it waits"),
+        (
+            [in_unit(member("x", "gone")), in_unit(member("y", "x")), in_unit(member("z", spec=ref("y")))],
+            [
+                ("x", "OwnerNotFound", "warning"),
+                ("y", "OwnerUnresolved", "warning"),
+                ("z", "ReferenceUnresolved", "warning"),
+            ],
+            "what depends on it waits too",
+        ),
+        (
+            [in_unit(member("x", "gone")), member("y", "x")],
+            [("x", "OwnerNotFound", "warning"), ("y", "OwnerUnresolved", "error")],
+            "but not in a unit that does not wait",
+        ),
+        ([in_unit(member("x", spec=ref("gone")))], [("x", "ReferenceNotFound", "error")], "a reference is no owner"),
+        (
+            [member("hub", kind=ROOT, namespace="x"), replace(in_unit(member("x", "y")), kind=KIND)],
+            [("x", "OwnerNotFound", "warning")],
+            "whatever else there is",
+        ),
+    ],
+)
+def test_a_unit_may_wait_for_owners(members, expected, why):
+    assert told(members) == expected, why
+
+
+def test_a_circle_is_an_error_in_a_unit_that_waits():
+    members = [in_unit(member(*names)) for names in (("a", "b"), ("b", "a"), ("c", "a"))]
+    assert told(members) == [("c", "OwnerUnresolved", "error")]
+
+
+KNOWN = KnownId(arm_id="/subscriptions/1/resourceGroups/far", place="branch state of platform")
+
+
+def test_a_reference_that_another_source_declares_is_there():
+    members = [member("x", spec=ref("far")), member("y", "x")]
+    assert told(members, {key("far"): KNOWN}) == []
+
+
+def test_an_id_that_is_doubted_is_suggested_only():
+    doubted = {key("far"): replace(KNOWN, doubt="Its record is not signed.")}
+    ((_, finding),) = check_presence([member("x", "far")], CATALOG, doubted)
+    assert (finding.code, finding.level) == ("OwnerNotFound", Level.ERROR)
+    assert finding.hint == (
+        "Set spec.owner.armId to /subscriptions/1/resourceGroups/far, the id in branch state of platform. "
+        "Its record is not signed."
+    )
+
+
+FAR_SUBNET = (
+    "/subscriptions/7/resourceGroups/<resource group>/providers/Microsoft.Network/virtualNetworks/<virtualNetworks>"
+    "/subnets/far"
+)
+
+
+@pytest.mark.parametrize(
+    ("owner", "hint", "why"),
+    [
+        (
+            Key("resources.azure.com", "ResourceGroup", "default", "far"),
+            "Add its manifest, or set spec.owner.armId to /subscriptions/7/resourceGroups/far.",
+            "a resource group is known whole",
+        ),
+        (
+            Key("network.azure.com", "VirtualNetworksSubnet", "default", "far"),
+            f"Add its manifest, or set spec.owner.armId to {FAR_SUBNET}.",
+            "of others the parents are not known",
+        ),
+        (
+            Key("authorization.azure.com", "RoleDefinition", "default", "far"),
+            "Add its manifest, or set spec.owner.armId, its full id.",
+            "an extension resource may be anywhere",
+        ),
+        (
+            Key("subscription.azure.com", "Alias", "default", "far"),
+            "Add its manifest, or set spec.owner.armId to /providers/Microsoft.Subscription/aliases/far.",
+            "an alias is in no subscription",
+        ),
+    ],
+)
+def test_a_missing_owner_is_suggested_by_the_id_that_it_would_have(owner, hint, why):
+    one = Member(resource=a_resource(), kind=KIND, owner=OwnerRef(key=owner), subscription="7")
+    ((_, finding),) = check_presence([one], open_catalog())
+    assert finding.hint == hint, why

@@ -26,30 +26,38 @@ _SMALLEST, _LARGEST = -(1 << 63), (1 << 64) - 1
 _LONGEST_WHOLE = 1e21
 _NOT_COVERED = frozenset({SEAL, "requestId"})  # the id of the request belongs to the condition
 
+_VALID = frozenset({Trust.SIGNED, Trust.SIGNED_BEFORE})
+
 
 @dataclass(frozen=True, slots=True)
 class RecordSeals:
     """Makes and checks the seals of one agent, whose `former` name may be in its records. Without a `key` nothing is
-    made or checked; `previous` is the key that was used before, which still counts.
+    made or checked; `previous` is the key that was used before, which still counts. `checks_all` says that the records
+    of all agents are checked.
     """
 
     agent: str = ""
     key: Secret | None = field(default=None, repr=False)
     previous: Secret | None = field(default=None, repr=False)
     former: str = ""
+    checks_all: bool = False
 
     def make(self, document: Mapping[str, Any]) -> str:
         """The seal for the document of a record; "" without a key."""
         return _make_seal(self.key, document) if self.key else ""
 
     def check(self, document: Mapping[str, Any]) -> Trust:
-        """Tell whether a run with one of the keys wrote the document of a record. Records of other agents are
-        checked by their own runs.
+        """Tell whether a run with one of the keys wrote the document of a record. Other agents may have other keys, so
+        the fault of a seal of theirs is left to their own runs.
         """
-        members = document["gitsync"]
-        seal = members.get(SEAL)
-        if members.get("agent", "") not in {"", self.agent, self.former}:
-            return Trust.UNCHECKED
+        trust = self._check_seal(document)
+        is_own = document["gitsync"].get("agent", "") in {"", self.agent, self.former}
+        if is_own or self.checks_all:
+            return trust
+        return Trust.SIGNED if trust in _VALID else Trust.UNCHECKED
+
+    def _check_seal(self, document: Mapping[str, Any]) -> Trust:
+        seal = document["gitsync"].get(SEAL)
         if self.key is None:
             return Trust.UNCHECKED if seal is None else Trust.NO_KEY
         if not isinstance(seal, str):

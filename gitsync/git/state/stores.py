@@ -45,7 +45,7 @@ def open_store(
         _refuse_tracked(source)
         return StatusFolder((source.folder or Path.cwd()) / DEFAULT_FOLDER, seals)
     name = _check_branch_name(branch or DEFAULT_BRANCH, source)
-    return StatusBranch(_find_remote(source), name, clock=clock, author=_make_author(environment), seals=seals)
+    return StatusBranch(find_status_remote(source), name, clock=clock, author=_make_author(environment), seals=seals)
 
 
 def _refuse_tracked(source: Checkout) -> None:
@@ -72,7 +72,8 @@ def _check_branch_name(name: str, source: Checkout) -> str:
     return name
 
 
-def _find_remote(source: Checkout) -> Remote:
+def find_status_remote(source: Checkout) -> Remote:
+    """The repository that has the status branch of a source. ConfigError if there is none."""
     if source.remote is not None:
         return source.remote
     if source.remote_refused:

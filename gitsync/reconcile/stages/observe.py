@@ -17,6 +17,7 @@ from gitsync.diff.unknown_values import (
 )
 from gitsync.extensions.registry import Registry
 from gitsync.model.condition import Condition
+from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.actions import Wishes, decide_absent, decide_present, decide_unreadable, find_remembered
 from gitsync.planning.group_deletes import is_group
@@ -90,14 +91,33 @@ def _has_new_owner(attempt: ApplyAttempt) -> bool:
 
 async def pre_check(attempt: ApplyAttempt, *, registry: Registry, writes: bool) -> ApplyAttempt:
     """Ask the extensions, and wait for an operation that is under way."""
-    if not attempt.policy.allows_modify:
-        return attempt if attempt.exists else attempt.stopped(_make_not_found(attempt), Verdict.SKIP)
+    if not attempt.prepared.is_written:
+        return attempt if attempt.exists or _will_exist(attempt) else _stop_not_found(attempt)
     resumes = attempt.is_resumed and attempt.live is not None and attempt.live.is_moving
     if not resumes:
         answer = await registry.pre_check(attempt.as_subject(), attempt.reader)
         if not answer.agrees:
             return block_attempt(attempt, answer.reason)
     return await wait_until_settled(attempt) if writes else attempt
+
+
+def _will_exist(attempt: ApplyAttempt) -> bool:
+    """Tell whether the manifest that writes the resource would create it: then this is a plan."""
+    writer = _find_writer(attempt)
+    return writer is not None and writer.action is Action.CREATE and not writer.exists
+
+
+def _find_writer(attempt: ApplyAttempt) -> Result | None:
+    """The result of the manifest that writes the resource, if that is another one."""
+    written_by = attempt.prepared.written_by
+    return attempt.before.get(written_by) if written_by else None
+
+
+def _stop_not_found(attempt: ApplyAttempt) -> ApplyAttempt:
+    """A resource that another manifest has just written may not show yet."""
+    writer = _find_writer(attempt)
+    verdict = Verdict.BLOCKED if attempt.policy.allows_modify else Verdict.SKIP
+    return attempt.stopped(_make_not_found(attempt), verdict, waits=writer is not None and writer.exists)
 
 
 def _make_not_found(attempt: ApplyAttempt) -> Condition:
@@ -128,9 +148,12 @@ async def compare(
     digests: Digests,
     wishes: Wishes,
 ) -> ApplyAttempt:
-    """Decide what differs and what to do about it; nothing for a skipped resource."""
+    """Decide what differs and what to do about it; nothing for a resource that is only read."""
     if not attempt.policy.allows_modify:
         return replace(attempt, comparison=Comparison(verdict=Verdict.SKIP))
+    if attempt.prepared.written_by:
+        note = f"{attempt.prepared.written_by} writes it."
+        return replace(attempt, comparison=Comparison(verdict=Verdict.IN_SYNC), note=note)
     attempt = resolve_id(attempt, values)
     attempt = await extend_body(attempt, attempt.filled_request, registry, cache)
     if attempt.stop:
@@ -189,7 +212,8 @@ def _add_secrets(
 ) -> tuple[Comparison, Action]:
     """Add the secrets that changed by their digests to the decision, and redact secret values."""
     before = attempt.remembered.applied if attempt.remembered else {}
-    comparison = add_secret_changes(comparison, seal_body(attempt.desired, attempt.key, digests), before)
+    sealed = seal_body(attempt.desired, attempt.apply.moved_from or attempt.key, digests)
+    comparison = add_secret_changes(comparison, sealed, before)
     if comparison.differences:
         comparison = redact_comparison(comparison, find_secret_shapes(attempt.desired, mask_digests(before)))
     changed = any(difference.rule == CHANGED for difference in comparison.differences)

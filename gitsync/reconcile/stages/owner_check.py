@@ -12,6 +12,7 @@ from gitsync.model.gvk import GVK
 from gitsync.model.live import Live
 from gitsync.model.problem import Problem
 from gitsync.model.record import Claim, Record
+from gitsync.model.resource import WAITING
 from gitsync.model.result import Result
 from gitsync.model.verdict import Verdict
 from gitsync.problems.field_path import format_field
@@ -28,6 +29,8 @@ async def check_policy(attempt: ApplyAttempt, *, agent: str) -> ApplyAttempt:
     prepared, record = attempt.prepared, attempt.record
     if attempt.apply.held:
         return attempt.stopped(attempt.apply.held, Verdict.BLOCKED, may_mend=False)
+    if prepared.is_waiting:
+        return attempt.stopped(_explain_waiting(attempt), Verdict.BLOCKED, may_mend=False, is_tolerated=True)
     if not prepared.is_valid:
         return attempt.stopped(_explain_invalid(attempt), Verdict.INVALID, may_mend=False)
     if record and record.agent and record.agent != agent:
@@ -92,6 +95,11 @@ def _describe_missing_target(attempt: ApplyAttempt, problem: Problem) -> str:
     )
 
 
+def _explain_waiting(attempt: ApplyAttempt) -> Condition:
+    """The condition of a resource whose unit waits for owners."""
+    return _explain_missing(attempt, next(p for p in attempt.prepared.problems if p.code in WAITING))
+
+
 _MISSING = {
     "OwnerNotFound": "WaitingForOwner",
     "OwnerUnresolved": "WaitingForOwner",
@@ -129,9 +137,12 @@ async def check_owner(
     """
     is_ours = attempt.record is not None and attempt.record.claim.is_ours
     for result in (attempt.before[key] for key in attempt.prepared.depends_on if key in attempt.before):
-        if not result.is_fine and not (is_ours and result.exists):
+        if result.key == attempt.prepared.written_by:
+            if not result.is_fine and attempt.policy.allows_modify:
+                return _wait_for_writer(attempt, result)
+        elif not result.is_fine and not (is_ours and result.exists):
             waits = _explain_wait(attempt, result)
-            return attempt.stopped(waits, Verdict.BLOCKED, may_mend=result.may_mend, blocked_by=result.key)
+            return _stop_for(attempt, waits, result)
     address = _find_owner(attempt, catalog)
     if address is None or not registry.checks_owner(attempt.key.group, attempt.key.kind):
         return attempt
@@ -147,6 +158,24 @@ async def check_owner(
     attempt = replace(attempt, owner=owner)
     answer = await registry.owner_check(attempt.as_subject(), attempt.reader)
     return attempt if answer.agrees else block_attempt(attempt, answer.reason)
+
+
+def _wait_for_writer(attempt: ApplyAttempt, writer: Result) -> ApplyAttempt:
+    """Stop a resource that another manifest writes, and could not; what depends on it may go on if it exists."""
+    condition = writer.condition
+    text = f"{writer.key} writes this resource, and is not ready ({condition.reason}): {condition.message}"
+    return _stop_for(replace(attempt, exists=writer.exists), make_warning(condition.reason, text), writer)
+
+
+def _stop_for(attempt: ApplyAttempt, condition: Condition, result: Result) -> ApplyAttempt:
+    """Stop a resource that waits for another one; if the run tolerates that, it tolerates this too."""
+    return attempt.stopped(
+        condition,
+        Verdict.BLOCKED,
+        may_mend=result.may_mend,
+        blocked_by=result.key,
+        is_tolerated=result.is_tolerated,
+    )
 
 
 def _explain_wait(attempt: ApplyAttempt, result: Result) -> Condition:

@@ -34,8 +34,8 @@ async def post_check(
 
 
 async def _call(attempt: ApplyAttempt, call: ActionCall, cache: RunCache, locks: WriteLocks) -> ApplyAttempt:
-    """Call the action that may make a check pass, once for a node; with policy skip nothing is called."""
-    if call in attempt.called or not attempt.policy.allows_modify:
+    """Call the action that may make a check pass, once for a node; nothing for a resource that is only read."""
+    if call in attempt.called or not attempt.prepared.is_written:
         return attempt
     try:
         async with locks.hold(attempt.arm_id):

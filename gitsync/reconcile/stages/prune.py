@@ -63,7 +63,9 @@ async def wait_for_dependents(attempt: PruneAttempt, *, writes: bool) -> PruneAt
     remaining = [result for result in attempt.before.values() if result.record is not None]
     if remaining:
         text = f"{remaining[0].key} still exists and must be deleted first."
-        return attempt.stopped(make_warning("PruneHeld", text), Verdict.BLOCKED, blocked_by=remaining[0].key)
+        is_held = attempt.prune.within is not None and all(result.is_fine for result in remaining)
+        held = make_warning("PruneHeld", text)
+        return attempt.stopped(held, Verdict.BLOCKED, is_fine=is_held, blocked_by=remaining[0].key)
     if attempt.prune.within is not None:
         return replace(attempt, done=Action.DELETE, exists=False).stopped(DELETED)
     return attempt

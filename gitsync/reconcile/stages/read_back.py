@@ -43,19 +43,25 @@ async def read_back(attempt: ApplyAttempt, *, cache: RunCache, digests: Digests,
 def _keep_baseline(attempt: ApplyAttempt, cache: RunCache, digests: Digests, *, adopts: bool) -> ApplyAttempt:
     """Keep the live values of the fields that git sets as baseline, unless the resource is only watched."""
     if attempt.live is None or attempt.request is None:
-        is_ours = attempt.request and attempt.exists and attempt.policy.allows_modify
+        is_ours = attempt.request and attempt.exists and attempt.prepared.is_written
         applied = _seal_applied(attempt, digests) if is_ours else None
         return replace(attempt, remembered=Remembered(applied=applied, baseline=None)) if applied else attempt
     cache.keep(attempt.arm_id, attempt.live)
     comparison = attempt.comparison
     is_reported = comparison is not None and comparison.verdict is Verdict.ADOPT and not adopts
-    if is_reported or not attempt.policy.allows_modify:
+    if is_reported or not attempt.prepared.is_written:
         return attempt
     baseline = make_baseline(attempt.desired, remove_paths(attempt.live.body, attempt.ignored))
     return replace(attempt, remembered=Remembered(applied=_seal_applied(attempt, digests), baseline=baseline))
 
 
 def _seal_applied(attempt: ApplyAttempt, digests: Digests) -> Mapping[str, Any]:
-    """Return the body to record. Secrets that were not sent now keep the digests of the write that sent them."""
+    """Return the body to record. Secrets that were not sent now keep the digests of the write that sent them.
+
+    A digest is bound to its manifest: those of a record that moved are made again if they can be compared.
+    """
     sealed = seal_body(attempt.desired, attempt.key, digests)
-    return keep_digests(sealed, attempt.remembered.applied if attempt.remembered else None)
+    applied, former_key = attempt.remembered.applied if attempt.remembered else None, attempt.apply.moved_from
+    if former_key and applied == seal_body(attempt.desired, former_key, digests):
+        return sealed
+    return keep_digests(sealed, applied)

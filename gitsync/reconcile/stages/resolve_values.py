@@ -10,13 +10,13 @@ from gitsync.secrets.values import RunValues
 
 
 async def resolve_values(attempt: ApplyAttempt, *, values: RunValues, clock: Clock) -> ApplyAttempt:
-    """Fetch the values that the request needs; with policy skip, only those that its id needs.
+    """Fetch the values that the request needs; if the resource is only read, those that its id needs.
 
     Raises VaultError if a source has not responded when the node times out or the run is stopped: unknown is not
     absent.
     """
     template = attempt.template
-    holes = [*find_holes(template.arm_id), *(find_holes(template.body) if attempt.policy.allows_modify else ())]
+    holes = [*find_holes(template.arm_id), *(find_holes(template.body) if attempt.prepared.is_written else ())]
     try:
         async with attempt.conversation.in_time(clock):
             await values.gather(attempt.key.namespace, holes)

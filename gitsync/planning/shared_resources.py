@@ -1,0 +1,201 @@
+"""Manifests that declare one resource in Azure: one of them writes it, and its record moves if that manifest leaves
+(docs/reference/design.md#duplicate-resources).
+
+Every manifest keeps a record of its own. Only that of the writer has a claim, so a resource is never owned twice.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from graphlib import CycleError, TopologicalSorter
+from typing import Final
+
+from gitsync.formats.arm_path import is_same_id
+from gitsync.manifests.units import find_unit_name
+from gitsync.model.gvk import Key
+from gitsync.model.plan import Plan, Prune
+from gitsync.model.policy import Policy
+from gitsync.model.record import Claim, Record
+from gitsync.model.resource import Prepared
+
+_MOST_CIRCLES: Final = 50
+"""That are broken one by one; with more, nothing waits for a writer."""
+
+
+def assign_writers(prepared: Sequence[Prepared], records: Mapping[Key, Record]) -> tuple[Prepared, ...]:
+    """Let one of the manifests of each resource write it: the one whose record has the claim, else the first by key.
+
+    The others wait for it, and only read. `records` are those of the run's agent.
+    """
+    writers = {one.key: writer.key for same in _group_by_id(prepared) for one, writer in _pair(same, records)}
+    waiting = tuple(_wait(one, writers[one.key]) if one.key in writers else one for one in prepared)
+    return _break_circles(waiting) if writers else waiting
+
+
+def _group_by_id(prepared: Iterable[Prepared]) -> Iterable[list[Prepared]]:
+    by_id: dict[str, list[Prepared]] = defaultdict(list)
+    for one in prepared:
+        if one.arm_id:
+            by_id[one.arm_id.casefold()].append(one)
+    return by_id.values()
+
+
+def _pair(same: Sequence[Prepared], records: Mapping[Key, Record]) -> Iterator[tuple[Prepared, Prepared]]:
+    """Each manifest of a resource but its writer, with the writer."""
+    candidates = [one for one in same if one.policy.allows_modify]
+    if len({one.key for one in same}) < 2 or not candidates:
+        return
+    writer = min(candidates, key=lambda one: (*_rank(one, records.get(one.key)), one.key))
+    yield from ((one, writer) for one in same if one.key != writer.key)
+
+
+def _rank(prepared: Prepared, record: Record | None) -> tuple[bool, bool, bool, bool]:
+    """Sort key of candidates: a claim, an expected create, a record from an earlier run, a valid manifest."""
+    is_known = record is not None and is_same_id(record.arm_id, prepared.arm_id or "")
+    claim = record.claim if record is not None and is_known else Claim.NONE
+    return not claim.is_ours, claim is not Claim.EXPECTED, not is_known, not prepared.is_valid
+
+
+def _wait(prepared: Prepared, writer: Key) -> Prepared:
+    return replace(prepared, written_by=writer, depends_on=tuple(sorted({*prepared.depends_on, writer})))
+
+
+def _break_circles(prepared: tuple[Prepared, ...]) -> tuple[Prepared, ...]:
+    """Let nothing wait for a writer that waits for it in turn. Circles of other dependencies are reported, and invalid
+    manifests wait for nothing.
+    """
+    for _ in range(_MOST_CIRCLES):
+        circle = _find_circle(prepared)
+        freed = {one.key for one in prepared if one.key in circle and one.written_by in circle}
+        if not freed:
+            return prepared
+        prepared = tuple(_stop_waiting(one) if one.key in freed else one for one in prepared)
+    return tuple(map(_stop_waiting, prepared))
+
+
+def _find_circle(prepared: Iterable[Prepared]) -> Collection[Key]:
+    try:
+        TopologicalSorter({one.key: one.depends_on for one in prepared if one.is_valid}).prepare()
+    except CycleError as error:
+        circle: list[Key] = error.args[1]
+        return circle
+    return ()
+
+
+def _stop_waiting(prepared: Prepared) -> Prepared:
+    return replace(prepared, depends_on=tuple(key for key in prepared.depends_on if key != prepared.written_by))
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """Records with one claim a resource. `moves` maps a manifest to the key whose record it takes over."""
+
+    records: Mapping[Key, Record]
+    moves: Mapping[Key, Key]
+
+
+def settle_claims(
+    prepared: Iterable[Prepared], records: Mapping[Key, Record], untrusted: Collection[Key] = ()
+) -> Settlement:
+    """Move the claim of a manifest that left, or that no longer writes, to the manifest that writes the resource now.
+
+    `prepared` are the manifests of this run, and `records` those of its agent that this run may change. What is
+    `untrusted` stays as it is.
+    """
+    prepared = tuple(prepared)
+    declared = {one.key: one for one in prepared}
+    owned: dict[str, list[Record]] = defaultdict(list)
+    for key, record in sorted(records.items()):
+        if record.claim.is_ours and key not in untrusted:
+            owned[record.arm_id.casefold()].append(record)
+    settled, moves = dict(records), {}
+    for writer in (one for one in prepared if _may_take(one, untrusted)):
+        current, same = records.get(writer.key), owned.get((writer.arm_id or "").casefold(), ())
+        former = [record for record in same if _is_free(record, writer, declared)]
+        if former and not (current and current.claim.is_ours):
+            settled[writer.key] = _take_over(former[0], current, writer)
+            moves[writer.key] = former[0].key
+        settled |= {record.key: _strip(record) for record in former}
+    return Settlement(settled, moves)
+
+
+def _may_take(prepared: Prepared, untrusted: Collection[Key]) -> bool:
+    is_writer = prepared.policy.allows_modify and prepared.written_by is None and not prepared.is_watched
+    return is_writer and bool(prepared.arm_id) and prepared.key not in untrusted
+
+
+def _is_free(record: Record, writer: Prepared, declared: Mapping[Key, Prepared]) -> bool:
+    """Tell whether a record is of the writer's resource, and of a manifest that left, does not write, or now stands for
+    another resource.
+    """
+    other = declared.get(record.key)
+    is_same = record.key[:2] == writer.key[:2] and is_same_id(record.arm_id, writer.arm_id or "")
+    if not is_same or record.key == writer.key:
+        return False
+    if other is None or other.written_by == writer.key:
+        return True
+    return other.arm_id is not None and not is_same_id(record.arm_id, other.arm_id)
+
+
+def _take_over(former: Record, current: Record | None, writer: Prepared) -> Record:
+    """The former record under the writer's key. What describes the manifest is the writer's own."""
+    return replace(
+        former,
+        key=writer.key,
+        policy=writer.policy,
+        owner=writer.owner.key if writer.owner else None,
+        depends_on=writer.depends_on,
+        credential=writer.credential,
+        generation=current.generation if current else 1,
+        spec_digest=current.spec_digest if current else "",
+        exports=current.exports if current else (),
+        unit=find_unit_name(writer.resource),
+        condition=current.condition if current else None,
+    )
+
+
+def _strip(record: Record) -> Record:
+    return replace(record, claim=Claim.NONE, applied=None, baseline=None, operation=None, row=None)
+
+
+def note_moves(plan: Plan, moves: Mapping[Key, Key]) -> Plan:
+    """Say in a plan which records move."""
+    taken = {former: key for key, former in moves.items()}
+    applies = {
+        key: replace(apply, moved_from=moves[key]) if key in moves else apply for key, apply in plan.applies.items()
+    }
+    prunes = {
+        key: replace(prune, reason=f"{prune.reason} {taken[key]} takes over its record.") if key in taken else prune
+        for key, prune in plan.prunes.items()
+    }
+    return replace(plan, applies=applies, prunes=prunes)
+
+
+def find_last_policies(policies: Mapping[Key, Policy], removed: Mapping[Key, Record]) -> dict[Key, Policy]:
+    """The policies of resources that were removed from git: detach-on-delete wins if manifests of one resource leave
+    together.
+    """
+    ids = {key: removed[key].arm_id.casefold() for key in policies}
+    detached = {ids[key] for key, policy in policies.items() if policy is Policy.DETACH_ON_DELETE} - {""}
+    return {
+        key: Policy.DETACH_ON_DELETE if policy.allows_delete and ids[key] in detached else policy
+        for key, policy in policies.items()
+    }
+
+
+def join_deletes(prunes: Mapping[Key, Prune]) -> dict[Key, Prune]:
+    """Delete a resource that several records name once: the others are forgotten with the record that has the claim."""
+    deletes = {
+        prune.record.arm_id.casefold(): prune
+        for _, prune in sorted(prunes.items(), reverse=True)
+        if prune.record.claim.is_ours and not prune.detaches
+    }
+    return {key: _join(prune, deletes.get(prune.record.arm_id.casefold())) for key, prune in prunes.items()}
+
+
+def _join(prune: Prune, delete: Prune | None) -> Prune:
+    if delete is None or delete.key == prune.key or delete.record.key[:2] != prune.key[:2]:
+        return prune
+    return replace(prune, detaches=False, held=delete.held, within=delete.key)

@@ -1,0 +1,102 @@
+"""The ARM ids of owners and references that other sources declare: from the own status, and those of --known-from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from gitsync.arm.clock import SystemClock
+from gitsync.catalog.catalog import Catalog
+from gitsync.config.config import Config
+from gitsync.errors import StateError
+from gitsync.git.access import GitAccess
+from gitsync.git.source.checkout import Checkout
+from gitsync.git.state.foreign import ForeignStatus, StatusReader, read_foreign_status
+from gitsync.git.state.seal import RecordSeals
+from gitsync.model.manifests import Manifests
+from gitsync.model.problem import Problem
+from gitsync.model.record import State
+from gitsync.model.secret import Secret
+from gitsync.planning.known_ids import KnownRecords, find_known_ids, select_hidden
+from gitsync.processes.grace_period import Grace
+from gitsync.run.connections import Connections
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForeignRecords:
+    """The records of --known-from, and a problem for each place that could not be read."""
+
+    places: tuple[KnownRecords, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+def add_known_ids(
+    manifests: Manifests, config: Config, connections: Connections, state: State, agent: str
+) -> tuple[Manifests, tuple[Problem, ...]]:
+    """Add the ids that a run may use. Returns the problems of places apart: they hide no manifest."""
+    seals = RecordSeals(agent, config.digest_key, config.previous_digest_key, checks_all=True)
+    foreign = read_known_from(config, connections.source, seals, connections.redact)
+    own = _list_own_places(manifests, config, connections, state, agent)
+    return _add(manifests, (*own, *foreign.places), connections.catalog), foreign.problems
+
+
+def add_foreign_ids(manifests: Manifests, foreign: ForeignRecords, catalog: Catalog) -> Manifests:
+    """Add the ids of --known-from alone, for a command that reads no own status."""
+    return _add(manifests, foreign.places, catalog)
+
+
+def _add(manifests: Manifests, places: Iterable[KnownRecords], catalog: Catalog) -> Manifests:
+    declared = {one.key for one in (*manifests.resources, *manifests.elsewhere)}
+    return replace(manifests, known=find_known_ids(declared, places, catalog))
+
+
+def _list_own_places(
+    manifests: Manifests, config: Config, connections: Connections, state: State, agent: str
+) -> tuple[KnownRecords, ...]:
+    """The own status: records whose manifests may be hidden, and those of other agents."""
+    own = state.list_own(agent)
+    others = {key: record for key, record in state.records.items() if key not in own}
+    built = {one.unit.name for one in manifests.resources if one.unit}
+    hidden = select_hidden(own, (*connections.source.problems, *manifests.problems), built)
+    place, needs_seal = f"the {connections.store.name}", config.digest_key is not None
+    return tuple(KnownRecords(place=place, records=records, needs_seal=needs_seal) for records in (hidden, others))
+
+
+def read_known_from(
+    config: Config, source: Checkout | None, seals: RecordSeals | None, redact: Callable[[Secret], None]
+) -> ForeignRecords:
+    """Read every place of --known-from. With `seals`, their records need a valid one; a command that writes nothing
+    believes them without.
+    """
+    if not config.known_from:
+        return ForeignRecords()
+    reader = StatusReader(
+        source=source, access=_make_access(config, source), seals=seals or RecordSeals(), clock=SystemClock()
+    )
+    places, problems = [], []
+    for place in config.known_from:
+        try:
+            foreign = read_foreign_status(place, reader, redact)
+        except StateError as error:
+            problems.append(Problem(code="KnownFromNotRead", message=error.message, hint=error.hint))
+        else:
+            places.append(_make_place(foreign, seals))
+    return ForeignRecords(places=tuple(places), problems=tuple(problems))
+
+
+def _make_place(foreign: ForeignStatus, seals: RecordSeals | None) -> KnownRecords:
+    return KnownRecords(
+        place=f"the {foreign.name}",
+        records=foreign.state.records,
+        needs_seal=seals is not None,
+        has_key=seals is not None and seals.key is not None,
+    )
+
+
+def _make_access(config: Config, source: Checkout | None) -> GitAccess:
+    return GitAccess(
+        token=config.git_token,
+        username=config.git_username,
+        timeout=min(config.git_timeout, config.run_timeout),
+        grace=source.remote.grace if source and source.remote else Grace(),
+    )

@@ -1,0 +1,87 @@
+"""Which later version stands in for one that ASO has removed."""
+
+import pytest
+
+from gitsync.catalog.catalog import open_catalog
+from gitsync.catalog.later_versions import find_later_version
+from gitsync.catalog.unknown_kind import explain_unknown_kind
+from gitsync.model.gvk import GVK
+
+CATALOG = open_catalog()
+CLUSTER = ("containerservice.azure.com", "ManagedCluster")
+NETWORK = ("network.azure.com", "VirtualNetwork")
+GROUP = ("resources.azure.com", "ResourceGroup")
+ASSIGNMENT = ("authorization.azure.com", "RoleAssignment")
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "spec", "later", "lacks", "why"),
+    [
+        (GROUP, "v1beta20200601", {"location": "here"}, "v1api20200601", "", "the same api-version, spelled anew"),
+        (NETWORK, "v1alpha1api20201101", {}, "v1api20201101", "", "the oldest spelling"),
+        (NETWORK, "v1api20210101", {}, "v1api20240301", "", "the nearest later one"),
+        (NETWORK, "v20240401", {}, "v20250301", "", "not an earlier one"),
+        (CLUSTER, "v1api20240402preview", {}, "v1api20240901", "", "a release for a preview"),
+        (CLUSTER, "v1api20240402preview", {"kind": "Base"}, "v1api20250801", "", "the nearest with this field"),
+        (
+            CLUSTER,
+            "v1api20240402preview",
+            {"creationData": {}},
+            "v20251002preview",
+            "",
+            "a preview for a preview",
+        ),
+        (
+            CLUSTER,
+            "v1api20230201",
+            {"creationData": {}},
+            "v1api20240901",
+            "spec.creationData",
+            "no preview for a release",
+        ),
+        (CLUSTER, "v1api20230201", {"sku": {"nome": "x"}}, "v1api20240901", "spec.sku.nome", "a field further down"),
+        (CLUSTER, "v1api20230201", {"sku": "Base"}, "v1api20240901", "spec.sku", "another type is another field"),
+        (CLUSTER, "v1api20230201", {"sku": None}, "v1api20240901", "", "null is absent"),
+        (
+            NETWORK,
+            "v1beta20201101",
+            {"owner": {"group": "resources.azure.com", "kind": "ResourceGroup", "name": "core"}},
+            "v1api20201101",
+            "",
+            "group and kind of an owner have no effect, and do no harm",
+        ),
+        (ASSIGNMENT, "v1beta20220401", {}, "v1api20220401", "", "the older spelling, which makes other names"),
+    ],
+)
+def test_the_nearest_later_version_with_all_fields(kind, version, spec, later, lacks, why):
+    found = find_later_version(GVK(kind[0], version, kind[1]), spec, CATALOG)
+    assert (found.gvk.version, found.lacks) == (later, lacks), why
+
+
+@pytest.mark.parametrize("version", ["v20990101", "v1", "latest", ""])
+def test_what_is_later_than_all_or_no_date_has_none(version):
+    assert find_later_version(GVK(NETWORK[0], version, NETWORK[1]), {}, CATALOG) is None
+
+
+@pytest.mark.parametrize(
+    ("version", "spec", "advice", "why"),
+    [
+        (
+            "v1api20230201",
+            {},
+            "Change it to v1api20240901, the nearest later one, which has all fields of the manifest.",
+            "removed",
+        ),
+        (
+            "v1api20230201",
+            {"spek": 1},
+            "Change it to a later one; the nearest, v1api20240901, has no spec.spek.",
+            "removed, with a field that was removed too",
+        ),
+        ("v1api20240902", {"spek": 1}, "Did you mean v1api20240901?", "one letter is a typo"),
+    ],
+)
+def test_the_error_names_the_versions_there_are(version, spec, advice, why):
+    finding = explain_unknown_kind(GVK(CLUSTER[0], version, CLUSTER[1]), spec, CATALOG)
+    assert finding.code == "UnknownVersion"
+    assert finding.hint == f"{advice} Known versions: v20251002preview, v1api20250801 or v1api20240901.", why
