@@ -49,7 +49,7 @@ from gitsync.run.context import make_context, make_rules
 from gitsync.run.export_needs import find_export_needs
 from gitsync.run.export_removal import remove_exports, select_leftovers
 from gitsync.run.guards import guard_plan
-from gitsync.run.load import load_run_input
+from gitsync.run.load import RunInput, load_run_input
 from gitsync.run.plan import list_problems, make_selection, plan_run
 from gitsync.run.prepare import coverage_of
 from gitsync.run.run_log import log_end, log_start
@@ -124,9 +124,7 @@ async def sync_revision(config: Config, connections: Connections, *, writes: boo
     results, collected = await _walk(connections, run, plan, state, make_selection(config))
 
     report = replace(
-        _make_report(
-            config, connections, plan, results, (*run_input.lookup.warn_unread(), *collected.problems), writes=writes
-        ),
+        _make_report(config, connections, plan, results, _list_late_problems(run_input, collected), writes=writes),
         target=target,
         started=started_at,
         finished=format_rfc3339(connections.clock.now()),
@@ -136,6 +134,11 @@ async def sync_revision(config: Config, connections: Connections, *, writes: boo
     report = _write_status(config, connections, state, run, collected, report) if writes else report
     log_end(report)
     return report
+
+
+def _list_late_problems(run_input: RunInput, collected: Collected) -> tuple[Problem, ...]:
+    """What a plan could not read, and exports of deleted resources that could not be removed."""
+    return (*run_input.lookup.warn_unread(), *collected.problems)
 
 
 def _write_status(

@@ -213,7 +213,7 @@ def test_a_plan_that_is_to_read_secrets_names_the_right_that_it_lacks(shop):
     shop.cluster.forbid("get", "secrets")
     report = shop.plan(plan_secrets=True)
     assert {result.verdict for result in report.results} == {Verdict.INVALID}
-    assert "gitsync-get-secrets" in of(report, "FlexibleServer").condition.message
+    assert "gitsync-get-secrets" in of(report, "FlexibleServer").condition.advice
 
 
 EXTENSION = """\
