@@ -10,6 +10,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gitsync.cli.offline import ANY_SUBSCRIPTION, READING
@@ -34,14 +35,15 @@ def run(options: argparse.Namespace, config: Config) -> int:
     from gitsync.logging import neutralize
     from gitsync.request.placeholders import show
 
-    offline = _excuse_names(read_offline(config, options.redactions))
+    offline = read_offline(config, options.redactions)
     selected_ids = {id(one) for one in offline.prepared}
     shown = [
-        one
+        _excuse_name(one)
         for environment in offline.environments
         for one in show(environment.prepared, environment.manifests.config_maps)
         if id(one.prepared) in selected_ids
     ]
+    offline = replace(offline, problems=tuple(map(_excuse, offline.problems)))
     if config.output == "json":
         resource_problems = {problem for one in shown for problem in one.prepared.problems}
         file_problems = [problem for problem in offline.problems if problem not in resource_problems]
@@ -52,23 +54,17 @@ def run(options: argparse.Namespace, config: Config) -> int:
     return 1 if offline.has_errors else 0
 
 
-def _excuse_names(offline: Offline) -> Offline:
-    """The same, with names that an API server refuses as warnings: no request bears metadata.name."""
-    from dataclasses import replace
+def _excuse_name(shown: Shown) -> Shown:
+    """The same, with a name that an API server refuses as a warning: no request bears metadata.name."""
+    problems = tuple(map(_excuse, shown.prepared.problems))
+    return replace(shown, prepared=replace(shown.prepared, problems=problems))
 
+
+def _excuse(problem: Problem) -> Problem:
     from gitsync.model.problem import Level
 
-    def excuse(problem: Problem) -> Problem:
-        is_name = problem.code == "ObjectName" and problem.field == "metadata.name"
-        return replace(problem, level=Level.WARNING) if is_name else problem
-
-    excused = {id(one): replace(one, problems=tuple(map(excuse, one.problems))) for one in offline.everything}
-    return replace(
-        offline,
-        everything=tuple(excused[id(one)] for one in offline.everything),
-        prepared=tuple(excused[id(one)] for one in offline.prepared),
-        problems=tuple(map(excuse, offline.problems)),
-    )
+    is_name = problem.code == "ObjectName" and problem.field == "metadata.name"
+    return replace(problem, level=Level.WARNING) if is_name else problem
 
 
 def _build_document(shown: list[Shown], file_problems: list[Problem]) -> dict[str, Any]:

@@ -16,9 +16,12 @@ from gitsync.model.secret import Secret
 
 OUTPUTS = ("text", "json", "markdown")
 UUID = "01234567-89ab-cdef-0123-456789abcdef"
-FILE_SETTINGS = [s for s in SETTINGS.values() if s.key and s.form is not SettingForm.VARIABLES]
+FILE_SETTINGS = [s for s in SETTINGS.values() if s.key and s.form not in {SettingForm.UNITS, SettingForm.VARIABLES}]
 
 # For each form three texts that differ in what they mean, as a flag, a variable and a file may hold them.
+NO_TEXTS = {SettingForm.SECRET, SettingForm.UNITS}
+"""Forms of which no message shows a text, or that are no text at all."""
+
 SAMPLES = {
     SettingForm.TEXT: ("near", "middle", "far"),
     SettingForm.LIST: ("near,er", "middle", "far"),
@@ -89,7 +92,7 @@ def test_a_switch_can_be_taken_back_by_a_nearer_one(setting, tmp_path):
 def test_every_setting_has_a_variable_of_its_own():
     variables = [v for s in SETTINGS.values() for v in (*s.variables, *s.switches)]
     assert len(variables) == len(set(variables))
-    assert all(s.variables for s in SETTINGS.values())
+    assert all(s.variables for s in SETTINGS.values() if s.form is not SettingForm.UNITS)
 
 
 def test_names_that_azure_service_operator_has_are_kept():
@@ -315,7 +318,7 @@ def read(setting, text):
         return None, str(error)
 
 
-@given(st.sampled_from([s for s in SETTINGS.values() if s.form is not SettingForm.SECRET]), st.text(max_size=30))
+@given(st.sampled_from([s for s in SETTINGS.values() if s.form not in NO_TEXTS]), st.text(max_size=30))
 @example(SETTINGS["endpoint"], "[")
 @example(SETTINGS["endpoint"], "a:b")
 def test_any_text_is_read_or_refused_with_a_sentence(setting, text):

@@ -15,7 +15,7 @@ from gitsync.config.setting import Authority, SettingForm
 from gitsync.config.source_settings import SourceFile, find_source_settings
 from gitsync.errors import ConfigError
 
-SOURCE_SETTINGS = {"namespace", "unknown_fields"}
+SOURCE_SETTINGS = {"namespace", "units", "unknown_fields"}
 GROUP = """apiVersion: resources.azure.com/v1api20200601
 kind: ResourceGroup
 metadata:
@@ -57,6 +57,7 @@ def value_for(setting):
         SettingForm.POSITIVE: "1",
         SettingForm.DURATION: "1m",
         SettingForm.URL: "https://a.test",
+        SettingForm.UNITS: "[{path: a}]",
     }
     return setting.choices[-1] if setting.choices else texts.get(setting.form, "text")
 

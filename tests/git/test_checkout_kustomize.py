@@ -172,6 +172,8 @@ def test_units_are_those_of_the_revision(tree):
         assert list(earlier.files) == ["apps/plain/m.yaml", "apps/prod/kustomization.yaml", "apps/rg.yaml"]
         tree.put("gitsync.yaml", "units: [a]\n")
         broken = tree.commit()
-        assert found.contents_at(broken) is None, "units that are not known are no units"
+        without_units = found.contents_at(broken)
+        assert without_units is not None
+        assert without_units.files == earlier.files, "settings that are not valid name no units"
     with pytest.raises(ConfigError, match=r"gitsync\.yaml:1: units\[0\]"):
         open_checkout(str(tree.path))

@@ -7,6 +7,8 @@ trusted keys, one that none of them vouches for.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gitsync.config.source_settings import SourceFile
 from gitsync.errors import ConfigError, SourceError
 from gitsync.git.access import Remote
@@ -45,13 +47,15 @@ class History:
         self._present = {(repository.folder, commit)}
 
     def contents_at(self, revision: str, wanted: Wanted) -> SourceContents | None:
-        """The manifests of another revision, by the same rules and its own settings; None if it cannot be read."""
+        """The manifests of another revision, by the same rules and its own units, without those if its settings are
+        invalid; None if it cannot be read.
+        """
         try:
             repository = self._find_repository_with(revision)
             if repository is None or not self._is_vouched_for(repository, revision):
                 return None
-            return read_contents(Revision(repository=repository, commit=revision, root=self._root), wanted)
-        except (GitFailedError, SourceError, ConfigError):
+            return _read_contents(Revision(repository=repository, commit=revision, root=self._root), wanted)
+        except (GitFailedError, SourceError):
             return None
 
     def settings_at(self, revision: str) -> SourceFile | None:
@@ -158,6 +162,13 @@ class History:
         changes = ("log", "--first-parent", "--format=%P", f"--max-count={_MOST}", f"{since}..{self._commit}")
         lines = repository.line(*changes, "--", folder).splitlines()
         return [line.split()[0] for line in lines if line.strip()]
+
+
+def _read_contents(listing: Revision, wanted: Wanted) -> SourceContents:
+    try:
+        return read_contents(listing, wanted)
+    except ConfigError:
+        return read_contents(listing, replace(wanted, has_settings=False))
 
 
 def _is_ancestor(repository: Repository, earlier: str, later: str) -> bool:
