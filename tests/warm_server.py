@@ -23,12 +23,20 @@ from typing import Any
 
 import gitsync
 from gitsync.__main__ import main
+from gitsync.catalog.catalog import open_catalog
+from gitsync.model.gvk import GVK
 
 
 def import_all() -> None:
-    """Import every module of the package, and with it every library that a command may import."""
+    """Import every module of the package, and with it every library that a command may import. Unpack the facts about
+    groups that many tests use.
+    """
     for module in walk_packages(gitsync.__path__, "gitsync."):
         import_module(module.name)
+    catalog = open_catalog()
+    for group in ("resources.azure.com", "network.azure.com", "storage.azure.com"):
+        kind = catalog.kinds(group)[0]
+        catalog.kind(GVK(group, catalog.versions(group, kind)[0], kind))
     gc.collect()
     gc.freeze()
 

@@ -19,7 +19,7 @@ from gitsync.arm.cloud import Cloud
 from gitsync.arm.http.first_contact import SignedCarrier
 from gitsync.arm.http.late_carrier import LateCarrier
 from gitsync.arm.http.traffic import Traffic
-from gitsync.arm.http.trust import read_trust
+from gitsync.arm.http.trust import Trust, read_trust
 from gitsync.model.clock import Clock
 from gitsync.model.signin import SignIn
 
@@ -32,9 +32,9 @@ async def open_arms(access: ArmAccess, clock: Clock) -> AsyncIterator[Arms]:
     """The `Arm`s of a run, which are closed at the end in any case. Raises ConfigError for a CA bundle that cannot be
     read. `access.sign_in` is not opened by this.
     """
-    read_trust(access.network.ca_bundle)
+    trust = read_trust(access.network.ca_bundle)
     async with AsyncExitStack() as stack:
-        yield Arms(access, clock, stack)
+        yield Arms(access, clock, stack, trust)
 
 
 class Arms:
@@ -43,8 +43,9 @@ class Arms:
     So there is one token for each credential and audience: the client keeps it.
     """
 
-    def __init__(self, access: ArmAccess, clock: Clock, stack: AsyncExitStack) -> None:
+    def __init__(self, access: ArmAccess, clock: Clock, stack: AsyncExitStack, trust: Trust) -> None:
         self._access = access
+        self._trust = trust
         self._clock = clock
         self._stack = stack
         self._traffic = Traffic(clock, access.network.in_flight, access.limits)
@@ -81,5 +82,5 @@ class Arms:
 
         async with self._opening:
             if self._http is None:
-                self._http = await self._stack.enter_async_context(open_transport(access.network))
+                self._http = await self._stack.enter_async_context(open_transport(access.network, self._trust))
             return await self._stack.enter_async_context(open_carrier(access, self._clock, http=self._http))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import lzma
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import Any
 
 from gitsync.catalog import data
@@ -121,8 +122,11 @@ class Catalog:
         return unpacked
 
 
+@cache
 def open_catalog(read: Callable[[str], bytes] = data.read) -> Catalog:
-    """The catalog of this package. `read` returns a packed file by its name; CatalogError if one is damaged."""
+    """The catalog of this package, one in a process. `read` returns a packed file by its name; CatalogError if one is
+    damaged.
+    """
     return Catalog(read)
 
 

@@ -11,6 +11,8 @@ from textwrap import dedent
 import pytest
 import world
 from command_line import Ended, gitsync
+from git_template import init_repository
+from hostile import add_hooks, make_bare, make_look_alike, write_program
 
 TOKEN = "t0ken-that-nobody-may-see"
 SECRETS = {
@@ -35,10 +37,7 @@ def marker(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def evil(tmp_path: Path, marker: Path) -> Path:
-    program = tmp_path / "evil"
-    program.write_text(f"#!/bin/sh\nenv >> {marker}\nexit 1\n")
-    program.chmod(0o755)
-    return program
+    return write_program(tmp_path / "evil", marker)
 
 
 def git(folder: Path, *arguments: str) -> None:
@@ -47,28 +46,12 @@ def git(folder: Path, *arguments: str) -> None:
 
 
 def look_alike(folder: Path, evil: Path) -> None:
-    """Files that can be committed, and that git takes for a repository."""
-    folder.mkdir(parents=True)
-    (folder / "HEAD").write_text("ref: refs/heads/main\n")
-    for name in ("objects", "refs"):
-        (folder / name).write_text("")
-        (folder / name).chmod(0o755)
-    (folder / "config").write_text(
-        f"[core]\nrepositoryformatversion = 0\nworktree = .\nfsmonitor = {evil}\nsshCommand = {evil}\n"
-        '[remote "origin"]\nurl = ssh://git@127.0.0.1/a\n'
-    )
-    (folder / "group.yaml").write_text(dedent(world.GROUP))
+    (make_look_alike(folder, evil) / "group.yaml").write_text(dedent(world.GROUP))
 
 
 def bare(folder: Path, evil: Path) -> None:
-    """A repository with hooks, as a folder."""
-    folder.mkdir(parents=True)
-    git(folder, "init", "--quiet", "--bare")
-    for hook in ("pre-receive", "update", "post-receive", "reference-transaction"):
-        shutil.copy(evil, folder / "hooks" / hook)
-    git(folder, "config", "core.sshCommand", str(evil))
-    git(folder, "config", "remote.origin.url", "ssh://git@127.0.0.1/a")
-    (folder / "group.yaml").write_text(dedent(world.GROUP))
+    folder.parent.mkdir()
+    (make_bare(folder, evil) / "group.yaml").write_text(dedent(world.GROUP))
 
 
 REFUSED = [
@@ -84,7 +67,7 @@ REFUSED = [
 def test_a_folder_that_looks_like_a_repository_is_refused(tmp_path, evil, marker, command, make, way):
     top = tmp_path / "top"
     make(top / "apps", evil)
-    git(top, "init", "--quiet")
+    init_repository(top)
     git(top, "add", ".")
     git(top, "commit", "--quiet", "-m", "x")
     folder = top / "apps" if way == "working folder" else top
@@ -100,7 +83,7 @@ def test_a_folder_that_looks_like_a_repository_is_refused(tmp_path, evil, marker
 def test_a_checkout_whose_settings_and_hooks_run_programs_is_used_without_them(tmp_path, evil, marker, command):
     top = tmp_path / "top"
     look_alike(top / "deeper", evil)
-    git(top, "init", "--quiet")
+    init_repository(top)
     git(tmp_path, "init", "--quiet", "--bare", "remote.git")
     (top / ".gitattributes").write_text("*.yaml filter=x diff=x\n")
     git(top, "add", ".")
@@ -112,8 +95,7 @@ def test_a_checkout_whose_settings_and_hooks_run_programs_is_used_without_them(t
         git(top, "config", key, str(evil))
     git(top, "config", "remote.origin.uploadpack", str(evil))
     git(top, "config", "credential.helper", f"!{evil}")
-    for hook in ("pre-push", "reference-transaction", "post-index-change"):
-        shutil.copy(evil, top / ".git" / "hooks" / hook)
+    add_hooks(top / ".git", evil)
     end = run(command, folder=top)
     assert (end.code, "core" in end.out or command[0] in {"validate", "status"}) == (0, True), end.err
     assert not marker.exists()
@@ -132,7 +114,7 @@ def test_no_program_is_handed_a_credential_of_another(tmp_path, marker, command)
         (programs / name).chmod(0o755)
     (top / "group.yaml").write_text(manifest)
     (top / "kustomization.yaml").write_text("resources: [group.yaml]\n")
-    git(top, "init", "--quiet")
+    init_repository(top)
     git(tmp_path, "init", "--quiet", "--bare", "remote.git")
     git(top, "add", ".")
     git(top, "commit", "--quiet", "-m", "x")

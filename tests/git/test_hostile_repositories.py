@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from git_server import basic, serve
+from hostile import HOOKS, add_hooks, make_bare, make_look_alike, write_program
 from remembered import a_record, an_update
 
 from gitsync.errors import GitsyncError, SourceError
@@ -18,15 +19,6 @@ from gitsync.model.secret import Secret
 TOKEN = "t0ken-that-nobody-may-see"
 WRITER = basic("x-access-token", TOKEN)
 OTHER = basic("x-access-token", "of-a-pipeline")
-HOOKS = (
-    "pre-push",
-    "reference-transaction",
-    "pre-receive",
-    "update",
-    "post-receive",
-    "post-update",
-    "push-to-checkout",
-)
 
 
 @pytest.fixture
@@ -38,10 +30,7 @@ def marker(tmp_path: Path) -> Path:
 @pytest.fixture
 def evil(tmp_path: Path, marker: Path) -> Path:
     """The program of the attacker."""
-    program = tmp_path / "evil"
-    program.write_text(f'#!/bin/sh\necho "$0 $@" >> {marker}\nenv >> {marker}\nexit 1\n')
-    program.chmod(0o755)
-    return program
+    return write_program(tmp_path / "evil", marker)
 
 
 def everything(source, clock, token=TOKEN, branch=None, **options):
@@ -65,18 +54,9 @@ def everything(source, clock, token=TOKEN, branch=None, **options):
 
 
 def look_alike(folder: Path, evil: Path) -> Path:
-    """A folder that can be committed, and that git takes for a repository whose work tree it is."""
-    folder.mkdir(parents=True)
-    (folder / "HEAD").write_text("ref: refs/heads/main\n")
-    for name in ("objects", "refs"):
-        (folder / name).write_text("")
-        (folder / name).chmod(0o755)
-    (folder / "config").write_text(
-        f"[core]\nrepositoryformatversion = 0\nworktree = .\nfsmonitor = {evil}\nsshCommand = {evil}\n"
-        '[remote "origin"]\nurl = ssh://git@127.0.0.1/a\n'
-    )
-    (folder / "a.yaml").write_text("a: 1\n")
-    return folder
+    made = make_look_alike(folder, evil)
+    (made / "a.yaml").write_text("a: 1\n")
+    return made
 
 
 def by_common_folder(folder: Path, evil: Path) -> Path:
@@ -91,14 +71,9 @@ def by_common_folder(folder: Path, evil: Path) -> Path:
 
 
 def real_bare(folder: Path, evil: Path) -> Path:
-    """A repository without a work tree, with hooks."""
-    subprocess.run(["git", "init", "--quiet", "--bare", str(folder)], check=True)
-    for hook in HOOKS:
-        shutil.copy(evil, folder / "hooks" / hook)
-    with (folder / "config").open("a") as config:
-        config.write(f'[core]\nsshCommand = {evil}\n[remote "origin"]\nurl = ssh://git@127.0.0.1/a\n')
-    (folder / "a.yaml").write_text("a: 1\n")
-    return folder
+    made = make_bare(folder, evil)
+    (made / "a.yaml").write_text("a: 1\n")
+    return made
 
 
 LOOK_ALIKES = [look_alike, by_common_folder, real_bare]
@@ -229,8 +204,8 @@ def test_no_setting_of_a_checkout_runs_a_program_or_leads_elsewhere(
             "folder": tmp_path,
             "included": cloned.path / "included",
         }
+        add_hooks(cloned.path / ".git", evil)
         for hook in HOOKS:
-            shutil.copy(evil, cloned.path / ".git" / "hooks" / hook)
             shutil.copy(evil, tmp_path / hook)
         cloned.git("config", key.format(**words), value.format(**words))
         branch = "state" if kind == "none" else None
@@ -245,8 +220,7 @@ def test_hooks_of_a_checkout_that_holds_the_status_itself_do_not_run(work, evil,
     work.put("a.yaml", "x")
     work.commit()
     work.git("config", "receive.denyCurrentBranch", "updateInstead")
-    for hook in HOOKS:
-        shutil.copy(evil, work.path / ".git" / "hooks" / hook)
+    add_hooks(work.path / ".git", evil)
     assert everything(work.path, clock, branch="state") == ""
     assert work.git("log", "--format=%s", "state") == "Sync 1 resource [skip ci]"
     assert not marker.exists()

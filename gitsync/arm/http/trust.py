@@ -11,8 +11,10 @@ from typing import Literal
 
 from gitsync.errors import ConfigError
 
+Trust = ssl.SSLContext | Literal[True]
 
-def read_trust(ca_bundle: Path | None) -> ssl.SSLContext | Literal[True]:
+
+def read_trust(ca_bundle: Path | None) -> Trust:
     """What to verify with; True for the system's certificates, which aiohttp reads once when it is imported.
 
     Raises ConfigError for a bundle that cannot be read.
