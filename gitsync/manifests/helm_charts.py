@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from gitsync.manifests.unread_documents import UnreadContent
 from gitsync.model.manifests import UnreadDocument
 from gitsync.model.problem import Problem, SourceLocation
 
@@ -14,14 +14,6 @@ CHART: Final = "Chart.yaml"
 TEMPLATE: Final = "Helm template"
 
 _ASO: Final = re.compile(rb"apiVersion:.*azure\.com/")
-
-
-@dataclass(frozen=True, slots=True)
-class ChartTemplates:
-    """The templates of charts: what they are reported as, and a problem for each chart that has some of ASO kinds."""
-
-    unread: tuple[UnreadDocument, ...]
-    problems: tuple[Problem, ...]
 
 
 def find_templates(paths: Collection[str]) -> Mapping[str, str]:
@@ -37,14 +29,14 @@ def find_templates(paths: Collection[str]) -> Mapping[str, str]:
     return templates
 
 
-def report_templates(templates: Mapping[str, str], files: Mapping[str, bytes]) -> ChartTemplates:
+def report_templates(templates: Mapping[str, str], files: Mapping[str, bytes]) -> UnreadContent:
     """Report the templates of charts: one problem for each chart that mentions groups like those of ASO."""
     counts: dict[str, int] = {}
     for path, chart in sorted(templates.items()):
         counts[chart] = counts.get(chart, 0) + bool(_ASO.search(files[path]))
     unread = (UnreadDocument(source=SourceLocation(path, 1), form=TEMPLATE) for path in sorted(templates))
     problems = (_make_problem(chart, count) for chart, count in sorted(counts.items()) if count)
-    return ChartTemplates(tuple(unread), tuple(problems))
+    return UnreadContent(tuple(problems), tuple(unread))
 
 
 def _make_problem(chart: str, count: int) -> Problem:

@@ -14,7 +14,7 @@ from itertools import chain
 from typing import Any
 
 from gitsync.manifests.credential_secret import CERTIFICATE
-from gitsync.manifests.helm_charts import ChartTemplates, find_templates, report_templates
+from gitsync.manifests.helm_charts import find_templates, report_templates
 from gitsync.manifests.list_items import split_list
 from gitsync.manifests.metadata import Header, is_object, read_header
 from gitsync.manifests.origins import Origins
@@ -23,7 +23,7 @@ from gitsync.manifests.repeats import is_built_unit
 from gitsync.manifests.sops_documents import CIPHERTEXT, ENCRYPTED, find_encrypted
 from gitsync.manifests.syntax_errors import may_be_object, may_be_ours
 from gitsync.manifests.units import SUFFIXES
-from gitsync.manifests.unread_documents import Leftover, find_hidden, find_misspelt_fields, pass_over, reject
+from gitsync.manifests.unread_documents import UnreadContent, find_hidden, find_misspelt_fields, pass_over, reject
 from gitsync.manifests.variables import VariableReader, VariableSubject
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.export import OWNER, Address, Holder
@@ -141,7 +141,7 @@ class _Sorter:
         position = None if take else len(self.resources)
         subject = VariableSubject(document=document, unit=self.unit, resource=position)
         replaced = self.variables.replace(subject)
-        if isinstance(replaced, Leftover):
+        if isinstance(replaced, UnreadContent):
             self.account_for(replaced)
             return
         document = replaced
@@ -162,7 +162,7 @@ class _Sorter:
         self.problems.append(problem)
         self.unread.append(UnreadDocument(source=SourceLocation(problem.path, problem.line), is_rejected=True))
 
-    def account_for(self, leftover: Leftover | ChartTemplates) -> None:
+    def account_for(self, leftover: UnreadContent) -> None:
         self.problems.extend(leftover.problems)
         self.unread.extend(leftover.unread)
 

@@ -24,14 +24,14 @@ _IDENTITY = frozenset({"apiVersion", "kind", "metadata", "metadata.name"})
 
 
 @dataclass(frozen=True, slots=True)
-class Leftover:
+class UnreadContent:
     """The problems of one document, and the documents that it accounts for: itself, or the items of a broken list."""
 
     problems: tuple[Problem, ...]
     unread: tuple[UnreadDocument, ...]
 
 
-def pass_over(document: Document) -> Leftover:
+def pass_over(document: Document) -> UnreadContent:
     """Pass a document over, unless a sign says that it was meant for gitsync; then it is rejected."""
     fault = _find_fault(document)
     if fault is not None:
@@ -40,14 +40,14 @@ def pass_over(document: Document) -> Leftover:
         return reject(document, *duplicates)
     form = ARM_TEMPLATE if is_arm_template(document.value) else ""
     unread = Likeness.of(document.value).unread(_locate(document), is_rejected=False)
-    return Leftover((), (replace(unread, form=form),))
+    return UnreadContent((), (replace(unread, form=form),))
 
 
-def reject(document: Document, *problems: Problem) -> Leftover:
+def reject(document: Document, *problems: Problem) -> UnreadContent:
     """Return a document that is not used, with its problems."""
     items = tuple(_iterate_own_items(document))
     whole_document = Likeness.of(document.value).unread(_locate(document), is_rejected=True)
-    return Leftover(problems, (*(items or (whole_document,)), *find_hidden(document)))
+    return UnreadContent(problems, (*(items or (whole_document,)), *find_hidden(document)))
 
 
 def find_hidden(document: Document) -> tuple[UnreadDocument, ...]:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from gitsync.manifests.expansion_functions import MAX_CHARACTERS, ExpansionBudget, TooLargeExpansionError
 from gitsync.manifests.secret_places import is_shown
 from gitsync.manifests.substitution import INVALID, Substituted, Use, is_disabled, substitute
-from gitsync.manifests.unread_documents import Leftover, reject
+from gitsync.manifests.unread_documents import UnreadContent, reject
 from gitsync.manifests.variable_uses import (
     VariablePlace,
     VariableUses,
@@ -68,7 +68,7 @@ class VariableReader:
         """Tell whether the manifests of a unit have their variables replaced."""
         return self.variables.find(unit) is not None
 
-    def replace(self, subject: VariableSubject) -> Document | Leftover:
+    def replace(self, subject: VariableSubject) -> Document | UnreadContent:
         """The document with its variables replaced, or why there is none."""
         document, unit = subject.document, subject.unit
         values = self.variables.find(unit)
@@ -105,7 +105,7 @@ class VariableReader:
                 level = Level.ERROR if is_meant and not is_flux else Level.WARNING
                 self.uses.add(describe_braceless(name), subject.find_place(path), subject.unit, level)
 
-    def _leave(self, subject: VariableSubject) -> Document | Leftover:
+    def _leave(self, subject: VariableSubject) -> Document | UnreadContent:
         """A document of a unit without variables. One whose identity has some is rejected: with their values it may be
         any resource, so no other counts as removed.
         """

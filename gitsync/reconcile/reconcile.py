@@ -102,14 +102,7 @@ def make_apply_steps(run: RunContext) -> tuple[Step[ApplyAttempt], ...]:
     rules, registry, cache, values, digests = run.rules, run.registry, run.cache, run.values, run.digests
     writes, adopts, registers = rules.writes, rules.adopts, rules.registers
     wishes = Wishes(adopts=adopts, always_put=rules.always_put)
-    exports = ExportTools(
-        registry=registry,
-        outlets=run.outlets,
-        values=values,
-        redactions=run.redactions,
-        agent=rules.agent,
-        repository=rules.repository,
-    )
+    exports = _make_export_tools(run)
     return (
         Step(Stage.POLICY, partial(check_policy, agent=rules.agent)),
         Step(
@@ -140,6 +133,17 @@ def make_apply_steps(run: RunContext) -> tuple[Step[ApplyAttempt], ...]:
         ),
         Step(Stage.EXPORT, partial(export, tools=exports, clock=run.clock, writes=writes)),
         Step(Stage.EXPORT, partial(handle_success, registry=registry, values=values, writes=writes)),
+    )
+
+
+def _make_export_tools(run: RunContext) -> ExportTools:
+    return ExportTools(
+        registry=run.registry,
+        outlets=run.outlets,
+        values=run.values,
+        redactions=run.redactions,
+        agent=run.rules.agent,
+        repository=run.rules.repository,
     )
 
 

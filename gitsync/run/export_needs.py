@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from gitsync.model.plan import Apply, Plan
 from gitsync.request.exports import find_addresses
-from gitsync.secrets.protocols import Needs
+from gitsync.secrets.protocols import ExportNeeds
 
 
-def find_export_needs(plan: Plan, *, prunes: bool) -> Needs:
+def find_export_needs(plan: Plan, *, prunes: bool) -> ExportNeeds:
     """The exports of the resources that the run applies, and if it `prunes`, those of the resources that it deletes."""
     written = {
         address
@@ -21,7 +21,7 @@ def find_export_needs(plan: Plan, *, prunes: bool) -> Needs:
     removed = {
         address for prune in plan.prunes.values() if prunes and not prune.held for address in prune.record.exports
     }
-    return Needs(written=tuple(sorted(written)), removed=tuple(sorted(removed)))
+    return ExportNeeds(written=tuple(sorted(written)), removed=tuple(sorted(removed)))
 
 
 def _may_export(apply: Apply) -> bool:

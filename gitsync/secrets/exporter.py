@@ -19,7 +19,7 @@ from gitsync.secrets.foreign_objects import find_foreign
 from gitsync.secrets.protocols import (
     ChecksAccess,
     Examines,
-    Needs,
+    ExportNeeds,
     NotOwnedError,
     Rehearses,
     SecretSource,
@@ -27,7 +27,7 @@ from gitsync.secrets.protocols import (
 )
 from gitsync.secrets.sinks.status import KeptConfigMaps
 
-NOTHING = Needs()
+NOTHING = ExportNeeds()
 
 
 class Outlets:
@@ -59,7 +59,7 @@ class Outlets:
         takes_secrets = not is_watched and any(sink is not self.kept for sink in self._sinks)
         return takes_secrets or address.holder is Holder.CONFIG_MAP or address in self._needed
 
-    async def check(self, needs: Needs = NOTHING) -> None:
+    async def check(self, needs: ExportNeeds = NOTHING) -> None:
         """Make sure that every sink can be written to, and allows what the run needs. ConfigError if one does not."""
         for sink in self._sinks:
             await sink.check()

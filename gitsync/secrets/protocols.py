@@ -23,7 +23,7 @@ class NotOwnedError(VaultError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Needs:
+class ExportNeeds:
     """What a run may do to a sink: the objects that it may write, and those that it may remove; sorted."""
 
     written: tuple[Address, ...] = ()
@@ -107,7 +107,7 @@ class Examines(Protocol):
 class ChecksAccess(Protocol):
     """An optional part of a sink: it can tell before the run whether it allows what the run needs."""
 
-    async def check_access(self, needs: Needs) -> None:
+    async def check_access(self, needs: ExportNeeds) -> None:
         """Raise ConfigError, with what to grant, if something is not allowed or that could not be found out."""
         ...
 

@@ -16,7 +16,7 @@ metadata: {name: core}
 spec: {location: westeurope}
 """
 BAD = GOOD.replace("location:", "locaton:")
-WARNED = GOOD.replace("name: core", "name: Core_Group") + "---\nkind: ConfigMap\napiVersion: v1\nmetadata: {name: x}\n"
+WARNED = GOOD + "---\nkind: Secret\napiVersion: v1\nmetadata: {name: x}\ndata: {key: /w==}\n"
 
 
 @pytest.fixture(autouse=True)

@@ -25,7 +25,7 @@ from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
 from gitsync.secrets.keyvault.keyvault import open_key_vault
 from gitsync.secrets.keyvault.names import OWNER, make_tags, make_vault_key
-from gitsync.secrets.protocols import Needs, VaultError
+from gitsync.secrets.protocols import ExportNeeds, VaultError
 
 REDIS = Key("cache.azure.com", "Redis", "default", "cache")
 OTHER = Key("cache.azure.com", "Redis", "default", "other")
@@ -489,7 +489,7 @@ def test_a_conflict_without_a_deleted_secret_is_told_as_it_is(ca, code, puts):
 def test_the_access_that_an_export_needs_is_checked_without_a_write(ca, prepare, refused, why):
     async def test(rig):
         prepare(rig.fake)
-        check = rig.vault.check_access(Needs(written=(DB,)))
+        check = rig.vault.check_access(ExportNeeds(written=(DB,)))
         if refused is None:
             await check
         else:
@@ -503,7 +503,7 @@ def test_the_access_that_an_export_needs_is_checked_without_a_write(ca, prepare,
 
 def test_a_run_without_exports_of_secrets_reads_no_vault(ca):
     async def test(rig):
-        await rig.vault.check_access(Needs(written=(Address(Holder.CONFIG_MAP, "default", "settings"),)))
+        await rig.vault.check_access(ExportNeeds(written=(Address(Holder.CONFIG_MAP, "default", "settings"),)))
         assert rig.fake.requests == []
 
     run(ca, test)

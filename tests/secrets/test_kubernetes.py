@@ -21,7 +21,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.secrets.kubernetes.account import find_service_account
 from gitsync.secrets.kubernetes.kubernetes import open_kubernetes
-from gitsync.secrets.protocols import Needs, VaultError
+from gitsync.secrets.protocols import ExportNeeds, VaultError
 
 REDIS = Key("cache.azure.com", "Redis", "default", "cache")
 DB = Address(Holder.SECRET, "default", "db")
@@ -580,7 +580,7 @@ def asked(fake):
 
 def test_each_verb_kind_and_namespace_that_a_run_needs_is_reviewed(run):
     async def test(rig):
-        await rig.cluster.check_access(Needs(written=(DB, replace(DB, name="other")), removed=(SETTINGS,)))
+        await rig.cluster.check_access(ExportNeeds(written=(DB, replace(DB, name="other")), removed=(SETTINGS,)))
         assert asked(rig.fake) == [
             ("delete", "configmaps", "default", ""),
             ("get", "configmaps", "default", ""),
@@ -603,7 +603,7 @@ def test_each_verb_kind_and_namespace_that_a_run_needs_is_reviewed(run):
 def test_rights_on_single_objects(run, verb, allowed, refused, why):
     async def test(rig):
         rig.fake.forbid(verb, "secrets", except_names=allowed)
-        check = rig.cluster.check_access(Needs(written=(DB, replace(DB, name="other"))))
+        check = rig.cluster.check_access(ExportNeeds(written=(DB, replace(DB, name="other"))))
         if refused is None:
             await check
             return
@@ -622,7 +622,7 @@ def test_the_refusal_has_one_role_for_each_namespace(run):
         rig.fake.rotate("x")
         elsewhere = replace(SETTINGS, namespace="jobs")
         with pytest.raises(ConfigError) as failed:
-            await rig.cluster.check_access(Needs(written=(DB, elsewhere)))
+            await rig.cluster.check_access(ExportNeeds(written=(DB, elsewhere)))
         assert failed.value.message == (
             "The service account of the job may not do in the cluster what this run needs: create secrets in namespace "
             "default, update secrets in namespace default, create configmaps in namespace jobs."
@@ -652,11 +652,11 @@ def test_a_review_by_a_server_that_has_just_started_is_asked_again(run):
         denied = {"spec": {"resourceAttributes": attributes}, "status": {"allowed": False}}
         answer = Fault(201, raw=json.dumps(denied), headers={"Content-Type": "application/json"})
         rig.fake.fail(REVIEWS, Fault(drop=True), answer)
-        await rig.cluster.check_access(Needs(written=(DB,)))
+        await rig.cluster.check_access(ExportNeeds(written=(DB,)))
         assert rig.clock.slept == [1, 2]
         rig.fake.fail(REVIEWS, *[answer] * 2)
         with pytest.raises(ConfigError, match="create secrets in namespace default"):
-            await rig.cluster.check_access(Needs(written=(DB,)))
+            await rig.cluster.check_access(ExportNeeds(written=(DB,)))
         assert rig.clock.slept == [1, 2], "a server that was there means it"
 
     run(test)

@@ -30,7 +30,7 @@ from gitsync.secrets.keyvault.names import (
     make_vault_key,
 )
 from gitsync.secrets.naming import check_names
-from gitsync.secrets.protocols import Needs, VaultError
+from gitsync.secrets.protocols import ExportNeeds, VaultError
 
 if TYPE_CHECKING:
     from gitsync.secrets.keyvault.requests import KeyVaultRequests
@@ -84,7 +84,7 @@ class KeyVault:
         except VaultError as error:
             raise ConfigError(error.message, hint=error.hint) from error
 
-    async def check_access(self, needs: Needs) -> None:
+    async def check_access(self, needs: ExportNeeds) -> None:
         """Read the name of a secret that the run may write, whether it is there or not: each export is read before.
 
         Whether the vault allows set, delete and recover is not known before the first write: it has neither a review of

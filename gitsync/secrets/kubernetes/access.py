@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from gitsync.errors import ConfigError
 from gitsync.secrets.kubernetes.refusals import RESOURCES
 from gitsync.secrets.kubernetes.roles import Right, format_grant
-from gitsync.secrets.protocols import Needs
+from gitsync.secrets.protocols import ExportNeeds
 
 _CREATE = "create"
 _TO_WRITE = ("get", _CREATE, "update")
@@ -23,7 +23,7 @@ May = Callable[[Right, str], Awaitable[bool]]
 """Whether the account has a right, on the object of a name or on all ("")."""
 
 
-def find_rights(needs: Needs) -> Mapping[Right, tuple[str, ...]]:
+def find_rights(needs: ExportNeeds) -> Mapping[Right, tuple[str, ...]]:
     """The rights that a run needs, sorted, each with the names of the objects."""
     names: dict[Right, set[str]] = defaultdict(set)
     for verbs, addresses in ((_TO_WRITE, needs.written), (_TO_REMOVE, needs.removed)):

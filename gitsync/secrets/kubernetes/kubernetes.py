@@ -23,7 +23,7 @@ from gitsync.secrets.kubernetes.failures import NoDryRunError
 from gitsync.secrets.kubernetes.object import Held, make_object
 from gitsync.secrets.kubernetes.roles import Right
 from gitsync.secrets.naming import check_names
-from gitsync.secrets.protocols import Needs, NotOwnedError, VaultError
+from gitsync.secrets.protocols import ExportNeeds, NotOwnedError, VaultError
 from gitsync.secrets.retry import retry_passing
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Kubernetes:
         """Check that the API server answers, accepts our token, and answers reviews of access."""
         await self._review(Right(verb="get", resource="secrets", namespace=self._account.namespace))
 
-    async def check_access(self, needs: Needs) -> None:
+    async def check_access(self, needs: ExportNeeds) -> None:
         """Check every right that the run needs, by a review of the server. ConfigError names those that are missing."""
         if missing := await find_missing_rights(find_rights(needs), self._review):
             raise make_refusal(missing, self._account.name)
