@@ -70,7 +70,7 @@ def test_nothing_changed(world):
 
 def test_what_is_added_changed_and_removed(world):
     world.says(**ALL)
-    world.says(group=GROUP, network=VNET.replace("10.0.0.0/16", "10.1.0.0/16"), other=SUBNET.replace("one", "two"))
+    world.says(group=GROUP, network=VNET.replace("10.0.0.0/16", "10.0.0.0/15"), other=SUBNET.replace("one", "two"))
     report = rehearse(world, detailed_exitcode=True)
     assert verdicts(report) == {
         "ResourceGroup/core": ("in-sync", "none"),
@@ -80,7 +80,7 @@ def test_what_is_added_changed_and_removed(world):
     }
     changed = of(report, "VirtualNetwork")
     assert sides(changed) == [
-        ("/properties/addressSpace/addressPrefixes", ["10.0.0.0/16"], ["10.1.0.0/16"], "changed in git")
+        ("/properties/addressSpace/addressPrefixes", ["10.0.0.0/16"], ["10.0.0.0/15"], "changed in git")
     ]
     assert changed.condition.message == f"PUT {VNET_ID}?api-version=2024-03-01."
     assert report.exit_code == 3
