@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final, NamedTuple
@@ -166,7 +166,7 @@ def _read_kustomization(document: Document) -> FluxKustomization:
     )
 
 
-_READERS: Final = {
+_READERS: Final[Mapping[tuple[str, str], Callable[[Document], FluxKustomization | _Repository]]] = {
     (KUSTOMIZE_GROUP, "Kustomization"): _read_kustomization,
     (SOURCE_GROUP, "GitRepository"): _read_repository,
 }
@@ -196,7 +196,7 @@ def _read_path(document: Document) -> str:
 
 
 def _read_substitution(document: Document, namespace: str) -> Substitution | None:
-    if _find(document, ("spec", "postBuild")) is None:
+    if not _read_mapping(document, ("spec", "postBuild")):
         return None
     where: FieldPath = ("spec", "postBuild", "substitute")
     values = _read_mapping(document, where)

@@ -165,8 +165,8 @@ INVALID = {
     "a path out of the repository": (kustomization("a", "../other"), "spec.path"),
     "an absolute path stays inside": (kustomization("a", "/infra"), ""),
     "a variable that is not text": (
-        kustomization("a", more="postBuild: {substitute: {n: 1}}"),
-        "spec.postBuild.substitute.n",
+        kustomization("a", more="postBuild: {substitute: {count: 1}}"),
+        "spec.postBuild.substitute.count",
     ),
     "values of neither kind": (
         kustomization("a", more="postBuild: {substituteFrom: [{kind: Pod, name: x}]}"),
