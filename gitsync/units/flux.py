@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -110,25 +110,46 @@ def follow_flux(start: FluxObjects, build: Build, find_repository: Callable[[], 
     built from another source, or declared more than `DEEPEST` deep, is a problem.
     """
     follower = _Follower(build, find_repository, start)
-    # The Kustomization that applies its own folder leads to the others there, with its changes and variables.
-    own = [one for one in start.kustomizations if _is_of_own_folder(one)]
-    follower.follow(_Found(one, one.path) for one in own)
-    folders = [one.path for one in own]
-    others = [one for one in start.kustomizations if not _is_in_any(one.declared_at.path, folders)]
-    follower.follow(_Found(one, posixpath.dirname(one.declared_at.path)) for one in others)
+    outer = _select_outer(start.kustomizations, [one for one in start.kustomizations if follower.is_here(one.source)])
+    follower.follow(_Found(one, _find_home(one)) for one in outer)
+    suspended = tuple(_warn_suspended(unit) for unit in follower.units.values() if unit.is_suspended)
     circles = tuple(_find_circles(follower.units))
     return FollowedFlux(
         units=tuple(follower.units.values()),
-        problems=(*start.problems, *follower.problems, *map(_pass_over, follower.waiting), *circles),
+        problems=(*start.problems, *follower.problems, *map(_pass_over, follower.waiting), *suspended, *circles),
     )
 
 
-def _is_of_own_folder(one: FluxKustomization) -> bool:
-    return _is_in_any(one.declared_at.path, [one.path])
+def _select_outer(
+    found: Sequence[FluxKustomization], here: Sequence[FluxKustomization]
+) -> tuple[FluxKustomization, ...]:
+    """The Kustomizations that no other one builds: those inside are found again, with its changes and variables."""
+    outer = tuple(
+        one
+        for one in found
+        if not any(other.key != one.key and _is_in(one.declared_at.path, other.path) for other in here)
+    )
+    return outer or tuple(found)  # in a circle, none is outside
 
 
-def _is_in_any(path: str, folders: Iterable[str]) -> bool:
-    return any(not folder or path.startswith(folder + "/") for folder in folders)
+def _find_home(one: FluxKustomization) -> str:
+    """The folder of a Kustomization; for one that applies the folder it is in, that folder."""
+    return one.path if _is_in(one.declared_at.path, one.path) else posixpath.dirname(one.declared_at.path)
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return not folder or path.startswith(folder + "/")
+
+
+def _warn_suspended(unit: Unit) -> Problem:
+    return Problem(
+        code="Suspended",
+        level=Level.WARNING,
+        message=f"Kustomization {unit.name} is suspended: nothing of it is written or deleted.",
+        hint="Remove spec.suspend to resume it.",
+        path=unit.file,
+        line=unit.line,
+    )
 
 
 def _make_unit(found: _Found) -> Unit:

@@ -15,9 +15,10 @@ from typing import Any, Final, NamedTuple
 
 from gitsync.manifests.list_items import split_list
 from gitsync.manifests.metadata import is_object
+from gitsync.manifests.origins import Origins
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.problem import Problem, SourceLocation
-from gitsync.model.unit import Substitution, ValuesReference
+from gitsync.model.unit import Substitution, Unit, ValuesReference
 from gitsync.problems.field_path import FieldPath, format_field
 
 KUSTOMIZE_GROUP: Final = "kustomize.toolkit.fluxcd.io"
@@ -88,11 +89,12 @@ class _Unfit(Exception):  # noqa: N818 - it ends the reading of one object, and 
         self.where, self.message = where, message
 
 
-def find_flux_objects(files: Mapping[str, bytes]) -> FluxObjects:
-    """Return the objects of Flux in files. `files` maps a path to its content; texts that do not parse are skipped,
-    since reading manifests reports them.
+def find_flux_objects(files: Mapping[str, bytes], units: Mapping[str, Unit] | None = None) -> FluxObjects:
+    """Return the objects of Flux in files. `files` maps a path to its content, and `units` that of a built one to its
+    unit. Texts that do not parse are skipped, since reading manifests reports them.
     """
-    found = [_read_object(one) for path, content in sorted(files.items()) for one in _list_documents(path, content)]
+    documents = (one for path in sorted(files) for one in _list_documents(path, files[path], (units or {}).get(path)))
+    found = [_read_object(one) for one in documents]
     kustomizations = (one for one in found if isinstance(one, FluxKustomization))
     repositories = [one for one in found if isinstance(one, _Repository)]
     return FluxObjects(
@@ -120,10 +122,12 @@ class _Repository(NamedTuple):
     path: str
 
 
-def _list_documents(path: str, content: bytes) -> Iterator[Document]:
-    if _MENTIONS.search(content):
-        for document in read_documents(path, content).documents:
-            yield from split_list(document)
+def _list_documents(path: str, content: bytes, unit: Unit | None) -> Iterator[Document]:
+    if not _MENTIONS.search(content):
+        return
+    origins = Origins()
+    for document in chain.from_iterable(map(split_list, read_documents(path, content).documents)):
+        yield origins.locate(document, unit) if unit else document
 
 
 def _read_object(document: Document) -> FluxKustomization | _Repository | Problem | None:
