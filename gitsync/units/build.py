@@ -15,6 +15,7 @@ from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit, UnitKind
 from gitsync.units.builds import BuildJob, Builds
 from gitsync.units.closure import KustomizationReader, find_inputs
+from gitsync.units.flux_build import lay_out, make_metadata_fields
 from gitsync.units.kustomization import find_inline_fault, resolve
 from gitsync.units.kustomize import has_tool
 from gitsync.units.tree import SourceTree, find_folder
@@ -65,7 +66,7 @@ def list_inputs(units: Iterable[Unit], reader: KustomizationReader) -> frozenset
     found: set[str] = set()
     for unit in units:
         try:
-            found.update(find_inputs(unit.file, reader))
+            found.update(path for path in find_inputs(*_find_start(unit, reader)) if path in reader.tree.paths)
         except UnbuildableError:
             found.update(reader.list_below(unit.path))
     return frozenset(found)
@@ -76,9 +77,14 @@ def mentions_aso(contents: Iterable[bytes]) -> bool:
     return any(_ASO_GROUP.search(content) for content in contents)
 
 
+def _find_start(unit: Unit, reader: KustomizationReader) -> tuple[str, KustomizationReader]:
+    """The kustomization of a unit, and the source that it is in. UnbuildableError if there is none."""
+    return lay_out(unit, reader) if unit.kind is UnitKind.FLUX else (unit.file, reader)
+
+
 def _is_component(unit: Unit, reader: KustomizationReader) -> bool:
     try:
-        return reader.read(unit.file).is_component
+        return unit.kind is UnitKind.KUSTOMIZATION and reader.read(unit.file).is_component
     except UnbuildableError:
         return False
 
@@ -87,21 +93,26 @@ def _make_jobs(
     units: Mapping[str, Unit], reader: KustomizationReader
 ) -> tuple[dict[str, BuildJob], dict[str, UnbuildableError]]:
     """The job of each unit by its name, and the errors of those that have none. Files are read together."""
+    starts: dict[str, tuple[str, KustomizationReader]] = {}
     inputs: dict[str, tuple[str, ...]] = {}
     jobs: dict[str, BuildJob] = {}
     errors: dict[str, UnbuildableError] = {}
     for name, unit in units.items():
         try:
-            inputs[name] = find_inputs(unit.file, reader)
+            starts[name] = _find_start(unit, reader)
+            inputs[name] = find_inputs(*starts[name])
         except UnbuildableError as error:
             errors[name] = error
     with suppress(SourceError):  # too much for one source; perhaps not for one unit
-        reader.tree.read(sorted({path for paths in inputs.values() for path in paths}))
+        reader.tree.read(sorted({path for paths in inputs.values() for path in paths if path in reader.tree.paths}))
     for name, paths in inputs.items():
-        unit = units[name]
+        unit, (start, laid_out) = units[name], starts[name]
         try:
             jobs[name] = BuildJob(
-                path=unit.file, files=reader.tree.read(paths), is_restricted=unit.options.is_restricted
+                path=start,
+                files=laid_out.tree.read(paths),
+                is_restricted=unit.options.is_restricted,
+                more=make_metadata_fields(unit),
             )
         except SourceError as error:
             errors[name] = UnbuildableError(error.message, hint=error.hint, path=unit.file)
@@ -137,7 +148,7 @@ def _make_problems(
             _locate(error.problem, reader),
             level=_find_level(below[name], reader.tree),
             unit=unit.name,
-            parts=find_parts(reader.list_reachable(unit.file)),
+            parts=find_parts(_list_reachable(unit, reader)),
         )
         for name, (unit, error) in failed.items()
     )
@@ -145,8 +156,14 @@ def _make_problems(
 
 def _list_texts(unit: Unit, reader: KustomizationReader) -> list[str]:
     """The files that may have manifests of a unit: those below its folder, and those that it names."""
-    paths = {*reader.list_below(unit.path), *reader.list_reachable(unit.file)}
+    paths = {*reader.list_below(unit.path), *_list_reachable(unit, reader)}
     return sorted(path for path in paths if path.endswith(SUFFIXES))
+
+
+def _list_reachable(unit: Unit, reader: KustomizationReader) -> frozenset[str]:
+    """The files of a unit's kustomization and of all that it is built on, as far as they can be read."""
+    start = unit.file if unit.kind is UnitKind.KUSTOMIZATION else reader.find_in(unit.path)
+    return reader.list_reachable(start) if start else frozenset()
 
 
 def _find_level(paths: Sequence[str], tree: SourceTree) -> Level:

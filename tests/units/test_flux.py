@@ -80,7 +80,7 @@ def test_a_kustomization_becomes_a_unit_of_its_folder() -> None:
             ValuesReference(kind="Secret", namespace="flux-system", name="keys", optional=True),
         ),
     )
-    assert followed.problems == ()
+    assert [one.code for one in followed.problems] == ["Suspended"]
 
 
 def test_what_a_kustomization_builds_is_followed_too() -> None:

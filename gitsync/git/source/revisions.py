@@ -14,6 +14,7 @@ from pathlib import Path
 
 from gitsync.config.source_settings import SourceFile
 from gitsync.errors import SourceError
+from gitsync.formats.repository_name import normalize_repository
 from gitsync.git.access import GitAccess, Remote, open_remote
 from gitsync.git.command import GitFailedError
 from gitsync.git.source.checkout import check_outside, find_excluded, find_remote
@@ -87,6 +88,7 @@ def read_revision(  # noqa: PLR0913 - each says what is read
     wanted = Wanted(path=check_path(path), entries=units, builds=builds or Builds(grace=access.grace))
     parsed, source = _parse(name), parse_location(location)
     if isinstance(source, Url):
+        wanted = replace(wanted, find_repository=lambda: normalize_repository(source.text))
         found = _fetch(open_remote(source, access), parsed, wanted, None, trusted)
         return replace(found, repository=source.text)
     refuse_look_alike(source.path / wanted.path)
@@ -101,6 +103,7 @@ def read_revision(  # noqa: PLR0913 - each says what is read
             check_outside(tree, trusted)
         wanted = replace(wanted, without=find_excluded(source.path, status_dir))
         remote, _ = find_remote(tree, access)
+        wanted = replace(wanted, find_repository=lambda: normalize_repository(remote.url) if remote else "")
         found = _read_from(tree, parsed, wanted, access, trusted)
         return replace(found, repository=remote.name if remote else str(source.path))
 
