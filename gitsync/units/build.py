@@ -9,13 +9,14 @@ from dataclasses import dataclass, field, replace
 
 from gitsync.errors import SourceError
 from gitsync.manifests.origins import list_origins
-from gitsync.manifests.units import SUFFIXES, find_parts
+from gitsync.manifests.units import SUFFIXES, find_cluster, find_parts
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit, UnitKind
 from gitsync.units.builds import BuildJob, Builds
 from gitsync.units.closure import KustomizationReader, find_inputs
-from gitsync.units.flux_build import lay_out, make_metadata_fields
+from gitsync.units.flux_build import lay_out, make_metadata_fields, place_at_object
+from gitsync.units.flux_objects import mentions_flux
 from gitsync.units.kustomization import find_inline_fault, resolve
 from gitsync.units.kustomize import has_tool
 from gitsync.units.tree import SourceTree, find_folder
@@ -50,6 +51,7 @@ def build_units(units: Sequence[Unit], reader: KustomizationReader, builds: Buil
     texts = {name: text for name, text in results.items() if isinstance(text, bytes)}
     errors |= {name: error for name, error in results.items() if isinstance(error, UnbuildableError)}
     errors |= {name: _make_no_tool(job.path) for name, job in jobs.items() if name not in results}
+    errors |= {name: place_at_object(error, by_name[name]) for name, error in errors.items() if _is_made(error, reader)}
     return BuiltUnits(
         files={_make_result_path(by_name[name]): text for name, text in texts.items()},
         units={
@@ -102,7 +104,7 @@ def _make_jobs(
             starts[name] = _find_start(unit, reader)
             inputs[name] = find_inputs(*starts[name])
         except UnbuildableError as error:
-            errors[name] = error
+            errors[name] = place_at_object(error, unit) if name in starts and starts[name][1] is not reader else error
     with suppress(SourceError):  # too much for one source; perhaps not for one unit
         reader.tree.read(sorted({path for paths in inputs.values() for path in paths if path in reader.tree.paths}))
     for name, paths in inputs.items():
@@ -117,6 +119,11 @@ def _make_jobs(
         except SourceError as error:
             errors[name] = UnbuildableError(error.message, hint=error.hint, path=unit.file)
     return jobs, errors
+
+
+def _is_made(error: UnbuildableError, reader: KustomizationReader) -> bool:
+    """Tell whether an error is about a kustomization that was made for the build, and has no file."""
+    return error.problem.path not in reader.tree.paths
 
 
 def _make_no_tool(path: str) -> UnbuildableError:
@@ -147,11 +154,23 @@ def _make_problems(
         replace(
             _locate(error.problem, reader),
             level=_find_level(below[name], reader.tree),
-            unit=unit.name,
+            unit=find_cluster(unit.name) if _may_lead_on(unit, below[name], reader.tree) else unit.name,
             parts=find_parts(_list_reachable(unit, reader)),
         )
         for name, (unit, error) in failed.items()
     )
+
+
+def _may_lead_on(unit: Unit, paths: Sequence[str], tree: SourceTree) -> bool:
+    """Tell whether a unit of Flux may declare further ones: all that its cluster has are held then, but for those that
+    are built. One without any file may have lost them by a slip in its path.
+    """
+    if unit.kind is not UnitKind.FLUX:
+        return False
+    try:
+        return not paths or mentions_flux(tree.read(paths).values())
+    except SourceError:
+        return True
 
 
 def _list_texts(unit: Unit, reader: KustomizationReader) -> list[str]:

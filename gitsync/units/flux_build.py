@@ -6,17 +6,17 @@ if the folder has none (https://fluxcd.io/flux/components/kustomize/kustomizatio
 
 from __future__ import annotations
 
-import json
 import posixpath
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 
 import yaml
 
 from gitsync.model.unit import Unit
-from gitsync.units.closure import KustomizationReader
+from gitsync.units.closure import KustomizationReader, find_inputs
 from gitsync.units.tree import SourceTree, list_folders
 from gitsync.units.unbuildable import UnbuildableError
 
@@ -29,6 +29,23 @@ _EXTENDED: Final = ("patches", "components")
 
 
 @dataclass(frozen=True, slots=True)
+class _MorePaths(Collection[str]):
+    """Some paths, and one more. A copy of them for each unit would be too much."""
+
+    paths: Collection[str]
+    more: str
+
+    def __contains__(self, path: object) -> bool:
+        return path == self.more or path in self.paths
+
+    def __iter__(self) -> Iterator[str]:
+        return chain((path for path in self.paths if path != self.more), (self.more,))
+
+    def __len__(self) -> int:
+        return len(self.paths) + (self.more not in self.paths)
+
+
+@dataclass(frozen=True, slots=True)
 class OverlaidTree:
     """A source with one file more, or with another content of one."""
 
@@ -38,7 +55,7 @@ class OverlaidTree:
 
     @property
     def paths(self) -> Collection[str]:
-        return {*self.tree.paths, self.path}
+        return _MorePaths(self.tree.paths, self.path)
 
     def read(self, paths: Sequence[str]) -> Mapping[str, bytes]:
         contents = dict(self.tree.read([path for path in paths if path != self.path]))
@@ -48,19 +65,41 @@ class OverlaidTree:
 def lay_out(unit: Unit, reader: KustomizationReader) -> tuple[str, KustomizationReader]:
     """Return the kustomization to build for a unit of Flux, and the source with it.
 
-    UnbuildableError if the folder has no files, or its kustomization cannot be read.
+    UnbuildableError if the folder has no files, or its kustomization or a base of that cannot be read. What the changes
+    of Flux name is not checked.
     """
     own = reader.find_in(unit.path)
     if own is not None and not unit.changes:
         return own, reader
     if own is not None:
-        reader.read(own)  # checks it
-        kustomization = yaml.load(reader.tree.read([own])[own], Loader=yaml.CSafeLoader) or {}
+        find_inputs(own, reader)  # so that its own faults have their own lines
+        kustomization = _load(own, reader)
     else:
         kustomization = {"resources": sorted(_list_resources(unit, reader))}
     path = own or posixpath.join(unit.path, GENERATED)
-    content = json.dumps(lay_over(unit.changes, kustomization)).encode()
+    # YAML, not JSON, which would write out what a small file repeats with aliases.
+    content: bytes = yaml.dump(lay_over(unit.changes, kustomization), Dumper=yaml.CSafeDumper, encoding="utf-8")
     return path, KustomizationReader(OverlaidTree(reader.tree, path, content))
+
+
+def _load(path: str, reader: KustomizationReader) -> Mapping[str, Any]:
+    try:
+        loaded: Mapping[str, Any] = yaml.load(reader.tree.read([path])[path], Loader=yaml.CSafeLoader)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise UnbuildableError(f"{path} is not valid YAML: {' '.join(str(error).split())}.", path=path) from error
+    return loaded
+
+
+def place_at_object(error: UnbuildableError, unit: Unit) -> UnbuildableError:
+    """The error of a kustomization that is not in the source as it is built: at the object of Flux."""
+    problem = error.problem
+    kustomization = posixpath.join(unit.path, GENERATED)
+    message = problem.message.replace(f"{kustomization} cannot be built", f"Kustomization {unit.name} cannot be built")
+    hint = problem.hint
+    if hint.startswith("Run `kustomize"):
+        arguments = f"{posixpath.basename(unit.name)} --path {unit.path or '.'} --kustomization-file {unit.file}"
+        hint = f"Run `flux build kustomization {arguments} --dry-run`."
+    return UnbuildableError(message, hint=hint, path=unit.file, line=unit.line)
 
 
 def lay_over(changes: Mapping[str, Any], kustomization: Mapping[str, Any]) -> dict[str, Any]:
@@ -110,7 +149,7 @@ def _list_resources(unit: Unit, reader: KustomizationReader) -> Iterator[str]:
 
 def _merge_images(images: list[Any], changes: list[Any]) -> list[Any]:
     """An image of the changes replaces the one of its name."""
-    names = {change.get("name") for change in changes if isinstance(change, Mapping)}
+    names = [change.get("name") for change in changes if isinstance(change, Mapping)]
     return [*(one for one in images if not (isinstance(one, Mapping) and one.get("name") in names)), *changes]
 
 

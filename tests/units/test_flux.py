@@ -11,7 +11,8 @@ import pytest
 from gitsync.model.problem import Level
 from gitsync.model.unit import Substitution, Unit, UnitKind, ValuesReference
 from gitsync.units.flux import FollowedFlux, follow_flux
-from gitsync.units.flux_objects import find_flux_objects
+from gitsync.units.flux_objects import FluxObjects, find_flux_objects
+from gitsync.units.flux_variables import FluxVariables
 
 HERE = "github.com/acme/estate"
 
@@ -40,14 +41,25 @@ def repository(name: str, url: str) -> str:
     return textwrap.dedent(text)
 
 
-def follow(files: Mapping[str, str], *, start: str = "clusters/prod") -> FollowedFlux:
+def follow(
+    files: Mapping[str, str], *, start: str = "clusters/prod", given: tuple[tuple[str, str], ...] = ()
+) -> FollowedFlux:
     """Follow from all files below `start`; a folder is built from all files below it."""
     tree = {path: text.encode() for path, text in files.items()}
 
     def below(folder: str) -> Mapping[str, bytes]:
         return {path: content for path, content in tree.items() if path.startswith(f"{folder}/" if folder else "")}
 
-    return follow_flux(find_flux_objects(below(start)), lambda unit: find_flux_objects(below(unit.path)), lambda: HERE)
+    variables = FluxVariables(given)
+    variables.declare(tree, {})
+
+    def read(unit: Unit) -> FluxObjects:
+        found = below(unit.path)
+        units = {path: unit for path in found} if unit.options.substitution else {}
+        return find_flux_objects(found, units, variables)
+
+    start_objects = find_flux_objects(below(start), {}, variables)
+    return follow_flux(start_objects, lambda units: None, read, lambda: HERE)
 
 
 def find_unit(followed: FollowedFlux, name: str) -> Unit:

@@ -43,6 +43,7 @@ from gitsync.git.source.worktree import (
 from gitsync.model.problem import Problem
 from gitsync.model.unit import Unit, UnitEntry
 from gitsync.units.builds import Builds
+from gitsync.units.with_flux import FluxContext
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,11 +114,13 @@ def open_checkout(  # noqa: PLR0913 - each says what is read
     trusted: TrustedKeys | None = None,
     units: tuple[UnitEntry, ...] | None = None,
     builds: Builds | None = None,
+    variables: tuple[tuple[str, str], ...] = (),
 ) -> Checkout:
     """Read SOURCE, without manifests below `status_dir` if it is in the source, and without its gitsync.yaml if that is
     the operator's own `config_file`, which has been read already.
 
-    `units` are those that the operator names, None to take those of the source; `builds` are those of the run.
+    `units` are those that the operator names, None to take those of the source; `builds` are those of the run, and
+    `variables` those of the operator.
     `offline` is for commands that only need the files: the revision, state and remote of a folder are not read.
     With `trusted`, only a commit that one of these keys signed is read, and exactly as it was committed.
     Raises SourceError if SOURCE cannot be read, or is not signed so; ConfigError if its gitsync.yaml is invalid.
@@ -126,10 +129,10 @@ def open_checkout(  # noqa: PLR0913 - each says what is read
     source = parse_location(location)
     wanted = Wanted(path=check_path(path), entries=units, builds=builds or Builds(grace=access.grace))
     if isinstance(source, Url):
-        wanted = replace(wanted, find_repository=lambda: normalize_repository(source.text))
+        wanted = replace(wanted, flux=FluxContext(lambda: normalize_repository(source.text), variables))
         return _read_url(source, ref, wanted, access, trusted)
     refuse_look_alike(source.path / wanted.path)
-    wanted = replace(wanted, find_repository=make_repository_finder(source.path, access))
+    wanted = replace(wanted, flux=FluxContext(make_repository_finder(source.path, access), variables))
     without = find_excluded(source.path, status_dir)
     wanted = replace(
         wanted, without=without, has_settings=ref is not None or not _is_settings_file(source.path, config_file)

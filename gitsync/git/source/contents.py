@@ -5,7 +5,7 @@ The rules are the same for a folder and for every revision, so that they can be 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
@@ -32,14 +32,14 @@ from gitsync.units.build import list_inputs as list_unit_inputs
 from gitsync.units.builds import Builds
 from gitsync.units.closure import KustomizationReader
 from gitsync.units.discovery import FoundUnits, find_units
-from gitsync.units.with_flux import build_all
+from gitsync.units.with_flux import FluxContext, build_all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """The wanted part of a source: the manifests below `path` ("" for all), except those below folders in `without`,
     and its own settings, if it `has_settings`. `entries` are units that the operator names; None to take those of the
-    source. `builds` are those of the run, and `find_repository` returns the name of the repository.
+    source. `builds` are those of the run, and `flux` is what following Flux needs.
     """
 
     path: str = ""
@@ -48,7 +48,7 @@ class Wanted:
     budget: ReadLimits = field(default_factory=ReadLimits)
     entries: tuple[UnitEntry, ...] | None = None
     builds: Builds = field(default_factory=Builds, compare=False, repr=False)
-    find_repository: Callable[[], str] = field(default=str, compare=False, repr=False)
+    flux: FluxContext = field(default_factory=FluxContext, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ def read_contents(listing: SourceListing, wanted: Wanted) -> SourceContents:
     settings = _read_settings(listing, wanted)
     choice = _choose(listing, wanted, settings)
     plain = listing.read(choice.manifests)
-    built = build_all(choice.units.built, plain, choice.reader, wanted.builds, wanted.find_repository)
+    built = build_all(choice.units.built, plain, choice.reader, wanted.builds, wanted.flux)
     own = {path: content for path, content in plain.items() if not built.covers(path)}
     files = {**own, **built.files}
     return SourceContents(
@@ -107,7 +107,7 @@ def list_inputs(listing: SourceListing, wanted: Wanted) -> Mapping[str, str]:
     choice = _choose(listing, wanted, _read_settings(listing, wanted))
     entries = (*choice.manifests, *_find_settings_entries(listing, wanted))
     plain = listing.read(choice.manifests)
-    built = build_all(choice.units.built, plain, choice.reader, wanted.builds, wanted.find_repository)
+    built = build_all(choice.units.built, plain, choice.reader, wanted.builds, wanted.flux)
     needed = list_unit_inputs((*choice.units.built, *built.flux), choice.reader)
     return {entry.path: entry.id for entry in entries} | {path: choice.source_files.find_id(path) for path in needed}
 
