@@ -250,7 +250,8 @@ def _make_duplicate(found: _Found, known: _Found) -> Problem:
 def _pass_over(found: _Found) -> Problem:
     source = found.one.source
     problem = _make_problem(found, "OtherSource", f"It is built from {source}, which is not this repository.")
-    hint = f"If it is, declare {source} in this repository with the URL of its remote."
+    is_git = source.kind == BOOTSTRAP_NAME.kind
+    hint = f"If it is, declare {source} in this repository with the URL of its remote." if is_git else ""
     return replace(problem, level=Level.WARNING, hint=hint, unit=found.name)
 
 

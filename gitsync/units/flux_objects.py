@@ -232,6 +232,7 @@ _READERS: Final[Mapping[tuple[str, str], Callable[[Document], FluxKustomization 
 
 
 def _read_key(document: Document) -> ObjectName:
+    _read_mapping(document, ("spec",))  # for what is no mapping has no fields
     name = _read_text(document, ("metadata", "name"))
     return ObjectName(_read_text(document, ("metadata", "namespace"), default="flux-system"), name)
 
