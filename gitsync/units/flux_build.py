@@ -22,7 +22,8 @@ from gitsync.units.unbuildable import UnbuildableError
 
 GENERATED: Final = "kustomization.yaml"
 
-_OBJECT: Final = re.compile(rb"^[\"']?(?:apiVersion|kind)[\"']?:", re.MULTILINE)
+# At the start of a line, so not inside the values of a chart; or a document in JSON, but no template.
+_OBJECT: Final = re.compile(rb"^[\"']?(?:apiVersion|kind)[\"']?:|\A(?:---)?\s*\{(?!\{)", re.MULTILINE)
 _SUFFIXES: Final = (".yaml", ".yml")
 _OVERRIDDEN: Final = {"targetNamespace": "namespace", "namePrefix": "namePrefix", "nameSuffix": "nameSuffix"}
 _EXTENDED: Final = ("patches", "components")

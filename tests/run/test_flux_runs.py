@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import replace
 
 import pytest
 from world import SUBSCRIPTION, World, of
@@ -120,6 +121,7 @@ def test_one_cluster_is_built_with_its_values_beside_a_neighbour_that_stays_brok
     assert "the unit clusters/prod/flux-system/infra no longer contains it" in because["spare"]
     assert "the Kustomization clusters/prod/flux-system/network is no longer built" in because["net"]
     config = Config(source=str(world.folder), path=PROD, from_revision="HEAD~1", to_revision="HEAD", prune=True)
+    config = replace(config, max_deletes=5)
     revised = plan_revisions(config, world.clock, Redactions())
     deleted = {one.key.name for one in revised.results if one.action is Action.DELETE}
     assert (deleted, revised.exit_code) == ({"net", "spare"}, 0)

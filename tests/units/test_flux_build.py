@@ -92,6 +92,8 @@ def test_a_folder_without_a_kustomization_has_all_manifests_below_it() -> None:
         "app/values.yaml": "a: b\n",
         "app/readme.md": "kind: of\n",
         "app/three.json": '{"kind": "ResourceGroup"}',
+        "app/five.yaml": '{\n  "kind": "ResourceGroup"\n}\n',
+        "app/six.yaml": "{{ if .Values.on }}\n  kind: ResourceGroup\n",
         "app/own/kustomization.yaml": "resources: [a.yaml]\n",
         "app/own/a.yaml": GROUP,
         "app/own/inner/kustomization.yaml": "resources: []\n",
@@ -99,7 +101,7 @@ def test_a_folder_without_a_kustomization_has_all_manifests_below_it() -> None:
     }
     path, content = read(MemoryTree(files), make_unit(namePrefix="x-"))
     assert path == "app/kustomization.yaml"
-    assert content == {"resources": ["deep/two.yml", "one.yaml", "own"], "namePrefix": "x-"}, (
+    assert content == {"resources": ["deep/two.yml", "five.yaml", "one.yaml", "own"], "namePrefix": "x-"}, (
         "as Flux: YAML with a kind"
     )
 
