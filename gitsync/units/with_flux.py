@@ -20,7 +20,7 @@ from gitsync.units.tree import list_folders
 
 @dataclass(frozen=True, slots=True)
 class FluxContext:
-    """What following needs in addition to the files: `find_repository` returns the name of this repository, and `variables`
+    """What following needs next to the files: `find_repository` returns the name of this repository, and `variables`
     are those of the operator.
     """
 
