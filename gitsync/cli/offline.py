@@ -123,6 +123,7 @@ def _open_source(config: Config) -> Checkout:
         status_dir=Path(config.status_dir) if config.status_dir else None,
         config_file=config.config_file,
         units=config.units,
+        variables=config.variables,
         offline=True,
     )
 

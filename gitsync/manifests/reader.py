@@ -100,6 +100,7 @@ class _Sorter:
     unit: Unit | None = None
     origins: Origins = field(default_factory=Origins)
     keepers: dict[tuple[str, ...], Unit | None] = field(default_factory=dict)
+    ambiguous: set[Address] = field(default_factory=set)
 
     def read(self, path: str, content: bytes, unit: Unit | None) -> None:
         """Sort the documents of one file, which are of a unit."""
@@ -233,10 +234,15 @@ class _Sorter:
         if self.declare(document, header):
             objects[place[1:]] = data
             self.keepers[place] = self.unit
+        elif objects.get(place[1:]) != data:
+            self.ambiguous.add(Address(Holder(header.gvk.kind), header.namespace, header.name))
 
     def keep_encrypted(self, document: Document, header: Header, holder: Holder) -> None:
+        address = Address(holder, header.namespace, header.name)
         if self.declare(document, header, owner=header.annotations.get(OWNER, "")):
-            self.encrypted[Address(holder, header.namespace, header.name)] = document
+            self.encrypted[address] = document
+        else:
+            self.ambiguous.add(address)
 
     def declare(self, document: Document, header: Header, owner: str = "") -> bool:
         """Note an object, unless another document declares it already: then report the document, and return False."""
@@ -264,6 +270,7 @@ class _Sorter:
             variables={unit: frozenset(names) for unit, names in self.variables.names.items()},
             shown=tuple(self.variables.shown),
             hidden=tuple(self.variables.hidden),
+            ambiguous=frozenset(self.ambiguous),
         )
 
 

@@ -21,7 +21,7 @@ KUSTOMIZATIONS = frozenset({"kustomization.yaml", "kustomization.yml", "Kustomiz
 """Names of kustomization files, which are also the paths of their results."""
 
 
-UNBUILT = frozenset({"KustomizationFailed", "UnitsConflict", "UnitLeftOut"})
+UNBUILT = frozenset({"KustomizationFailed", "OtherSource", "UnitsConflict", "UnitLeftOut"})
 """Codes of problems of units that have no manifests in this run."""
 
 
@@ -38,6 +38,11 @@ def find_parts(paths: Iterable[str]) -> tuple[str, ...]:
 def find_unit_name(resource: Resource) -> str:
     """Return the name of the unit of a resource, as records keep it."""
     return resource.unit.name if resource.unit else find_unit(resource.source.path)
+
+
+def find_cluster(unit: str) -> str:
+    """Return the folder where following Flux began, by the name of a unit of Flux; "." for the root."""
+    return posixpath.dirname(posixpath.dirname(unit)) or ROOT
 
 
 def is_inside(unit: str, folder: str) -> bool:

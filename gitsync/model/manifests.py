@@ -78,6 +78,7 @@ class Manifests:
 
     `variables` are those that the documents of each unit mention, by the unit's name ("" for plain folders); `shown`
     are the texts from Secrets that are part of ids and names, and so are plain text, and `hidden` those that are not.
+    `ambiguous` are the ConfigMaps and Secrets that are declared again, with other values.
     """
 
     resources: tuple[Resource, ...] = ()
@@ -92,6 +93,7 @@ class Manifests:
     variables: Mapping[str, frozenset[str]] = field(default_factory=dict)
     shown: tuple[Secret, ...] = ()
     hidden: tuple[Secret, ...] = ()
+    ambiguous: frozenset[Address] = frozenset()
     known: Mapping[Key, KnownId] = field(default_factory=dict)
 
     @property

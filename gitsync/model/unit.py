@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 
 class UnitKind(StrEnum):
@@ -51,16 +52,22 @@ class UnitOptions:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
     """`name` is what records and messages call it: for a folder or a kustomization its folder ("." at the root), for
-    a Flux object the folder of its file and its name. `path` is the folder that is built, and `file` the file that
-    declares the unit, "" for a plain folder. `contents` are the files that it was built of, by path. `prunes` and
-    `is_suspended` are the settings of Flux. `is_named` tells that gitsync.yaml names the unit itself.
+    a Flux object the folder where following began, its namespace and its name. `path` is the folder that is built (""
+    at the root), and `file` the file that declares the unit, in `line`, "" for a plain folder. `contents` are the files
+    that it was built of, by path. `is_named` tells that gitsync.yaml names the unit itself.
+
+    The others are settings of Flux: `changes` are fields that go over those of the folder's kustomization, `depends_on`
+    the names of units that come first, and a unit that is suspended is not written.
     """
 
     name: str
     path: str
     kind: UnitKind = UnitKind.FOLDER
     file: str = ""
+    line: int = 0
     options: UnitOptions = field(default_factory=UnitOptions)
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    depends_on: tuple[str, ...] = ()
     prunes: bool = True
     is_suspended: bool = False
     is_named: bool = False

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from gitsync.catalog.type_words import format_short_key
 from gitsync.manifests.repeats import is_built, is_same
-from gitsync.manifests.units import find_parts, find_unit_name
+from gitsync.manifests.units import find_cluster, find_parts, find_unit_name
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Prepared, Resource
-from gitsync.model.unit import Unit
+from gitsync.model.unit import Unit, UnitKind
 
 MOST_NAMED = 5
 """Units that one message names."""
@@ -126,10 +126,23 @@ def _make_problem(unit: Unit, rivals: Mapping[str, Prepared], chosen: set[str]) 
             f"bodies (for example {what}). Which one is meant?"
         )
         code, level = "UnitsConflict", Level.ERROR
-        hint = f"Set --path {unit.name}, name the unit under `units` in gitsync.yaml, or give them different names."
+        hint = _make_hint(unit)
     return Problem(
-        code=code, message=message, hint=hint, level=level, path=unit.file, line=1, unit=unit.name, parts=parts
+        code=code,
+        message=message,
+        hint=hint,
+        level=level,
+        path=unit.file,
+        line=unit.line or 1,
+        unit=unit.name,
+        parts=parts,
     )
+
+
+def _make_hint(unit: Unit) -> str:
+    if unit.kind is UnitKind.FLUX:
+        return f"Set --path {find_cluster(unit.name)}, or give them different names."
+    return f"Set --path {unit.name}, name the unit under `units` in gitsync.yaml, or give them different names."
 
 
 def _enumerate(names: Sequence[str]) -> str:

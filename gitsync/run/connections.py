@@ -181,6 +181,7 @@ def _open_checkout(config: Config, grace: Grace) -> Checkout:
         config_file=config.config_file,
         trusted=read_trusted_keys(config.trusted_keys) if config.trusted_keys else None,
         units=config.units,
+        variables=config.variables,
     )
 
 

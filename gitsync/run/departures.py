@@ -6,7 +6,7 @@ If one commit sets detach-on-delete and the next removes the manifest, with no r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from gitsync.config.config import Config
@@ -21,6 +21,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.plan import Departure
 from gitsync.model.policy import Policy
 from gitsync.model.record import Record
+from gitsync.model.unit import Unit, UnitKind
 from gitsync.run.prepare import read_source
 
 MOST_REVISIONS = 50
@@ -37,11 +38,14 @@ class Reading(NamedTuple):
 
 
 class _LastManifest(NamedTuple):
-    """The last manifest of a resource: its policy (None for an unknown one), its file and its units."""
+    """The last manifest of a resource: its policy (None for an unknown one), its file and its units. `flux` is the unit
+    if a Kustomization of Flux built it.
+    """
 
     policy: Policy | None = None
     path: str = ""
     units: tuple[str, ...] = ()
+    flux: Unit | None = None
 
 
 def find_departures(
@@ -57,7 +61,20 @@ def find_departures(
 
 def _make_departure(source: Checkout, record: Record, last: _LastManifest) -> Departure:
     reason = _explain_removal(source, record, last)
-    return Departure(policy=last.policy, path=last.path, units=last.units, reason=reason)
+    policy = _restrict(last.policy or record.policy, _find_unit(source, last.units or (record.unit,)))
+    return Departure(policy=policy, path=last.path, units=last.units, reason=reason)
+
+
+def _find_unit(source: Checkout, names: Collection[str]) -> Unit | None:
+    """The unit of one of these names that is built now."""
+    return next((unit for unit in source.units.values() if unit.name in names), None)
+
+
+def _restrict(policy: Policy, unit: Unit | None) -> Policy:
+    """The policy of what a unit no longer contains: Flux deletes nothing of one that is suspended or not pruned."""
+    if unit is None or policy is not Policy.MANAGE:
+        return policy
+    return Policy.SKIP if unit.is_suspended else policy if unit.prunes else Policy.DETACH_ON_DELETE
 
 
 def _find_last_manifests(
@@ -94,18 +111,23 @@ def _read_last_manifests(
     found: dict[Key, _LastManifest] = {}
     for one in (one for one in manifests.resources if one.key in removed):
         units = (*(found[one.key].units if one.key in found else ()), find_unit_name(one))
-        found[one.key] = _LastManifest(find_policy(one, manifests.namespaces, default), one.source.path, units)
+        flux = one.unit if one.unit and one.unit.kind is UnitKind.FLUX else None
+        found[one.key] = _LastManifest(find_policy(one, manifests.namespaces, default), one.source.path, units, flux)
     return found
 
 
 def _explain_removal(source: Checkout, record: Record, last: _LastManifest) -> str:
     """A sentence for people; the plain one if nothing more is known."""
     path, unit = last.path, last.units[0] if last.units else record.unit
+    is_built = any(unit == one.name for one in source.units.values())
+    if last.flux and not is_built and is_inside(unit, source.wanted.path):
+        return f"Removed from git: the Kustomization {unit} is no longer built (it was declared in {last.flux.file})."
     if unit and not is_inside(unit, source.wanted.path):
-        return f"Removed from git: its folder {unit} is not in --path {source.wanted.path}."
+        kind = "unit" if last.flux else "folder"
+        return f"Removed from git: its {kind} {unit} is not in --path {source.wanted.path}."
     if path in source.ignored:
         return f"Removed from git: its file {path} is now ignored by .gitsyncignore."
-    if path not in source.files and any(unit == one.name for one in source.units.values()):
+    if path not in source.files and is_built:
         return f"Removed from git: the unit {unit} no longer contains it."
     if path and path not in source.files:
         return f"Removed from git: its file {path} is gone."

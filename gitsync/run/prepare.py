@@ -23,6 +23,7 @@ from gitsync.redaction import Redactions
 from gitsync.request.build import prepare
 from gitsync.request.credential_choice import CredentialOf
 from gitsync.request.exports import has_expressions
+from gitsync.request.unit_order import order_units
 from gitsync.run.variables import find_declared, has_references, list_references
 
 
@@ -95,7 +96,7 @@ def prepare_resources(
         unknown_fields="warn" if settings.unknown_fields == "warn" else "error",
         today=today,
     )
-    return tuple(_check_expressions(one, catalog) for one in prepared)
+    return tuple(_check_expressions(one, catalog) for one in order_units(prepared))
 
 
 def _check_expressions(prepared: Prepared, catalog: Catalog) -> Prepared:

@@ -125,6 +125,7 @@ def _read_both(config: Config) -> tuple[RevisionManifests, RevisionManifests]:
         status_dir=status_dir,
         trusted=trusted,
         units=config.units,
+        variables=config.variables,
         builds=(builds := Builds(grace=access.grace)),
     )
     if config.from_revision is None:
@@ -141,6 +142,7 @@ def _read_both(config: Config) -> tuple[RevisionManifests, RevisionManifests]:
         config_file=config.config_file,
         trusted=trusted,
         units=config.units,
+        variables=config.variables,
         builds=builds,
     ) as checkout:
         return before, _take_manifests(checkout)

@@ -46,11 +46,27 @@ async def look_up_references(
     return {one: ReferencedValues(fault=f"timed out waiting for {describe(one)}") for one in wanted}
 
 
+def refuse_ambiguous(wanted: Iterable[ValuesReference], manifests: Manifests) -> References:
+    """The references that the manifests declare again with other values, for example in the folders of two clusters."""
+    fault = "is declared twice, with different values"
+    return {
+        one: ReferencedValues(fault=f"{describe(one)} {fault}")
+        for one in wanted
+        if _find_address(one) in manifests.ambiguous
+    }
+
+
+def _find_address(reference: ValuesReference) -> Address:
+    return Address(Holder(reference.kind), reference.namespace, reference.name)
+
+
 def find_declared(wanted: Iterable[ValuesReference], manifests: Manifests) -> References:
     """The values of references that the manifests declare, for commands that ask no source. An optional one that they
     do not declare counts as missing.
     """
-    return {reference: _find_declared(reference, manifests) for reference in wanted}
+    wanted = tuple(wanted)
+    found = {reference: _find_declared(reference, manifests) for reference in wanted}
+    return {**found, **refuse_ambiguous(wanted, manifests)}
 
 
 async def _look_up_all(wanted: Mapping[ValuesReference, frozenset[str]], lookup: Lookup) -> References:
@@ -60,9 +76,8 @@ async def _look_up_all(wanted: Mapping[ValuesReference, frozenset[str]], lookup:
 async def _look_up(reference: ValuesReference, names: frozenset[str], lookup: Lookup) -> ReferencedValues:
     if not names:
         return ReferencedValues()
-    address = Address(Holder(reference.kind), reference.namespace, reference.name)
     try:
-        state = await lookup.ask_each(address, names)
+        state = await lookup.ask_each(_find_address(reference), names)
     except VaultError as error:
         return ReferencedValues(fault=f"{describe(reference)} cannot be read: {error.message.rstrip('.')}")
     values = {name: _convert(reference, value) for name, value in state.values.items()}

@@ -9,12 +9,14 @@ from dataclasses import dataclass, field, replace
 
 from gitsync.errors import SourceError
 from gitsync.manifests.origins import list_origins
-from gitsync.manifests.units import SUFFIXES, find_parts
+from gitsync.manifests.units import SUFFIXES, find_cluster, find_parts
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit, UnitKind
 from gitsync.units.builds import BuildJob, Builds
 from gitsync.units.closure import KustomizationReader, find_inputs
+from gitsync.units.flux_build import lay_out, make_metadata_fields, place_at_object
+from gitsync.units.flux_objects import mentions_flux
 from gitsync.units.kustomization import find_inline_fault, resolve
 from gitsync.units.kustomize import has_tool
 from gitsync.units.tree import SourceTree, find_folder
@@ -49,6 +51,7 @@ def build_units(units: Sequence[Unit], reader: KustomizationReader, builds: Buil
     texts = {name: text for name, text in results.items() if isinstance(text, bytes)}
     errors |= {name: error for name, error in results.items() if isinstance(error, UnbuildableError)}
     errors |= {name: _make_no_tool(job.path) for name, job in jobs.items() if name not in results}
+    errors |= {name: place_at_object(error, by_name[name]) for name, error in errors.items() if _is_made(error, reader)}
     return BuiltUnits(
         files={_make_result_path(by_name[name]): text for name, text in texts.items()},
         units={
@@ -65,7 +68,7 @@ def list_inputs(units: Iterable[Unit], reader: KustomizationReader) -> frozenset
     found: set[str] = set()
     for unit in units:
         try:
-            found.update(find_inputs(unit.file, reader))
+            found.update(path for path in find_inputs(*_find_start(unit, reader)) if path in reader.tree.paths)
         except UnbuildableError:
             found.update(reader.list_below(unit.path))
     return frozenset(found)
@@ -76,9 +79,14 @@ def mentions_aso(contents: Iterable[bytes]) -> bool:
     return any(_ASO_GROUP.search(content) for content in contents)
 
 
+def _find_start(unit: Unit, reader: KustomizationReader) -> tuple[str, KustomizationReader]:
+    """The kustomization of a unit, and the source that it is in. UnbuildableError if there is none."""
+    return lay_out(unit, reader) if unit.kind is UnitKind.FLUX else (unit.file, reader)
+
+
 def _is_component(unit: Unit, reader: KustomizationReader) -> bool:
     try:
-        return reader.read(unit.file).is_component
+        return unit.kind is UnitKind.KUSTOMIZATION and reader.read(unit.file).is_component
     except UnbuildableError:
         return False
 
@@ -87,25 +95,35 @@ def _make_jobs(
     units: Mapping[str, Unit], reader: KustomizationReader
 ) -> tuple[dict[str, BuildJob], dict[str, UnbuildableError]]:
     """The job of each unit by its name, and the errors of those that have none. Files are read together."""
+    starts: dict[str, tuple[str, KustomizationReader]] = {}
     inputs: dict[str, tuple[str, ...]] = {}
     jobs: dict[str, BuildJob] = {}
     errors: dict[str, UnbuildableError] = {}
     for name, unit in units.items():
         try:
-            inputs[name] = find_inputs(unit.file, reader)
+            starts[name] = _find_start(unit, reader)
+            inputs[name] = find_inputs(*starts[name])
         except UnbuildableError as error:
-            errors[name] = error
+            errors[name] = place_at_object(error, unit) if name in starts and starts[name][1] is not reader else error
     with suppress(SourceError):  # too much for one source; perhaps not for one unit
-        reader.tree.read(sorted({path for paths in inputs.values() for path in paths}))
+        reader.tree.read(sorted({path for paths in inputs.values() for path in paths if path in reader.tree.paths}))
     for name, paths in inputs.items():
-        unit = units[name]
+        unit, (start, laid_out) = units[name], starts[name]
         try:
             jobs[name] = BuildJob(
-                path=unit.file, files=reader.tree.read(paths), is_restricted=unit.options.is_restricted
+                path=start,
+                files=laid_out.tree.read(paths),
+                is_restricted=unit.options.is_restricted,
+                more=make_metadata_fields(unit),
             )
         except SourceError as error:
             errors[name] = UnbuildableError(error.message, hint=error.hint, path=unit.file)
     return jobs, errors
+
+
+def _is_made(error: UnbuildableError, reader: KustomizationReader) -> bool:
+    """Tell whether an error is about a kustomization that was made for the build, and has no file."""
+    return error.problem.path not in reader.tree.paths
 
 
 def _make_no_tool(path: str) -> UnbuildableError:
@@ -136,17 +154,35 @@ def _make_problems(
         replace(
             _locate(error.problem, reader),
             level=_find_level(below[name], reader.tree),
-            unit=unit.name,
-            parts=find_parts(reader.list_reachable(unit.file)),
+            unit=find_cluster(unit.name) if _may_lead_on(unit, below[name], reader.tree) else unit.name,
+            parts=find_parts(_list_reachable(unit, reader)),
         )
         for name, (unit, error) in failed.items()
     )
 
 
+def _may_lead_on(unit: Unit, paths: Sequence[str], tree: SourceTree) -> bool:
+    """Tell whether a unit of Flux may declare further ones: all that its cluster has are held then, but for those that
+    are built. One without any file may have lost them by a slip in its path.
+    """
+    if unit.kind is not UnitKind.FLUX:
+        return False
+    try:
+        return not paths or mentions_flux(tree.read(paths).values())
+    except SourceError:
+        return True
+
+
 def _list_texts(unit: Unit, reader: KustomizationReader) -> list[str]:
     """The files that may have manifests of a unit: those below its folder, and those that it names."""
-    paths = {*reader.list_below(unit.path), *reader.list_reachable(unit.file)}
+    paths = {*reader.list_below(unit.path), *_list_reachable(unit, reader)}
     return sorted(path for path in paths if path.endswith(SUFFIXES))
+
+
+def _list_reachable(unit: Unit, reader: KustomizationReader) -> frozenset[str]:
+    """The files of a unit's kustomization and of all that it is built on, as far as they can be read."""
+    start = unit.file if unit.kind is UnitKind.KUSTOMIZATION else reader.find_in(unit.path)
+    return reader.list_reachable(start) if start else frozenset()
 
 
 def _find_level(paths: Sequence[str], tree: SourceTree) -> Level:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import Any
 
 from gitsync.processes.grace_period import Grace
 from gitsync.units.kustomize import TIMEOUT, build
@@ -22,15 +23,19 @@ _WORKERS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildJob:
-    """What one build needs: the path of its kustomization and all files. They say all about the result."""
+    """What one build needs: the path of its kustomization and all files. They say all about the result.
+
+    `more` are fields of a kustomization around it.
+    """
 
     path: str
     files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
     is_restricted: bool = True
+    more: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def digest(self) -> str:
-        digest = hashlib.sha256(json.dumps([self.path, self.is_restricted]).encode())
+        digest = hashlib.sha256(json.dumps([self.path, self.is_restricted, self.more]).encode())
         for path, content in sorted(self.files.items()):
             digest.update(json.dumps([path, len(content)]).encode())
             digest.update(content)
@@ -80,6 +85,13 @@ class Builds:
             )
         try:
             timeout = min(self.timeout, remaining)
-            return build(job.path, job.files, is_restricted=job.is_restricted, timeout=timeout, grace=self.grace)
+            return build(
+                job.path,
+                job.files,
+                is_restricted=job.is_restricted,
+                more=job.more,
+                timeout=timeout,
+                grace=self.grace,
+            )
         except UnbuildableError as error:
             return error

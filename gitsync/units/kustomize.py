@@ -15,6 +15,7 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from gitsync.errors import SourceError
 from gitsync.manifests.origins import ORIGIN_PREFIX
@@ -52,13 +53,15 @@ def build(
     files: Mapping[str, bytes],
     *,
     is_restricted: bool = True,
+    more: Mapping[str, Any] | None = None,
     timeout: float = TIMEOUT,
     grace: Grace | None = None,
 ) -> bytes:
     """The manifests of the kustomization at `path`, as one YAML text; each names its origin in an annotation.
 
-    `files` are all that the build may need. `is_restricted` keeps the tool to files below each kustomization. `timeout`
-    is in seconds; the tool ends with `grace`. SourceError if no tool is installed, UnbuildableError if the build fails.
+    `files` are all that the build may need. `more` are fields of a kustomization around it. `is_restricted` keeps the
+    tool to files below each kustomization. `timeout` is in seconds; the tool ends with `grace`. SourceError if no tool
+    is installed, UnbuildableError if the build fails.
     """
     command = _find_command(path, is_restricted=is_restricted)
     with open_temporary_folder() as temporary:
@@ -66,7 +69,7 @@ def build(
         folder = temporary / _SOURCE / PurePosixPath(path).parent
         wrapper, home = temporary / "wrapper", temporary / "home"
         home.mkdir()
-        write_files(wrapper, {"kustomization.yaml": _make_wrapper(path)})
+        write_files(wrapper, {"kustomization.yaml": _make_wrapper(path, more or {})})
         call = ProgramCall(
             program=Program.KUSTOMIZE,
             command=[*command, str(wrapper)],
@@ -77,7 +80,8 @@ def build(
             memory=MEMORY,
         )
         result = _run(path, call)
-        if result.code != 0:  # the tool may be too old for origins; and its complaint is shorter without the wrapper
+        # The tool may be too old for origins; and its complaint is shorter without the wrapper.
+        if result.code != 0 and not more:
             result = _run(path, replace(call, command=[*command, str(folder)], folder=folder))
     if result.code != 0:
         complaint = result.complaint.decode("utf-8", "replace")
@@ -97,10 +101,10 @@ def _find_command(path: str, *, is_restricted: bool) -> tuple[str, ...]:
     )
 
 
-def _make_wrapper(path: str) -> bytes:
+def _make_wrapper(path: str, more: Mapping[str, Any]) -> bytes:
     """A kustomization that builds the one at `path`, and asks for the origin of each manifest."""
     folder = PurePosixPath(f"{ORIGIN_PREFIX}{path}").parent
-    return json.dumps({"resources": [str(folder)], "buildMetadata": ["originAnnotations"]}).encode()
+    return json.dumps({"resources": [str(folder)], "buildMetadata": ["originAnnotations"], **more}).encode()
 
 
 def _explain(path: str, complaint: str) -> UnbuildableError:

@@ -153,7 +153,8 @@ class World:
         self.stop = asyncio.Event()
         config = replace(Config(source=str(self.folder), subscription=SUBSCRIPTION), **settings)
         seals = make_seals(config, os.environ)
-        with open_checkout(str(self.folder)) as source, StatusFolder(self.state, seals) as store:
+        checkout = open_checkout(str(self.folder), path=config.path, variables=config.variables)
+        with checkout as source, StatusFolder(self.state, seals) as store:
             async with self.azure() as azure:
                 access = self.access(azure.url)
                 async with open_arms(access, self.clock) as arms:

@@ -8,8 +8,9 @@ and reported.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -17,6 +18,7 @@ from typing import Self
 from gitsync.config.config_file import FILE_NAME, is_in_repository
 from gitsync.config.source_settings import SourceFile
 from gitsync.errors import SourceError
+from gitsync.formats.repository_name import normalize_repository
 from gitsync.git.access import GitAccess, Remote, open_remote
 from gitsync.git.command import GitFailedError
 from gitsync.git.source.blob import is_content_of
@@ -41,6 +43,7 @@ from gitsync.git.source.worktree import (
 from gitsync.model.problem import Problem
 from gitsync.model.unit import Unit, UnitEntry
 from gitsync.units.builds import Builds
+from gitsync.units.with_flux import FluxContext
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,11 +114,13 @@ def open_checkout(  # noqa: PLR0913 - each says what is read
     trusted: TrustedKeys | None = None,
     units: tuple[UnitEntry, ...] | None = None,
     builds: Builds | None = None,
+    variables: tuple[tuple[str, str], ...] = (),
 ) -> Checkout:
     """Read SOURCE, without manifests below `status_dir` if it is in the source, and without its gitsync.yaml if that is
     the operator's own `config_file`, which has been read already.
 
-    `units` are those that the operator names, None to take those of the source; `builds` are those of the run.
+    `units` are those that the operator names, None to take those of the source; `builds` are those of the run, and
+    `variables` those of the operator.
     `offline` is for commands that only need the files: the revision, state and remote of a folder are not read.
     With `trusted`, only a commit that one of these keys signed is read, and exactly as it was committed.
     Raises SourceError if SOURCE cannot be read, or is not signed so; ConfigError if its gitsync.yaml is invalid.
@@ -124,8 +129,10 @@ def open_checkout(  # noqa: PLR0913 - each says what is read
     source = parse_location(location)
     wanted = Wanted(path=check_path(path), entries=units, builds=builds or Builds(grace=access.grace))
     if isinstance(source, Url):
+        wanted = replace(wanted, flux=FluxContext(lambda: normalize_repository(source.text), variables))
         return _read_url(source, ref, wanted, access, trusted)
     refuse_look_alike(source.path / wanted.path)
+    wanted = replace(wanted, flux=FluxContext(make_repository_finder(source.path, access), variables))
     without = find_excluded(source.path, status_dir)
     wanted = replace(
         wanted, without=without, has_settings=ref is not None or not _is_settings_file(source.path, config_file)
@@ -142,6 +149,27 @@ def open_checkout(  # noqa: PLR0913 - each says what is read
     except BaseException:
         tree.close()
         raise
+
+
+def make_repository_finder(folder: Path, access: GitAccess) -> Callable[[], str]:
+    """Make the function that returns the name of the repository around a folder, "" if it has no remote that is known.
+
+    git is asked when the name is needed, and once.
+    """
+
+    @cache
+    def find_repository() -> str:
+        try:
+            tree = find_work_tree(folder, access)
+            if tree is None:
+                return ""
+            with tree:
+                url = find_remote_url(tree)
+        except (GitFailedError, SourceError):
+            return ""
+        return normalize_repository(url.text) if url else ""
+
+    return find_repository
 
 
 def _is_settings_file(folder: Path, config_file: Path | None) -> bool:

@@ -28,18 +28,18 @@ from gitsync.git.source.selection import (
 from gitsync.manifests.units import SUFFIXES
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit, UnitEntry, UnitKind
-from gitsync.units.build import build_units
 from gitsync.units.build import list_inputs as list_unit_inputs
 from gitsync.units.builds import Builds
 from gitsync.units.closure import KustomizationReader
 from gitsync.units.discovery import FoundUnits, find_units
+from gitsync.units.with_flux import FluxContext, build_all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """The wanted part of a source: the manifests below `path` ("" for all), except those below folders in `without`,
     and its own settings, if it `has_settings`. `entries` are units that the operator names; None to take those of the
-    source. `builds` are those of the run.
+    source. `builds` are those of the run, and `flux` is what following Flux needs.
     """
 
     path: str = ""
@@ -48,6 +48,7 @@ class Wanted:
     budget: ReadLimits = field(default_factory=ReadLimits)
     entries: tuple[UnitEntry, ...] | None = None
     builds: Builds = field(default_factory=Builds, compare=False, repr=False)
+    flux: FluxContext = field(default_factory=FluxContext, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,8 +74,10 @@ def read_contents(listing: SourceListing, wanted: Wanted) -> SourceContents:
     """
     settings = _read_settings(listing, wanted)
     choice = _choose(listing, wanted, settings)
-    built = build_units(choice.units.built, choice.reader, wanted.builds)
-    files = {**listing.read(choice.manifests), **built.files}
+    plain = listing.read(choice.manifests)
+    built = build_all(choice.units.built, plain, choice.reader, wanted.builds, wanted.flux)
+    own = {path: content for path, content in plain.items() if not built.covers(path)}
+    files = {**own, **built.files}
     return SourceContents(
         files=dict(sorted(files.items())),
         units={**choice.units.folders, **built.units},
@@ -103,7 +106,9 @@ def list_inputs(listing: SourceListing, wanted: Wanted) -> Mapping[str, str]:
     """Every file that `read_contents` reads of a listing, by path, with its id ("" in a folder)."""
     choice = _choose(listing, wanted, _read_settings(listing, wanted))
     entries = (*choice.manifests, *_find_settings_entries(listing, wanted))
-    needed = list_unit_inputs(choice.units.built, choice.reader)
+    plain = listing.read(choice.manifests)
+    built = build_all(choice.units.built, plain, choice.reader, wanted.builds, wanted.flux)
+    needed = list_unit_inputs((*choice.units.built, *built.flux), choice.reader)
     return {entry.path: entry.id for entry in entries} | {path: choice.source_files.find_id(path) for path in needed}
 
 

@@ -6,12 +6,9 @@ A folder's path and a URL's user are matters of one machine, so neither is used.
 from __future__ import annotations
 
 import hashlib
-import re
 
+from gitsync.formats.repository_name import normalize_repository
 from gitsync.git.source.checkout import Checkout
-
-_SCP_LIKE = re.compile(r"(?:[^/@]+@)?(?P<host>[^/:@]+):(?P<path>.+)")
-_WEB_LIKE = re.compile(r"(?:https?|ssh)://(?:[^/@]*@)?(?P<host>[^/:@]+)(?::\d+)?/(?P<path>.*)")
 
 
 def find_repository(source: Checkout) -> str:
@@ -20,13 +17,6 @@ def find_repository(source: Checkout) -> str:
     "" for a source without a remote: its revision, which is a digest of the whole history, says which one it is.
     """
     return normalize_repository(source.remote.url) if source.remote else ""
-
-
-def normalize_repository(url: str) -> str:
-    """The name of a repository by its URL: https and ssh spell the same one. A file URL is its path."""
-    match = _WEB_LIKE.fullmatch(url) or (None if "://" in url or url.startswith("/") else _SCP_LIKE.fullmatch(url))
-    path = (match["path"] if match else url.removeprefix("file://")).rstrip("/").removesuffix(".git")
-    return f"{match['host'].casefold()}/{path.lstrip('/')}" if match else path
 
 
 def find_revision(source: Checkout) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from gitsync.config.source_settings import SourceFile
 from gitsync.errors import SourceError
+from gitsync.formats.repository_name import normalize_repository
 from gitsync.git.access import GitAccess, Remote, open_remote
 from gitsync.git.command import GitFailedError
 from gitsync.git.source.checkout import check_outside, find_excluded, find_remote
@@ -28,6 +29,7 @@ from gitsync.git.source.worktree import WorkTree, find_work_tree
 from gitsync.model.problem import Problem
 from gitsync.model.unit import Unit, UnitEntry
 from gitsync.units.builds import Builds
+from gitsync.units.with_flux import FluxContext
 
 _STEPS = re.compile(r"(?:[~^][0-9]{0,4})+\Z")
 _DEEPENED = "refs/gitsync/deepened"
@@ -78,15 +80,18 @@ def read_revision(  # noqa: PLR0913 - each says what is read
     trusted: TrustedKeys | None = None,
     units: tuple[UnitEntry, ...] | None = None,
     builds: Builds | None = None,
+    variables: tuple[tuple[str, str], ...] = (),
 ) -> RevisionManifests:
     """Read one revision of SOURCE. A revision without the folder `path` has no manifests. `units` are those that the
-    operator names, None to take those of the source; `builds` are those of the run.
+    operator names, None to take those of the source; `builds` are those of the run, and `variables` those of the
+    operator.
 
     SourceError, which names the revision, if it cannot be read, or is not signed by a `trusted` key.
     """
     wanted = Wanted(path=check_path(path), entries=units, builds=builds or Builds(grace=access.grace))
     parsed, source = _parse(name), parse_location(location)
     if isinstance(source, Url):
+        wanted = replace(wanted, flux=FluxContext(lambda: normalize_repository(source.text), variables))
         found = _fetch(open_remote(source, access), parsed, wanted, None, trusted)
         return replace(found, repository=source.text)
     refuse_look_alike(source.path / wanted.path)
@@ -101,6 +106,8 @@ def read_revision(  # noqa: PLR0913 - each says what is read
             check_outside(tree, trusted)
         wanted = replace(wanted, without=find_excluded(source.path, status_dir))
         remote, _ = find_remote(tree, access)
+        repository = normalize_repository(remote.url) if remote else ""
+        wanted = replace(wanted, flux=FluxContext(lambda: repository, variables))
         found = _read_from(tree, parsed, wanted, access, trusted)
         return replace(found, repository=remote.name if remote else str(source.path))
 

@@ -1,0 +1,128 @@
+"""Variables in the objects of Flux that a unit builds: Flux replaces them there as in all other documents.
+
+Following needs the values before the sources of a run are open, so they come from the operator, the unit, and the
+ConfigMaps that the source declares. Secrets give none: reports show paths and names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from gitsync.manifests.expansion_functions import MAX_CHARACTERS, ExpansionBudget, TooLargeExpansionError
+from gitsync.manifests.reader import read_manifests
+from gitsync.manifests.substitution import Use, substitute
+from gitsync.manifests.variable_uses import VariablePlace, VariableUses, describe_unset
+from gitsync.manifests.variable_values import ReferencedValues, describe, join_lines, make_variables
+from gitsync.manifests.yaml_documents import Document
+from gitsync.model.export import Holder
+from gitsync.model.problem import Level, Problem, SourceLocation
+from gitsync.model.unit import Unit, ValuesReference
+from gitsync.model.variables import VariableValues
+from gitsync.problems.field_path import FieldPath
+
+CHANGES: Final = ("targetNamespace", "namePrefix", "nameSuffix", "patches", "images", "components", "commonMetadata")
+"""Fields of a Kustomization that change what its folder declares."""
+
+_READ: Final[frozenset[FieldPath]] = frozenset(
+    {("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace")}
+    | {("spec", name) for name in ("path", "sourceRef", "postBuild", "dependsOn", "prune", "suspend", "url", *CHANGES)}
+)
+"""The fields that decide what is built. A variable in another one does not matter."""
+
+_HOLDER: Final = re.compile(rb"kind[\"']?:\s*[\"']?ConfigMap\b")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplacedObject:
+    """A document with its variables replaced, and what is wrong with them. `is_unknown` tells that a ConfigMap which
+    may give a value was not found yet.
+    """
+
+    document: Document
+    problems: tuple[Problem, ...] = ()
+    is_unknown: bool = False
+
+
+@dataclass(slots=True)
+class FluxVariables:
+    """The variables of the units of one source. Mutable: ConfigMaps are added as units are built.
+
+    `given` are the values of the operator.
+    """
+
+    given: tuple[tuple[str, str], ...] = ()
+    budget: ExpansionBudget = field(default_factory=ExpansionBudget)
+    _unread: list[tuple[str, bytes, Unit | None]] = field(default_factory=list)
+    _declared: dict[tuple[str, str], list[Mapping[str, str]]] = field(default_factory=lambda: defaultdict(list))
+
+    def declare(self, files: Mapping[str, bytes], units: Mapping[str, Unit]) -> None:
+        """Add the ConfigMaps of files. They are read once a unit needs one."""
+        self._unread += [(path, text, units.get(path)) for path, text in files.items() if _HOLDER.search(text)]
+
+    def find(self, unit: Unit | None) -> VariableValues | None:
+        """The variables of a unit (None for plain files); None if its documents are left as they are."""
+        substitution = unit.options.substitution if unit else None
+        references = {one: self._look_up(one) for one in (substitution.references if substitution else ())}
+        return make_variables((unit,) if unit else (), self.given, references).find(unit)
+
+    def replace(self, document: Document, values: VariableValues, unit: Unit | None) -> ReplacedObject:
+        """Replace the variables of one object of Flux."""
+        try:
+            substituted = substitute(document, values, self.budget, unit)
+        except TooLargeExpansionError:
+            return ReplacedObject(document=document, problems=(_make_too_large(document),))
+        uses = [use for use in substituted.uses if use.path[:1] in _READ or use.path[:2] in _READ]
+        invalid = substituted.document.problems[len(document.problems) :]
+        return ReplacedObject(
+            document=substituted.document,
+            problems=(
+                *invalid,
+                *_list_unset(uses, document, values, unit),
+            ),
+            is_unknown=any(use.variable.is_unread for use in uses),
+        )
+
+    def _look_up(self, reference: ValuesReference) -> ReferencedValues:
+        if reference.kind == Holder.SECRET:
+            return ReferencedValues(fault=f"{describe(reference)} is secret, and objects of Flux show their values")
+        self._read_all()
+        found = self._declared.get((reference.namespace, reference.name), [])
+        if any(one != found[0] for one in found):
+            return ReferencedValues(fault=f"{describe(reference)} is declared twice, with different values")
+        if not found:
+            return ReferencedValues(fault=f"{describe(reference)} is not in the source")
+        return ReferencedValues(values={name: join_lines(text) for name, text in found[0].items()})
+
+    def _read_all(self) -> None:
+        for path, content, unit in self._unread:
+            units = {path: unit} if unit else {}
+            variables = make_variables(units.values(), self.given)
+            manifests = read_manifests({path: content}, units=units, variables=variables)
+            for place, values in manifests.config_maps.items():
+                self._declared[place].append(values)
+        self._unread.clear()
+
+
+def _list_unset(
+    uses: Iterable[Use], document: Document, values: VariableValues, unit: Unit | None
+) -> Iterator[Problem]:
+    """One problem for each variable."""
+    found = VariableUses()
+    for use in uses:
+        place = VariablePlace(source=SourceLocation(document.path, use.line), path=use.path, resource=None)
+        found.add(describe_unset(use.variable, values, unit), place, unit, Level.ERROR)
+    return found.attach([])
+
+
+def _make_too_large(document: Document) -> Problem:
+    return Problem(
+        code="VariablesTooLarge",
+        message=f"The variables of Flux's objects expand to more than {MAX_CHARACTERS:,} characters.",
+        hint="Shorten their values, or use them less often.",
+        path=document.path,
+        line=document.line(),
+    )

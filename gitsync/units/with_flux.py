@@ -1,0 +1,121 @@
+"""The units of a source with those of Flux among them: a folder that a Kustomization builds is no unit of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from gitsync.manifests.units import ROOT
+from gitsync.model.problem import Problem
+from gitsync.model.unit import Unit
+from gitsync.units.build import BuiltUnits, build_units
+from gitsync.units.builds import Builds
+from gitsync.units.closure import KustomizationReader
+from gitsync.units.flux import follow_flux
+from gitsync.units.flux_objects import FluxObjects, find_flux_objects, join_flux_objects
+from gitsync.units.flux_variables import FluxVariables
+from gitsync.units.tree import list_folders
+
+
+@dataclass(frozen=True, slots=True)
+class FluxContext:
+    """What following needs next to the files: `find_repository` returns the name of this repository, and `variables`
+    are those of the operator.
+    """
+
+    find_repository: Callable[[], str] = str
+    variables: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class AllUnits:
+    """Everything that was built, and `flux`, the units of Kustomizations among it. `covered` are their folders, whose
+    files are not read in any other way.
+    """
+
+    files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
+    units: Mapping[str, Unit]
+    problems: tuple[Problem, ...]
+    used: frozenset[str]
+    flux: tuple[Unit, ...] = ()
+
+    @cached_property
+    def folders(self) -> frozenset[str]:
+        """The folders that Kustomizations build."""
+        return frozenset(unit.path for unit in self.flux)
+
+    def covers(self, path: str) -> bool:
+        """Tell whether a file is in the folder of a Kustomization that is followed."""
+        return any(folder in self.folders for folder in list_folders(path))
+
+
+@dataclass(slots=True)
+class _FluxBuilds:
+    """Builds the units of Flux. Mutable: it keeps the results."""
+
+    reader: KustomizationReader
+    builds: Builds
+    variables: FluxVariables
+    done: list[BuiltUnits] = field(default_factory=list)
+    results: dict[str, BuiltUnits] = field(default_factory=dict)
+
+    def build(self, units: Sequence[Unit]) -> None:
+        """Build units together, and keep the ConfigMaps that they declare."""
+        built = build_units(units, self.reader, self.builds)
+        self.done.append(built)
+        self.variables.declare(built.files, built.units)
+        for path, unit in built.units.items():
+            self.results[unit.name] = BuiltUnits(files={path: built.files[path]}, units={path: unit})
+
+    def read(self, unit: Unit) -> FluxObjects:
+        """The objects of Flux in what was built of a unit."""
+        built = self.results.get(unit.name, BuiltUnits())
+        return find_flux_objects(built.files, built.units, self.variables)
+
+
+def build_all(
+    roots: tuple[Unit, ...],
+    plain: Mapping[str, bytes],
+    reader: KustomizationReader,
+    builds: Builds,
+    context: FluxContext,
+) -> AllUnits:
+    """Build the units at `roots`, and those of the Kustomizations of Flux in them and in the `plain` files.
+
+    SourceError if no tool is installed that a unit needs.
+    """
+    built = {unit.name: build_units([unit], reader, builds) for unit in _build_together(roots, reader, builds)}
+    flux = _FluxBuilds(reader, builds, FluxVariables(context.variables))
+    flux.variables.declare(plain, {})
+    for one in built.values():
+        flux.variables.declare(one.files, one.units)
+    start = join_flux_objects(
+        [
+            find_flux_objects(plain, {}, flux.variables),
+            *(find_flux_objects(one.files, one.units, flux.variables) for one in built.values()),
+        ]
+    )
+    followed = follow_flux(start, flux.build, flux.read, context.find_repository)
+    folders = frozenset(unit.path for unit in followed.units)
+    own = [one for name, one in built.items() if not _is_covered(name, folders)]
+    parts = (*own, *flux.done)
+    return AllUnits(
+        files={path: text for one in parts for path, text in one.files.items()},
+        units={path: unit for one in parts for path, unit in one.units.items()},
+        problems=(*(problem for one in parts for problem in one.problems), *followed.problems),
+        used=frozenset().union(*(one.used for one in parts)),
+        flux=followed.units,
+    )
+
+
+def _is_covered(unit: str, folders: Collection[str]) -> bool:
+    """Tell whether a kustomization is in a folder that Flux builds."""
+    folder = "" if unit == ROOT else unit
+    return any(one in folders for one in (folder, *list_folders(folder)))
+
+
+def _build_together(roots: tuple[Unit, ...], reader: KustomizationReader, builds: Builds) -> Iterable[Unit]:
+    """Build several units at a time; the results are kept, so that each is then built in no time."""
+    build_units(roots, reader, builds)
+    return roots

@@ -1,0 +1,119 @@
+"""The steps of docs/flux.md, with objects as a cluster exports them: nothing is written on the way from ASO to gitsync."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+import yaml
+from world import GROUP_ID, VNET_ID, World, of
+
+from gitsync.cli.offline import read_offline
+from gitsync.config.config import Config
+from gitsync.model.policy import Policy
+from gitsync.redaction import Redactions
+from gitsync.units.kustomize import has_tool
+
+pytestmark = pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
+
+PREFIXES = {"addressPrefixes": ["10.0.0.0/16"]}
+SKIP = {"serviceoperator.azure.com/reconcile-policy": "skip"}
+FLUX = """\
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: infra, namespace: flux-system}
+spec:
+  interval: 10m
+  path: ./infra/prod
+  prune: true
+  sourceRef: {kind: GitRepository, name: flux-system}
+"""
+
+
+def export(kind: str, version: str, arm_id: str, spec: Mapping[str, Any], more: Mapping[str, str]) -> dict[str, Any]:
+    """An object as `kubectl get -o yaml` prints it."""
+    name = arm_id.rpartition("/")[2]
+    owner = {"apiVersion": "resources.azure.com/v1api20200601", "kind": "ResourceGroup", "name": "core", "uid": "8c1d"}
+    manager = {"apiVersion": version, "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {".": {}}}, "operation": "Apply"}
+    ready = {"type": "Ready", "status": "True", "reason": "Succeeded", "observedGeneration": 2}
+    metadata: dict[str, Any] = {
+        "annotations": {
+            "kubectl.kubernetes.io/last-applied-configuration": json.dumps({"kind": kind, "spec": spec}),
+            "serviceoperator.azure.com/latest-reconciled-generation": "2",
+            "serviceoperator.azure.com/operator-namespace": "azureserviceoperator-system",
+            "serviceoperator.azure.com/resource-id": arm_id,
+            **more,
+        },
+        "creationTimestamp": "2025-11-03T09:14:06Z",
+        "finalizers": ["serviceoperator.azure.com/finalizer"],
+        "generation": 2,
+        "labels": {"kustomize.toolkit.fluxcd.io/name": "infra", "kustomize.toolkit.fluxcd.io/namespace": "flux-system"},
+        "managedFields": [{"manager": "kustomize-controller", "time": "2025-11-03T09:14:06Z", **manager}],
+        "name": name,
+        "namespace": "platform",
+        "resourceVersion": "912345",
+        "uid": "5f0c9a0e-1d3c-4a51-b0cd-53a1c1f8a7d1",
+    }
+    if kind != "ResourceGroup":
+        metadata["ownerReferences"] = [{"blockOwnerDeletion": True, "controller": True, **owner}]
+    status = {"conditions": [ready], "id": arm_id, "name": name, "location": "westeurope"}
+    return {
+        "apiVersion": version,
+        "kind": kind,
+        "metadata": metadata,
+        "spec": {**spec, "azureName": name},
+        "status": status,
+    }
+
+
+def export_all(more: Mapping[str, str]) -> str:
+    """`kubectl get resourcegroups,virtualnetworks -o yaml`."""
+    group = {"location": "westeurope"}
+    hub = {"location": "westeurope", "owner": {"name": "core"}, "addressSpace": PREFIXES}
+    items = [
+        export("ResourceGroup", "resources.azure.com/v1api20200601", GROUP_ID, group, more),
+        export("VirtualNetwork", "network.azure.com/v1api20240301", VNET_ID, hub, more),
+    ]
+    found = {"apiVersion": "v1", "items": items, "kind": "List", "metadata": {"resourceVersion": ""}}
+    return str(yaml.safe_dump(found))
+
+
+def says(world: World, files: Mapping[str, str]) -> World:
+    for old in world.folder.rglob("*.yaml"):
+        old.unlink()
+    for path, text in files.items():
+        (world.folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (world.folder / path).write_text(text)
+    world.git("add", "-A")
+    world.git("commit", "-q", "-m", "Change")
+    return world
+
+
+def test_from_a_cluster_to_gitsync_alone_without_a_write(tmp_path):
+    world = World(tmp_path)
+    world.outside("PUT", GROUP_ID, {"location": "westeurope"})
+    body = {"location": "westeurope", "properties": {"addressSpace": PREFIXES}}
+    world.outside("PUT", VNET_ID, body, api_version="2024-03-01")
+    tree = {"clusters/prod/infra.yaml": FLUX, "infra/prod/azure.yaml": export_all(SKIP)}
+
+    says(world, tree)
+    found = read_offline(Config(source=str(world.folder), path="clusters/prod"), Redactions())
+    assert (found.problems, {one.policy for one in found.prepared}) == ((), {Policy.SKIP}), "exported with ASO's policy"
+    assert (world.plan(path="clusters/prod").exit_code, world.writes) == (0, [])
+
+    tree["infra/prod/azure.yaml"] = export_all({})
+    planned = says(world, tree).plan(prune=True, path="clusters/prod")
+    assert (planned.exit_code, planned.problems, world.writes) == (0, (), []), "the first plan has no writes"
+    synced = world.sync(prune=True, path="clusters/prod")
+    assert (synced.exit_code, world.writes) == (0, [])
+    assert of(synced, "VirtualNetwork").arm_id == VNET_ID
+
+    tree["azure/prod/infra.yaml"] = tree.pop("clusters/prod/infra.yaml")
+    moved = says(world, tree).sync(prune=True, path="azure/prod")
+    assert (moved.exit_code, len(moved.results), world.writes) == (0, 2, []), "Flux no longer has the object"
+
+    tree["infra/prod/azure.yaml"] = export_all({}).replace("10.0.0.0/16", "10.0.0.0/15")
+    says(world, tree).sync(prune=True, path="azure/prod")
+    assert world.sent("PUT") == [VNET_ID], "from now on, gitsync writes"

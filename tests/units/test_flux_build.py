@@ -1,0 +1,241 @@
+"""What is built for a Flux Kustomization: its changes over the kustomization of its folder, or over all manifests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+import yaml
+from trees import GROUP, MemoryTree
+
+from gitsync.model.problem import Problem
+from gitsync.model.unit import Unit, UnitKind
+from gitsync.units.build import build_units
+from gitsync.units.builds import Builds
+from gitsync.units.closure import KustomizationReader
+from gitsync.units.flux_build import lay_out, lay_over, make_metadata_fields
+from gitsync.units.kustomize import has_tool
+from gitsync.units.with_flux import AllUnits, FluxContext, build_all
+
+HEAD = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\n"
+SOURCE = "sourceRef: {kind: GitRepository, name: flux-system}"
+
+
+def make_unit(**changes: Any) -> Unit:
+    return Unit(
+        name="prod/flux-system/app",
+        path="app",
+        kind=UnitKind.FLUX,
+        file="prod/app.yaml",
+        line=7,
+        changes=changes,
+    )
+
+
+def read(tree: MemoryTree, unit: Unit) -> tuple[str, Any]:
+    """The path and the content of the kustomization to build."""
+    path, reader = lay_out(unit, KustomizationReader(tree))
+    return path, yaml.safe_load(reader.tree.read([path])[path])
+
+
+LAID: Mapping[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
+    "texts replace those of the folder": (
+        {"targetNamespace": "b", "namePrefix": "x-", "nameSuffix": "-y"},
+        {"namespace": "a", "namePrefix": "z-"},
+        {"namespace": "b", "namePrefix": "x-", "nameSuffix": "-y"},
+    ),
+    "patches come after those of the folder": (
+        {"patches": [{"patch": "second"}]},
+        {"patches": [{"patch": "first"}]},
+        {"patches": [{"patch": "first"}, {"patch": "second"}]},
+    ),
+    "components come after those of the folder": (
+        {"components": ["../two"]},
+        {"components": ["../one"]},
+        {"components": ["../one", "../two"]},
+    ),
+    "an image replaces the one of its name": (
+        {"images": [{"name": "a", "newTag": "2"}]},
+        {"images": [{"name": "a", "newTag": "1"}, {"name": "b", "newTag": "1"}]},
+        {"images": [{"name": "b", "newTag": "1"}, {"name": "a", "newTag": "2"}]},
+    ),
+    "a name that is no text is left to kustomize": (
+        {"images": [{"name": ["a"]}]},
+        {"images": [{"name": {}}]},
+        {"images": [{"name": {}}, {"name": ["a"]}]},
+    ),
+    "other fields stay": ({"namePrefix": "x-"}, {"resources": ["a"]}, {"resources": ["a"], "namePrefix": "x-"}),
+}
+
+
+@pytest.mark.parametrize(("changes", "own", "laid"), LAID.values(), ids=LAID)
+def test_changes_go_over_the_kustomization_of_the_folder(
+    changes: dict[str, Any], own: dict[str, Any], laid: dict[str, Any]
+) -> None:
+    assert lay_over(changes, own) == laid
+
+
+def test_common_metadata_is_laid_around_everything_else() -> None:
+    unit = make_unit(commonMetadata={"labels": {"team": "a"}, "annotations": {"note": "b"}})
+    assert make_metadata_fields(unit) == {
+        "labels": [{"pairs": {"team": "a"}}],
+        "commonAnnotations": {"note": "b"},
+    }
+    assert make_metadata_fields(make_unit()) == {}
+
+
+def test_a_folder_without_a_kustomization_has_all_manifests_below_it() -> None:
+    files = {
+        "app/one.yaml": GROUP,
+        "app/deep/two.yml": GROUP,
+        "app/values.yaml": "a: b\n",
+        "app/readme.md": "kind: of\n",
+        "app/three.json": '{"kind": "ResourceGroup"}',
+        "app/five.yaml": '{\n  "kind": "ResourceGroup"\n}\n',
+        "app/six.yaml": "{{ if .Values.on }}\n  kind: ResourceGroup\n",
+        "app/own/kustomization.yaml": "resources: [a.yaml]\n",
+        "app/own/a.yaml": GROUP,
+        "app/own/inner/kustomization.yaml": "resources: []\n",
+        "apple/four.yaml": GROUP,
+    }
+    path, content = read(MemoryTree(files), make_unit(namePrefix="x-"))
+    assert path == "app/kustomization.yaml"
+    assert content == {"resources": ["deep/two.yml", "five.yaml", "one.yaml", "own"], "namePrefix": "x-"}, (
+        "as Flux: YAML with a kind"
+    )
+
+
+def test_a_kustomization_that_repeats_itself_with_aliases_is_not_written_out() -> None:
+    levels = "".join(f"l{n + 1}: &l{n + 1} [{', '.join([f'*l{n}'] * 9)}]\n" for n in range(12))
+    tree = MemoryTree({"app/kustomization.yaml": f"l0: &l0 [x]\n{levels}"})
+    path, reader = lay_out(make_unit(namePrefix="x-"), KustomizationReader(tree))
+    assert len(reader.tree.read([path])[path]) < 10_000
+
+
+FAULTS: Mapping[str, tuple[dict[str, str], dict[str, Any], str, int, str]] = {
+    "an empty folder is a fault of the object": ({"other/a.yaml": ""}, {}, "prod/app.yaml", 7, "app has no files"),
+    "a fault of the folder has its own line": (
+        {"app/kustomization.yaml": "namePrefix: x-\nresources:\n- ../nowhere\n"},
+        {"namePrefix": "y-"},
+        "app/kustomization.yaml",
+        3,
+        "../nowhere",
+    ),
+    "what only the object names is a fault of the object": (
+        {"app/kustomization.yaml": "resources: []\n"},
+        {"components": ["../nowhere"]},
+        "prod/app.yaml",
+        7,
+        "../nowhere",
+    ),
+    "a path out of the source is refused": (
+        {"app/a.yaml": GROUP.decode()},
+        {"components": ["../../etc"]},
+        "prod/app.yaml",
+        7,
+        "outside this source",
+    ),
+    "a key that is a list is no kustomization": (
+        {"app/kustomization.yaml": "resources: []\n? [a]\n: b\n"},
+        {"namePrefix": "y-"},
+        "app/kustomization.yaml",
+        1,
+        "not valid YAML",
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "changes", "path", "line", "text"), FAULTS.values(), ids=FAULTS)
+def test_a_unit_that_cannot_be_built_names_the_place_to_fix(
+    files: dict[str, str], changes: dict[str, Any], path: str, line: int, text: str
+) -> None:
+    built = build_units([make_unit(**changes)], KustomizationReader(MemoryTree(files)), Builds())
+    assert [(one.path, one.line, one.code) for one in built.problems] == [(path, line, "KustomizationFailed")]
+    assert text in built.problems[0].message
+
+
+def test_the_paths_of_a_source_are_not_copied_for_each_unit() -> None:
+    class Paths(dict[str, bytes]):
+        """Paths that refuse to be listed."""
+
+        def __iter__(self) -> Any:
+            raise AssertionError("all paths were listed")
+
+    tree = MemoryTree({"app/kustomization.yaml": "resources: [a.yaml]\n", "app/a.yaml": GROUP})
+    tree._files = Paths(tree._files)
+    path, reader = lay_out(make_unit(namePrefix="x-"), KustomizationReader(tree))
+    assert (path in reader.tree.paths, "app/b.yaml" in reader.tree.paths) == (True, False)
+
+
+def build(files: Mapping[str, str], **given: str) -> AllUnits:
+    tree = MemoryTree(files)
+    plain = {path: text.encode() for path, text in files.items() if path.startswith("prod/")}
+    context = FluxContext(variables=tuple(given.items()))
+    return build_all((), plain, KustomizationReader(tree), Builds(), context)
+
+
+def list_problems(built: AllUnits) -> list[Problem]:
+    return [one for one in built.problems if one.is_error]
+
+
+NESTED = {
+    "prod/all.yaml": f"""\
+{HEAD}metadata: {{name: all, namespace: flux-system}}
+spec:
+  path: ./all
+  prune: true
+  {SOURCE}
+  targetNamespace: flux-system
+  postBuild:
+    substitute: {{cluster: eu}}
+    substituteFrom: [{{kind: ConfigMap, name: later}}]
+""",
+    "all/apps.yaml": f"""\
+{HEAD}metadata: {{name: apps}}
+spec:
+  path: ./apps/${{cluster}}
+  prune: true
+  {SOURCE}
+  targetNamespace: apps
+  namePrefix: ${{cluster}}-
+  nameSuffix: -${{ring}}
+  commonMetadata: {{labels: {{team: a}}, annotations: {{note: b}}}}
+  patches:
+  - target: {{kind: ResourceGroup}}
+    patch: |
+      - {{op: add, path: /spec/tags, value: {{ring: "${{ring}}"}}}}
+  components: [../../tagged]
+---
+{HEAD}metadata: {{name: values}}
+spec:
+  path: ./values
+  prune: true
+  {SOURCE}
+""",
+    "values/later.yaml": (
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: later, namespace: flux-system}\ndata: {ring: one}\n"
+    ),
+    "apps/eu/group.yaml": GROUP.decode(),
+    "tagged/kustomization.yaml": (
+        "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nnamePrefix: tagged-\n"
+    ),
+}
+"""A Kustomization in the output of another one, with variables, one of which a third one declares."""
+
+
+@pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
+def test_everything_that_a_kustomization_changes_in_a_real_build() -> None:
+    built = build(NESTED)
+    assert list_problems(built) == []
+    assert {unit.name: unit.path for unit in built.flux} == {
+        "prod/flux-system/all": "all",
+        "prod/flux-system/apps": "apps/eu",
+        "prod/flux-system/values": "values",
+    }
+    group = yaml.safe_load(built.files["prod/flux-system/apps.yaml"])
+    metadata = group["metadata"]
+    assert (metadata["name"], metadata["namespace"]) == ("eu-tagged-rg-one", "apps")
+    assert (metadata["labels"], metadata["annotations"]["note"]) == ({"team": "a"}, "b")
+    assert group["spec"]["tags"] == {"ring": "one"}
+    assert built.units["prod/flux-system/apps.yaml"].contents.keys() == {"apps/eu/group.yaml"}, "the file to edit"
