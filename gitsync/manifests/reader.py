@@ -39,7 +39,7 @@ from gitsync.problems.field_path import FieldPath, format_field
 MAX_PROBLEMS = 1000
 """Of one file, but for those of resources: a file may have a million documents."""
 
-UNPARSED = "text that is not YAML"
+UNPARSED = "text that is not JSON"
 MAPPING = "Write one `key: value` per line."
 REFER = "Move them to a Secret, encrypt it, and reference it."
 KEEP_ONE = "Remove one of them; until then the first is used."
@@ -68,13 +68,15 @@ def read_manifests(
     return sorter.done()
 
 
-def _weigh_problems(problems: Sequence[Problem], text: bytes) -> tuple[Problem, ...]:
-    """The problems of a file that does not parse: warnings if nothing in it is for gitsync, and none if it has no
-    object of Kubernetes at all.
+def _weigh_problems(problems: Sequence[Problem], path: str, text: bytes) -> tuple[Problem, ...]:
+    """The problems of a file that does not parse: warnings if it has no sign of being for gitsync, and none for JSON
+    that is no object of Kubernetes. YAML without any sign may be the rest of a manifest, so it still holds deletes.
     """
     if may_be_ours(text):
         return tuple(problems)
-    return tuple(replace(one, level=Level.WARNING) for one in problems) if may_be_object(text) else ()
+    if path.endswith(".json") and not may_be_object(text):
+        return ()
+    return tuple(replace(one, level=Level.WARNING) for one in problems)
 
 
 def _make_too_many(path: str, line: int) -> Problem:
@@ -114,7 +116,7 @@ class _Sorter:
     def sort(self, path: str, content: bytes) -> None:
         contents = read_documents(path, content, marks_quotes=self.variables.has_variables(self.unit))
         before = len(self.problems)
-        problems = _weigh_problems(contents.problems, content)
+        problems = _weigh_problems(contents.problems, path, content)
         if contents.problems and not problems:
             line = contents.problems[0].line
             self.unread.append(UnreadDocument(source=SourceLocation(path, line), form=UNPARSED))

@@ -370,13 +370,18 @@ def test_what_is_wrong_with_a_text_that_does_not_parse(text, level, code, line, 
             "arm.json",
             '{"$schema": "https://x/deploymentTemplate.json#",\n  // x\n "resources": [{"apiVersion": "1"}]}\n',
         ),
-        ("values.yaml", "a: {{ b }}\nc: d: e\n"),
     ],
 )
 def test_a_file_that_is_no_manifest_is_passed_over(path, text):
     found = read_manifests({path: text.encode()})
     assert found.problems == ()
-    assert [(one.form, one.is_rejected) for one in found.unread] == [("text that is not YAML", False)]
+    assert [(one.form, one.is_rejected) for one in found.unread] == [("text that is not JSON", False)]
+
+
+def test_yaml_without_any_sign_may_be_the_rest_of_a_manifest():
+    found = read_manifests({"a.yaml": b"a: [\n"})
+    assert [(p.level, p.code) for p in found.problems] == [(Level.WARNING, "InvalidYaml")]
+    assert [one.is_rejected for one in found.unread] == [True], "it holds deletes"
 
 
 def test_json_is_told_as_json():
