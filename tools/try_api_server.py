@@ -31,7 +31,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.secrets.exporter import Outlets
 from gitsync.secrets.kubernetes.kubernetes import Kubernetes, open_kubernetes
-from gitsync.secrets.protocols import Needs
+from gitsync.secrets.protocols import ExportNeeds
 from gitsync.secrets.sinks.status import KeptConfigMaps
 
 TOP = Path(__file__).resolve().parent.parent
@@ -173,12 +173,12 @@ async def read_what_is_absent(_bench: Bench, cluster: Kubernetes) -> str:
 async def check_all_rights(_bench: Bench, cluster: Kubernetes) -> str:
     await cluster.check()
     addresses = (at("lake"), at("where", holder=Holder.CONFIG_MAP))
-    await cluster.check_access(Needs(written=addresses, removed=addresses))
+    await cluster.check_access(ExportNeeds(written=addresses, removed=addresses))
     return FINE
 
 
 async def check_missing_rights(_bench: Bench, cluster: Kubernetes) -> str:
-    await cluster.check_access(Needs(written=(at("lake", "bare"),)))
+    await cluster.check_access(ExportNeeds(written=(at("lake", "bare"),)))
     return FINE
 
 
@@ -190,12 +190,12 @@ async def read_without_a_role(_bench: Bench, cluster: Kubernetes) -> str:
 async def apply_the_role_of_the_hint(bench: Bench, cluster: Kubernetes) -> str:
     """The hint of the refusal, applied, is what was missing."""
     try:
-        await cluster.check_access(Needs(written=(at("lake", "bare"),)))
+        await cluster.check_access(ExportNeeds(written=(at("lake", "bare"),)))
     except GitsyncError as error:
         for item in yaml.safe_load(error.hint.partition(": ")[2])["items"]:
             kind = {"Role": "roles", "RoleBinding": "rolebindings"}[item["kind"]]
             bench.server.ask("POST", f"{RBAC}/namespaces/bare/{kind}", item)
-    await cluster.check_access(Needs(written=(at("lake", "bare"),)))
+    await cluster.check_access(ExportNeeds(written=(at("lake", "bare"),)))
     return await write(cluster, make_export(at("lake", "bare"), key=VALUE))
 
 
@@ -279,7 +279,7 @@ async def meet_a_restart(bench: Bench, cluster: Kubernetes) -> str:
     bench.server.stop()
     restart = asyncio.create_task(asyncio.to_thread(start_late, bench.server))
     await cluster.read(at("db"), [])
-    await cluster.check_access(Needs(written=(at("lake"),)))
+    await cluster.check_access(ExportNeeds(written=(at("lake"),)))
     await restart
     return FINE
 

@@ -25,7 +25,6 @@ from gitsync.report.masked import mask_problem
 from gitsync.request.credential_choice import choose_offline
 from gitsync.run.environments import EnvironmentSet, drop_units, join_sets, prepare_separately
 from gitsync.run.known_ids import add_foreign_ids, read_known_from
-from gitsync.run.missing_values import warn_missing_values
 from gitsync.run.prepare import coverage_of, prepare_resources, read_declared_manifests, redact_manifests
 
 READING = (
@@ -100,6 +99,8 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
     file_problems = _mask_problems((*source.problems, *manifests.problems, *foreign.problems), redactions)
     missing: tuple[Problem, ...] = ()
     if looks_for_values:
+        from gitsync.run.missing_values import warn_missing_values
+
         missing = warn_missing_values(selected, everything, manifests, config, os.environ)
     problems = {*file_problems, *(problem for one in selected for problem in one.problems), *missing}
     return Offline(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from gitsync.arm.clock import SystemClock
 from gitsync.catalog.catalog import Catalog
@@ -11,7 +12,6 @@ from gitsync.config.config import Config
 from gitsync.errors import StateError
 from gitsync.git.access import GitAccess
 from gitsync.git.source.checkout import Checkout
-from gitsync.git.state.foreign import ForeignStatus, StatusReader, read_foreign_status
 from gitsync.git.state.seal import RecordSeals
 from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Problem
@@ -19,7 +19,10 @@ from gitsync.model.record import State
 from gitsync.model.secret import Secret
 from gitsync.planning.known_ids import KnownRecords, find_known_ids, select_hidden
 from gitsync.processes.grace_period import Grace
-from gitsync.run.connections import Connections
+
+if TYPE_CHECKING:
+    from gitsync.git.state.foreign import ForeignStatus
+    from gitsync.run.connections import Connections
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +73,9 @@ def read_known_from(
     """
     if not config.known_from:
         return ForeignRecords()
+    # Most runs name no place, and reading one needs libraries that offline commands do without.
+    from gitsync.git.state.foreign import StatusReader, read_foreign_status  # noqa: PLC0415 - as above
+
     reader = StatusReader(
         source=source, access=_make_access(config, source), seals=seals or RecordSeals(), clock=SystemClock()
     )

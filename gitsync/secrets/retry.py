@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import TypeVar
-
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential
+from typing import TYPE_CHECKING, TypeVar
 
 from gitsync.model.clock import Clock
 from gitsync.secrets.protocols import VaultError
+
+if TYPE_CHECKING:
+    from tenacity import RetryCallState
 
 LONGEST_WAIT = 60.0
 """Seconds. If a service asks to wait longer, the next run tries again."""
@@ -30,7 +31,7 @@ Key Vault that recovers a secret, needs up to a minute.
 _SLOW_ATTEMPTS = 2
 
 _Answer = TypeVar("_Answer")
-_doubling = wait_exponential(multiplier=1, max=16)
+_LONGEST_PAUSE = 16.0  # seconds
 
 
 class PassingError(VaultError):
@@ -54,6 +55,7 @@ async def answered(message: str) -> AsyncIterator[None]:
 
 async def retry_passing(ask: Callable[[], Awaitable[_Answer]], clock: Clock) -> _Answer:
     """Return the answer of `ask`; repeat it while it raises PassingError and has attempts left."""
+    from tenacity import AsyncRetrying, retry_if_exception  # noqa: PLC0415 - offline commands ask no source
 
     async def once() -> _Answer:  # tenacity awaits nothing but coroutine functions
         return await ask()
@@ -85,4 +87,5 @@ def _stop(state: RetryCallState) -> bool:
 def _wait(state: RetryCallState) -> float:
     error = _find_error(state)
     retry_after = error.retry_after if isinstance(error, PassingError) else None
-    return _doubling(state) if retry_after is None else retry_after
+    doubled = min(2.0 ** (state.attempt_number - 1), _LONGEST_PAUSE)
+    return doubled if retry_after is None else retry_after

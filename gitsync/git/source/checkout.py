@@ -236,7 +236,7 @@ def _read_work_tree(
         if trusted:
             listing = _find_signed(source, tree, commit, trusted)
         contents = read_contents(listing, wanted)
-        dirty = ref is None and _is_dirty(source, tree, commit, wanted)
+        dirty = ref is None and _is_dirty(source, tree, commit, wanted, has_flux=contents.has_flux)
         if dirty and trusted:
             raise _not_as_signed(source)
         branch = find_branch(tree)
@@ -307,16 +307,16 @@ def _resolve_commit(tree: WorkTree, ref: str) -> str:
         ) from error
 
 
-def _is_dirty(source: Folder, tree: WorkTree, commit: str | None, wanted: Wanted) -> bool:
+def _is_dirty(source: Folder, tree: WorkTree, commit: str | None, wanted: Wanted, *, has_flux: bool) -> bool:
     """Tell whether the inputs of the folder differ from the commit: manifests that git ignores count, other files and
-    line ends do not.
+    line ends do not. `has_flux` is that of the folder: without Flux in one of them, the files with its objects differ.
     """
     folder = FolderListing(root=source.path)
-    inputs = list_inputs(folder, wanted)
+    inputs = list_inputs(folder, wanted, has_flux=has_flux)
     if commit is None:
         return bool(inputs)
     try:
-        committed = list_inputs(_make_revision(tree, commit), wanted)
+        committed = list_inputs(_make_revision(tree, commit), wanted, has_flux=has_flux)
     except SourceError:  # the commit does not have the folder, or another kustomization
         return bool(inputs)
     if committed.keys() != inputs.keys():

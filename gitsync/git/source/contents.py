@@ -54,7 +54,8 @@ class Wanted:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceContents:
     """Manifest files by path from the root of the source, sorted; the units of those that are not plain files; warnings
-    about skipped files; the paths of files that are ignored; and the source's settings, None if it has none.
+    about skipped files; the paths of files that are ignored; and the source's settings, None if it has none. `has_flux`
+    tells that units of Flux are followed.
 
     A kustomization replaces its whole folder: its own path leads to the result of its build.
     """
@@ -64,6 +65,7 @@ class SourceContents:
     problems: tuple[Problem, ...]
     ignored: tuple[str, ...] = ()
     settings: SourceFile | None = None
+    has_flux: bool = False
 
 
 def read_contents(listing: SourceListing, wanted: Wanted) -> SourceContents:
@@ -84,6 +86,7 @@ def read_contents(listing: SourceListing, wanted: Wanted) -> SourceContents:
         problems=(*choice.problems, *built.problems, *_warn_unused(choice.units.claimed - built.used)),
         ignored=choice.ignored,
         settings=settings,
+        has_flux=bool(built.flux),
     )
 
 
@@ -102,14 +105,20 @@ def _warn_unused(paths: Iterable[str]) -> tuple[Problem, ...]:
     )
 
 
-def list_inputs(listing: SourceListing, wanted: Wanted) -> Mapping[str, str]:
-    """Every file that `read_contents` reads of a listing, by path, with its id ("" in a folder)."""
+def list_inputs(listing: SourceListing, wanted: Wanted, *, has_flux: bool) -> Mapping[str, str]:
+    """Every file that `read_contents` reads of a listing, by path, with its id ("" in a folder). `has_flux` tells that
+    units of Flux may be among its units: only then are contents read.
+    """
     choice = _choose(listing, wanted, _read_settings(listing, wanted))
     entries = (*choice.manifests, *_find_settings_entries(listing, wanted))
-    plain = listing.read(choice.manifests)
-    built = build_all(choice.units.built, plain, choice.reader, wanted.builds, wanted.flux)
-    needed = list_unit_inputs((*choice.units.built, *built.flux), choice.reader)
+    flux = _find_flux_units(listing, wanted, choice) if has_flux else ()
+    needed = list_unit_inputs((*choice.units.built, *flux), choice.reader)
     return {entry.path: entry.id for entry in entries} | {path: choice.source_files.find_id(path) for path in needed}
+
+
+def _find_flux_units(listing: SourceListing, wanted: Wanted, choice: _Choice) -> tuple[Unit, ...]:
+    plain = listing.read(choice.manifests)
+    return build_all(choice.units.built, plain, choice.reader, wanted.builds, wanted.flux).flux
 
 
 def _find_settings_entries(listing: SourceListing, wanted: Wanted) -> tuple[SourceEntry, ...]:
