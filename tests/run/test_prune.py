@@ -131,9 +131,16 @@ def test_what_a_failed_resource_used_to_need_is_held(world):
 
 def test_nothing_goes_while_a_manifest_cannot_be_read(world):
     world.synced(group=GROUP, vnet=VNET)
-    report = world.says(group=GROUP, broken="kind: [").sync(prune=True)
+    report = world.says(group=GROUP, broken="apiVersion: network.azure.com/v1\nkind: [").sync(prune=True)
     found = of(report, "VirtualNetwork")
     assert (found.condition.reason, world.sent("DELETE"), report.exit_code) == ("PruneHeld", [], 1)
+
+
+def test_yaml_without_any_sign_fails_no_run_and_holds_deletes(world):
+    world.synced(group=GROUP, vnet=VNET)
+    report = world.says(group=GROUP, broken="[").sync(prune=True)
+    assert (of(report, "VirtualNetwork").condition.reason, world.sent("DELETE")) == ("PruneHeld", [])
+    assert report.exit_code == 0
 
 
 def test_a_kind_that_azure_cannot_delete_is_told_as_asos_words_it(world):

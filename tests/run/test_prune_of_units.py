@@ -23,7 +23,7 @@ from gitsync.reconcile.result_builder import build_unattempted
 from gitsync.request.build import prepare
 from gitsync.run.departures import Reading, find_departures
 
-BROKEN = "kind: [\n"
+BROKEN = "apiVersion: network.azure.com/v1\nkind: [\n"
 OTHER = VNET.replace("name: hub", "name: mesh").replace("10.0.", "10.7.")
 OTHER_ID = VNET_ID.replace("hub", "mesh")
 GROUP_FILE = {"group.yaml": GROUP}
@@ -62,7 +62,7 @@ def test_in_a_tree_with_a_folder_that_stays_broken_what_is_removed_elsewhere_is_
     assert world.sent("DELETE") == [], "what is broken now is its own folder"
     held = of(report, "VirtualNetwork", "mesh")
     assert (held.verdict, held.condition.reason) == (Verdict.BLOCKED, "PruneHeld")
-    assert "mesh/b.yaml:2 cannot be read" in held.condition.message
+    assert "mesh/b.yaml:3 cannot be read" in held.condition.message
 
 
 SLIPS = [
