@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -30,8 +30,8 @@ class FluxContext:
 
 @dataclass(frozen=True, kw_only=True)
 class AllUnits:
-    """Everything that was built, and `flux`, the units of Kustomizations among it. `covered` are their folders, whose
-    files are not read in any other way.
+    """Everything that was built, and `flux`, the units of Kustomizations among it. Files in their folders are not read
+    in any other way.
     """
 
     files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
@@ -85,21 +85,16 @@ def build_all(
 
     SourceError if no tool is installed that a unit needs.
     """
-    built = {unit.name: build_units([unit], reader, builds) for unit in _build_together(roots, reader, builds)}
+    built = build_units(roots, reader, builds)
     flux = _FluxBuilds(reader, builds, FluxVariables(context.variables))
     flux.variables.declare(plain, {})
-    for one in built.values():
-        flux.variables.declare(one.files, one.units)
+    flux.variables.declare(built.files, built.units)
     start = join_flux_objects(
-        [
-            find_flux_objects(plain, {}, flux.variables),
-            *(find_flux_objects(one.files, one.units, flux.variables) for one in built.values()),
-        ]
+        [find_flux_objects(plain, {}, flux.variables), find_flux_objects(built.files, built.units, flux.variables)]
     )
     followed = follow_flux(start, flux.build, flux.read, context.find_repository)
     folders = frozenset(unit.path for unit in followed.units)
-    own = [one for name, one in built.items() if not _is_covered(name, folders)]
-    parts = (*own, *flux.done)
+    parts = (*_leave_out_covered(roots, built, folders, reader, builds), *flux.done)
     return AllUnits(
         files={path: text for one in parts for path, text in one.files.items()},
         units={path: unit for one in parts for path, unit in one.units.items()},
@@ -115,7 +110,11 @@ def _is_covered(unit: str, folders: Collection[str]) -> bool:
     return any(one in folders for one in (folder, *list_folders(folder)))
 
 
-def _build_together(roots: tuple[Unit, ...], reader: KustomizationReader, builds: Builds) -> Iterable[Unit]:
-    """Build several units at a time; the results are kept, so that each is then built in no time."""
-    build_units(roots, reader, builds)
-    return roots
+def _leave_out_covered(
+    roots: Sequence[Unit], built: BuiltUnits, folders: Collection[str], reader: KustomizationReader, builds: Builds
+) -> list[BuiltUnits]:
+    """What was built of the units at `roots` that are in none of the folders of Flux."""
+    if not folders:
+        return [built]
+    others = [unit for unit in roots if not _is_covered(unit.name, folders)]
+    return [build_units(others, reader, builds)]  # in no time, since the results are kept
