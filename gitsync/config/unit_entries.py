@@ -139,7 +139,7 @@ def _read_substitution(node: Any) -> Substitution | None:
 
 _PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "path": _read_path,
-    "kind": _choose({kind.value: kind for kind in UnitKind}),
+    "kind": _choose({kind.value: kind for kind in (UnitKind.FOLDER, UnitKind.KUSTOMIZATION)}),
     "substitute": _read_substitution,
     "loadRestrictor": _choose({"none": False, "rootOnly": True}),
     "missingOwner": _choose({"wait": True, "error": False}),

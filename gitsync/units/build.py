@@ -186,8 +186,9 @@ def _list_reachable(unit: Unit, reader: KustomizationReader) -> frozenset[str]:
 
 
 def _find_level(paths: Sequence[str], tree: SourceTree) -> Level:
+    """An error if the files of a unit mention ASO, or there are none to tell."""
     try:
-        is_ours = mentions_aso(tree.read(paths).values())
+        is_ours = not paths or mentions_aso(tree.read(paths).values())
     except SourceError:
         is_ours = True
     return Level.ERROR if is_ours else Level.WARNING

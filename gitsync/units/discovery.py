@@ -6,9 +6,9 @@ all that is read, as Flux does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gitsync.config.config_file import FILE_NAME
 from gitsync.errors import SourceError
@@ -24,12 +24,14 @@ ROOT = "."
 class FoundUnits:
     """`built` are the units to build; `plain` the paths of the files to read as they are, some of which are of a unit
     with options (`folders`, by path). `claimed` are the files outside of the folders of kustomizations that one names.
+    `find_options` returns what gitsync.yaml says of a folder.
     """
 
     built: tuple[Unit, ...]
     plain: tuple[str, ...]
     folders: Mapping[str, Unit]
     claimed: frozenset[str] = frozenset()
+    find_options: Callable[[str], UnitOptions] = field(default=lambda _: UnitOptions(), compare=False)
 
 
 def find_units(
@@ -46,7 +48,7 @@ def find_units(
         roots: Iterable[str] = (owned[path],)
         owned = {path: owned[path]}
     else:
-        named = {owned[entry.path] for entry in entries if entry.path in owned and entry.kind is not UnitKind.FLUX}
+        named = {owned[entry.path] for entry in entries if entry.path in owned}
         roots = sorted({*find_roots(kustomizations, reader), *named})
     outside = tuple(one for one in paths if not any(folder in owned for folder in list_folders(one)))
     claimed = {file for one in kustomizations for file in reader.list_files(one)} & set(outside)
@@ -56,6 +58,7 @@ def find_units(
         plain=plain,
         folders=_find_folders(plain, options),
         claimed=frozenset(claimed),
+        find_options=options.find,
     )
 
 

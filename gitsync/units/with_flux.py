@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from gitsync.manifests.units import ROOT
 from gitsync.model.problem import Problem
-from gitsync.model.unit import Unit
+from gitsync.model.unit import Unit, UnitKind
 from gitsync.units.build import BuiltUnits, build_units
 from gitsync.units.builds import Builds
 from gitsync.units.closure import KustomizationReader
+from gitsync.units.discovery import FoundUnits
 from gitsync.units.flux import follow_flux
 from gitsync.units.flux_objects import FluxObjects, find_flux_objects, join_flux_objects
 from gitsync.units.flux_variables import FluxVariables
@@ -75,17 +76,17 @@ class _FluxBuilds:
 
 
 def build_all(
-    roots: tuple[Unit, ...],
+    found: FoundUnits,
     plain: Mapping[str, bytes],
     reader: KustomizationReader,
     builds: Builds,
     context: FluxContext,
 ) -> AllUnits:
-    """Build the units at `roots`, and those of the Kustomizations of Flux in them and in the `plain` files.
+    """Build the units that were `found`, and those of the Kustomizations of Flux in them and in the `plain` files.
 
     SourceError if no tool is installed that a unit needs.
     """
-    built = build_units(roots, reader, builds)
+    built = build_units(found.built, reader, builds)
     flux = _FluxBuilds(reader, builds, FluxVariables(context.variables))
     flux.variables.declare(plain, {})
     flux.variables.declare(built.files, built.units)
@@ -94,14 +95,23 @@ def build_all(
     )
     followed = follow_flux(start, flux.build, flux.read, context.find_repository)
     folders = frozenset(unit.path for unit in followed.units)
-    parts = (*_leave_out_covered(roots, built, folders, reader, builds), *flux.done)
+    parts = (*_leave_out_covered(found.built, built, folders, reader, builds), *flux.done)
     return AllUnits(
         files={path: text for one in parts for path, text in one.files.items()},
-        units={path: unit for one in parts for path, unit in one.units.items()},
+        units={path: _add_options(unit, found) for one in parts for path, unit in one.units.items()},
         problems=(*(problem for one in parts for problem in one.problems), *followed.problems),
         used=frozenset().union(*(one.used for one in parts)),
         flux=followed.units,
     )
+
+
+def _add_options(unit: Unit, found: FoundUnits) -> Unit:
+    """A unit of Flux with what gitsync.yaml says of its folder, as far as Flux has no word for it."""
+    if unit.kind is not UnitKind.FLUX:
+        return unit
+    own = found.find_options(unit.path)
+    options = replace(unit.options, waits_for_owners=own.waits_for_owners, migrates_versions=own.migrates_versions)
+    return replace(unit, options=options)
 
 
 def _is_covered(unit: str, folders: Collection[str]) -> bool:

@@ -10,10 +10,11 @@ import yaml
 from trees import GROUP, MemoryTree
 
 from gitsync.model.problem import Problem
-from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.unit import Unit, UnitEntry, UnitKind, UnitOptions
 from gitsync.units.build import build_units
 from gitsync.units.builds import Builds
 from gitsync.units.closure import KustomizationReader
+from gitsync.units.discovery import find_units
 from gitsync.units.flux_build import lay_out, lay_over, make_metadata_fields
 from gitsync.units.kustomize import has_tool
 from gitsync.units.with_flux import AllUnits, FluxContext, build_all
@@ -168,11 +169,15 @@ def test_the_paths_of_a_source_are_not_copied_for_each_unit() -> None:
     assert (path in reader.tree.paths, "app/b.yaml" in reader.tree.paths) == (True, False)
 
 
+ENTRIES = (UnitEntry(path="apps", options=UnitOptions(is_restricted=True, waits_for_owners=True)),)
+
+
 def build(files: Mapping[str, str], **given: str) -> AllUnits:
     tree = MemoryTree(files)
     plain = {path: text.encode() for path, text in files.items() if path.startswith("prod/")}
     context = FluxContext(variables=tuple(given.items()))
-    return build_all((), plain, KustomizationReader(tree), Builds(), context)
+    found = find_units(list(plain), KustomizationReader(tree), path="prod", entries=ENTRIES)
+    return build_all(found, plain, KustomizationReader(tree), Builds(), context)
 
 
 def list_problems(built: AllUnits) -> list[Problem]:
@@ -238,4 +243,6 @@ def test_everything_that_a_kustomization_changes_in_a_real_build() -> None:
     assert (metadata["name"], metadata["namespace"]) == ("eu-tagged-rg-one", "apps")
     assert (metadata["labels"], metadata["annotations"]["note"]) == ({"team": "a"}, "b")
     assert group["spec"]["tags"] == {"ring": "one"}
-    assert built.units["prod/flux-system/apps.yaml"].contents.keys() == {"apps/eu/group.yaml"}, "the file to edit"
+    unit = built.units["prod/flux-system/apps.yaml"]
+    assert unit.contents.keys() == {"apps/eu/group.yaml"}, "the file to edit"
+    assert (unit.options.waits_for_owners, unit.options.is_restricted) == (True, False), "of gitsync.yaml, and of Flux"

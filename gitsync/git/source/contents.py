@@ -77,7 +77,7 @@ def read_contents(listing: SourceListing, wanted: Wanted) -> SourceContents:
     settings = _read_settings(listing, wanted)
     choice = _choose(listing, wanted, settings)
     plain = listing.read(choice.manifests)
-    built = build_all(choice.units.built, plain, choice.reader, wanted.builds, wanted.flux)
+    built = build_all(choice.units, plain, choice.reader, wanted.builds, wanted.flux)
     own = {path: content for path, content in plain.items() if not built.covers(path)}
     files = {**own, **built.files}
     return SourceContents(
@@ -118,7 +118,7 @@ def list_inputs(listing: SourceListing, wanted: Wanted, *, has_flux: bool) -> Ma
 
 def _find_flux_units(listing: SourceListing, wanted: Wanted, choice: _Choice) -> tuple[Unit, ...]:
     plain = listing.read(choice.manifests)
-    return build_all(choice.units.built, plain, choice.reader, wanted.builds, wanted.flux).flux
+    return build_all(choice.units, plain, choice.reader, wanted.builds, wanted.flux).flux
 
 
 def _find_settings_entries(listing: SourceListing, wanted: Wanted) -> tuple[SourceEntry, ...]:
