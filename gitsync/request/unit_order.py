@@ -18,16 +18,20 @@ def order_units(prepared: Sequence[Prepared]) -> tuple[Prepared, ...]:
 
     A dependency that would close a circle is left out: owners and references go first.
     """
-    members = _group_by_unit(prepared)
+    units = _find_units(prepared)
+    if not units:
+        return tuple(prepared)
+    members, added = _group_by_unit(prepared), dict[Key, frozenset[Key]]()
     depends_on = {one.key: one.depends_on for one in prepared}
-    for name, unit in sorted(_find_units(prepared).items()):
+    for name, unit in sorted(units.items()):
         for before in unit:
             if before in members and not _reaches(members[before], members[name], depends_on):
                 last = _find_last(members[before], depends_on)
                 for key in _find_first(members[name], depends_on):
-                    depends_on[key] = tuple(sorted({*depends_on[key], *last}))
+                    added[key] = added.get(key, frozenset()) | last
+                    depends_on[key] = (*depends_on[key], *last)
     return tuple(
-        one if depends_on[one.key] == one.depends_on else replace(one, depends_on=depends_on[one.key])
+        replace(one, depends_on=tuple(sorted({*one.depends_on, *added[one.key]}))) if one.key in added else one
         for one in prepared
     )
 

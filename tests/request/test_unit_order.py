@@ -60,3 +60,8 @@ CASES = {
 def test_units_in_their_order(prepared, expected):
     ordered = {one.key.name: [other.name for other in one.depends_on] for one in order_units(prepared)}
     assert {name: ordered[name] for name in expected} == expected
+
+
+def test_two_manifests_of_one_key_keep_their_own_dependencies():
+    twice = [make("x", "a", "one"), make("x", "a", "two")]
+    assert order_units([*twice, make("b1", "b", after=("a",))])[:2] == tuple(twice)
