@@ -80,17 +80,6 @@ def export_all(more: Mapping[str, str]) -> str:
     return str(yaml.safe_dump(found))
 
 
-def says(world: World, files: Mapping[str, str]) -> World:
-    for old in world.folder.rglob("*.yaml"):
-        old.unlink()
-    for path, text in files.items():
-        (world.folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (world.folder / path).write_text(text)
-    world.git("add", "-A")
-    world.git("commit", "-q", "-m", "Change")
-    return world
-
-
 def test_from_a_cluster_to_gitsync_alone_without_a_write(tmp_path):
     world = World(tmp_path)
     world.outside("PUT", GROUP_ID, {"location": "westeurope"})
@@ -98,22 +87,22 @@ def test_from_a_cluster_to_gitsync_alone_without_a_write(tmp_path):
     world.outside("PUT", VNET_ID, body, api_version="2024-03-01")
     tree = {"clusters/prod/infra.yaml": FLUX, "infra/prod/azure.yaml": export_all(SKIP)}
 
-    says(world, tree)
+    world.says_files(tree)
     found = read_offline(Config(source=str(world.folder), path="clusters/prod"), Redactions())
     assert (found.problems, {one.policy for one in found.prepared}) == ((), {Policy.SKIP}), "exported with ASO's policy"
     assert (world.plan(path="clusters/prod").exit_code, world.writes) == (0, [])
 
     tree["infra/prod/azure.yaml"] = export_all({})
-    planned = says(world, tree).plan(prune=True, path="clusters/prod")
+    planned = world.says_files(tree).plan(prune=True, path="clusters/prod")
     assert (planned.exit_code, planned.problems, world.writes) == (0, (), []), "the first plan has no writes"
     synced = world.sync(prune=True, path="clusters/prod")
     assert (synced.exit_code, world.writes) == (0, [])
     assert of(synced, "VirtualNetwork").arm_id == VNET_ID
 
     tree["azure/prod/infra.yaml"] = tree.pop("clusters/prod/infra.yaml")
-    moved = says(world, tree).sync(prune=True, path="azure/prod")
+    moved = world.says_files(tree).sync(prune=True, path="azure/prod")
     assert (moved.exit_code, len(moved.results), world.writes) == (0, 2, []), "Flux no longer has the object"
 
     tree["infra/prod/azure.yaml"] = export_all({}).replace("10.0.0.0/16", "10.0.0.0/15")
-    says(world, tree).sync(prune=True, path="azure/prod")
+    world.says_files(tree).sync(prune=True, path="azure/prod")
     assert world.sent("PUT") == [VNET_ID], "from now on, gitsync writes"

@@ -81,19 +81,6 @@ def world(tmp_path):
     return World(tmp_path)
 
 
-def says(world, files):
-    """Make git say exactly this: texts by path, in a new commit."""
-    for old in world.folder.rglob("*.yaml"):
-        old.unlink()
-    for path, text in files.items():
-        file = world.folder / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-    world.git("add", "-A")
-    world.git("commit", "-q", "--allow-empty", "-m", "Change")
-    return world
-
-
 def id_of(name: str) -> str:
     return f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{name}"
 
@@ -101,7 +88,7 @@ def id_of(name: str) -> str:
 def test_one_cluster_is_built_with_its_values_beside_a_neighbour_that_stays_broken(world):
     """Built, synced twice, one resource removed and pruned, and with it a whole Kustomization."""
     tree = TREE | NEIGHBOURS
-    report = says(world, tree).sync(prune=True, path=PROD)
+    report = world.says_files(tree).sync(prune=True, path=PROD)
     puts = world.sent("PUT")
     assert (sorted(puts), puts[0]) == ([id_of("core"), id_of("net"), id_of("spare")], id_of("net")), "in their order"
     assert (report.exit_code, world.read(id_of("core"))["tags"]) == (0, {"env": "prod", "tier": "prod-tier"})
@@ -116,7 +103,7 @@ def test_one_cluster_is_built_with_its_values_beside_a_neighbour_that_stays_brok
 
     tree["infra/base/kustomization.yaml"] = "resources: [core.yaml]\n"
     del tree[f"{PROD}/network.yaml"]
-    planned = says(world, tree).plan(prune=True, path=PROD)
+    planned = world.says_files(tree).plan(prune=True, path=PROD)
     because = {one.key.name: one.condition.message for one in planned.results}
     assert "the unit clusters/prod/flux-system/infra no longer contains it" in because["spare"]
     assert "the Kustomization clusters/prod/flux-system/network is no longer built" in because["net"]
@@ -130,7 +117,7 @@ def test_one_cluster_is_built_with_its_values_beside_a_neighbour_that_stays_brok
 
 
 def test_two_clusters_at_once_are_a_question(world):
-    report = says(world, TREE).sync(prune=True)
+    report = world.says_files(TREE).sync(prune=True)
     assert (world.writes, report.exit_code) == ([], 1)
     asked = [(one.unit, one.hint) for one in report.problems if one.code == "UnitsConflict"]
     assert [unit for unit, _ in asked] == [
@@ -154,19 +141,19 @@ def test_what_flux_keeps_is_kept(world):
     tree = {f"{PROD}/{name}.yaml": flux(name, f"./{name}") for name in names}
     tree |= {f"{name}/group.yaml": group(name) + group(f"{name}-too") for name in names}
     tree[f"{PROD}/kept.yaml"] = flux("kept", "./kept", more="prune: false\n")
-    says(world, tree).sync(prune=True, path=PROD)
+    world.says_files(tree).sync(prune=True, path=PROD)
     assert len(world.sent("PUT")) == 6
 
     del tree[f"{PROD}/left.yaml"]
     tree["kept/group.yaml"] = group("kept")
     tree[f"{PROD}/stopped.yaml"] = flux("stopped", "./stopped", more="prune: true\nsuspend: true\n")
     tree["stopped/group.yaml"] = group("stopped", env="prod")
-    report = says(world, tree).sync(prune=True, path=PROD, max_deletes=5)
+    report = world.says_files(tree).sync(prune=True, path=PROD, max_deletes=5)
     assert sorted(world.writes) == [f"DELETE {id_of('left')}", f"DELETE {id_of('left-too')}"]
     assert [one.unit or one.path for one in report.problems if one.code == "Suspended"] == [f"{PROD}/stopped.yaml"]
 
     del tree[f"{PROD}/kept.yaml"], tree[f"{PROD}/stopped.yaml"]
-    assert (says(world, tree).sync(prune=True, path=PROD, max_deletes=5).exit_code, world.writes) == (0, [])
+    assert (world.says_files(tree).sync(prune=True, path=PROD, max_deletes=5).exit_code, world.writes) == (0, [])
 
 
 SLIPS = {
@@ -186,9 +173,9 @@ SLIPS = {
 
 
 def test_a_slip_in_flux_deletes_nothing(world):
-    says(world, TREE).sync(prune=True, path=PROD)
+    world.says_files(TREE).sync(prune=True, path=PROD)
     for slip, files in SLIPS.items():
-        report = says(world, TREE | files).plan(prune=True, path=PROD, max_deletes=5)
+        report = world.says_files(TREE | files).plan(prune=True, path=PROD, max_deletes=5)
         deleted = [str(one.key) for one in report.results if one.action is Action.DELETE]
         assert (slip, deleted) == (slip, [])
         assert report.problems, f"{slip}: it is named"

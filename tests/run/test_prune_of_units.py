@@ -34,19 +34,6 @@ def world(tmp_path):
     return World(tmp_path)
 
 
-def says(world, files):
-    """Make git say exactly this: texts by path, in a new commit."""
-    for old in (*world.folder.rglob("*.yaml"), *world.folder.rglob(".gitsyncignore")):
-        old.unlink()
-    for path, text in files.items():
-        file = world.folder / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(textwrap.dedent(text))
-    world.git("add", "-A")
-    world.git("commit", "-q", "--allow-empty", "-m", "Change")
-    return world
-
-
 def unit_on_record(world, kind="VirtualNetwork"):
     (file,) = world.state.rglob(f"{kind}/*.yaml")
     return [line.split()[1] for line in file.read_text().splitlines() if line.strip().startswith("unit:")]
@@ -54,11 +41,11 @@ def unit_on_record(world, kind="VirtualNetwork"):
 
 def test_in_a_tree_with_a_folder_that_stays_broken_what_is_removed_elsewhere_is_deleted(world):
     files = GROUP_FILE | {"net/hub.yaml": VNET, "mesh/mesh.yaml": OTHER, "broken/b.yaml": BROKEN}
-    assert says(world, files).sync(prune=True).exit_code == 1
-    report = says(world, {path: text for path, text in files.items() if path != "net/hub.yaml"}).sync(prune=True)
+    assert world.says_files(files).sync(prune=True).exit_code == 1
+    report = world.says_files({path: text for path, text in files.items() if path != "net/hub.yaml"}).sync(prune=True)
     assert (world.sent("DELETE"), report.exit_code) == ([VNET_ID], 1)
     assert of(report, "VirtualNetwork", "hub").action is Action.DELETE
-    report = says(world, GROUP_FILE | {"mesh/b.yaml": BROKEN, "broken/b.yaml": BROKEN}).sync(prune=True)
+    report = world.says_files(GROUP_FILE | {"mesh/b.yaml": BROKEN, "broken/b.yaml": BROKEN}).sync(prune=True)
     assert world.sent("DELETE") == [], "what is broken now is its own folder"
     held = of(report, "VirtualNetwork", "mesh")
     assert (held.verdict, held.condition.reason) == (Verdict.BLOCKED, "PruneHeld")
@@ -82,16 +69,16 @@ SLIPS = [
 @pytest.mark.parametrize(("text", "slip", "why"), SLIPS, ids=[row[-1] for row in SLIPS])
 def test_a_slip_deletes_nothing_and_costs_no_record(world, text, slip, why):
     meant = GROUP_FILE | {"net/hub.yaml": VNET}
-    says(world, meant).sync(prune=True)
+    world.says_files(meant).sync(prune=True)
     assert text in textwrap.dedent(VNET)
-    says(world, meant | {"net/hub.yaml": textwrap.dedent(VNET).replace(text, slip, 1)})
+    world.says_files(meant | {"net/hub.yaml": textwrap.dedent(VNET).replace(text, slip, 1)})
     planned = of(world.plan(prune=True), "VirtualNetwork", "hub")
     synced = of(world.sync(prune=True, max_deletes=9), "VirtualNetwork", "hub")
     for found in (planned, synced):
         assert (found.verdict, found.condition.reason) == (Verdict.BLOCKED, "PruneHeld"), why
         assert found.condition.message.startswith("Held")
     assert world.sent("DELETE") == [], why
-    report = says(world, meant).sync()
+    report = world.says_files(meant).sync()
     assert of(report, "VirtualNetwork", "hub").verdict is Verdict.IN_SYNC
     assert world.sent("PUT") == []
 
@@ -99,8 +86,8 @@ def test_a_slip_deletes_nothing_and_costs_no_record(world, text, slip, why):
 def test_a_rename_by_one_letter_takes_two_runs_also_where_the_new_one_needs_the_old_one_gone(world):
     """Azure refuses the new subnet as long as the old one is there, so the first run cannot make it."""
     network = GROUP_FILE | {"hub.yaml": VNET}
-    says(world, network | {"subnet.yaml": SUBNET}).sync()
-    says(world, network | {"subnet.yaml": SUBNET.replace("name: one", "name: one2")})
+    world.says_files(network | {"subnet.yaml": SUBNET}).sync()
+    world.says_files(network | {"subnet.yaml": SUBNET.replace("name: one", "name: one2")})
     overlap = "{match: {method: PUT, path: '*/subnets/one2'}, answer: {code: NetcfgSubnetRangesOverlap, status: 400}}"
     world.settings = EmulatorSettings(limits=None, rules=rules(overlap))
     report = world.sync(prune=True)
@@ -119,27 +106,27 @@ def test_a_rename_by_one_letter_takes_two_runs_also_where_the_new_one_needs_the_
 
 def test_what_is_held_does_not_count_against_the_limit(world):
     both = GROUP_FILE | {"net/hub.yaml": VNET, "mesh/mesh.yaml": OTHER}
-    says(world, both).sync()
-    says(world, GROUP_FILE | {"net/b.yaml": BROKEN}).sync(prune=True, max_deletes=1)
+    world.says_files(both).sync()
+    world.says_files(GROUP_FILE | {"net/b.yaml": BROKEN}).sync(prune=True, max_deletes=1)
     assert world.sent("DELETE") == [OTHER_ID]
-    says(world, both).sync()
+    world.says_files(both).sync()
     with pytest.raises(UnsafePlanError, match="would delete 2 of 3"):
-        says(world, GROUP_FILE).sync(prune=True, max_deletes=1)
+        world.says_files(GROUP_FILE).sync(prune=True, max_deletes=1)
 
 
 def test_the_record_moves_with_its_manifest_though_nothing_else_changes(world):
-    says(world, GROUP_FILE | {"net/hub.yaml": VNET}).sync()
+    world.says_files(GROUP_FILE | {"net/hub.yaml": VNET}).sync()
     assert (unit_on_record(world), unit_on_record(world, "ResourceGroup")) == (["net"], ["."])
-    says(world, GROUP_FILE | {"platform/net/hub.yaml": VNET}).sync(prune=True)
+    world.says_files(GROUP_FILE | {"platform/net/hub.yaml": VNET}).sync(prune=True)
     assert (world.writes, unit_on_record(world)) == ([], ["platform/net"])
-    says(world, GROUP_FILE | {"platform/net/hub.yaml": BROKEN}).sync(prune=True)
+    world.says_files(GROUP_FILE | {"platform/net/hub.yaml": BROKEN}).sync(prune=True)
     assert world.sent("DELETE") == []
 
 
 def test_a_manifest_that_moves_and_breaks_between_two_runs_is_held_where_it_stood_last(world):
-    says(world, GROUP_FILE | {"net/hub.yaml": VNET}).sync()
-    says(world, GROUP_FILE | {"platform/hub.yaml": VNET})
-    found = of(says(world, GROUP_FILE | {"platform/hub.yaml": BROKEN}).sync(prune=True), "VirtualNetwork")
+    world.says_files(GROUP_FILE | {"net/hub.yaml": VNET}).sync()
+    world.says_files(GROUP_FILE | {"platform/hub.yaml": VNET})
+    found = of(world.says_files(GROUP_FILE | {"platform/hub.yaml": BROKEN}).sync(prune=True), "VirtualNetwork")
     assert (found.condition.reason, world.sent("DELETE")) == ("PruneHeld", [])
 
 
@@ -165,13 +152,13 @@ def test_what_may_be_created_has_a_unit_before_the_first_write():
 
 
 def test_records_of_before_units_were_kept_are_held_while_anything_is_broken(world):
-    says(world, GROUP_FILE | {"net/hub.yaml": VNET}).sync()
+    world.says_files(GROUP_FILE | {"net/hub.yaml": VNET}).sync()
     for file in world.state.rglob("*.yaml"):
         lines = file.read_text().splitlines(keepends=True)
         file.write_text("".join(line for line in lines if not line.strip().startswith("unit:")))
-    found = of(says(world, GROUP_FILE | {"broken/b.yaml": BROKEN}).sync(prune=True), "VirtualNetwork")
+    found = of(world.says_files(GROUP_FILE | {"broken/b.yaml": BROKEN}).sync(prune=True), "VirtualNetwork")
     assert "does not say which folder declared this resource" in found.condition.message
-    assert of(says(world, GROUP_FILE).sync(prune=True), "VirtualNetwork").action is Action.DELETE
+    assert of(world.says_files(GROUP_FILE).sync(prune=True), "VirtualNetwork").action is Action.DELETE
 
 
 LEAVINGS = [
@@ -187,8 +174,8 @@ LEAVINGS = [
 
 @pytest.mark.parametrize(("files", "said", "why"), LEAVINGS, ids=[row[-1] for row in LEAVINGS])
 def test_what_left_git_is_deleted_and_the_plan_says_how_it_left(world, files, said, why):
-    says(world, GROUP_FILE | {"net/hub.yaml": VNET}).sync()
-    says(world, GROUP_FILE | files)
+    world.says_files(GROUP_FILE | {"net/hub.yaml": VNET}).sync()
+    world.says_files(GROUP_FILE | files)
     for settings in ({"prune": True}, {}):
         found = of(world.plan(**settings), "VirtualNetwork", "hub")
         assert (found.verdict, found.condition.message.startswith(f"Removed from git: {said}.")) == (
@@ -200,7 +187,7 @@ def test_what_left_git_is_deleted_and_the_plan_says_how_it_left(world, files, sa
 
 
 def test_a_folder_outside_of_the_path_has_left_git(world):
-    says(world, GROUP_FILE | {"net/hub.yaml": VNET, "apps/mesh.yaml": OTHER})
+    world.says_files(GROUP_FILE | {"net/hub.yaml": VNET, "apps/mesh.yaml": OTHER})
     gone = record(vnet(), VNET_ID, unit="net")
     with open_checkout(str(world.folder), path="apps") as source:
         (found,) = find_departures(source, {gone.key: gone}, source.revision, Config(), Reading("default")).values()
@@ -208,7 +195,7 @@ def test_a_folder_outside_of_the_path_has_left_git(world):
 
 
 def test_ignored_files_are_named_by_their_folder_where_history_says_nothing(world):
-    says(world, {"net/hub.yaml": VNET, ".gitsyncignore": "net/\n"})
+    world.says_files({"net/hub.yaml": VNET, ".gitsyncignore": "net/\n"})
     gone = record(vnet(), VNET_ID, unit="net")
     with open_checkout(str(world.folder)) as source:
         (ignored,) = find_departures(source, {gone.key: gone}, None, Config(), Reading("default")).values()
@@ -225,8 +212,8 @@ def test_ignored_files_are_named_by_their_folder_where_history_says_nothing(worl
     ids=["--only", "--target-namespaces"],
 )
 def test_a_run_that_is_about_a_part_prunes_nothing_else(world, part):
-    says(world, GROUP_FILE | {"net/hub.yaml": VNET}).sync()
-    report = says(world, GROUP_FILE).sync(prune=True, **part)
+    world.says_files(GROUP_FILE | {"net/hub.yaml": VNET}).sync()
+    report = world.says_files(GROUP_FILE).sync(prune=True, **part)
     assert (world.sent("DELETE"), [one.key.kind for one in report.results if one.key.kind != "ResourceGroup"]) == (
         [],
         [],
@@ -235,8 +222,8 @@ def test_a_run_that_is_about_a_part_prunes_nothing_else(world, part):
 
 def test_a_run_about_a_part_sees_the_slip_in_the_rest(world):
     """The run is about the old name alone, and the manifest that may be the same one is not part of it."""
-    says(world, GROUP_FILE | {"net/hub.yaml": VNET}).sync()
-    says(world, GROUP_FILE | {"net/hub.yaml": VNET.replace("name: hub", "name: hubb")})
+    world.says_files(GROUP_FILE | {"net/hub.yaml": VNET}).sync()
+    world.says_files(GROUP_FILE | {"net/hub.yaml": VNET.replace("name: hub", "name: hubb")})
     found = of(world.sync(prune=True, only=("VirtualNetwork/hub",)), "VirtualNetwork")
     assert (found.condition.reason, world.sent("DELETE")) == ("PruneHeld", [])
 
@@ -244,8 +231,8 @@ def test_a_run_about_a_part_sees_the_slip_in_the_rest(world):
 @pytest.mark.skipif(not (shutil.which("kustomize") or shutil.which("kubectl")), reason="no kustomize here")
 def test_a_kustomization_that_fails_holds_its_own_unit_and_the_rest_goes_on(world):
     built = {"net/kustomization.yaml": "resources: [hub.yaml]\n", "net/hub.yaml": VNET}
-    says(world, GROUP_FILE | built | {"mesh/mesh.yaml": OTHER}).sync()
-    report = says(world, GROUP_FILE | built | {"net/kustomization.yaml": "resources: [hbu.yaml]\n"}).sync(
+    world.says_files(GROUP_FILE | built | {"mesh/mesh.yaml": OTHER}).sync()
+    report = world.says_files(GROUP_FILE | built | {"net/kustomization.yaml": "resources: [hbu.yaml]\n"}).sync(
         prune=True, max_deletes=5
     )
     assert (world.sent("DELETE"), report.exit_code) == ([OTHER_ID], 1)
@@ -255,8 +242,8 @@ def test_a_kustomization_that_fails_holds_its_own_unit_and_the_rest_goes_on(worl
 
 
 def test_a_group_stays_with_what_is_held_in_it(world):
-    says(world, {"core/group.yaml": GROUP, "net/hub.yaml": VNET}).sync()
-    report = says(world, {"net/hub.yaml": BROKEN}).sync(prune=True, max_deletes=5)
+    world.says_files({"core/group.yaml": GROUP, "net/hub.yaml": VNET}).sync()
+    report = world.says_files({"net/hub.yaml": BROKEN}).sync(prune=True, max_deletes=5)
     assert world.sent("DELETE") == []
     assert {one.condition.reason for one in report.results} == {"PruneHeld"}
     assert world.read(GROUP_ID)["name"] == "core"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import textwrap
 
 import pytest
 from world import GROUP_ID, VNET_ID, World, of
@@ -49,19 +48,6 @@ def world(tmp_path):
     return World(tmp_path)
 
 
-def says(world, files):
-    """Make git say exactly this: texts by path, in a new commit."""
-    for old in (*world.folder.rglob("*.yaml"), *world.folder.rglob(".gitsyncignore")):
-        old.unlink()
-    for path, text in files.items():
-        file = world.folder / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(textwrap.dedent(text))
-    world.git("add", "-A")
-    world.git("commit", "-q", "--allow-empty", "-m", "Change")
-    return world
-
-
 def find_units(world):
     """The units on record."""
     lines = (line for file in world.state.rglob("ResourceGroup/*.yaml") for line in file.read_text().splitlines())
@@ -76,7 +62,7 @@ def test_files_beside_the_root_and_neighbours_that_stay_broken(world):
         "services/environments/dev/01/kustomization.yaml": "resources: [../../../../platform/group.yaml, hub.yaml]\n",
         "services/environments/dev/01/hub.yaml": VNET,
     }
-    report = says(world, tree).sync(prune=True)
+    report = world.says_files(tree).sync(prune=True)
     assert (sorted(world.sent("PUT")), report.exit_code) == ([GROUP_ID, VNET_ID], 0)
     assert {(one.path, one.line, one.level) for one in report.problems} == {
         ("apps/identity/kustomization.yaml", 2, Level.WARNING),
@@ -86,11 +72,11 @@ def test_files_beside_the_root_and_neighbours_that_stay_broken(world):
     found = of(report, "ResourceGroup")
     assert str(found.source) == "platform/group.yaml:1", "the file that a person edits"
 
-    report = says(world, tree).sync(prune=True)
+    report = world.says_files(tree).sync(prune=True)
     assert (world.writes, report.exit_code) == ([], 0)
 
     tree["services/environments/dev/01/kustomization.yaml"] = "resources: [../../../../platform/group.yaml]\n"
-    planned = of(says(world, tree).plan(prune=True), "VirtualNetwork")
+    planned = of(world.says_files(tree).plan(prune=True), "VirtualNetwork")
     assert "the unit services/environments/dev/01 no longer contains it" in planned.condition.message
     report = world.sync(prune=True, max_deletes=5)
     assert (world.sent("DELETE"), of(report, "VirtualNetwork").action) == ([VNET_ID], Action.DELETE)
@@ -105,18 +91,18 @@ def test_environments_are_a_question_and_the_rest_runs(world):
         "overlays/prod/kustomization.yaml": "resources: [../../base]\n" + patch.format("prod"),
         "group.yaml": GROUP,
     }
-    report = says(world, tree).sync(prune=True)
+    report = world.says_files(tree).sync(prune=True)
     assert (world.sent("PUT"), report.exit_code) == ([GROUP_ID], 1)
     assert [(one.code, one.unit) for one in report.problems] == [
         ("UnitsConflict", "overlays/dev"),
         ("UnitsConflict", "overlays/prod"),
     ]
 
-    report = says(world, tree | {"gitsync.yaml": "units: [{path: overlays/prod}]\n"}).sync(prune=True)
+    report = world.says_files(tree | {"gitsync.yaml": "units: [{path: overlays/prod}]\n"}).sync(prune=True)
     assert (world.sent("PUT"), report.exit_code) == ([VNET_ID], 0)
     assert world.read(VNET_ID)["tags"]["env"] == "prod"
 
-    report = says(world, tree).sync(prune=True, max_deletes=5)
+    report = world.says_files(tree).sync(prune=True, max_deletes=5)
     held = of(report, "VirtualNetwork")
     assert (world.sent("DELETE"), held.verdict, held.condition.reason) == ([], Verdict.BLOCKED, "PruneHeld")
     assert "Which one is meant?" in held.condition.message
@@ -129,9 +115,9 @@ def test_a_unit_that_cannot_be_built_holds_its_own_deletes_and_no_others(world):
         "a/nested/kustomization.yaml": "resources: [group.yaml]\n",
         "a/nested/group.yaml": GROUP + "---\n" + GROUP.replace("core", "spare"),
     }
-    says(world, tree).sync(prune=True)
+    world.says_files(tree).sync(prune=True)
     broken = tree | {"a/kustomization.yaml": "resources: [hub.yaml, ../nowhere]\n", "a/nested/group.yaml": GROUP}
-    report = says(world, broken).sync(prune=True, max_deletes=5)
+    report = world.says_files(broken).sync(prune=True, max_deletes=5)
     assert world.sent("DELETE") == [GROUP_ID.replace("core", "spare")]
     held = of(report, "VirtualNetwork")
     assert "a/kustomization.yaml:1 cannot be read" in held.condition.message
@@ -143,9 +129,9 @@ def test_a_slip_in_an_overlay_does_not_apply_its_base(world):
         "base/group.yaml": GROUP,
         "prod/kustomization.yaml": "resources: [../base]\nnamePrefix: prod-\n",
     }
-    says(world, tree).sync(prune=True)
+    world.says_files(tree).sync(prune=True)
     assert world.sent("PUT") == [GROUP_ID.replace("core", "prod-core")]
-    report = says(world, tree | {"prod/kustomization.yaml": "resources: [../bsae]\nnamePrefix: prod-\n"}).sync(
+    report = world.says_files(tree | {"prod/kustomization.yaml": "resources: [../bsae]\nnamePrefix: prod-\n"}).sync(
         prune=True, max_deletes=5
     )
     assert (world.writes, report.exit_code) == ([], 1)
@@ -159,10 +145,10 @@ def test_a_manifest_of_two_units_moves_from_one_to_the_other_without_a_write(wor
         "x/kustomization.yaml": "resources: [../base]\n",
         "y/kustomization.yaml": "resources: [../base]\n",
     }
-    report = says(world, tree).sync(prune=True)
+    report = world.says_files(tree).sync(prune=True)
     assert (world.sent("PUT"), report.exit_code, report.problems) == ([GROUP_ID], 0, ())
     assert find_units(world) == ["x"]
-    report = says(world, tree | {"x/kustomization.yaml": "resources: []\nnamePrefix: a\n"}).sync(prune=True)
+    report = world.says_files(tree | {"x/kustomization.yaml": "resources: []\nnamePrefix: a\n"}).sync(prune=True)
     assert (world.writes, find_units(world)) == ([], ["y"])
 
 
@@ -173,17 +159,17 @@ def test_a_manifest_of_two_units_is_held_if_one_drops_it_and_the_other_breaks(wo
         "x/kustomization.yaml": "resources: [../base]\n",
         "y/kustomization.yaml": "resources: [../base]\n",
     }
-    says(world, tree).sync(prune=True)
+    world.says_files(tree).sync(prune=True)
     tree |= {"x/kustomization.yaml": "resources: []\nnamePrefix: a\n", "y/kustomization.yaml": "resources: [../base\n"}
-    found = of(says(world, tree).sync(prune=True, max_deletes=5), "ResourceGroup")
+    found = of(world.says_files(tree).sync(prune=True, max_deletes=5), "ResourceGroup")
     assert (world.sent("DELETE"), found.condition.reason) == ([], "PruneHeld")
 
 
 def test_a_plan_of_two_revisions_builds_each_base_once_and_refuses_environments(world):
     before = {"base/kustomization.yaml": "resources: [hub.yaml]\n", "base/hub.yaml": VNET, "group.yaml": GROUP}
     overlay = "resources: [../base]\ncommonLabels: {{env: {0}}}\n"
-    says(world, before)
-    says(world, before | {env + "/kustomization.yaml": overlay.format(env) for env in ("dev", "prod")})
+    world.says_files(before)
+    world.says_files(before | {env + "/kustomization.yaml": overlay.format(env) for env in ("dev", "prod")})
     config = Config(source=str(world.folder), from_revision="HEAD~1", to_revision="HEAD", prune=True)
     report = plan_revisions(config, world.clock, Redactions())
     assert [(one.code, one.unit) for one in report.problems] == [("UnitsConflict", "dev"), ("UnitsConflict", "prod")]

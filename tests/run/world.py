@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import tempfile
 import textwrap
+from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from functools import cache
@@ -114,11 +115,17 @@ class World:
 
     def says(self, **documents: str) -> World:
         """Make git say exactly this: a document a name, in a new commit."""
+        return self.says_files({f"{name}.yaml": text for name, text in documents.items()})
+
+    def says_files(self, files: Mapping[str, str]) -> World:
+        """Make git say exactly this: texts by path, in a new commit."""
         self._is_new = False
-        for old in self.folder.glob("*.yaml"):
+        for old in (*self.folder.rglob("*.yaml"), *self.folder.rglob(".gitsyncignore")):
             old.unlink()
-        for name, text in documents.items():
-            (self.folder / f"{name}.yaml").write_text(textwrap.dedent(text))
+        for path, text in files.items():
+            file = self.folder / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(textwrap.dedent(text))
         self.git("add", "-A")
         self.git("commit", "-q", "--allow-empty", "-m", "Change")
         return self
