@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import tempfile
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from functools import cache
@@ -114,13 +114,18 @@ class World:
         return self._is_new and own == usual and not is_configured and not self.store.below("/")
 
     def says(self, **documents: str) -> World:
-        """Make git say exactly this: a document a name, in a new commit."""
-        return self.says_files({f"{name}.yaml": text for name, text in documents.items()})
+        """Make git say exactly this at the top of the folder: a document a name, in a new commit."""
+        files = {f"{name}.yaml": text for name, text in documents.items()}
+        return self._commit(files, instead_of=self.folder.glob("*.yaml"))
 
     def says_files(self, files: Mapping[str, str]) -> World:
-        """Make git say exactly this: texts by path, in a new commit."""
+        """Make git say exactly this in the whole folder: texts by path, in a new commit."""
+        old = (*self.folder.rglob("*.yaml"), *self.folder.rglob(".gitsyncignore"))
+        return self._commit(files, instead_of=old)
+
+    def _commit(self, files: Mapping[str, str], *, instead_of: Iterable[Path]) -> World:
         self._is_new = False
-        for old in (*self.folder.rglob("*.yaml"), *self.folder.rglob(".gitsyncignore")):
+        for old in instead_of:
             old.unlink()
         for path, text in files.items():
             file = self.folder / path
