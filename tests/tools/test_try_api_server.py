@@ -21,6 +21,12 @@ def test_without_the_programs_it_says_what_it_needs():
     assert (ended.returncode, ended.stderr) == (2, "kube-apiserver and etcd are needed: give their paths.\n")
 
 
+def test_the_role_of_a_run_is_read_from_the_documentation():
+    program = "import try_api_server; print(len(try_api_server.read_role()['rules']))"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=TOOL.parent)
+    assert ended.stdout == "3\n"
+
+
 @pytest.mark.skipif(not (shutil.which("kube-apiserver") and shutil.which("etcd")), reason="no API server here")
 def test_every_case_ends_as_expected():
     ended = run()
