@@ -32,7 +32,7 @@ SWITCH = "kustomize.toolkit.fluxcd.io/substitute"
 """Annotation or label; `disabled` leaves the variables of an object as they are."""
 
 _SIMPLE: Final = re.compile(r"[A-Za-z0-9_./+-]*")
-_LIVE: Final = "status"  # an object that a cluster exported has it, and nobody reads it
+_LIVE: Final = "status"  # an object that a cluster exported has it, and gitsync does not read it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -77,7 +77,7 @@ class VariableReader:
         try:
             substituted = substitute(document, values, self.budget, unit)
         except TooLargeExpansionError:
-            return reject(document, _make_too_large(document))
+            return reject(document, make_too_large(document, "the source"))
         self.names.setdefault(unit.name if unit else "", set()).update(substituted.names)
         self.shown += substituted.shown
         self.hidden += substituted.hidden
@@ -179,10 +179,11 @@ def _make_hidden(document: Document, path: FieldPath) -> Problem:
     )
 
 
-def _make_too_large(document: Document) -> Problem:
+def make_too_large(document: Document, what: str) -> Problem:
+    """The problem of variables that expand to too much in `what`, at the document that was one too many."""
     return Problem(
         code="VariablesTooLarge",
-        message=f"The variables of the source expand to more than {MAX_CHARACTERS:,} characters.",
+        message=f"The variables of {what} expand to more than {MAX_CHARACTERS:,} characters.",
         hint="Shorten their values, or use them less often.",
         path=document.path,
         line=document.line(),

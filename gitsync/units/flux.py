@@ -18,7 +18,7 @@ from gitsync.manifests.units import ROOT
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit, UnitKind, UnitOptions
 from gitsync.units.flux_objects import FluxKustomization, FluxObjects, ObjectName, SourceName
-from gitsync.units.tree import find_folder, list_folders
+from gitsync.units.tree import find_folder, is_below, list_folders
 
 MOST: Final = 2000
 """The most Kustomizations that are followed."""
@@ -203,11 +203,7 @@ def _is_in_any(path: str, folders: Collection[str]) -> bool:
 
 def _find_home(one: FluxKustomization) -> str:
     """The folder of a Kustomization; for one that applies the folder it is in, that folder."""
-    return one.path if _is_in(one.declared_at.path, one.path) else posixpath.dirname(one.declared_at.path)
-
-
-def _is_in(path: str, folder: str) -> bool:
-    return not folder or path.startswith(folder + "/")
+    return one.path if is_below(one.declared_at.path, one.path) else posixpath.dirname(one.declared_at.path)
 
 
 def _warn_suspended(unit: Unit) -> Problem:

@@ -12,11 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from gitsync.manifests.expansion_functions import MAX_CHARACTERS, ExpansionBudget, TooLargeExpansionError
+from gitsync.manifests.expansion_functions import ExpansionBudget, TooLargeExpansionError
 from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.substitution import Use, substitute
 from gitsync.manifests.variable_uses import VariablePlace, VariableUses, describe_unset
 from gitsync.manifests.variable_values import ReferencedValues, describe, join_lines, make_variables
+from gitsync.manifests.variables import make_too_large
 from gitsync.manifests.yaml_documents import Document
 from gitsync.model.export import Holder
 from gitsync.model.problem import Level, Problem, SourceLocation
@@ -74,7 +75,7 @@ class FluxVariables:
         try:
             substituted = substitute(document, values, self.budget, unit)
         except TooLargeExpansionError:
-            return ReplacedObject(document=document, problems=(_make_too_large(document),))
+            return ReplacedObject(document=document, problems=(make_too_large(document, "Flux's objects"),))
         uses = [use for use in substituted.uses if use.path[:1] in _READ or use.path[:2] in _READ]
         invalid = substituted.document.problems[len(document.problems) :]
         return ReplacedObject(
@@ -116,13 +117,3 @@ def _list_unset(
         place = VariablePlace(source=SourceLocation(document.path, use.line), path=use.path, resource=None)
         found.add(describe_unset(use.variable, values, unit), place, unit, Level.ERROR)
     return found.attach([])
-
-
-def _make_too_large(document: Document) -> Problem:
-    return Problem(
-        code="VariablesTooLarge",
-        message=f"The variables of Flux's objects expand to more than {MAX_CHARACTERS:,} characters.",
-        hint="Shorten their values, or use them less often.",
-        path=document.path,
-        line=document.line(),
-    )
