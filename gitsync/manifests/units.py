@@ -40,11 +40,6 @@ def find_unit_name(resource: Resource) -> str:
     return resource.unit.name if resource.unit else find_unit(resource.source.path)
 
 
-def find_cluster(unit: str) -> str:
-    """Return the folder where following Flux began, by the name of a unit of Flux; "." for the root."""
-    return posixpath.dirname(posixpath.dirname(unit)) or ROOT
-
-
 def is_inside(unit: str, folder: str) -> bool:
     """Tell whether a unit is a folder, or is below it. "" is the root too."""
     return folder in {"", ROOT} or unit == folder or unit.startswith(folder + "/")

@@ -56,7 +56,8 @@ class Unit:
     at the root), and `file` the file that declares the unit, in `line`, "" for a plain folder. `contents` are the files
     that it was built of, by path. `is_named` tells that gitsync.yaml names the unit itself.
 
-    The others are settings of Flux: `changes` are fields that go over those of the folder's kustomization, `depends_on`
+    `home` is the folder where following objects of controllers began ("" at the root). The others are settings of such
+    an object: `changes` are fields that go over those of the folder's kustomization, `depends_on`
     the names of units that come first, and a unit that is suspended is not written.
     """
 
@@ -66,12 +67,18 @@ class Unit:
     file: str = ""
     line: int = 0
     options: UnitOptions = field(default_factory=UnitOptions)
+    home: str = ""
     changes: Mapping[str, Any] = field(default_factory=dict)
     depends_on: tuple[str, ...] = ()
     prunes: bool = True
     is_suspended: bool = False
     is_named: bool = False
     contents: Mapping[str, bytes] = field(default_factory=dict, compare=False, repr=False)  # a Secret may be among them
+
+    @property
+    def is_declared(self) -> bool:
+        """Tell whether an object of a controller declares it."""
+        return self.kind is UnitKind.FLUX
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from gitsync.catalog.type_words import format_short_key
 from gitsync.manifests.repeats import is_built, is_same
-from gitsync.manifests.units import find_cluster, find_parts, find_unit_name
+from gitsync.manifests.units import ROOT, find_parts, find_unit_name
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Prepared, Resource
-from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.unit import Unit
 
 MOST_NAMED = 5
 """Units that one message names."""
@@ -140,8 +140,8 @@ def _make_problem(unit: Unit, rivals: Mapping[str, Prepared], chosen: set[str]) 
 
 
 def _make_hint(unit: Unit) -> str:
-    if unit.kind is UnitKind.FLUX:
-        return f"Set --path {find_cluster(unit.name)}, or give them different names."
+    if unit.is_declared:
+        return f"Set --path {unit.home or ROOT}, or give them different names."
     return f"Set --path {unit.name}, name the unit under `units` in gitsync.yaml, or give them different names."
 
 

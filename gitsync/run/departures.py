@@ -21,7 +21,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.plan import Departure
 from gitsync.model.policy import Policy
 from gitsync.model.record import Record
-from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.unit import Unit
 from gitsync.run.prepare import read_source
 
 MOST_REVISIONS = 50
@@ -111,7 +111,7 @@ def _read_last_manifests(
     found: dict[Key, _LastManifest] = {}
     for one in (one for one in manifests.resources if one.key in removed):
         units = (*(found[one.key].units if one.key in found else ()), find_unit_name(one))
-        flux = one.unit if one.unit and one.unit.kind is UnitKind.FLUX else None
+        flux = one.unit if one.unit and one.unit.is_declared else None
         found[one.key] = _LastManifest(find_policy(one, manifests.namespaces, default), one.source.path, units, flux)
     return found
 

@@ -9,16 +9,16 @@ from dataclasses import dataclass, field, replace
 
 from gitsync.errors import SourceError
 from gitsync.manifests.origins import list_origins
-from gitsync.manifests.units import SUFFIXES, find_cluster, find_parts
+from gitsync.manifests.units import ROOT, SUFFIXES, find_parts
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit, UnitKind
 from gitsync.units.builds import BuildJob, Builds
 from gitsync.units.closure import KustomizationReader, find_inputs
 from gitsync.units.flux_build import lay_out, make_metadata_fields, place_at_object
-from gitsync.units.flux_objects import mentions_flux
 from gitsync.units.kustomization import find_inline_fault, resolve
 from gitsync.units.kustomize import has_tool
+from gitsync.units.object_reader import may_declare
 from gitsync.units.tree import SourceTree, find_folder
 from gitsync.units.unbuildable import UnbuildableError
 
@@ -154,7 +154,7 @@ def _make_problems(
         replace(
             _locate(error.problem, reader),
             level=_find_level(below[name], reader.tree),
-            unit=find_cluster(unit.name) if _may_lead_on(unit, below[name], reader.tree) else unit.name,
+            unit=(unit.home or ROOT) if _may_lead_on(unit, below[name], reader.tree) else unit.name,
             parts=find_parts(_list_reachable(unit, reader)),
         )
         for name, (unit, error) in failed.items()
@@ -162,13 +162,13 @@ def _make_problems(
 
 
 def _may_lead_on(unit: Unit, paths: Sequence[str], tree: SourceTree) -> bool:
-    """Tell whether a unit of Flux may declare further ones: all that its cluster has are held then, but for those that
-    are built. One without any file may have lost them by a slip in its path.
+    """Tell whether a declared unit may declare further ones: all that its cluster has are held then, but for those
+    that are built. One without any file may have lost them by a slip in its path.
     """
-    if unit.kind is not UnitKind.FLUX:
+    if not unit.is_declared:
         return False
     try:
-        return not paths or mentions_flux(tree.read(paths).values())
+        return not paths or may_declare(tree.read(paths).values())
     except SourceError:
         return True
 

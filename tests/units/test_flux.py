@@ -11,9 +11,11 @@ import pytest
 
 from gitsync.model.problem import Level
 from gitsync.model.unit import Substitution, Unit, UnitKind, ValuesReference
-from gitsync.units.flux import MOST, FollowedFlux, follow_flux
-from gitsync.units.flux_objects import FluxObjects, find_flux_objects
+from gitsync.units.declarations import Declarations
 from gitsync.units.flux_variables import FluxVariables
+from gitsync.units.following import MOST, Followed
+from gitsync.units.following import follow as follow_objects
+from gitsync.units.object_reader import find_declarations
 
 HERE = "github.com/acme/estate"
 
@@ -44,7 +46,7 @@ def repository(name: str, url: str) -> str:
 
 def follow(
     files: Mapping[str, str], *, start: str = "clusters/prod", given: tuple[tuple[str, str], ...] = ()
-) -> FollowedFlux:
+) -> Followed:
     """Follow from all files below `start`; a folder is built from all files below it."""
     tree = {path: text.encode() for path, text in files.items()}
 
@@ -58,16 +60,16 @@ def follow(
         for unit in units:
             variables.declare(below(unit.path), {})
 
-    def read(unit: Unit) -> FluxObjects:
+    def read(unit: Unit) -> Declarations:
         found = below(unit.path)
         units = dict.fromkeys(found, unit) if given or unit.options.substitution else {}  # has no origins
-        return find_flux_objects(found, units, variables)
+        return find_declarations(found, units, variables)
 
-    start_objects = find_flux_objects(below(start), {}, variables)
-    return follow_flux(start_objects, build, read, lambda: HERE)
+    start_objects = find_declarations(below(start), {}, variables)
+    return follow_objects(start_objects, build, read, lambda: HERE)
 
 
-def find_unit(followed: FollowedFlux, name: str) -> Unit:
+def find_unit(followed: Followed, name: str) -> Unit:
     return next(unit for unit in followed.units if unit.name == name)
 
 
@@ -287,19 +289,19 @@ def test_one_name_with_two_meanings_is_an_error() -> None:
     }
     followed = follow(files)
     assert [unit.path for unit in followed.units] == ["one"]
-    assert [(one.code, one.path) for one in followed.problems] == [("DuplicateFluxObject", "clusters/prod/b.yaml")]
+    assert [(one.code, one.path) for one in followed.problems] == [("DuplicateUnit", "clusters/prod/b.yaml")]
 
 
 def test_2000_kustomizations_are_followed_in_one_pass() -> None:
     """Those of another source, in a ring of dependencies, and one more than are followed."""
     ring = (kustomization(f"n{n}", f"./a{n}", more=f"dependsOn: [{{name: n{(n + 1) % 50}}}]") for n in range(MOST + 1))
     others = (kustomization(f"o{n}", source="other") for n in range(300))
-    objects = find_flux_objects({"clusters/prod/all.yaml": "".join(chain(ring, others)).encode()})
+    objects = find_declarations({"clusters/prod/all.yaml": "".join(chain(ring, others)).encode()})
     built: list[str] = []
-    followed = follow_flux(
+    followed = follow_objects(
         objects,
         lambda units: built.extend(unit.name for unit in units),
-        lambda unit: FluxObjects(),
+        lambda unit: Declarations(),
         lambda: HERE,
     )
     assert len(built) == len(set(built)) == len(followed.units) == MOST

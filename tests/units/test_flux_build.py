@@ -11,13 +11,13 @@ from trees import GROUP, MemoryTree
 
 from gitsync.model.problem import Problem
 from gitsync.model.unit import Unit, UnitEntry, UnitKind, UnitOptions
+from gitsync.units.all_units import AllUnits, FollowContext, build_all
 from gitsync.units.build import build_units
 from gitsync.units.builds import Builds
 from gitsync.units.closure import KustomizationReader
 from gitsync.units.discovery import find_units
 from gitsync.units.flux_build import lay_out, lay_over, make_metadata_fields
 from gitsync.units.kustomize import has_tool
-from gitsync.units.with_flux import AllUnits, FluxContext, build_all
 
 HEAD = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\n"
 SOURCE = "sourceRef: {kind: GitRepository, name: flux-system}"
@@ -175,7 +175,7 @@ ENTRIES = (UnitEntry(path="apps", options=UnitOptions(is_restricted=True, waits_
 def build(files: Mapping[str, str], **given: str) -> AllUnits:
     tree = MemoryTree(files)
     plain = {path: text.encode() for path, text in files.items() if path.startswith("prod/")}
-    context = FluxContext(variables=tuple(given.items()))
+    context = FollowContext(variables=tuple(given.items()))
     found = find_units(list(plain), KustomizationReader(tree), path="prod", entries=ENTRIES)
     return build_all(found, plain, KustomizationReader(tree), Builds(), context)
 
@@ -233,7 +233,7 @@ spec:
 def test_everything_that_a_kustomization_changes_in_a_real_build() -> None:
     built = build(NESTED)
     assert list_problems(built) == []
-    assert {unit.name: unit.path for unit in built.flux} == {
+    assert {unit.name: unit.path for unit in built.declared} == {
         "prod/flux-system/all": "all",
         "prod/flux-system/apps": "apps/eu",
         "prod/flux-system/values": "values",

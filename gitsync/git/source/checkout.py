@@ -42,8 +42,8 @@ from gitsync.git.source.worktree import (
 )
 from gitsync.model.problem import Problem
 from gitsync.model.unit import Unit, UnitEntry
+from gitsync.units.all_units import FollowContext
 from gitsync.units.builds import Builds
-from gitsync.units.with_flux import FluxContext
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,10 +129,10 @@ def open_checkout(  # noqa: PLR0913 - each says what is read
     source = parse_location(location)
     wanted = Wanted(path=check_path(path), entries=units, builds=builds or Builds(grace=access.grace))
     if isinstance(source, Url):
-        wanted = replace(wanted, flux=FluxContext(lambda: normalize_repository(source.text), variables))
+        wanted = replace(wanted, follow=FollowContext(lambda: normalize_repository(source.text), variables))
         return _read_url(source, ref, wanted, access, trusted)
     refuse_look_alike(source.path / wanted.path)
-    wanted = replace(wanted, flux=FluxContext(make_repository_finder(source.path, access), variables))
+    wanted = replace(wanted, follow=FollowContext(make_repository_finder(source.path, access), variables))
     without = find_excluded(source.path, status_dir)
     wanted = replace(
         wanted, without=without, has_settings=ref is not None or not _is_settings_file(source.path, config_file)
@@ -236,7 +236,7 @@ def _read_work_tree(
         if trusted:
             listing = _find_signed(source, tree, commit, trusted)
         contents = read_contents(listing, wanted)
-        dirty = ref is None and _is_dirty(source, tree, commit, wanted, has_flux=contents.has_flux)
+        dirty = ref is None and _is_dirty(source, tree, commit, wanted, has_declared=contents.has_declared)
         if dirty and trusted:
             raise _not_as_signed(source)
         branch = find_branch(tree)
@@ -307,16 +307,16 @@ def _resolve_commit(tree: WorkTree, ref: str) -> str:
         ) from error
 
 
-def _is_dirty(source: Folder, tree: WorkTree, commit: str | None, wanted: Wanted, *, has_flux: bool) -> bool:
+def _is_dirty(source: Folder, tree: WorkTree, commit: str | None, wanted: Wanted, *, has_declared: bool) -> bool:
     """Tell whether the inputs of the folder differ from the commit: manifests that git ignores count, other files and
-    line ends do not. `has_flux` is that of the folder: without Flux in one of them, the files with its objects differ.
+    line ends do not. `has_declared` is that of the folder: if only one of them declares units, files differ.
     """
     folder = FolderListing(root=source.path)
-    inputs = list_inputs(folder, wanted, has_flux=has_flux)
+    inputs = list_inputs(folder, wanted, has_declared=has_declared)
     if commit is None:
         return bool(inputs)
     try:
-        committed = list_inputs(_make_revision(tree, commit), wanted, has_flux=has_flux)
+        committed = list_inputs(_make_revision(tree, commit), wanted, has_declared=has_declared)
     except SourceError:  # the commit does not have the folder, or another kustomization
         return bool(inputs)
     if committed.keys() != inputs.keys():

@@ -28,18 +28,19 @@ from gitsync.git.source.selection import (
 from gitsync.manifests.units import SUFFIXES
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit, UnitEntry, UnitKind
+from gitsync.units.all_units import FollowContext, build_all
 from gitsync.units.build import list_inputs as list_unit_inputs
 from gitsync.units.builds import Builds
 from gitsync.units.closure import KustomizationReader
 from gitsync.units.discovery import FoundUnits, find_units
-from gitsync.units.with_flux import FluxContext, build_all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """The wanted part of a source: the manifests below `path` ("" for all), except those below folders in `without`,
     and its own settings, if it `has_settings`. `entries` are units that the operator names; None to take those of the
-    source. `builds` are those of the run, and `flux` is what following Flux needs.
+    source. `builds` are those of the run, and `follow` is what following objects of
+    controllers needs.
     """
 
     path: str = ""
@@ -48,14 +49,14 @@ class Wanted:
     budget: ReadLimits = field(default_factory=ReadLimits)
     entries: tuple[UnitEntry, ...] | None = None
     builds: Builds = field(default_factory=Builds, compare=False, repr=False)
-    flux: FluxContext = field(default_factory=FluxContext, compare=False, repr=False)
+    follow: FollowContext = field(default_factory=FollowContext, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceContents:
     """Manifest files by path from the root of the source, sorted; the units of those that are not plain files; warnings
-    about skipped files; the paths of files that are ignored; and the source's settings, None if it has none. `has_flux`
-    tells that units of Flux are followed.
+    about skipped files; the paths of files that are ignored; and the source's settings, None if it has none.
+    `has_declared` tells that objects of controllers are followed.
 
     A kustomization replaces its whole folder: its own path leads to the result of its build.
     """
@@ -65,7 +66,7 @@ class SourceContents:
     problems: tuple[Problem, ...]
     ignored: tuple[str, ...] = ()
     settings: SourceFile | None = None
-    has_flux: bool = False
+    has_declared: bool = False
 
 
 def read_contents(listing: SourceListing, wanted: Wanted) -> SourceContents:
@@ -77,7 +78,7 @@ def read_contents(listing: SourceListing, wanted: Wanted) -> SourceContents:
     settings = _read_settings(listing, wanted)
     choice = _choose(listing, wanted, settings)
     plain = listing.read(choice.manifests)
-    built = build_all(choice.units, plain, choice.reader, wanted.builds, wanted.flux)
+    built = build_all(choice.units, plain, choice.reader, wanted.builds, wanted.follow)
     own = {path: content for path, content in plain.items() if not built.covers(path)}
     files = {**own, **built.files}
     return SourceContents(
@@ -86,7 +87,7 @@ def read_contents(listing: SourceListing, wanted: Wanted) -> SourceContents:
         problems=(*choice.problems, *built.problems, *_warn_unused(choice.units.claimed - built.used)),
         ignored=choice.ignored,
         settings=settings,
-        has_flux=bool(built.flux),
+        has_declared=bool(built.declared),
     )
 
 
@@ -105,20 +106,20 @@ def _warn_unused(paths: Iterable[str]) -> tuple[Problem, ...]:
     )
 
 
-def list_inputs(listing: SourceListing, wanted: Wanted, *, has_flux: bool) -> Mapping[str, str]:
-    """Every file that `read_contents` reads of a listing, by path, with its id ("" in a folder). `has_flux` tells that
-    units of Flux may be among its units: only then are contents read.
+def list_inputs(listing: SourceListing, wanted: Wanted, *, has_declared: bool) -> Mapping[str, str]:
+    """Every file that `read_contents` reads of a listing, by path, with its id ("" in a folder). `has_declared` tells
+    that objects of controllers may declare some of its units: only then are contents read.
     """
     choice = _choose(listing, wanted, _read_settings(listing, wanted))
     entries = (*choice.manifests, *_find_settings_entries(listing, wanted))
-    flux = _find_flux_units(listing, wanted, choice) if has_flux else ()
-    needed = list_unit_inputs((*choice.units.built, *flux), choice.reader)
+    declared = _find_declared_units(listing, wanted, choice) if has_declared else ()
+    needed = list_unit_inputs((*choice.units.built, *declared), choice.reader)
     return {entry.path: entry.id for entry in entries} | {path: choice.source_files.find_id(path) for path in needed}
 
 
-def _find_flux_units(listing: SourceListing, wanted: Wanted, choice: _Choice) -> tuple[Unit, ...]:
+def _find_declared_units(listing: SourceListing, wanted: Wanted, choice: _Choice) -> tuple[Unit, ...]:
     plain = listing.read(choice.manifests)
-    return build_all(choice.units, plain, choice.reader, wanted.builds, wanted.flux).flux
+    return build_all(choice.units, plain, choice.reader, wanted.builds, wanted.follow).declared
 
 
 def _find_settings_entries(listing: SourceListing, wanted: Wanted) -> tuple[SourceEntry, ...]:

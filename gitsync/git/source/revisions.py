@@ -28,8 +28,8 @@ from gitsync.git.source.trusted_keys import TrustedKeys
 from gitsync.git.source.worktree import WorkTree, find_work_tree
 from gitsync.model.problem import Problem
 from gitsync.model.unit import Unit, UnitEntry
+from gitsync.units.all_units import FollowContext
 from gitsync.units.builds import Builds
-from gitsync.units.with_flux import FluxContext
 
 _STEPS = re.compile(r"(?:[~^][0-9]{0,4})+\Z")
 _DEEPENED = "refs/gitsync/deepened"
@@ -91,7 +91,7 @@ def read_revision(  # noqa: PLR0913 - each says what is read
     wanted = Wanted(path=check_path(path), entries=units, builds=builds or Builds(grace=access.grace))
     parsed, source = _parse(name), parse_location(location)
     if isinstance(source, Url):
-        wanted = replace(wanted, flux=FluxContext(lambda: normalize_repository(source.text), variables))
+        wanted = replace(wanted, follow=FollowContext(lambda: normalize_repository(source.text), variables))
         found = _fetch(open_remote(source, access), parsed, wanted, None, trusted)
         return replace(found, repository=source.text)
     refuse_look_alike(source.path / wanted.path)
@@ -107,7 +107,7 @@ def read_revision(  # noqa: PLR0913 - each says what is read
         wanted = replace(wanted, without=find_excluded(source.path, status_dir))
         remote, _ = find_remote(tree, access)
         repository = normalize_repository(remote.url) if remote else ""
-        wanted = replace(wanted, flux=FluxContext(lambda: repository, variables))
+        wanted = replace(wanted, follow=FollowContext(lambda: repository, variables))
         found = _read_from(tree, parsed, wanted, access, trusted)
         return replace(found, repository=remote.name if remote else str(source.path))
 

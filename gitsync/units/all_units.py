@@ -1,4 +1,4 @@
-"""The units of a source with those of Flux among them: a folder that a Kustomization builds is no unit of its own."""
+"""All units of a source. A folder that an object of a controller builds is no unit of its own."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from gitsync.model.unit import Unit, UnitKind
 from gitsync.units.build import BuiltUnits, build_units
 from gitsync.units.builds import Builds
 from gitsync.units.closure import KustomizationReader
+from gitsync.units.declarations import Declarations, join_declarations
 from gitsync.units.discovery import FoundUnits
-from gitsync.units.flux import follow_flux
-from gitsync.units.flux_objects import FluxObjects, find_flux_objects, join_flux_objects
 from gitsync.units.flux_variables import FluxVariables
+from gitsync.units.following import follow
+from gitsync.units.object_reader import find_declarations
 from gitsync.units.tree import list_folders
 
 
 @dataclass(frozen=True, slots=True)
-class FluxContext:
+class FollowContext:
     """What following needs next to the files: `find_repository` returns the name of this repository, and `variables`
     are those of the operator.
     """
@@ -31,29 +32,29 @@ class FluxContext:
 
 @dataclass(frozen=True, kw_only=True)
 class AllUnits:
-    """Everything that was built, and `flux`, the units of Kustomizations among it. Files in their folders are not read
-    in any other way.
+    """Everything that was built, and `declared`, the units among it that objects of controllers declare. Files in their
+    folders are not read in any other way.
     """
 
     files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
     units: Mapping[str, Unit]
     problems: tuple[Problem, ...]
     used: frozenset[str]
-    flux: tuple[Unit, ...] = ()
+    declared: tuple[Unit, ...] = ()
 
     @cached_property
     def folders(self) -> frozenset[str]:
-        """The folders that Kustomizations build."""
-        return frozenset(unit.path for unit in self.flux)
+        """The folders that objects of controllers build."""
+        return frozenset(unit.path for unit in self.declared)
 
     def covers(self, path: str) -> bool:
-        """Tell whether a file is in the folder of a Kustomization that is followed."""
+        """Tell whether a file is in the folder of an object that is followed."""
         return any(folder in self.folders for folder in list_folders(path))
 
 
 @dataclass(slots=True)
-class _FluxBuilds:
-    """Builds the units of Flux. Mutable: it keeps the results."""
+class _DeclaredBuilds:
+    """Builds the units that objects declare. Mutable: it keeps the results."""
 
     reader: KustomizationReader
     builds: Builds
@@ -69,10 +70,10 @@ class _FluxBuilds:
         for path, unit in built.units.items():
             self.results[unit.name] = BuiltUnits(files={path: built.files[path]}, units={path: unit})
 
-    def read(self, unit: Unit) -> FluxObjects:
-        """The objects of Flux in what was built of a unit."""
+    def read(self, unit: Unit) -> Declarations:
+        """The objects in what was built of a unit."""
         built = self.results.get(unit.name, BuiltUnits())
-        return find_flux_objects(built.files, built.units, self.variables)
+        return find_declarations(built.files, built.units, self.variables)
 
 
 def build_all(
@@ -80,28 +81,29 @@ def build_all(
     plain: Mapping[str, bytes],
     reader: KustomizationReader,
     builds: Builds,
-    context: FluxContext,
+    context: FollowContext,
 ) -> AllUnits:
-    """Build the units that were `found`, and those of the Kustomizations of Flux in them and in the `plain` files.
+    """Build the units that were `found`, and those that they and the `plain` files declare.
 
     SourceError if no tool is installed that a unit needs.
     """
     built = build_units(found.built, reader, builds)
-    flux = _FluxBuilds(reader, builds, FluxVariables(context.variables))
-    flux.variables.declare(plain, {})
-    flux.variables.declare(built.files, built.units)
-    start = join_flux_objects(
-        [find_flux_objects(plain, {}, flux.variables), find_flux_objects(built.files, built.units, flux.variables)]
+    declared = _DeclaredBuilds(reader, builds, FluxVariables(context.variables))
+    declared.variables.declare(plain, {})
+    declared.variables.declare(built.files, built.units)
+    start = join_declarations(
+        find_declarations(files, units, declared.variables)
+        for files, units in ((plain, {}), (built.files, built.units))
     )
-    followed = follow_flux(start, flux.build, flux.read, context.find_repository)
+    followed = follow(start, declared.build, declared.read, context.find_repository)
     folders = frozenset(unit.path for unit in followed.units)
-    parts = (*_leave_out_covered(found.built, built, folders, reader, builds), *flux.done)
+    parts = (*_leave_out_covered(found.built, built, folders, reader, builds), *declared.done)
     return AllUnits(
         files={path: text for one in parts for path, text in one.files.items()},
         units={path: _add_options(unit, found) for one in parts for path, unit in one.units.items()},
         problems=(*(problem for one in parts for problem in one.problems), *followed.problems),
         used=frozenset().union(*(one.used for one in parts)),
-        flux=followed.units,
+        declared=followed.units,
     )
 
 
@@ -115,7 +117,7 @@ def _add_options(unit: Unit, found: FoundUnits) -> Unit:
 
 
 def _is_covered(unit: str, folders: Collection[str]) -> bool:
-    """Tell whether a kustomization is in a folder that Flux builds."""
+    """Tell whether a kustomization is in a folder that an object of a controller builds."""
     folder = "" if unit == ROOT else unit
     return any(one in folders for one in (folder, *list_folders(folder)))
 
@@ -123,7 +125,7 @@ def _is_covered(unit: str, folders: Collection[str]) -> bool:
 def _leave_out_covered(
     roots: Sequence[Unit], built: BuiltUnits, folders: Collection[str], reader: KustomizationReader, builds: Builds
 ) -> list[BuiltUnits]:
-    """What was built of the units at `roots` that are in none of the folders of Flux."""
+    """What was built of the units at `roots` that are in none of these folders."""
     if not folders:
         return [built]
     others = [unit for unit in roots if not _is_covered(unit.name, folders)]

@@ -1,7 +1,7 @@
-"""Follow Flux's Kustomizations from the files of a cluster to the folders that they are built from.
+"""Follow the objects of controllers from the files of a cluster to the folders that they name.
 
-A Kustomization is followed if its source is this repository. What it builds may declare further ones, which are
-followed too. Flux itself applies them one after another (https://fluxcd.io/flux/components/kustomize/kustomizations/).
+An object is followed if its source is this repository. What it builds may declare further ones, which are followed too.
+Flux itself applies them one after another (https://fluxcd.io/flux/components/kustomize/kustomizations/).
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Final
 from gitsync.formats.repository_name import normalize_repository
 from gitsync.manifests.units import ROOT
 from gitsync.model.problem import Level, Problem
-from gitsync.model.unit import Unit, UnitKind, UnitOptions
-from gitsync.units.flux_objects import FluxKustomization, FluxObjects, ObjectName, SourceName
+from gitsync.model.unit import Unit
+from gitsync.units.declarations import Declarations, DeclaredUnit, SourceName
 from gitsync.units.tree import find_folder, is_below, list_folders
 
 MOST: Final = 2000
-"""The most Kustomizations that are followed."""
+"""The most objects that are followed."""
 
 DEEPEST: Final = 20
 """How deep they may declare each other."""
@@ -32,13 +32,13 @@ BOOTSTRAP_NAME: Final = SourceName("GitRepository", "flux-system", "flux-system"
 Build = Callable[[Sequence[Unit]], None]
 """Builds units."""
 
-Read = Callable[[Unit], FluxObjects]
-"""Returns the objects of Flux in what was built of a unit, as far as their variables are known by now."""
+Read = Callable[[Unit], Declarations]
+"""Returns the objects in what was built of a unit, as far as their variables are known by now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FollowedFlux:
-    """The units of the Kustomizations that were followed, in their order, and what was not followed, as problems."""
+class Followed:
+    """The units of the objects that were followed, in their order, and what was not followed, as problems."""
 
     units: tuple[Unit, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -46,20 +46,20 @@ class FollowedFlux:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A Kustomization; `home` is the folder where following began, and `depth` counts those that led to it."""
+    """An object; `home` is the folder where following began, and `depth` counts those that led to it."""
 
-    one: FluxKustomization
+    one: DeclaredUnit
     home: str
     depth: int = 0
 
     @property
     def name(self) -> str:
-        return _make_name(self.home, self.one.key)
+        return _make_name(self.home, self.one.unit.name)
 
 
 @dataclass(slots=True)
 class _Follower:
-    """Follows Kustomizations, round by round. Mutable: it is filled object by object."""
+    """Follows objects, round by round. Mutable: it is filled object by object."""
 
     build: Build
     read: Read
@@ -68,7 +68,7 @@ class _Follower:
     bootstrapped: set[SourceName]
     units: dict[str, Unit] = field(default_factory=dict)
     found: dict[str, _Found] = field(default_factory=dict)
-    inside: dict[str, FluxObjects] = field(default_factory=dict)
+    inside: dict[str, Declarations] = field(default_factory=dict)
     waiting: list[_Found] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
@@ -80,10 +80,10 @@ class _Follower:
             pending = [*self.look_inside(units), *self.release()] or self.look_again()
 
     def take(self, found: _Found) -> Unit | None:
-        """The unit of a Kustomization, if it is followed from now on."""
+        """The unit of an object, if it is followed from now on."""
         known = self.found.get(found.name)
         if known is not None:
-            if replace(known.one, declared_at=found.one.declared_at) != found.one:
+            if not known.one.says_the_same(found.one):
                 self.problems.append(_make_duplicate(found, known))
             return None
         if not self.is_here(found.one.source):
@@ -97,14 +97,14 @@ class _Follower:
         return self.units[found.name]
 
     def look_inside(self, units: Iterable[Unit]) -> list[_Found]:
-        """The Kustomizations in what was built of units."""
+        """The objects in what was built of units."""
         found: list[_Found] = []
         for unit in units:
             outer, objects = self.found[unit.name], self.read(unit)
             self.inside[unit.name] = objects
             self.repositories.update(objects.repositories)
             self.bootstrapped.update(objects.bootstrapped)
-            found += [_Found(one, outer.home, outer.depth + 1) for one in objects.kustomizations]
+            found += [_Found(one, outer.home, outer.depth + 1) for one in objects.units]
         return found
 
     def list_inside(self) -> Iterator[Problem]:
@@ -126,9 +126,9 @@ class _Follower:
 
     def find_limit(self, found: _Found) -> Problem | None:
         if found.depth > DEEPEST:
-            return _make_problem(found, "TooDeep", f"Kustomizations lead to it over more than {DEEPEST} others.")
+            return _make_problem(found, "TooDeep", f"More than {DEEPEST} others lead to it.")
         if len(self.units) >= MOST:
-            return _make_problem(found, "TooManyUnits", f"More than {MOST} Kustomizations are not followed.")
+            return _make_problem(found, "TooManyUnits", f"More than {MOST} objects are not followed.")
         return None
 
     def is_here(self, source: SourceName) -> bool:
@@ -139,28 +139,28 @@ class _Follower:
         return url is not None and normalize_repository(url) == self.find_repository()
 
 
-def follow_flux(start: FluxObjects, build: Build, read: Read, find_repository: Callable[[], str]) -> FollowedFlux:
-    """Return the units of all Kustomizations that lead from `start`.
+def follow(start: Declarations, build: Build, read: Read, find_repository: Callable[[], str]) -> Followed:
+    """Return the units of all objects that lead from `start`.
 
     `find_repository` returns the name of this repository (`normalize_repository`), "" if it has no remote. What is
     built from another source, or declared more than `DEEPEST` deep, is a problem.
     """
     follower = _Follower(build, read, find_repository, dict(start.repositories), set(start.bootstrapped))
-    here = [one for one in start.kustomizations if follower.is_here(one.source)]
-    outer = _select_outer(start.kustomizations, here)
+    here = [one for one in start.units if follower.is_here(one.source)]
+    outer = _select_outer(start.units, here)
     follower.follow(_Found(one, _find_home(one)) for one in outer)
     units = follower.units
     folders = frozenset(unit.path for unit in units.values())
-    # The files of folders that Flux builds are read from what it builds of them.
+    # The files of folders that are built are read from what it builds of them.
     begun = (one for one in start.problems if not _is_in_any(one.path, folders))
-    return FollowedFlux(
+    return Followed(
         units=tuple(units.values()),
         problems=_join(
             (_widen(one, _guess_home(one.path)) for one in begun),
             follower.list_inside(),
             follower.problems,
             map(_pass_over, follower.waiting),
-            (_warn_suspended(unit) for unit in units.values() if unit.is_suspended),
+            (_warn_suspended(follower.found[name]) for name, unit in units.items() if unit.is_suspended),
             _find_circles(units),
         ),
     )
@@ -182,64 +182,53 @@ def _widen(problem: Problem, home: str) -> Problem:
     return replace(problem, unit=home or ROOT)
 
 
-def _select_outer(
-    found: Sequence[FluxKustomization], here: Sequence[FluxKustomization]
-) -> tuple[FluxKustomization, ...]:
-    """The Kustomizations that no other one builds: those inside are found again, with its changes and variables."""
-    builders: dict[str, set[ObjectName]] = {}
+def _select_outer(found: Sequence[DeclaredUnit], here: Sequence[DeclaredUnit]) -> tuple[DeclaredUnit, ...]:
+    """The objects that no other one builds: those inside are found again, with its changes and variables."""
+    builders: dict[str, set[str]] = {}
     for one in here:
-        builders.setdefault(one.path, set()).add(one.key)
+        builders.setdefault(one.unit.path, set()).add(one.unit.name)
     outer = tuple(one for one in found if not _is_built_by_another(one, builders))
     return outer or tuple(found)  # in a circle, none is outside
 
 
-def _is_built_by_another(one: FluxKustomization, builders: Mapping[str, set[ObjectName]]) -> bool:
-    return any(builders.get(folder, set()) - {one.key} for folder in list_folders(one.declared_at.path))
+def _is_built_by_another(one: DeclaredUnit, builders: Mapping[str, set[str]]) -> bool:
+    return any(builders.get(folder, set()) - {one.unit.name} for folder in list_folders(one.unit.file))
 
 
 def _is_in_any(path: str, folders: Collection[str]) -> bool:
     return any(folder in folders for folder in list_folders(path))
 
 
-def _find_home(one: FluxKustomization) -> str:
-    """The folder of a Kustomization; for one that applies the folder it is in, that folder."""
-    return one.path if is_below(one.declared_at.path, one.path) else posixpath.dirname(one.declared_at.path)
+def _find_home(one: DeclaredUnit) -> str:
+    """The folder of an object; for one that applies the folder it is in, that folder."""
+    unit = one.unit
+    return unit.path if is_below(unit.file, unit.path) else posixpath.dirname(unit.file)
 
 
-def _warn_suspended(unit: Unit) -> Problem:
-    return Problem(
-        code="Suspended",
+def _warn_suspended(found: _Found) -> Problem:
+    problem = _make_problem(found, "Suspended", "")
+    return replace(
+        problem,
         level=Level.WARNING,
-        message=f"Kustomization {unit.name} is suspended: nothing of it is written or deleted.",
+        message=f"{found.one.kind} {found.name} is suspended: nothing of it is written or deleted.",
         hint="Remove spec.suspend to resume it.",
-        path=unit.file,
-        line=unit.line,
+        unit="",
     )
 
 
 def _make_unit(found: _Found) -> Unit:
-    one = found.one
-    return Unit(
-        name=found.name,
-        path=one.path,
-        kind=UnitKind.FLUX,
-        file=one.declared_at.path,
-        line=one.declared_at.line,
-        # Flux builds without kustomize's restriction to files below a kustomization.
-        options=UnitOptions(is_restricted=False, substitution=one.substitution),
-        changes=one.changes,
-        depends_on=tuple(_make_name(found.home, other) for other in one.depends_on),
-        prunes=one.prunes,
-        is_suspended=one.is_suspended,
+    unit, home = found.one.unit, found.home
+    return replace(
+        unit, name=found.name, home=home, depends_on=tuple(_make_name(home, other) for other in unit.depends_on)
     )
 
 
-def _make_name(home: str, key: ObjectName) -> str:
-    return posixpath.join(home, key.namespace, key.name)
+def _make_name(home: str, name: str) -> str:
+    return posixpath.join(home, name)
 
 
 def _make_duplicate(found: _Found, known: _Found) -> Problem:
-    problem = _make_problem(found, "DuplicateFluxObject", f"{known.one.declared_at} declares it otherwise.")
+    problem = _make_problem(found, "DuplicateUnit", f"{known.one.declared_at} declares it otherwise.")
     return replace(problem, hint="Keep one of them, or point --path to one cluster.")
 
 
@@ -252,7 +241,7 @@ def _pass_over(found: _Found) -> Problem:
 
 
 def _find_circles(units: Mapping[str, Unit]) -> Iterator[Problem]:
-    """A problem for each Kustomization that comes after itself."""
+    """A problem for each unit of Flux that comes after itself."""
     for name in _find_entangled(units):
         if name in _find_all_before(name, units):
             unit = units[name]
@@ -296,7 +285,7 @@ def _find_all_before(name: str, units: Mapping[str, Unit]) -> frozenset[str]:
 def _make_problem(found: _Found, code: str, message: str) -> Problem:
     return Problem(
         code=code,
-        message=f"Kustomization {found.one.key} is not followed. {message}",
+        message=f"{found.one.kind} {found.one.key} is not followed. {message}",
         hint="Move it up, or point --path to a folder nearer to it.",
         path=found.one.declared_at.path,
         line=found.one.declared_at.line,

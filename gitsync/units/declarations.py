@@ -1,0 +1,82 @@
+"""Units that objects of a controller declare: each names a folder of a repository, and how to build it.
+
+The readers of Flux's and Argo CD's objects make them, and `following` follows them, whatever their controller is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import NamedTuple
+
+from gitsync.model.problem import Problem, SourceLocation
+from gitsync.model.unit import Unit
+
+
+class ObjectName(NamedTuple):
+    """The name of an object of a controller."""
+
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+
+class SourceName(NamedTuple):
+    """The name of an object of Flux that stands for a source; `kind` is GitRepository for most."""
+
+    kind: str
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeclaredUnit:
+    """A unit, the object that declares it, and its source. `unit` and those in its `depends_on` have the names of their
+    objects: the place where following began is added later.
+    """
+
+    kind: str = "Kustomization"
+    key: ObjectName
+    source: SourceName
+    unit: Unit
+
+    @property
+    def declared_at(self) -> SourceLocation:
+        return SourceLocation(self.unit.file, self.unit.line)
+
+    def says_the_same(self, other: DeclaredUnit) -> bool:
+        """Tell whether two objects declare the same, wherever they are."""
+        moved = replace(other.unit, file=self.unit.file, line=self.unit.line)
+        return replace(other, unit=moved) == self
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declarations:
+    """The objects of controllers in some files. `repositories` has the URL of each GitRepository, and `bootstrapped`
+    are those of files that `flux bootstrap` wrote. `problems` are those of objects that cannot be read. `is_unknown`
+    tells that one has a variable whose ConfigMap was not found yet.
+    """
+
+    units: tuple[DeclaredUnit, ...] = ()
+    repositories: Mapping[SourceName, str] = field(default_factory=dict)
+    bootstrapped: frozenset[SourceName] = frozenset()
+    problems: tuple[Problem, ...] = ()
+    is_unknown: bool = False
+
+
+def join_declarations(parts: Iterable[Declarations]) -> Declarations:
+    """Return the objects of several sets of files together."""
+    parts = tuple(parts)
+    return Declarations(
+        units=tuple(chain.from_iterable(one.units for one in parts)),
+        repositories={name: url for one in parts for name, url in one.repositories.items()},
+        bootstrapped=frozenset().union(*(one.bootstrapped for one in parts)),
+        problems=tuple(chain.from_iterable(one.problems for one in parts)),
+        is_unknown=any(one.is_unknown for one in parts),
+    )
