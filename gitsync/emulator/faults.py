@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from gitsync.emulator.http.answers import ServerResponse, make_refusal
-from gitsync.emulator.http.call import Course, ServerRequest
+from gitsync.emulator.http.call import Course, ListFault, ServerRequest
 from gitsync.emulator.state.store import Store
 from gitsync.emulator.types.behaviour import Style
 from gitsync.emulator.yaml_document import FieldReader, YamlNode, fields
@@ -38,14 +38,16 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """Which requests a rule counts: by method, ARM type and path (patterns with * and ?, case-insensitive), and whether
-    they poll an operation. Then which of those it applies to: the `nth` (from 1), or `times` of them `after` some.
+    """Which requests a rule counts: by method, ARM type and path (patterns with * and ?, case-insensitive), whether
+    they poll an operation, and whether they list (None: either). Then which of those it applies to: the `nth` (from 1),
+    or `times` of them `after` some.
     """
 
     methods: Collection[str] = ()
     type: str = "*"
     path: str = "*"
     poll: bool = False
+    lists: bool | None = None
     nth: Collection[int] = ()
     after: int = 0
     times: int | None = None
@@ -54,6 +56,7 @@ class Match:
         """Tell whether a request matches; `kind` is the type of its resource."""
         return (
             self.poll is poll
+            and self.lists in {None, call.method == "GET" and call.target.is_list}
             and (not self.methods or call.method in self.methods)
             and fnmatchcase(kind.casefold(), self.type)
             and fnmatchcase(call.target.key, self.path)
@@ -128,6 +131,7 @@ class FaultRule:
     timeout: bool = False  # the work is done, the answer is 504
     delay: float = 0.0
     course: Course | None = None
+    list_fault: ListFault | None = None
     move: tuple[Move, ...] = ()
     where: str = ""
 
@@ -163,6 +167,8 @@ def read_rule(node: YamlNode) -> FaultRule:
     hide = values.pop("hide", 0)
     if hide:
         values["course"] = replace(values.get("course") or Course(), hide=hide)
+    if "list_fault" in values:  # nothing else can have this fault, so nothing else counts
+        values["match"] = replace(values.get("match", Match()), lists=True)
     return FaultRule(**values, where=node.where)
 
 
@@ -172,6 +178,10 @@ def _read_lower(node: YamlNode) -> str:
 
 def _read_methods(node: YamlNode) -> tuple[str, ...]:
     return tuple(method.upper() for method in node.texts())
+
+
+def _read_patterns(node: YamlNode) -> tuple[str, ...]:
+    return tuple(pattern.casefold() for pattern in node.texts())
 
 
 def _read_numbers(node: YamlNode) -> tuple[int, ...]:
@@ -191,6 +201,10 @@ def _read_canned(node: YamlNode) -> Canned:
 
 def _read_course(node: YamlNode) -> Course:
     return Course(**fields(node, _OPERATION))
+
+
+def _read_list_fault(node: YamlNode) -> ListFault:
+    return ListFault(**fields(node, _LIST))
 
 
 def _read_error(node: YamlNode) -> dict[str, Any]:
@@ -220,6 +234,7 @@ _MATCH: Mapping[str, FieldReader] = {
     "type": ("type", _read_lower),
     "path": ("path", _read_lower),
     "poll": ("poll", YamlNode.flag),
+    "list": ("lists", YamlNode.flag),
     "nth": ("nth", _read_numbers),
     "after": ("after", YamlNode.count),
     "times": ("times", YamlNode.count),
@@ -240,6 +255,13 @@ _OPERATION: Mapping[str, FieldReader] = {
     "error": ("error", _read_error),
     "host": ("host", YamlNode.text),
 }
+_LIST: Mapping[str, FieldReader] = {
+    "trim": ("trim", YamlNode.texts),
+    "stale": ("stale", YamlNode.number),
+    "missing": ("missing", _read_patterns),
+    "duplicate": ("duplicate", _read_patterns),
+    "reorder": ("reorder", YamlNode.flag),
+}
 _MOVE: Mapping[str, FieldReader] = {
     "id": ("id", YamlNode.text),
     "set": ("set", _read_values),
@@ -254,5 +276,6 @@ _RULE: Mapping[str, FieldReader] = {
     "delay": ("delay", YamlNode.number),
     "hide": ("hide", YamlNode.count),
     "operation": ("course", _read_course),
+    "list": ("list_fault", _read_list_fault),
     "move": ("move", _read_moves),
 }

@@ -3,72 +3,112 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from operator import itemgetter
 from typing import Any
 
+from gitsync.emulator import list_faults
 from gitsync.emulator.http import pages
 from gitsync.emulator.http.answers import ServerResponse, refuse
 from gitsync.emulator.http.call import ServerRequest
-from gitsync.emulator.http.target import PathShape, Target, parse
+from gitsync.emulator.http.target import Target, parse
+from gitsync.emulator.patch import find_value
 from gitsync.emulator.state.cloud import EmulatedCloud
 from gitsync.emulator.state.stored import StoredResource
-from gitsync.emulator.types import actions
+from gitsync.emulator.types import actions, list_scopes
 from gitsync.emulator.types import implicit_resources as implied
 from gitsync.emulator.types.answered_body import build_body, build_summary
+from gitsync.emulator.types.list_scopes import Reach
 
 _Row = tuple[str, StoredResource]
 _FILTER = re.compile(r"(resourceType|name|location) eq '([^']*)'", re.IGNORECASE)
+_PRINCIPAL = re.compile(r"principalId eq '?([^' ]*)'?", re.IGNORECASE)
 _EXPANSIONS = ("createdTime", "changedTime", "provisioningState")
 
 
 def list_groups(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
     """GET of the resource groups of a subscription."""
+    cloud = list_faults.apply_lag(cloud, call)
     cloud.demand_place(call)
-    rows = [row for row in _list_visible(cloud, call.target.key + "/") if parse(row[1].id).shape is PathShape.GROUP]
-    return pages.make_page(call, rows, lambda entry: _build_whole(cloud, entry), cloud.settings.page_size)
+    return _make_page(cloud, call, _list_children(cloud, call.target))
 
 
 def list_resources(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
     """GET of the resources of a group or a subscription: tracked resources only, without their properties."""
+    cloud = list_faults.apply_lag(cloud, call)
     cloud.demand_place(call)
     parent_key = call.target.key.rpartition("/")[0]
-    rows = [row for row in _list_visible(cloud, parent_key + "/") if _is_tracked(row[1])]
+    rows = [row for row in _list_visible(cloud, parent_key + "/") if _is_tracked(*row)]
     for name, value in _parse_filter(call.query.get("$filter", "")).items():
         rows = [row for row in rows if _read_filter_values(row[1])[name].casefold() == value.casefold()]
     expand = [name for name in _EXPANSIONS if name in call.query.get("$expand", "")]
-    max_entries = cloud.settings.page_size
-    return pages.make_page(call, rows, lambda entry: build_summary(entry) | _expand(entry, expand), max_entries)
+    return pages.make_page(
+        call,
+        list_faults.spoil(rows, call.list_fault),
+        lambda entry: list_faults.trim(build_summary(entry) | _expand(entry, expand), call.list_fault),
+        cloud.settings.page_size,
+    )
 
 
 def list_collection(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
     """GET of the resources of one type: below a parent, a group, a scope, or anywhere in a subscription."""
     if actions.is_further_page(call):
         return actions.run(cloud, call)
+    cloud = list_faults.apply_lag(cloud, call)
     cloud.demand_place(call)
+    list_scopes.demand_list(call)
+    implied_rows = {parse(resource.id).key: resource for resource in implied.below(cloud, call.target)}
+    rows = implied_rows | dict(_list_type(cloud, call))
+    return _make_page(cloud, call, sorted(rows.items(), key=itemgetter(0)))
+
+
+def _make_page(cloud: EmulatedCloud, call: ServerRequest, rows: Iterable[_Row]) -> ServerResponse:
+    """A page of whole bodies."""
+
+    def build_entry(resource: StoredResource) -> dict[str, Any]:
+        return list_faults.trim(build_body(cloud, parse(resource.id), resource), call.list_fault)
+
+    return pages.make_page(call, list_faults.spoil(rows, call.list_fault), build_entry, cloud.settings.page_size)
+
+
+def _list_type(cloud: EmulatedCloud, call: ServerRequest) -> list[_Row]:
     target = call.target
-    wanted_type = target.type.casefold()
-    is_whole_subscription = target.shape is PathShape.COLLECTION and not target.names and not target.group
-    prefix = f"{target.scope}/".casefold() if is_whole_subscription else target.key + "/"
-    rows = [row for row in _list_visible(cloud, prefix) if _is_listed(row[0], row[1], target, wanted_type)]
-    stored_keys = {key for key, _ in rows}
-    implied_rows = [
-        (parse(implied_resource.id).key, implied_resource) for implied_resource in implied.below(cloud, target)
-    ]
-    rows = sorted([*rows, *(row for row in implied_rows if row[0] not in stored_keys)], key=itemgetter(0))
-    return pages.make_page(call, rows, lambda entry: _build_whole(cloud, entry), cloud.settings.page_size)
+    if list_scopes.is_record_list(target):
+        zone = target.owner.key + "/"
+        return [row for row in _list_visible(cloud, zone) if list_scopes.is_record(row[0].removeprefix(zone))]
+    return _list_children(cloud, target) if target.names else _list_scope(cloud, call)
 
 
-def _build_whole(cloud: EmulatedCloud, resource: StoredResource) -> dict[str, Any]:
-    return build_body(cloud, parse(resource.id), resource)
+def _list_children(cloud: EmulatedCloud, target: Target) -> list[_Row]:
+    """Those whose key is that of the list and a name."""
+    prefix = target.key + "/"
+    return [row for row in _list_visible(cloud, prefix) if "/" not in row[0][len(prefix) :]]
 
 
-def _is_listed(key: str, resource: StoredResource, target: Target, wanted_type: str) -> bool:
-    resource_target = parse(resource.id)
-    if resource_target.type.casefold() != wanted_type:
-        return False
-    if not target.names and not target.group:  # a subscription or the tenant: resources in its groups too
-        return target.subscription.casefold() == resource_target.subscription.casefold()
-    return "/" not in key[len(target.key) + 1 :]
+def _list_scope(cloud: EmulatedCloud, call: ServerRequest) -> list[_Row]:
+    """The resources of a type at a scope, in the groups of a subscription, and above or below if the list does."""
+    target, query_filter = call.target, call.query.get("$filter", "")
+    scope, words = target.scope.casefold(), f"/providers/{target.type}/".casefold()
+    reach = list_scopes.find_reach(target, query_filter)
+    scopes = _list_scopes_above(scope) if Reach.ABOVE in reach else []
+    rows = [row for above in scopes for row in _list_visible(cloud, above + words)]
+    for row in _list_visible(cloud, f"{scope}/" if reach & (Reach.GROUPS | Reach.BELOW) else scope + words):
+        row_scope, found, name = row[0].rpartition(words)
+        if found and "/" not in name and (Reach.BELOW in reach or "/providers/" not in row_scope.removeprefix(scope)):
+            rows.append(row)
+    return [row for row in rows if _is_principals(row[1], query_filter)]
+
+
+def _list_scopes_above(scope: str) -> list[str]:
+    """Every scope that contains this one, the tenant first; paths that are no scope have no resources."""
+    words = scope.split("/")
+    return ["/".join(words[:count]) for count in range(1, len(words))] if scope else []
+
+
+def _is_principals(resource: StoredResource, query_filter: str) -> bool:
+    match = _PRINCIPAL.search(query_filter)
+    principal = str(find_value(resource.body, ("properties", "principalId")))
+    return match is None or principal.casefold() == match[1].casefold()
 
 
 def _list_visible(cloud: EmulatedCloud, prefix: str) -> list[_Row]:
@@ -80,9 +120,8 @@ def _list_visible(cloud: EmulatedCloud, prefix: str) -> list[_Row]:
     return rows
 
 
-def _is_tracked(resource: StoredResource) -> bool:
-    target = parse(resource.id)
-    return target.shape is PathShape.RESOURCE and bool(resource.body.get("location"))
+def _is_tracked(key: str, resource: StoredResource) -> bool:
+    return "/providers/" in key and bool(resource.body.get("location"))
 
 
 def _read_filter_values(resource: StoredResource) -> dict[str, str]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 GONE = object()
 """As a value to set: remove the member."""
+
+ValueChange = Callable[[Any], Any]
+"""Makes one value of another; GONE removes it."""
 
 
 def merge(value: Any, patch: Any) -> Any:
@@ -63,6 +66,23 @@ def _change_list(items: list[Any], word: str, rest: list[str], new_value: Any) -
     if not rest and new_value is GONE:
         return [*items[:index], *items[index + 1 :]]
     return [*items[:index], _change(items[index], rest, new_value), *items[index + 1 :]]
+
+
+def change_at(value: Any, path: tuple[str, ...], change: ValueChange) -> Any:
+    """The value with the change applied at the path; a path without a value changes nothing.
+
+    The step `*` is every entry of a list or every member of an object.
+    """
+    if not path:
+        return change(value)
+    step, rest = path[0], path[1:]
+    if step == "*" and isinstance(value, list):
+        return [change_at(item, rest, change) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    names = value if step == "*" else [step]
+    changed = {name: change_at(value[name], rest, change) for name in names if name in value}
+    return {name: item for name, item in {**value, **changed}.items() if item is not GONE}
 
 
 def find_value(value: Any, path: tuple[str, ...]) -> Any:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from gitsync.emulator.http.answers import ServerResponse, refuse
+from gitsync.emulator.http.answers import ServerResponse, refuse, refuse_method
 from gitsync.emulator.http.call import ServerRequest
 from gitsync.emulator.http.target import PathShape, parse
 from gitsync.emulator.identity.access import refuse_busy
@@ -32,7 +32,7 @@ Verb = Callable[[EmulatedCloud, ServerRequest], ServerResponse]
 def get(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
     """200 with the resource, or 404. A read advances an operation, as a poll does."""
     if not ways_of(call.target.type).gets and call.method == "GET":
-        return ServerResponse(405, {"Message": "The requested resource does not support http method 'GET'."})
+        raise refuse_method("GET")
     cloud.demand_place(call)
     resource = _poll_and_read(cloud, call.target.key) or implied.one(cloud, call.target)
     if resource is None:

@@ -1,13 +1,20 @@
 """Lists and their pages."""
 
+import csv
 from dataclasses import replace
 
 import pytest
 from asked import GROUP, OPEN, PLAIN, SUBSCRIPTION, VNET, at, play
+from recordings import FOLDER, needs_recordings
+
+from gitsync.emulator.http.target import parse
 
 OTHER = f"{SUBSCRIPTION}/resourceGroups/other"
 ELSEWHERE = at("Contoso.Things/things", "two", scope=OTHER)
 ROLE = "Microsoft.Authorization/roleAssignments"
+ZONE = at("Microsoft.Network/dnsZones", "a.b")
+PRIVATE = at("Microsoft.Network/privateDnsZones", "a.b")
+DIAGNOSTICS = "Microsoft.Insights/diagnosticSettings"
 
 
 def world(azure):
@@ -16,8 +23,20 @@ def world(azure):
         hand.put(group, {"location": "westeurope"})
     for path in (PLAIN, ELSEWHERE, VNET):
         hand.put(path, {"location": "westeurope", "sku": {"name": "S"}, "properties": {"a": 1}})
-    for path in (f"{VNET}/subnets/a", f"{PLAIN}/parts/p", at(ROLE, "r"), at(ROLE, "s", scope=PLAIN)):
+    part = f"{PLAIN}/parts/p"
+    for path in (f"{VNET}/subnets/a", part, at(DIAGNOSTICS, "d", scope=PLAIN), at(DIAGNOSTICS, "e", scope=part)):
         hand.put(path, {"properties": {}})
+    for scope, name in ((SUBSCRIPTION, "top"), (GROUP, "r"), (PLAIN, "s"), (OTHER, "away")):
+        hand.put(at(ROLE, name, scope=scope), {"properties": {"principalId": f"of-{name}"}})
+    for record in ("A/www", "TXT/www"):
+        hand.put(f"{ZONE}/{record}", {"properties": {}})
+    for record in (ZONE, PRIVATE, f"{PRIVATE}/A/www", f"{PRIVATE}/virtualNetworkLinks/l"):
+        hand.put(record, {"properties": {}})
+
+
+def roles(*names):
+    scopes = {"top": SUBSCRIPTION, "r": GROUP, "s": PLAIN, "away": OTHER}
+    return sorted((at(ROLE, name, scope=scopes[name]) for name in names), key=str.casefold)
 
 
 def listed(path, settings=OPEN):
@@ -38,7 +57,17 @@ LISTS = [
     (f"{SUBSCRIPTION}/providers/contoso.things/THINGS", [PLAIN, ELSEWHERE], "a type in a subscription, in any case"),
     (f"{VNET}/subnets", [f"{VNET}/subnets/a"], "children of one parent"),
     (f"{PLAIN}/parts", [f"{PLAIN}/parts/p"], "of any type"),
-    (f"{PLAIN}/providers/{ROLE}", [at(ROLE, "s", scope=PLAIN)], "extensions of one resource"),
+    (f"{PLAIN}/providers/{DIAGNOSTICS}", [at(DIAGNOSTICS, "d", scope=PLAIN)], "extensions of one resource"),
+    (f"{SUBSCRIPTION}/providers/{DIAGNOSTICS}", [], "and not those of the resources of a subscription"),
+    (f"{PLAIN}/providers/{ROLE}", roles("r", "s", "top"), "the roles at a resource and above it"),
+    (f"{GROUP}/providers/{ROLE}", roles("s", "r", "top"), "above a group and below it"),
+    (f"{SUBSCRIPTION}/providers/{ROLE}", roles("s", "r", "away", "top"), "all of a subscription"),
+    (f"{SUBSCRIPTION}/providers/{ROLE}?$filter=atScope()", roles("top"), "and nothing below, if asked so"),
+    (f"{SUBSCRIPTION}/providers/{ROLE}?$filter=principalId eq 'OF-S'", roles("s"), "those of one principal"),
+    (f"{ZONE}/recordsets", [f"{ZONE}/A/www", f"{ZONE}/TXT/www"], "all records of a zone"),
+    (f"{ZONE}/all", [f"{ZONE}/A/www", f"{ZONE}/TXT/www"], "by its other name"),
+    (f"{ZONE}/TXT", [f"{ZONE}/TXT/www"], "those of one type"),
+    (f"{PRIVATE}/ALL", [f"{PRIVATE}/A/www"], "of a private zone: a link to a network is no record"),
     (f"{GROUP}/providers/Contoso.Things/nothings", [], "a type of which there is none"),
 ]  # fmt: skip
 
@@ -47,8 +76,64 @@ LISTS = [
 def test_a_list_holds(path, ids, why):
     reply = listed(path)
     assert reply.status == 200, reply.body
-    assert [entry["id"] for entry in reply.body["value"]] == ids, why
+    assert [entry["id"].casefold() for entry in reply.body["value"]] == [arm_id.casefold() for arm_id in ids], why
     assert "nextLink" not in reply.body
+
+
+LISTED = FOLDER / "aso-facts" / "lists.tsv"
+
+
+def list_places(kind, row):
+    """Where a type may be listed: the names of the columns, and the paths."""
+    namespace, *words = kind.split("/")
+    parent = "/".join([namespace, *words[:-1]])
+    names = [f"n{depth}" for depth in range(len(words))]
+    if len(words) > 1:
+        return {"parent": f"{at(parent, *names[:-1])}/{words[-1]}"}
+    if row["scope"] == "Extension":
+        return {"scope_list": f"{PLAIN}/providers/{kind}"}
+    return {"group": f"{GROUP}/providers/{kind}", "subscription": f"{SUBSCRIPTION}/providers/{kind}"}
+
+
+def is_list_known(row):
+    """Whether an API description was there to look in: one that gets the type, or lists it somewhere."""
+    return bool(row["item_known"] or any(row[column] for column in ("group", "subscription", "parent", "scope_list")))
+
+
+@needs_recordings(LISTED)
+def test_each_type_is_listed_where_azures_api_descriptions_list_it():
+    rows = list(csv.DictReader(LISTED.read_text("utf-8").splitlines(), delimiter="\t"))
+
+    async def scenario(azure):
+        world(azure)
+        answered = {}
+        for row in rows:
+            for column, path in list_places(row["arm_type"], row).items():
+                for ancestor in parse(path).ancestors:
+                    azure.emulator.put(ancestor.path, {})
+                item = f"{path}/made".replace(SUBSCRIPTION + "/providers", GROUP + "/providers")
+                azure.emulator.put(item, {"location": "westeurope"})
+                reply = await azure.get(path)
+                entries = reply.body.get("value", ()) if reply.status == 200 else ()
+                is_listed = item.casefold() in {entry["id"].casefold() for entry in entries}
+                answered[row["arm_type"], column] = is_listed if reply.status == 200 else reply.status
+                azure.emulator.remove(item)
+        return answered
+
+    answered = play(scenario)
+    known = {
+        (row["arm_type"], column): bool(row[column])
+        for row in rows
+        if is_list_known(row)
+        for column in list_places(row["arm_type"], row)
+        if row["arm_type"] != "Microsoft.EventGrid/eventSubscriptions"  # it also has lists of single resources
+    }
+    assert len(known) > 250
+    odd = {place: answered[place] for place, has_list in known.items() if answered[place] not in (_ANSWERS[has_list])}
+    assert odd == {}
+
+
+_ANSWERS = {True: {True}, False: {404, 405}}
 
 
 def test_the_lists_of_arm_itself_leave_properties_out_and_those_of_providers_do_not():

@@ -7,7 +7,7 @@ import aiohttp
 import pytest
 from asked import GROUP, PLAIN, VNET, TestClock, play, with_group
 
-from gitsync.emulator.faults import _ANSWER, _MATCH, _MOVE, _OPERATION, _RULE, Canned, FaultRule, Match
+from gitsync.emulator.faults import _ANSWER, _LIST, _MATCH, _MOVE, _OPERATION, _RULE, Canned, FaultRule, Match
 from gitsync.emulator.settings import _SETTINGS, _TIMING, EmulatorSettings, Limits, read_settings
 from gitsync.emulator.state.store import MemoryStore
 from gitsync.emulator.types.behaviour import Style
@@ -266,12 +266,12 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "emulator.md"
 
 def test_the_scripts_of_the_documentation_can_be_read(tmp_path):
     scripts = re.findall(r"^```yaml\n(.*?)^```", PAGE.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
-    assert [len(script(tmp_path, text).rules) for text in scripts] == [2, 3, 0, 1]
+    assert [len(script(tmp_path, text).rules) for text in scripts] == [2, 3, 4, 0, 1]
 
 
 def test_the_documentation_names_every_key():
     text = PAGE.read_text("utf-8")
-    keys = [*_SETTINGS, *_TIMING, *_MATCH, *_ANSWER, *_OPERATION, *_MOVE, *_RULE, *Style]
+    keys = [*_SETTINGS, *_TIMING, *_MATCH, *_ANSWER, *_OPERATION, *_LIST, *_MOVE, *_RULE, *Style]
     assert [key for key in keys if not re.search(rf"\b{re.escape(key)}\b", text)] == []
 
 

@@ -9,7 +9,7 @@ from gitsync.emulator.http.target import PathShape, parse
 PATHS = [
     ("/subscriptions", PathShape.SUBSCRIPTIONS, "/", "the collection"),
     ("/subscriptions/s", PathShape.SUBSCRIPTION, "/", "one of them"),
-    ("/subscriptions/s/resourceGroups", PathShape.GROUPS, "/", "the groups"),
+    ("/subscriptions/s/resourceGroups", PathShape.GROUPS, "Microsoft.Resources/resourceGroups", "the groups"),
     (
         "/subscriptions/s/resourcegroups/g",
         PathShape.GROUP,

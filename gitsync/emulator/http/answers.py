@@ -59,3 +59,8 @@ class Refused(Exception):  # noqa: N818 - it is an answer, not a fault
 def refuse(code: str, *, headers: Mapping[str, str] | None = None, **words: Any) -> Refused:
     """The exception to raise to answer with an ARM code."""
     return Refused(make_refusal(code, **words).but(headers or {}))
+
+
+def refuse_method(method: str) -> Refused:
+    """The exception to raise where a provider, rather than ARM, has no such method: it answers without a code."""
+    return Refused(ServerResponse(405, {"Message": f"The requested resource does not support http method '{method}'."}))

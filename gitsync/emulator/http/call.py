@@ -1,4 +1,4 @@
-"""One parsed request: its target, its caller, and the course that the script sets for its operation."""
+"""One parsed request: its target, its caller, and what the script sets for its operation or its list."""
 
 from __future__ import annotations
 
@@ -42,6 +42,21 @@ class Course:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ListFault:
+    """How a list differs from what is there; `missing` and `duplicate` are patterns of ids with * and ?, in lower case.
+
+    `trim` has the JSON pointers that its entries lack; the step `*` is every entry of a list. A `stale` list shows what
+    was changed or deleted in the last so many seconds as it was before. A duplicate is at the end of the list.
+    """
+
+    trim: tuple[str, ...] = ()
+    stale: float = 0.0
+    missing: tuple[str, ...] = ()
+    duplicate: tuple[str, ...] = ()
+    reorder: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ServerRequest:
     """`base` is the scheme and host that the client called, which the URLs of answers begin with. `headers` is looked
     up without case.
@@ -56,6 +71,7 @@ class ServerRequest:
     body: Any = None
     caller: Caller = Caller()
     course: Course = Course()
+    list_fault: ListFault = ListFault()
 
     @property
     def verb(self) -> str:

@@ -18,7 +18,7 @@ from uuid import uuid4
 from gitsync.emulator.faults import Drop, FaultRule, Script
 from gitsync.emulator.http import admin, route
 from gitsync.emulator.http.answers import Refused, ServerResponse, make_refusal, refuse
-from gitsync.emulator.http.call import Course, ServerRequest
+from gitsync.emulator.http.call import Course, ListFault, ServerRequest
 from gitsync.emulator.http.request_log import LoggedRequest, RequestLog
 from gitsync.emulator.http.target import parse
 from gitsync.emulator.http.throttle import EmulatedThrottle
@@ -96,12 +96,13 @@ class Front:
         return answer
 
     def _answer_by_rules(self, call: ServerRequest, rules: list[FaultRule]) -> ServerResponse:
-        """The first answer of a rule, else the normal one, with the first course of a rule."""
+        """The first answer of a rule, else the normal one, with the first course and list fault of a rule."""
         canned = next((rule.answer for rule in rules if rule.answer), None)
         if canned is not None:
             return canned.answer(call)
         course = next((rule.course for rule in rules if rule.course), Course())
-        return self._route(replace(call, course=course))
+        list_fault = next((rule.list_fault for rule in rules if rule.list_fault), ListFault())
+        return self._route(replace(call, course=course, list_fault=list_fault))
 
     def _find_rules(self, call: ServerRequest) -> list[FaultRule]:
         kind, poll = self._find_type_and_poll(call)

@@ -20,6 +20,7 @@ from gitsync.emulator.identity.tokens import Tokens
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.emulator.state import outside_changes as hand
 from gitsync.emulator.state.cloud import EmulatedCloud
+from gitsync.emulator.state.past import RememberingStore
 from gitsync.emulator.state.store import MemoryStore, Store
 from gitsync.model.clock import Clock
 
@@ -37,7 +38,10 @@ class Emulator:
         store: Store | None = None,
         clock: Clock | None = None,
     ) -> None:
-        self.cloud = EmulatedCloud(store or MemoryStore(), settings or EmulatorSettings(), clock or EmulatorClock())
+        settings, store, clock = settings or EmulatorSettings(), store or MemoryStore(), clock or EmulatorClock()
+        if any(rule.list_fault and rule.list_fault.stale for rule in settings.rules):
+            store = RememberingStore(store, clock)
+        self.cloud = EmulatedCloud(store, settings, clock)
         self.url = ""
         self._front = Front(self.cloud)
         self._runner: web.ServerRunner | None = None

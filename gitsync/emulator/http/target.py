@@ -58,9 +58,14 @@ class Target:
 
     @property
     def type(self) -> str:
-        if self.shape is PathShape.GROUP:
+        if self.shape in {PathShape.GROUP, PathShape.GROUPS}:
             return GROUP_TYPE
         return "/".join((self.namespace, *self.types))
+
+    @property
+    def is_list(self) -> bool:
+        """Tell whether a GET of it is answered with a list of resources."""
+        return self.shape in {PathShape.GROUPS, PathShape.RESOURCES, PathShape.COLLECTION}
 
     @property
     def name(self) -> str:

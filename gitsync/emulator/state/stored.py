@@ -17,6 +17,7 @@ class StoredResource:
 
     `number` counts creations, so that children keep their order; `version` counts the changes of this one. It is not
     `visible` while an operation that answered 202 creates it; `hidden` is how many more reads answer "not found".
+    `replaced` is when another value took its place, in seconds since 1970; 0 if none has.
     """
 
     id: str
@@ -31,6 +32,7 @@ class StoredResource:
     visible: bool = True
     hidden: int = 0
     operation: str = ""  # the id of the one under way
+    replaced: float = 0.0
 
     @property
     def etag(self) -> str:

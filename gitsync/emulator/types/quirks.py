@@ -13,10 +13,8 @@ from functools import partial
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, fromstring, indent, tostring
 
-from gitsync.emulator.patch import merge_over
+from gitsync.emulator.patch import GONE, ValueChange, change_at, merge_over
 
-ValueChange = Callable[[Any], Any]
-_GONE = object()
 _EMPTY: tuple[Any, ...] = (None, [], {}, "")
 _MINUTES = re.compile(r"PT(\d+)([MS])")
 _LARGER = {"S": "M", "M": "H"}
@@ -25,25 +23,10 @@ _LARGER = {"S": "M", "M": "H"}
 def whimsical(kind: str, body: dict[str, Any], subscription: str) -> dict[str, Any]:
     """A body as its type would return it; `subscription` completes ids that name none."""
     for path, change in _CHANGES.get(kind.casefold(), ()):
-        body = _apply_at(body, tuple(path.split("/")), change)
+        body = change_at(body, tuple(path.split("/")), change)
     for path in _COMPLETED.get(kind.casefold(), ()):
-        body = _apply_at(body, tuple(path.split("/")), _change_text(partial(_make_absolute, subscription)))
+        body = change_at(body, tuple(path.split("/")), _change_text(partial(_make_absolute, subscription)))
     return body
-
-
-def _apply_at(value: Any, path: tuple[str, ...], change: ValueChange) -> Any:
-    """The value with the change applied at the path; a path without a value changes nothing."""
-    if not path:
-        return change(value)
-    step, rest = path[0], path[1:]
-    if step == "*" and isinstance(value, list):
-        return [_apply_at(item, rest, change) for item in value]
-    if not isinstance(value, Mapping):
-        return value
-    changed = {
-        name: _apply_at(value[name], rest, change) for name in (value if step == "*" else [step]) if name in value
-    }
-    return {name: item for name, item in {**value, **changed}.items() if item is not _GONE}
 
 
 def _change_text(change: Callable[[str], str]) -> ValueChange:
@@ -56,7 +39,7 @@ def _make_decimal(value: Any) -> Any:
 
 
 def _drop(_value: Any) -> Any:
-    return _GONE
+    return GONE
 
 
 def _drop_empty(value: Any) -> Any:
