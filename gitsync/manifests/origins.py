@@ -1,6 +1,7 @@
 """Where the manifests of a build come from: the file and the lines that a person edits.
 
 kustomize says in an annotation of each object which file it was read from. That annotation is not part of the manifest.
+For a chart, a comment at the beginning of each document names the template.
 A field that the file does not have (a patch added it) has the line of its nearest parent.
 """
 
@@ -17,7 +18,8 @@ import yaml
 
 from gitsync.manifests.list_items import split_list
 from gitsync.manifests.sops_documents import ENCRYPTED
-from gitsync.manifests.yaml_documents import Document, read_documents
+from gitsync.manifests.template_lines import follow_lines
+from gitsync.manifests.yaml_documents import CONTENT, Document, read_documents
 from gitsync.model.lines import make_lines
 from gitsync.model.problem import Problem
 from gitsync.model.unit import Unit
@@ -26,7 +28,11 @@ ORIGIN_ANNOTATION = "config.kubernetes.io/origin"
 ORIGIN_PREFIX = "../source/"
 """What the paths in that annotation begin with: builds run in a folder beside the copy of the source."""
 
-_ORIGIN_LINE = re.compile(rb"^ +(?:path|configuredIn): (\.\./source/[^\n]+)$", re.MULTILINE)
+SOURCE_COMMENT = b"# Source: "
+"""The first line of a document that was made of a template: this, and the path of the template."""
+
+_TEMPLATED = b"---\n" + SOURCE_COMMENT
+_ORIGIN_LINE = re.compile(rb"^(?: +(?:path|configuredIn): \.\./source/|---\n# Source: )([^\n]+)$", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -37,6 +43,8 @@ class Origins:
 
     def locate(self, document: Document, unit: Unit) -> Document:
         """The document as its origin would have it: with that path and those lines, and without the annotation."""
+        if document.text.startswith(_TEMPLATED):
+            return _locate_template(document, unit)
         value, origin = _take_annotation(document.value)
         path, original = self._find_original(value, origin, unit)
         lines = original.lines if original else make_lines(1)
@@ -59,6 +67,21 @@ class Origins:
             documents = read_documents(path, unit.contents[path]).documents
             self._documents[path] = tuple(chain.from_iterable(map(split_list, documents)))
         return self._documents[path]
+
+
+def _locate_template(document: Document, unit: Unit) -> Document:
+    """A document at its template, with the lines of that as near as they can be known."""
+    path = document.text.splitlines()[1].removeprefix(SOURCE_COMMENT).decode("utf-8", "replace")
+    template = unit.contents.get(path)
+    if template is None:
+        path, lines = unit.file, make_lines(1)
+    else:
+        followed = follow_lines(document.text, template)
+        begin = CONTENT.search(document.text, len(_TEMPLATED))
+        before = document.line() - document.text.count(b"\n", 0, begin.end() if begin else 0)
+        lines = document.lines.renumber(lambda line: followed[min(max(line - before, 0), len(followed) - 1)])
+    located = replace(document, path=path, lines=lines, problems=())
+    return replace(located, problems=tuple(_move(problem, path, located) for problem in document.problems))
 
 
 def _take_annotation(value: Any) -> tuple[Any, Any]:
@@ -109,4 +132,4 @@ def _move(problem: Problem, path: str, document: Document) -> Problem:
 
 def list_origins(built: bytes) -> frozenset[str]:
     """The files that the annotations in a built text name, by their paths from the root of the source."""
-    return frozenset(_strip(match[1].decode("utf-8", "replace")) for match in _ORIGIN_LINE.finditer(built))
+    return frozenset(posixpath.normpath(match[1].decode("utf-8", "replace")) for match in _ORIGIN_LINE.finditer(built))

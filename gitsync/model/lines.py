@@ -7,7 +7,7 @@ all paths together have the square of its bytes.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 Step = str | int
 """A key of a mapping, or an index in a list."""
@@ -53,6 +53,13 @@ class LineTable:
         table._steps = [steps.get(node, step) for node, step in enumerate(self._steps)]
         return table
 
+    def renumber(self, line: Callable[[int], int]) -> LineTable:
+        """A table of the same nodes in other lines."""
+        table = LineTable()
+        table._numbers = array("I", map(line, self._numbers))
+        table._ends, table._steps = self._ends, self._steps
+        return table
+
     def _below(self, node: int) -> Iterator[int]:
         each, end = node + 1, self._ends[node]
         while each < end:
@@ -90,6 +97,10 @@ class Lines:
         found = {path: self._walk(path) for path in keys}
         nodes = {nodes[-1]: keys[path] for path, nodes in found.items() if len(nodes) > len(path)}
         return Lines(self._table.rename(nodes), self._node)
+
+    def renumber(self, line: Callable[[int], int]) -> Lines:
+        """The same fields in other lines: `line` returns the one that stands for another."""
+        return Lines(self._table.renumber(line), self._node)
 
     def __contains__(self, path: Sequence[Step]) -> bool:
         return self.find(path) is not None

@@ -13,6 +13,7 @@ class UnitKind(StrEnum):
 
     FOLDER = "folder"
     KUSTOMIZATION = "kustomization"
+    CHART = "chart"
     FLUX = "flux"
 
 
@@ -35,15 +36,46 @@ class Substitution:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SetValue:
+    """One value of a chart, at a path such as `a.b[0].c`. `text` is read as a number or a boolean if it is one, unless
+    it `is_text`.
+    """
+
+    path: str
+    text: str
+    is_text: bool = False
+
+
+ChartValues = str | SetValue | Mapping[str, Any]
+"""Some values of a chart: the path of a file in the source, one value, or a mapping."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChartRelease:
+    """How a chart is rendered. `name` is that of the release, "" for the name of the chart, and `namespace` that of
+    manifests without one, "" for that of the run. Later `values` override earlier ones. `kubernetes` has the version of
+    Kubernetes and the API versions that the chart may ask for. `changes` are fields of a kustomization around the
+    result.
+    """
+
+    name: str = ""
+    namespace: str = ""
+    values: tuple[ChartValues, ...] = ()
+    kubernetes: tuple[str, ...] = ()
+    changes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UnitOptions:
     """How a unit is read.
 
     `substitution` is None if variables are left as they are. `waits_for_owners` reports a resource whose owner is
     missing as waiting, not as failed. `migrates_versions` reads versions that ASO removed as later ones.
-    `is_restricted` keeps kustomize to files below each kustomization.
+    `is_restricted` keeps kustomize to files below each kustomization. `release` is how charts are rendered.
     """
 
     is_restricted: bool = True
+    release: ChartRelease = field(default_factory=ChartRelease)
     substitution: Substitution | None = None
     waits_for_owners: bool = False
     migrates_versions: bool = False
@@ -54,7 +86,8 @@ class Unit:
     """`name` is what records and messages call it: for a folder or a kustomization its folder ("." at the root), for
     a Flux object the folder where following began, its namespace and its name. `path` is the folder that is built (""
     at the root), and `file` the file that declares the unit, in `line`, "" for a plain folder. `contents` are the files
-    that it was built of, by path. `is_named` tells that gitsync.yaml names the unit itself.
+    that it was built of, by path. `is_named` tells that gitsync.yaml names the unit itself. `release` says how a chart
+    is rendered, None if the folder is not one.
 
     `home` is the folder where following objects of controllers began ("" at the root). The others are settings of such
     an object: `changes` are fields that go over those of the folder's kustomization, `depends_on`
@@ -68,6 +101,7 @@ class Unit:
     line: int = 0
     options: UnitOptions = field(default_factory=UnitOptions)
     home: str = ""
+    release: ChartRelease | None = None
     changes: Mapping[str, Any] = field(default_factory=dict)
     depends_on: tuple[str, ...] = ()
     prunes: bool = True

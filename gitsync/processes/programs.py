@@ -1,4 +1,4 @@
-"""Start programs (git, gpg, kustomize, sops): the only place that does.
+"""Start programs (git, gpg, kustomize, helm, sops): the only place that does.
 
 Each program gets the variables that its row allows and no others. A credential of gitsync, of Azure or of the pipeline
 thus reaches no program that does not need it, and no program that such a program starts. Each runs without a terminal,
@@ -35,6 +35,7 @@ _SLICE = 0.25
 class Program(StrEnum):
     GIT = "git"
     GPG = "gpg"
+    HELM = "helm"
     KUSTOMIZE = "kustomize"
     SOPS = "sops"
 
@@ -63,6 +64,7 @@ _TABLE: Mapping[Program, _Row] = {
         grace=18.0,  # the last push of the status; the run breaks off at 20
     ),
     Program.GPG: _Row(("PATH", "TMPDIR", "LD_LIBRARY_PATH"), grace=10.0),
+    Program.HELM: _Row(("PATH",), grace=10.0),
     Program.KUSTOMIZE: _Row(("PATH",), grace=10.0),
     Program.SOPS: _Row(
         (

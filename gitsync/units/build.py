@@ -16,11 +16,12 @@ from gitsync.model.unit import Unit, UnitKind
 from gitsync.units.builds import BuildJob, Builds
 from gitsync.units.closure import KustomizationReader, find_inputs
 from gitsync.units.flux_build import lay_out, make_metadata_fields, place_at_object
+from gitsync.units.helm import list_chart_inputs, make_chart_job
 from gitsync.units.kustomization import find_inline_fault, resolve
-from gitsync.units.kustomize import has_tool
+from gitsync.units.kustomize import KustomizeJob, has_tool
 from gitsync.units.object_reader import may_declare
 from gitsync.units.tree import SourceTree, find_folder
-from gitsync.units.unbuildable import UnbuildableError
+from gitsync.units.unbuildable import ChartError, UnbuildableError
 
 _ASO_GROUP = re.compile(rb"\b[a-z0-9]+\.azure\.com(?:/v|[\"'\s,}]|\Z)", re.IGNORECASE)
 _REACHED = re.compile(r"recursed accumulation of path '([^']+)'")
@@ -46,7 +47,7 @@ def build_units(units: Sequence[Unit], reader: KustomizationReader, builds: Buil
     """
     by_name = {unit.name: unit for unit in units if not _is_component(unit, reader)}
     jobs, errors = _make_jobs(by_name, reader)
-    runnable = jobs if has_tool() else {name: job for name, job in jobs.items() if mentions_aso(job.files.values())}
+    runnable = jobs if has_tool() else {name: job for name, job in jobs.items() if _may_run(by_name[name], job)}
     results = dict(zip(runnable, builds.run(tuple(runnable.values())), strict=True))
     texts = {name: text for name, text in results.items() if isinstance(text, bytes)}
     errors |= {name: error for name, error in results.items() if isinstance(error, UnbuildableError)}
@@ -68,15 +69,26 @@ def list_inputs(units: Iterable[Unit], reader: KustomizationReader) -> frozenset
     found: set[str] = set()
     for unit in units:
         try:
-            found.update(path for path in find_inputs(*_find_start(unit, reader)) if path in reader.tree.paths)
-        except UnbuildableError:
+            found.update(_find_inputs(unit, reader))
+        except (UnbuildableError, SourceError):
             found.update(reader.list_below(unit.path))
     return frozenset(found)
+
+
+def _find_inputs(unit: Unit, reader: KustomizationReader) -> Iterable[str]:
+    if unit.release is not None:
+        return list_chart_inputs(unit, reader)
+    return (path for path in find_inputs(*_find_start(unit, reader)) if path in reader.tree.paths)
 
 
 def mentions_aso(contents: Iterable[bytes]) -> bool:
     """Tell whether one of these files names a group of ASO."""
     return any(_ASO_GROUP.search(content) for content in contents)
+
+
+def _may_run(unit: Unit, job: BuildJob) -> bool:
+    """Tell whether to run a job without kustomize, which is an error of the run if a unit has manifests of ASO."""
+    return unit.release is not None or mentions_aso(job.files.values())
 
 
 def _find_start(unit: Unit, reader: KustomizationReader) -> tuple[str, KustomizationReader]:
@@ -94,7 +106,23 @@ def _is_component(unit: Unit, reader: KustomizationReader) -> bool:
 def _make_jobs(
     units: Mapping[str, Unit], reader: KustomizationReader
 ) -> tuple[dict[str, BuildJob], dict[str, UnbuildableError]]:
-    """The job of each unit by its name, and the errors of those that have none. Files are read together."""
+    """The job of each unit by its name, and the errors of those that have none."""
+    charts = {name: unit for name, unit in units.items() if unit.release is not None}
+    jobs, errors = _make_kustomize_jobs({name: units[name] for name in units.keys() - charts}, reader)
+    for name, unit in charts.items():
+        try:
+            jobs[name] = make_chart_job(unit, reader)
+        except UnbuildableError as error:
+            errors[name] = error
+        except SourceError as error:
+            errors[name] = ChartError(error.message, hint=error.hint, path=unit.file, line=unit.line or 1)
+    return {name: jobs[name] for name in units if name in jobs}, errors
+
+
+def _make_kustomize_jobs(
+    units: Mapping[str, Unit], reader: KustomizationReader
+) -> tuple[dict[str, BuildJob], dict[str, UnbuildableError]]:
+    """The same for units that kustomize builds. Their files are read together."""
     starts: dict[str, tuple[str, KustomizationReader]] = {}
     inputs: dict[str, tuple[str, ...]] = {}
     jobs: dict[str, BuildJob] = {}
@@ -110,7 +138,7 @@ def _make_jobs(
     for name, paths in inputs.items():
         unit, (start, laid_out) = units[name], starts[name]
         try:
-            jobs[name] = BuildJob(
+            jobs[name] = KustomizeJob(
                 path=start,
                 files=laid_out.tree.read(paths),
                 is_restricted=unit.options.is_restricted,
@@ -133,8 +161,8 @@ def _make_no_tool(path: str) -> UnbuildableError:
 
 
 def _make_result_path(unit: Unit) -> str:
-    """The path of the result: that of its kustomization, with a suffix by which gitsync recognizes manifests."""
-    path = unit.file if unit.kind is UnitKind.KUSTOMIZATION else unit.name
+    """The path of the result: that of its kustomization or chart, with a suffix of manifests."""
+    path = unit.file if unit.kind in {UnitKind.KUSTOMIZATION, UnitKind.CHART} else unit.name
     return path if path.endswith(SUFFIXES) else f"{path}.yaml"
 
 

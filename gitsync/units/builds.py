@@ -9,10 +9,10 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from gitsync.processes.grace_period import Grace
-from gitsync.units.kustomize import TIMEOUT, build
+from gitsync.units.sandbox import TIMEOUT
 from gitsync.units.unbuildable import UnbuildableError
 
 MOST_SECONDS = 600.0
@@ -21,25 +21,30 @@ MOST_SECONDS = 600.0
 _WORKERS = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuildJob:
-    """What one build needs: the path of its kustomization and all files. They say all about the result.
-
-    `more` are fields of a kustomization around it.
-    """
-
-    path: str
-    files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
-    is_restricted: bool = True
-    more: Mapping[str, Any] = field(default_factory=dict)
+class BuildJob(Protocol):
+    """What one build needs. `path` is the file that messages name; the digest says all about the result."""
 
     @property
-    def digest(self) -> str:
-        digest = hashlib.sha256(json.dumps([self.path, self.is_restricted, self.more]).encode())
-        for path, content in sorted(self.files.items()):
-            digest.update(json.dumps([path, len(content)]).encode())
-            digest.update(content)
-        return digest.hexdigest()
+    def path(self) -> str: ...
+
+    @property
+    def files(self) -> Mapping[str, bytes]: ...
+
+    @property
+    def digest(self) -> str: ...
+
+    def run(self, timeout: float, grace: Grace) -> bytes:
+        """The manifests as one YAML text. UnbuildableError if there are none, SourceError without a tool."""
+        ...
+
+
+def digest_inputs(settings: Any, files: Mapping[str, bytes]) -> str:
+    """The digest of everything that a build depends on; `settings` are plain JSON values."""
+    digest = hashlib.sha256(json.dumps(settings).encode())
+    for path, content in sorted(files.items()):
+        digest.update(json.dumps([path, len(content)]).encode())
+        digest.update(content)
+    return digest.hexdigest()
 
 
 Built = bytes | UnbuildableError
@@ -84,14 +89,6 @@ class Builds:
                 path=job.path,
             )
         try:
-            timeout = min(self.timeout, remaining)
-            return build(
-                job.path,
-                job.files,
-                is_restricted=job.is_restricted,
-                more=job.more,
-                timeout=timeout,
-                grace=self.grace,
-            )
+            return job.run(min(self.timeout, remaining), self.grace)
         except UnbuildableError as error:
             return error

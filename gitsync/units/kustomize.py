@@ -1,46 +1,51 @@
-"""Run the tool that builds kustomizations, `kustomize` or `kubectl kustomize`
-(docs/reference/design.md#kustomizations).
-
-The source may be a revision without a work tree, and it is not trusted: the files that a build needs are written to a
-folder of their own, and the tool runs there without plugins, without helm, without access to remote files, and with
-limits of time and memory.
-"""
+"""Run the tool that builds kustomizations, `kustomize` or `kubectl kustomize`: without plugins and without helm."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 from collections.abc import Mapping
-from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
 from typing import Any
 
 from gitsync.errors import SourceError
 from gitsync.manifests.origins import ORIGIN_PREFIX
 from gitsync.processes.grace_period import Grace
-from gitsync.processes.programs import Ended, Program, ProgramCall, run, select_environment
+from gitsync.processes.programs import Program, ProgramCall
 from gitsync.processes.temporary_folders import open_temporary_folder
-from gitsync.redaction import truncate
+from gitsync.units.builds import digest_inputs
+from gitsync.units.sandbox import MEMORY, TIMEOUT, clean_complaint, make_environment, run_tool, write_files
 from gitsync.units.unbuildable import UnbuildableError
 
-TIMEOUT = 60.0
-"""Seconds for each build."""
-
-MEMORY = 1024**3
-"""Bytes that each build may allocate."""
-
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _KUBECTL_LOG = re.compile(r'\A[EF]\d{4} \S+ +\d+ \S+\] "command failed" err=(?:(".*")|<\s(.*)>)\Z', re.DOTALL)
 _QUOTED = re.compile(r"`.*?`|\[patch: .*\]", re.DOTALL)
 _SECRET = re.compile(r"\bSecret|\b(?:string)?[dD]ata\b|secretGenerator")
 _RESTRICTED = "is not in or below"
-_OUT_OF_MEMORY = re.compile(r"fatal error: (?:runtime: )?(?:out of memory|cannot allocate memory)")
-_NOWHERE = "http://127.0.0.1:9"  # the discard port: requests through a proxy are refused at once
-_LONGEST_COMPLAINT = 10_000
 _TOOLS = (("kustomize", ("build",)), ("kubectl", ("kustomize",)))
 _SOURCE = ORIGIN_PREFIX.strip("./")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KustomizeJob:
+    """The build of the kustomization at `path` from all `files` that it may need. `more` are fields of a kustomization
+    around it.
+    """
+
+    path: str
+    files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
+    is_restricted: bool = True
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def digest(self) -> str:
+        return digest_inputs([self.path, self.is_restricted, self.more], self.files)
+
+    def run(self, timeout: float, grace: Grace) -> bytes:
+        return build(
+            self.path, self.files, is_restricted=self.is_restricted, more=self.more, timeout=timeout, grace=grace
+        )
 
 
 def has_tool() -> bool:
@@ -73,16 +78,16 @@ def build(
         call = ProgramCall(
             program=Program.KUSTOMIZE,
             command=[*command, str(wrapper)],
-            environment=_make_environment(home),
+            environment=make_environment(Program.KUSTOMIZE, home, ["KUSTOMIZE_PLUGIN_HOME"]),
             timeout=timeout,
             grace=grace or Grace(),
             folder=wrapper,
             memory=MEMORY,
         )
-        result = _run(path, call)
+        result = run_tool(call, path, UnbuildableError)
         # The tool may be too old for origins; and its complaint is shorter without the wrapper.
         if result.code != 0 and not more:
-            result = _run(path, replace(call, command=[*command, str(folder)], folder=folder))
+            result = run_tool(replace(call, command=[*command, str(folder)], folder=folder), path, UnbuildableError)
     if result.code != 0:
         complaint = result.complaint.decode("utf-8", "replace")
         raise _explain(path, complaint.replace(f"{temporary / _SOURCE}/", "").replace(str(temporary / _SOURCE), "."))
@@ -109,59 +114,10 @@ def _make_wrapper(path: str, more: Mapping[str, Any]) -> bytes:
 
 def _explain(path: str, complaint: str) -> UnbuildableError:
     folder = str(PurePosixPath(path).parent)
-    if _OUT_OF_MEMORY.search(complaint):
-        message = f"{path} was not built: it needs more than {MEMORY // 1024**2} MiB of memory."
-        return UnbuildableError(message, hint="Split the kustomization.", path=path)
     hint = f"Run `kustomize build {folder}`."
     if _RESTRICTED in complaint:
         hint = f"Set `loadRestrictor: none` for {folder} under `units` in gitsync.yaml, as Flux does, or move the file."
     return UnbuildableError(f"{path} cannot be built: {_clean_complaint(complaint)}", hint=hint, path=path)
-
-
-def _run(path: str, call: ProgramCall) -> Ended:
-    try:
-        return run(call)
-    except TimeoutError:
-        raise UnbuildableError(
-            f"{path} was not built within {call.timeout:g} seconds.", hint="Split the kustomization.", path=path
-        ) from None
-    except OSError as error:
-        raise SourceError(f"{call.command[0]} cannot be started: {error.strerror}.", hint="Reinstall it.") from error
-
-
-def write_files(root: Path, files: Mapping[str, bytes]) -> None:
-    """Write files below a folder that is new or empty. SourceError for a path that would lead out of it or is taken."""
-    root.mkdir(exist_ok=True)
-    for path, content in sorted(files.items()):
-        parts = PurePosixPath(path).parts
-        if path.startswith("/") or "\0" in path or "\\" in path or not parts or ".." in parts:
-            raise SourceError(f"{path!r} is not a path in the source.")
-        target = root.joinpath(*parts)
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with target.open("xb") as file:
-                file.write(content)
-        except OSError as error:
-            raise SourceError(f"{path} cannot be written for the build: {error.strerror}.") from error
-
-
-def _make_environment(home: Path) -> Mapping[str, str]:
-    """Only the search path of gitsync; no home with plugins, no proxy, no transport for git."""
-    proxies = {name: _NOWHERE for low in ("http_proxy", "https_proxy", "all_proxy") for name in (low, low.upper())}
-    return (
-        select_environment(Program.KUSTOMIZE, os.environ)
-        | proxies
-        | {
-            "HOME": str(home),
-            "XDG_CONFIG_HOME": str(home),
-            "KUSTOMIZE_PLUGIN_HOME": str(home),
-            "KUBECONFIG": os.devnull,
-            "TMPDIR": str(home),
-            "GIT_ALLOW_PROTOCOL": "none",
-            "GIT_TERMINAL_PROMPT": "0",
-            "LC_ALL": "C",
-        }
-    )
 
 
 def _clean_complaint(complaint: str) -> str:
@@ -171,8 +127,7 @@ def _clean_complaint(complaint: str) -> str:
         text = _unquote(logged[1]) if logged[1] else logged[2]
     if _SECRET.search(text):
         text = _QUOTED.sub("(not shown: it may have a secret)", text)
-    text = " ".join(_CONTROL.sub(" ", text.removeprefix("Error: ").removeprefix("error: ")).split())
-    return truncate(text, _LONGEST_COMPLAINT) or "the tool gave no reason."
+    return clean_complaint(text)
 
 
 def _unquote(text: str) -> str:

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from gitsync.model.problem import Problem
 
 
 class UnbuildableError(Exception):
-    """Ends the build of one unit."""
+    """Ends the build of one unit. `thing` is what it builds."""
+
+    thing: ClassVar = "kustomization"
+    _code: ClassVar = "KustomizationFailed"
 
     def __init__(self, message: str, *, hint: str = "", path: str, line: int = 1) -> None:
         super().__init__(message)
-        self.problem = Problem(code="KustomizationFailed", message=message, hint=hint, path=path, line=line)
+        self.problem = Problem(code=self._code, message=message, hint=hint, path=path, line=line)
+
+
+class ChartError(UnbuildableError):
+    """Ends the rendering of one Helm chart."""
+
+    thing: ClassVar = "chart"
+    _code: ClassVar = "ChartFailed"

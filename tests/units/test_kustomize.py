@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from trees import GROUP
 
 from gitsync.errors import SourceError
-from gitsync.units.kustomize import build, write_files
+from gitsync.units.kustomize import build
+from gitsync.units.sandbox import write_files
 from gitsync.units.unbuildable import UnbuildableError
 
 BASE = "base/kustomization.yaml"

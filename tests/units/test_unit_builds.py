@@ -9,8 +9,9 @@ from gitsync.errors import SourceError
 from gitsync.model.problem import Level
 from gitsync.model.unit import Unit, UnitKind, UnitOptions
 from gitsync.units.build import build_units, list_inputs
-from gitsync.units.builds import BuildJob, Builds
+from gitsync.units.builds import Builds
 from gitsync.units.closure import KustomizationReader
+from gitsync.units.kustomize import KustomizeJob
 from gitsync.units.unbuildable import UnbuildableError
 
 GOOD = {"a/kustomization.yaml": "resources: [g.yaml]", "a/g.yaml": GROUP}
@@ -133,7 +134,7 @@ def test_builds_end_when_their_time_is_over(tool):
 def test_a_failure_is_kept_too(tool):
     tool("kustomize", FAILS.format("no"))
     builds = Builds()
-    job = BuildJob(path="a/kustomization.yaml", files={"a/kustomization.yaml": b"{}"})
+    job = KustomizeJob(path="a/kustomization.yaml", files={"a/kustomization.yaml": b"{}"})
     (first,) = builds.run([job])
     (second,) = builds.run([job])
     assert isinstance(first, UnbuildableError)

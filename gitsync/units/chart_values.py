@@ -1,0 +1,116 @@
+"""The values of a Helm chart, merged as Helm merges them: files, mappings, and single values at a path.
+
+The last one counts; mappings are merged, and lists are not (https://helm.sh/docs/chart_template_guide/values_files/).
+What the chart itself has in values.yaml is left to Helm.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from gitsync.manifests.yaml_documents import read_documents
+from gitsync.model.unit import ChartValues, SetValue
+from gitsync.units.tree import SourceTree
+from gitsync.units.unbuildable import ChartError
+
+_MOST_STEPS: Final = 30  # as in Helm
+_STEP: Final = re.compile(r"(?P<name>(?:[^.\[\]\\]|\\.)+)|\[(?P<index>[0-9]{1,4})\]|(?P<dot>\.)")
+_INTEGER: Final = re.compile(r"-?[1-9][0-9]{0,17}|0")
+_WORDS: Final[Mapping[str, Any]] = {"true": True, "false": False, "null": None}
+_ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
+
+
+def merge_values(values: Iterable[ChartValues], tree: SourceTree, at: tuple[str, int]) -> dict[str, Any]:
+    """Return the values as one mapping; a text among them is the path of a file. `at` is the file and line that has
+    them, for errors. ChartError if a file is not in the source or no mapping, or a path is none.
+    """
+    merged: dict[str, Any] = {}
+    for one in values:
+        if isinstance(one, SetValue):
+            merged = _put(merged, _split_path(one, at), _parse(one))
+        else:
+            merged = _merge(merged, _read_file(one, tree, at) if isinstance(one, str) else one)
+    return merged
+
+
+def list_files(values: Iterable[ChartValues]) -> tuple[str, ...]:
+    """The files among values."""
+    return tuple(one for one in values if isinstance(one, str))
+
+
+def _merge(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(under)
+    for key, value in over.items():
+        known = merged.get(key)
+        is_nested = isinstance(known, Mapping) and isinstance(value, Mapping)
+        merged[key] = _merge(known or {}, value) if is_nested else value
+    return merged
+
+
+def _read_file(path: str, tree: SourceTree, at: tuple[str, int]) -> Mapping[str, Any]:
+    if path not in tree.paths:
+        message = f"{at[0]} names the values file {path[:200]!r}, which is not in this source."
+        raise ChartError(message, hint="Fix the path.", path=at[0], line=at[1])
+    return read_mapping(path, tree.read([path])[path])
+
+
+def read_mapping(path: str, content: bytes) -> Mapping[str, Any]:
+    """Return the values in a text, {} if it has none. ChartError if it cannot be read, or is no mapping."""
+    contents = read_documents(path, content)
+    for problem in contents.problems:
+        raise ChartError(f"{path} cannot be read: {problem.message}", hint=problem.hint, path=path, line=problem.line)
+    found = [one.value for one in contents.documents if one.value is not None]
+    if not found:
+        return {}
+    if len(found) > 1 or not isinstance(found[0], dict):
+        raise ChartError(f"{path} is not a mapping of values.", hint="Write one `key: value` per line.", path=path)
+    return found[0]
+
+
+def _put(value: Any, steps: Sequence[str | int], leaf: Any) -> Any:
+    """A copy of a value in which a path leads to `leaf`, as `--set` of Helm makes it."""
+    if not steps:
+        return leaf
+    step, *others = steps
+    if isinstance(step, int):
+        entries = list(value) if isinstance(value, list) else []
+        entries += [None] * (step + 1 - len(entries))
+        entries[step] = _put(entries[step], others, leaf)
+        return entries
+    members = value if isinstance(value, Mapping) else {}
+    return {**members, step: _put(members.get(step), others, leaf)}
+
+
+def _split_path(one: SetValue, at: tuple[str, int]) -> list[str | int]:
+    steps: list[str | int] = []
+    position, is_name_next = 0, True
+    while position < len(one.path) and len(steps) <= _MOST_STEPS:
+        match = _STEP.match(one.path, position)
+        if match is None or (match["name"] is not None) != is_name_next:
+            break
+        position = match.end()
+        is_name_next = match["dot"] is not None
+        if not is_name_next:
+            steps.append(int(match["index"]) if match["index"] else _ESCAPED.sub(r"\1", match["name"]))
+    if position == len(one.path) and not is_name_next:
+        return steps
+    message = f"{at[0]} sets a value at {one.path[:200]!r}, which is no path in the values of the chart."
+    raise ChartError(message, hint="Fix the path; write one as `a.b[0].c`.", path=at[0], line=at[1])
+
+
+def _parse(one: SetValue) -> Any:
+    """The value of a text: a boolean, null, an integer, or a list in braces, as Helm reads it."""
+    if one.is_text:
+        return _ESCAPED.sub(r"\1", one.text)
+    if one.text.startswith("{") and one.text.endswith("}"):
+        inner = one.text[1:-1]
+        return [_parse_word(word.strip()) for word in inner.split(",")] if inner else []
+    return _parse_word(one.text)
+
+
+def _parse_word(text: str) -> Any:
+    if text in _WORDS:
+        return _WORDS[text]
+    return int(text) if _INTEGER.fullmatch(text) else _ESCAPED.sub(r"\1", text)

@@ -1,0 +1,240 @@
+"""The Helm charts of a source: what Chart.yaml says, and every file that rendering a chart needs.
+
+Helm takes the charts that a chart depends on from its folder charts/, and `helm dependency build` puts them there. For
+those at `file://` in the source, gitsync does that in a copy; it fetches none.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from gitsync.manifests.yaml_documents import Document, read_documents
+from gitsync.units.closure import KustomizationReader
+from gitsync.units.kustomization import resolve
+from gitsync.units.tree import find_folder, is_below
+from gitsync.units.unbuildable import ChartError
+
+CHART: Final = "Chart.yaml"
+MOST_CHARTS: Final = 200
+"""The most charts in one: each that others depend on counts again for each of them."""
+
+_OLD_DEPENDENCIES: Final = "requirements.yaml"
+_SCHEMA: Final = "values.schema.json"
+_LOCAL: Final = "file://"
+_KNOWN_DRAFTS: Final = ("http://json-schema.org/", "https://json-schema.org/")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChartDependency:
+    """A chart that another one depends on, in this line of this file. `repository` is "" for one in charts/."""
+
+    name: str
+    alias: str
+    repository: str
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """`path` is that of its Chart.yaml. A library has templates for other charts and none of its own."""
+
+    path: str
+    name: str
+    is_library: bool = False
+    dependencies: tuple[ChartDependency, ...] = ()
+
+    @property
+    def folder(self) -> str:
+        return find_folder(self.path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChartCopy:
+    """Everything that rendering a chart needs. `files` are the paths of a copy that has all dependencies in charts/,
+    each with the file of the source that it is a copy of; `names` are the names that Helm has for those files.
+    """
+
+    chart: Chart
+    files: Mapping[str, str]
+    names: Mapping[str, str] = field(default_factory=dict)
+
+
+def find_charts(paths: Iterable[str]) -> tuple[str, ...]:
+    """The Chart.yaml of each chart, sorted; not of those inside of another one."""
+    found = sorted(path for path in paths if posixpath.basename(path) == CHART)
+    folders = {find_folder(path) for path in found}
+    return tuple(path for path in found if not _is_in_chart(find_folder(path), folders))
+
+
+def _is_in_chart(folder: str, charts: set[str]) -> bool:
+    """Tell whether a chart is in the folder charts/ of another one, at any depth."""
+    parts = folder.split("/")
+    return any("/".join(parts[:index]) in charts for index, part in enumerate(parts) if part == "charts")
+
+
+def read_chart(path: str, reader: KustomizationReader) -> Chart:
+    """Read the Chart.yaml at `path`, and the requirements.yaml of an old chart. ChartError if it is not one."""
+    document = _read_mapping(path, reader)
+    name = document.value.get("name")
+    if not isinstance(name, str) or not name:
+        raise ChartError(f"{path} has no name.", hint="Set `name`.", path=path, line=document.line("name"))
+    old = posixpath.join(find_folder(path), _OLD_DEPENDENCIES)
+    with_old = _read_mapping(old, reader) if old in reader.tree.paths else None
+    return Chart(
+        path=path,
+        name=name,
+        is_library=document.value.get("type") == "library",
+        dependencies=tuple(_list_dependencies(*filter(None, (document, with_old)))),
+    )
+
+
+def list_local(chart: Chart) -> Iterator[str]:
+    """The folders of the charts at `file://` that a chart depends on; "../…" for one outside of the source."""
+    for one in chart.dependencies:
+        if one.repository.startswith(_LOCAL):
+            yield resolve(chart.folder, one.repository.removeprefix(_LOCAL))
+
+
+def copy_chart(folder: str, reader: KustomizationReader) -> ChartCopy:
+    """Return what a copy of the chart in a folder needs, with all charts that it depends on.
+
+    ChartError if one of them cannot be read or is not in the source, or a schema names files elsewhere.
+    """
+    return _Copying(reader).copy(folder)
+
+
+@dataclass(slots=True)
+class _Copying:
+    """Lays out one chart. Mutable: it is filled chart by chart."""
+
+    reader: KustomizationReader
+    files: dict[str, str] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    count: int = 0
+
+    def copy(self, folder: str) -> ChartCopy:
+        chart = read_chart(posixpath.join(folder, CHART), self.reader)
+        self.add(chart, folder, (chart.name,), ())
+        return ChartCopy(chart=chart, files=self.files, names=self.names)
+
+    def add(self, chart: Chart, place: str, prefixes: tuple[str, ...], trail: tuple[str, ...]) -> None:
+        """Add a chart at a place in the copy. `prefixes` begin the names that Helm has for its files, and `trail` are
+        the folders of the charts that depend on it.
+        """
+        self.count += 1
+        if chart.folder in trail or self.count > MOST_CHARTS:
+            message = f"{chart.path} depends on itself." if chart.folder in trail else f"{chart.path} is one too many."
+            hint = f"Remove one of the dependencies: a chart has at most {MOST_CHARTS} with theirs."
+            raise ChartError(message, hint=hint, path=chart.path)
+        inner = self.find_inner(chart)
+        for path in self.reader.list_below(chart.folder):
+            if not any(is_below(path, one.folder) for one in inner):
+                self.add_file(path, posixpath.relpath(path, chart.folder or "."), place, prefixes)
+        for one in inner:
+            inner_place = posixpath.join(place, posixpath.relpath(one.folder, chart.folder or "."))
+            self.add(one, inner_place, _extend(prefixes, one.name, chart), (*trail, chart.folder))
+        for index, missing in enumerate(self.list_missing(chart, inner)):
+            dependency_place = posixpath.join(place, "charts", f"dependency-{index}")
+            self.add(missing, dependency_place, _extend(prefixes, missing.name, chart), (*trail, chart.folder))
+
+    def add_file(self, path: str, relative: str, place: str, prefixes: Iterable[str]) -> None:
+        if relative == _SCHEMA:
+            _check_schema(path, self.reader.tree.read([path])[path])
+        self.files[posixpath.join(place, relative)] = path
+        self.names.update({f"{prefix}/{relative}": path for prefix in prefixes})
+
+    def find_inner(self, chart: Chart) -> list[Chart]:
+        """The charts in the folder charts/ of a chart."""
+        inner = posixpath.join(chart.folder, "charts")
+        paths = [path for path in self.reader.list_below(inner) if posixpath.basename(path) == CHART]
+        return [read_chart(path, self.reader) for path in paths if find_folder(find_folder(path)) == inner]
+
+    def list_missing(self, chart: Chart, inner: Iterable[Chart]) -> Iterator[Chart]:
+        """The charts that a chart depends on, and that are not in its folder charts/. Those are taken from `file://`."""
+        names = {one.name for one in inner}
+        archives = [posixpath.basename(path) for path in self.reader.list_below(posixpath.join(chart.folder, "charts"))]
+        for one in chart.dependencies:
+            is_packed = any(name.startswith(f"{one.name}-") and name.endswith(".tgz") for name in archives)
+            if one.name not in names and not is_packed:
+                names.add(one.name)
+                yield self.find_local(chart, one)
+
+    def find_local(self, chart: Chart, dependency: ChartDependency) -> Chart:
+        if not dependency.repository.startswith(_LOCAL):
+            raise ChartError(
+                f"{chart.name} depends on the chart {dependency.name}, which is not in its folder charts/.",
+                hint=f"Run `helm dependency build {chart.folder or '.'}`, and commit charts/: gitsync fetches none.",
+                path=dependency.path,
+                line=dependency.line,
+            )
+        text = dependency.repository.removeprefix(_LOCAL)
+        path = posixpath.join(resolve(chart.folder, text), CHART)
+        if path not in self.reader.tree.paths:
+            raise ChartError(
+                f"{chart.name} depends on {dependency.repository[:200]}, and {path[:200]} is not in this source.",
+                hint="Fix the path, or set SOURCE to the folder that contains both charts.",
+                path=dependency.path,
+                line=dependency.line,
+            )
+        found = read_chart(path, self.reader)
+        if found.name != dependency.name:
+            raise ChartError(
+                f"{chart.name} depends on the chart {dependency.name}, but the one at {text} is {found.name}.",
+                hint="Fix its name.",
+                path=dependency.path,
+                line=dependency.line,
+            )
+        return found
+
+
+def _extend(prefixes: Iterable[str], name: str, parent: Chart) -> tuple[str, ...]:
+    """What the names of the files of a chart begin with: Helm calls it by its aliases in the other chart."""
+    aliases = [one.alias for one in parent.dependencies if one.name == name]
+    return tuple(f"{prefix}/charts/{alias}" for prefix in prefixes for alias in aliases or [name])
+
+
+def _read_mapping(path: str, reader: KustomizationReader) -> Document:
+    contents = read_documents(path, reader.tree.read([path])[path])
+    for problem in contents.problems:
+        raise ChartError(f"{path} cannot be read: {problem.message}", hint=problem.hint, path=path, line=problem.line)
+    found = [one for one in contents.documents if one.value is not None]
+    if len(found) != 1 or not isinstance(found[0].value, dict):
+        raise ChartError(f"{path} is not one mapping.", hint="Write one `key: value` per line.", path=path)
+    return found[0]
+
+
+def _list_dependencies(*documents: Document) -> Iterator[ChartDependency]:
+    for document in documents:
+        entries = document.value.get("dependencies")
+        for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+            name = entry.get("name") if isinstance(entry, dict) else None
+            if isinstance(name, str) and name:
+                yield ChartDependency(
+                    name=name,
+                    alias=str(entry.get("alias") or name),
+                    repository=str(entry.get("repository") or ""),
+                    path=document.path,
+                    line=document.line("dependencies", index),
+                )
+
+
+def _check_schema(path: str, content: bytes) -> None:
+    """Refuse a schema that Helm would look up other files or addresses for."""
+    try:
+        pending: list[Any] = [json.loads(content)]
+    except (ValueError, RecursionError) as error:
+        raise ChartError(f"{path} is not JSON: {error}.", hint="Fix it.", path=path) from error
+    while pending:
+        node = pending.pop()
+        members = node.items() if isinstance(node, dict) else ()
+        pending.extend(node if isinstance(node, list) else [value for _, value in members])
+        for key, value in members:
+            is_remote = key in {"$ref", "$dynamicRef", "$recursiveRef"} and not str(value).startswith("#")
+            if is_remote or (key == "$schema" and not str(value).startswith(_KNOWN_DRAFTS)):
+                message = f"{path} refers to {str(value)[:200]!r}: gitsync reads no schema from elsewhere."
+                raise ChartError(message, hint="Put the definition into the file, as `#/$defs/NAME`.", path=path)

@@ -1,0 +1,231 @@
+"""Render a Helm chart with `helm template`: without a cluster, without a network, from a copy of its files.
+
+Each chart is rendered twice. What differs, such as a random password, would be another resource in each run, and is
+refused. A value from a Secret is a variable in both, each time with another name, and gets its value later: helm sees
+no secret, and a template that computes with one is refused as well.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from gitsync.manifests.origins import SOURCE_COMMENT
+from gitsync.manifests.yaml_documents import MAX_BYTES
+from gitsync.model.unit import ChartRelease, Unit
+from gitsync.processes.grace_period import Grace
+from gitsync.processes.programs import Program, ProgramCall
+from gitsync.processes.temporary_folders import open_temporary_folder
+from gitsync.units.builds import digest_inputs
+from gitsync.units.chart_values import list_files, merge_values
+from gitsync.units.charts import ChartCopy, copy_chart
+from gitsync.units.closure import KustomizationReader
+from gitsync.units.kustomize import build, has_tool
+from gitsync.units.sandbox import MEMORY, clean_complaint, make_environment, run_tool, write_files
+from gitsync.units.unbuildable import ChartError, UnbuildableError
+
+KUBERNETES: Final = "1.33.0"
+"""The version of Kubernetes for charts that ask for one, if no other is set: not that of the installed helm."""
+
+_FOLDERS: Final = ("HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME", "HELM_PLUGINS")
+_KUBERNETES: Final = re.compile(r"v?[0-9]+\.[0-9]+(?:\.[0-9]+)?")
+_RELEASE: Final = re.compile(r"[a-z0-9]([a-z0-9.-]{0,51}[a-z0-9])?")
+_DOCUMENT: Final = re.compile(rb"^---\n# Source: ([^\n]*)\n", re.MULTILINE)
+_CONTENT: Final = re.compile(rb"^[^\S\n]*[^\s#-]", re.MULTILINE)
+_PLACE: Final = re.compile(r"([\w./-]+):([0-9]+)(?::[0-9]+)?")
+_PARSED: Final = re.compile(r"YAML parse error on ([^\s:]+)")
+_QUOTED: Final = re.compile(r"`[^`]*`")
+_READ: Final = re.compile(
+    rb"\.azure\.com/|toolkit\.fluxcd\.io/|argoproj\.io/|^kind: *[\"']?(?:ConfigMap|Secret|Namespace|List)\b",
+    re.MULTILINE,
+)
+_UNSTABLE: Final = re.compile(
+    rb"\b(?:rand[A-Z]\w*|randInt|gen[A-Z]\w*|uuidv4|now|ago|shuffle|htpasswd|bcrypt|encryptAES|keys|values)\b"
+)
+_GENERATED: Final = "kustomization.yaml"
+_VARIABLE: Final = "helm_value_{}"
+_MARK: Final = re.compile(r"\$\{(helm_value_[0-9a-f]{16})\}")
+_OTHER_MARK: Final = re.compile(rb"\$\{(helm_value_[0-9a-f]{16})_again\}")
+
+
+def name_variable(*identity: str) -> str:
+    """The name of the variable that stands for a value from a Secret while a chart is rendered."""
+    return _VARIABLE.format(hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:16])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChartJob:
+    """The rendering of the chart at `path`. `files` are all that it needs by their paths in the source, `copies` has
+    the paths of its copy with those of the source, and `names` those that Helm has for files. `values` are merged.
+    """
+
+    path: str
+    files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
+    copies: Mapping[str, str]
+    names: Mapping[str, str]
+    values: Mapping[str, Any] = field(repr=False)
+    release: ChartRelease
+
+    @property
+    def digest(self) -> str:
+        one = self.release
+        settings = [one.name, one.namespace, one.kubernetes, one.changes]
+        return digest_inputs([self.path, self.values, settings, sorted(self.copies.items())], self.files)
+
+    def run(self, timeout: float, grace: Grace) -> bytes:
+        """The manifests as one YAML text; each names its template in a comment, or in an annotation if `changes` of the
+        release were applied. ChartError if there are none.
+        """
+        documents = self._render_twice(timeout, grace)
+        if not self.release.changes:
+            return b"".join(b"---\n%s%s\n%s" % (SOURCE_COMMENT, one.path.encode(), one.text) for one in documents)
+        return _build_around(self.path, documents, self.release.changes, timeout=timeout, grace=grace)
+
+    def _render_twice(self, timeout: float, grace: Grace) -> tuple[_Rendered, ...]:
+        values = json.dumps(self.values)
+        with open_temporary_folder() as temporary:
+            home = temporary / "home"
+            home.mkdir()
+            write_files(temporary / "source", {copy: self.files[path] for copy, path in self.copies.items()})
+            first, second = (
+                self._render(temporary, text, timeout, grace) for text in (values, _MARK.sub(r"${\1_again}", values))
+            )
+        documents = tuple(self._split(first))
+        others = tuple(self._split(_OTHER_MARK.sub(rb"${\1}", second)))
+        if [one.path for one in documents] != [one.path for one in others]:
+            raise self._refuse_unstable(self.path)
+        for one, other in zip(documents, others, strict=True):
+            if one != other and (_READ.search(one.text) or _READ.search(other.text)):
+                raise self._refuse_unstable(one.path)
+        return documents
+
+    def _render(self, temporary: Path, values: str, timeout: float, grace: Grace) -> bytes:
+        values_file = temporary / "values.json"
+        values_file.write_text(values)
+        call = ProgramCall(
+            program=Program.HELM,
+            command=[*self._make_command(temporary / "source"), f"--values={values_file}"],
+            environment=make_environment(Program.HELM, temporary / "home", _FOLDERS),
+            timeout=timeout,
+            grace=grace,
+            folder=temporary / "home",
+            memory=MEMORY,
+        )
+        result = run_tool(call, self.path, ChartError)
+        if result.code != 0:
+            raise self._explain(result.complaint.decode("utf-8", "replace").replace(f"{temporary}/", ""))
+        if len(result.output) > MAX_BYTES:
+            message = f"{self.path} renders to {len(result.output)} bytes; more than {MAX_BYTES} are not read."
+            raise ChartError(message, hint="Split the chart.", path=self.path)
+        return result.output
+
+    def _make_command(self, source: Path) -> Sequence[str]:
+        helm = shutil.which("helm")
+        if helm is None:
+            message = f"{self.path} was not rendered: helm is not installed."
+            raise ChartError(message, hint="Install helm, version 3 or 4.", path=self.path)
+        release = self.release
+        if not _RELEASE.fullmatch(release.name):
+            message = f"{release.name[:200]!r} is not the name of a release."
+            hint = "Use at most 53 lower-case letters, digits and dashes."
+            raise ChartError(message, hint=hint, path=self.path)
+        versions = [one for one in release.kubernetes if _KUBERNETES.fullmatch(one)]
+        more = [f"--kube-version={_complete((versions or [KUBERNETES])[-1])}"]
+        more += [f"--api-versions={one}" for one in release.kubernetes if one not in versions]
+        more += [f"--namespace={release.namespace}"] if release.namespace else []
+        return [helm, "template", release.name, str((source / self.path).parent), *more]
+
+    def _split(self, text: bytes) -> Iterator[_Rendered]:
+        """The documents of a result, each with the path of its template in the source."""
+        _, *parts = _DOCUMENT.split(text)
+        for name, part in zip(parts[::2], parts[1::2], strict=True):
+            if _CONTENT.search(part):
+                yield _Rendered(self.names.get(name.decode("utf-8", "replace"), self.path), part)
+
+    def _refuse_unstable(self, path: str) -> ChartError:
+        content = self.files[path]
+        found = _UNSTABLE.search(content)
+        return ChartError(
+            f"{path} does not render the same twice, so each run would change what it declares.",
+            hint="Set as a value what it makes with functions such as randAlphaNum, genCA or now, and do not compute "
+            "with values from Secrets.",
+            path=path,
+            line=content.count(b"\n", 0, found.start()) + 1 if found else 1,
+        )
+
+    def _explain(self, complaint: str) -> ChartError:
+        """The error for what helm says, at the template that it names."""
+        text = complaint.replace("Use --debug flag to render out invalid YAML", "")
+        text = clean_complaint(_QUOTED.sub("(not shown: it may have a secret)", text))
+        path, line = self.path, 1
+        for name, number in (*_PLACE.findall(text), *((one, "1") for one in _PARSED.findall(text))):
+            if name in self.names:
+                path, line = self.names[name], int(number)
+        return ChartError(f"{self.path} cannot be rendered: {text}", hint="Fix it.", path=path, line=line)
+
+
+def _complete(version: str) -> str:
+    """A version of three numbers, which both versions of helm show alike."""
+    return version if version.count(".") == 2 else f"{version}.0"
+
+
+class _Rendered(NamedTuple):
+    """One document, and the path of its template."""
+
+    path: str
+    text: bytes
+
+
+def make_chart_job(unit: Unit, reader: KustomizationReader) -> ChartJob:
+    """Return the job that renders the chart of a unit.
+
+    ChartError if something that it needs cannot be read or is not in the source; SourceError if it is too much.
+    """
+    release = unit.release or ChartRelease()
+    copy = copy_chart(unit.path, reader)
+    values = merge_values(release.values, reader.tree, (unit.file, unit.line or 1))
+    return ChartJob(
+        path=copy.chart.path,
+        files=reader.tree.read(_list_paths(copy, release)),
+        copies=copy.files,
+        names=copy.names,
+        values=values,
+        release=replace(release, name=release.name or copy.chart.name),
+    )
+
+
+def list_chart_inputs(unit: Unit, reader: KustomizationReader) -> Sequence[str]:
+    """Return the files that rendering the chart of a unit needs. Raises as `make_chart_job`."""
+    found = _list_paths(copy_chart(unit.path, reader), unit.release or ChartRelease())
+    return [path for path in found if path in reader.tree.paths]
+
+
+def _list_paths(copy: ChartCopy, release: ChartRelease) -> list[str]:
+    return sorted({*copy.files.values(), *list_files(release.values)})
+
+
+def _build_around(
+    path: str, documents: Sequence[_Rendered], changes: Mapping[str, Any], *, timeout: float, grace: Grace
+) -> bytes:
+    """The documents with changes of a kustomization. Each template is a file of it, so that its origin is known."""
+    if not has_tool():
+        message = (
+            f"{path} was not rendered: its result has to be built, and neither kustomize nor kubectl is installed."
+        )
+        raise ChartError(message, hint="Install one of them.", path=path)
+    texts: dict[str, list[bytes]] = {}
+    for one in documents:
+        texts.setdefault(one.path, []).append(one.text)
+    files = {place: b"\n---\n".join(parts) for place, parts in texts.items()}
+    files[_GENERATED] = json.dumps({"resources": list(texts)}).encode()
+    try:
+        return build(_GENERATED, files, is_restricted=False, more=changes, timeout=timeout, grace=grace)
+    except UnbuildableError as error:
+        message = f"{path} was rendered, but kustomize cannot change the result: {error.problem.message}"
+        raise ChartError(message, hint="Fix the patches.", path=path) from error
