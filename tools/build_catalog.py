@@ -2,17 +2,20 @@
 
 usage: build_catalog.py FACTS [DATA]
 
-FACTS is a folder with one JSON file a group ("<group>.json"); DATA is gitsync/catalog/data by default. The same facts
-give the same bytes. Files of groups that the facts no longer have are removed.
+FACTS is a folder with one JSON file a group ("<group>.json"), and `lists.tsv` with the lists of each ARM type; DATA is
+gitsync/catalog/data by default. The same facts give the same bytes. Files of groups that the facts no longer have are
+removed.
 
 A group's file is its facts as they are, except that the facts hold the choices of a number as text, which no number
 equals: they are packed as numbers. The index is what listings, look-ups by ARM type and "did you mean" need, so
-that none of them opens a group: {group: {kind: {"armType", "versions": {manifest spelling: ARM api-version}}}}.
+that none of them opens a group: {group: {kind: {"armType", "versions": {manifest spelling: ARM api-version}, "lists":
+the levels at which the type has a list}}}. A type whose lists are unknown has no "lists".
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import lzma
 import sys
@@ -27,6 +30,9 @@ DATA = Path(__file__).resolve().parent.parent / "gitsync" / "catalog" / "data"
 FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 1 << 20}]
 
 NUMBERS = ("integer", "number")
+
+LEVELS = {"group": "group", "parent": "parent", "scope_list": "scope", "subscription": "subscription"}
+"""The columns of `lists.tsv` that say at which levels a type has a list, and the words of the index for them."""
 
 
 def pack(value: Any) -> bytes:
@@ -57,17 +63,31 @@ def spellings(facts: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str,
             yield version, kind, facts["versions"][alias["of"]]["kinds"][kind]
 
 
-def index(groups: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """The index over all groups."""
+def index(groups: Mapping[str, Mapping[str, Any]], lists: Mapping[str, list[str]]) -> dict[str, Any]:
+    """The index over all groups. `lists` has the levels of the lists of each ARM type."""
     found: dict[str, Any] = {}
     for group, facts in groups.items():
         kinds = found.setdefault(group, {})
         for version, kind, fact in spellings(facts):
             entry = kinds.setdefault(kind, {"armType": fact["armType"], "versions": {}})
+            if levels := lists.get(fact["armType"].casefold()):
+                entry["lists"] = levels
             if entry["armType"] != fact["armType"]:
                 raise SystemExit(f"{group}/{kind}: two ARM types, which the index cannot say")
             entry["versions"][version] = fact["apiVersion"]
     return found
+
+
+def read_lists(path: Path) -> dict[str, list[str]]:
+    """The levels at which each ARM type has a list. SystemExit if the table is absent or lacks a column."""
+    try:
+        with path.open(encoding="utf-8", newline="") as table:
+            rows = list(csv.DictReader(table, delimiter="\t"))
+            return {
+                row["arm_type"].casefold(): [word for column, word in LEVELS.items() if row[column]] for row in rows
+            }
+    except (OSError, KeyError) as error:
+        raise SystemExit(f"{path}: not a table of lists: {error}") from error
 
 
 def build(facts: Path, data: Path) -> int:
@@ -76,7 +96,7 @@ def build(facts: Path, data: Path) -> int:
     if not groups:
         raise SystemExit(f"{facts}: no *.json in there")
     packed = {f"{group}.json.xz": pack(content) for group, content in groups.items()}
-    packed["index.json.xz"] = pack(index(groups))
+    packed["index.json.xz"] = pack(index(groups, read_lists(facts / "lists.tsv")))
     for stale in data.glob("*.json.xz"):
         if stale.name not in packed:
             stale.unlink()

@@ -5,9 +5,10 @@ Extensions and plans are handed readers, so that nothing there can write.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from gitsync.arm.auth.access import ArmAccess, TokenCredential
@@ -145,9 +146,21 @@ class Reader:
 
         Raises ArmError (code MalformedList) if one page is not valid: an odd list is not an empty one.
         """
+        return [entry async for page in self.pages(path, api_version, query) for entry in page]
+
+    async def pages(
+        self, path: str, api_version: str, query: Mapping[str, str] | None = None, *, is_optional: bool = False
+    ) -> AsyncIterator[Entries]:
+        """The same page by page, each read when it is asked for, so that a caller keeps what it needs and may stop.
+
+        A list that is optional has a substitute, such as single reads: only a 429 is waited for. Raises ArmError as
+        `list` does, after the pages before; `is_refusal` tells whether there is no such list.
+        """
         first, source = format_target(path, api_version, query), Source(path)
-        page = read_page(await self._read(path, first, _LIST), source, self._parts.cloud)
-        return await self._follow_pages(page, source, targets={first})
+        read = partial(self._read, path, accepts=_LIST, is_optional=is_optional)
+        page = read_page(await read(first), source, self._parts.cloud)
+        async for entries in self._follow_pages(page, source, {first}, read):
+            yield entries
 
     async def settle(self, arm_id: str, api_version: str, live: Live) -> Live | None:
         """Poll a resource that an earlier operation still moves, until it stands still or the deadline comes.
@@ -157,26 +170,37 @@ class Reader:
         return await self._parts.operations.settle(arm_id, api_version, live, self._conversation)
 
     async def _follow_pages(
-        self, page: Page, source: Source, *, targets: set[str], is_private: bool = False
-    ) -> Entries:
+        self, page: Page, source: Source, targets: set[str], read: Callable[[str], Awaitable[Response]]
+    ) -> AsyncIterator[Entries]:
         """The entries of a page and of all that follow it; `targets` are those of the pages already read."""
-        entries = [*page.entries]
+        yield page.entries
         while page.following is not None:
             if page.following in targets:
                 raise source.malformed("has a `nextLink` to a page that was already read")
             if len(targets) >= MOST_PAGES:
                 raise source.malformed(f"does not end after {MOST_PAGES} pages")
             targets.add(page.following)
-            answer = await self._read(source.path, page.following, _LIST, is_private=is_private)
-            page = read_page(answer, source, self._parts.cloud)
-            entries.extend(page.entries)
-        return entries
+            page = read_page(await read(page.following), source, self._parts.cloud)
+            yield page.entries
 
     async def _read(
-        self, path: str, target: str, accepts: frozenset[int], *, method: str = "GET", is_private: bool = False
+        self,
+        path: str,
+        target: str,
+        accepts: frozenset[int],
+        *,
+        method: str = "GET",
+        is_private: bool = False,
+        is_optional: bool = False,
     ) -> Response:
         call = ArmRequest(
-            method=method, path=path, target=target, resource_id=path, accepts=accepts, is_private=is_private
+            method=method,
+            path=path,
+            target=target,
+            resource_id=path,
+            accepts=accepts,
+            is_private=is_private,
+            is_optional=is_optional,
         )
         call = replace(call, max_bytes=LARGEST_PAGE) if accepts is _LIST else call
         return await self._parts.exchange.send(call, self._conversation)
@@ -234,9 +258,9 @@ class Writer(Reader):
         Raises ArmError (code MalformedList) if one page is not valid.
         """
         source = Source(path, method="POST")
-        return await self._follow_pages(
-            parse_page(page, source, self._parts.cloud), source, targets=set(), is_private=True
-        )
+        read = partial(self._read, path, accepts=_LIST, is_private=True)
+        first = parse_page(page, source, self._parts.cloud)
+        return [entry async for entries in self._follow_pages(first, source, set(), read) for entry in entries]
 
     async def wait(self, reply: AcceptedWrite) -> bool:
         """Follow what a write began to its end: True when it is done, False when the deadline came first.

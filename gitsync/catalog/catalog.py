@@ -14,7 +14,7 @@ from typing import Any
 
 from gitsync.catalog import data
 from gitsync.errors import CatalogError
-from gitsync.model.facts import Kind, Scope
+from gitsync.model.facts import Kind, ListLevel, Scope
 from gitsync.model.gvk import GVK
 
 NOT_ARM = frozenset(
@@ -106,7 +106,8 @@ class Catalog:
         facts = self._load_group(gvk.group)
         alias = facts["aliases"].get(version)
         has_alias = alias is not None and gvk.kind in alias["kinds"]
-        return _make_kind(gvk, facts["versions"][alias["of"] if has_alias else version])
+        levels = self._index[gvk.group][gvk.kind].get("lists", ())
+        return _make_kind(gvk, facts["versions"][alias["of"] if has_alias else version], levels)
 
     def _load_group(self, group: str) -> Mapping[str, Any]:
         if group not in self._groups:
@@ -130,7 +131,7 @@ def open_catalog(read: Callable[[str], bytes] = data.read) -> Catalog:
     return Catalog(read)
 
 
-def _make_kind(gvk: GVK, version: Mapping[str, Any]) -> Kind:
+def _make_kind(gvk: GVK, version: Mapping[str, Any], levels: Iterable[str]) -> Kind:
     facts = version["kinds"][gvk.kind]
     owner = facts.get("owner")
     is_known = isinstance(owner, Mapping)
@@ -149,6 +150,7 @@ def _make_kind(gvk: GVK, version: Mapping[str, Any]) -> Kind:
         config_maps={field: ".".join(path) for field, path in facts.get("configMaps", {}).items()},
         types=version["types"],
         legacy=gvk.version.startswith(LEGACY),
+        lists=frozenset(map(ListLevel, levels)),
     )
 
 

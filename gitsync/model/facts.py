@@ -52,6 +52,15 @@ class Scope(StrEnum):
     TENANT = "Tenant"
 
 
+class ListLevel(StrEnum):
+    """Where a list of a type may be asked for. `SCOPE` is the resource or container that an extension extends."""
+
+    PARENT = "parent"
+    SCOPE = "scope"
+    GROUP = "group"
+    SUBSCRIPTION = "subscription"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Kind:
     """One kind at one version: its place in ARM and its fields.
@@ -73,6 +82,7 @@ class Kind:
     config_maps: Mapping[str, str]  # field of operatorSpec.configMaps → path in status
     types: Mapping[str, TypeFacts]
     legacy: bool  # spelled v1api…, which names some UUIDs otherwise
+    lists: frozenset[ListLevel] = frozenset()  # where public SDKs list the type; empty if unknown
 
     @property
     def has_owner(self) -> bool:

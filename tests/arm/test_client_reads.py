@@ -7,6 +7,7 @@ from rig import API, CLIENT, GROUP, OBJECT, SUBSCRIPTION, TENANT, VNET, Rig, Sta
 from scripted_server import BREAK, Say
 
 from gitsync.arm.http.failures import DeadlineError
+from gitsync.arm.http.pages import is_refusal
 from gitsync.errors import ArmError
 from gitsync.model.report import RequestCounts
 from gitsync.model.result import Stage
@@ -122,6 +123,43 @@ def test_a_list_is_followed_to_its_last_page():
         assert found == [{"id": "a"}, {"id": "b"}], "an empty page is not the last one"
         assert rig.server.seen[0].query == f"api-version={API}&$filter=tagName%20eq%20'x'"
         assert rig.server.seen[1].query == f"api-version={API}&$skiptoken=%7B1%7D"
+
+    run(test)
+
+
+def test_pages_are_read_when_they_are_asked_for():
+    path = f"{GROUP}/resources"
+
+    async def test(rig: Rig) -> None:
+        more = Say(200, {"value": [{"id": "a"}], "nextLink": f"{{url}}{path}?api-version={API}&$skiptoken=1"})
+        rig.server.on("GET", path, more, Say(200, {"value": []}))
+        pages = rig.reader.pages(path, API)
+        assert await anext(pages) == [{"id": "a"}]
+        assert len(rig.server.seen) == 1, "a caller that has enough saves the rest"
+        assert [page async for page in pages] == [[]]
+
+    run(test)
+
+
+@pytest.mark.parametrize(
+    ("answers", "is_refused", "sent", "why"),
+    [
+        ((Say(405, error("MethodNotAllowed")),), True, 1, "the type has no list"),
+        ((Say(404, error("InvalidResourceType")),), True, 1, "nor at this api-version"),
+        ((Say(403, error("AuthorizationFailed")),), True, 1, "the principal may not list"),
+        ((Say(200, {"value": [], "nextLink": "http://127.0.0.1:1/steal"}),), True, 1, "it goes on at another host"),
+        ((Say(503),), False, 1, "another read may do, so this one is not repeated"),
+        ((Say(fault=BREAK),), False, 1, "the same for a connection that broke"),
+        ((Say(429, error("Slow"), {"Retry-After": "7"}), Say(503)), False, 2, "a limit would hold the other reads too"),
+    ],
+)
+def test_an_optional_list_that_fails_is_repeated_only_if_it_was_throttled(answers, is_refused, sent, why):
+    async def test(rig: Rig) -> None:
+        rig.server.on("GET", GROUP, *answers)
+        with pytest.raises(ArmError) as caught:
+            await anext(rig.reader.pages(GROUP, API, is_optional=True))
+        assert is_refusal(caught.value) is is_refused, why
+        assert len(rig.server.seen) == sent, why
 
     run(test)
 

@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools" / "build_catalog.py"
 DATA = ROOT / "gitsync" / "catalog" / "data"
+COLUMNS = ("arm_type", "group", "subscription", "parent", "scope_list")
 BUDGET = 400_000  # bytes of all packed files
 
 THING = {"armType": "Microsoft.Things/things", "apiVersion": "2024-01-01", "spec": "S", "status": "T"}
@@ -34,7 +35,12 @@ def folders(tmp_path):
     facts, data = tmp_path / "facts", tmp_path / "data"
     facts.mkdir()
     data.mkdir()
+    write_lists(facts)
     return facts, data
+
+
+def write_lists(facts, *rows):
+    (facts / "lists.tsv").write_text("".join("\t".join(row) + "\n" for row in (COLUMNS, *rows)))
 
 
 def write(facts, value):
@@ -56,6 +62,27 @@ def test_a_group_is_packed_as_it_is_and_the_index_knows_both_spellings(folders):
             "Other": {"armType": "M/o", "versions": {"v20240101": "2024-01-01"}},
         }
     }
+
+
+def test_the_index_has_the_levels_of_lists_in_order_and_says_nothing_of_unknown_ones(folders):
+    facts, data = folders
+    write(facts, FACTS)
+    write_lists(facts, ("microsoft.THINGS/things", "group", "subscription", "", ""), ("M/o", "", "", "", ""))
+    assert build(facts, data).returncode == 0
+    kinds = unpack(data / "index.json.xz")["things.azure.com"]
+    assert kinds["Thing"]["lists"] == ["group", "subscription"]
+    assert "lists" not in kinds["Other"]
+
+
+@pytest.mark.parametrize("table", [None, "arm_type\tgroup\nM/o\tgroup\n"], ids=["absent", "without a column"])
+def test_a_table_of_lists_that_is_absent_or_odd_ends_the_build(folders, table):
+    facts, data = folders
+    write(facts, FACTS)
+    (facts / "lists.tsv").unlink() if table is None else (facts / "lists.tsv").write_text(table)
+    done = build(facts, data)
+    assert done.returncode == 1
+    assert "not a table of lists" in done.stderr
+    assert not list(data.iterdir())
 
 
 def test_the_same_facts_give_the_same_bytes_whatever_the_order_of_their_keys(folders, tmp_path):

@@ -23,7 +23,7 @@ class ArmRequest:
 
     `target` is not shown: that of a poll may be signed. `resource_id` is what messages name. If it `is_private`, the
     answer may hold keys: only the code and the message of a failure are read. `max_bytes` is the size of the largest
-    answer that is read.
+    answer that is read. One that `is_optional` has a substitute, so it is only repeated after a 429.
     """
 
     method: str
@@ -35,6 +35,7 @@ class ArmRequest:
     payload: Payload | None = None
     is_poll: bool = False
     is_private: bool = False
+    is_optional: bool = False
     max_bytes: int = 16 << 20
 
     @property

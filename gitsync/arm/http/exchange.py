@@ -18,7 +18,7 @@ from loguru import logger
 from gitsync.arm.auth.access import ArmAccess
 from gitsync.arm.http.answer import Response
 from gitsync.arm.http.call import ArmRequest
-from gitsync.arm.http.conversation import DEADLINE, Conversation
+from gitsync.arm.http.conversation import DEADLINE, THROTTLED, Conversation
 from gitsync.arm.http.failures import (
     AuthorityError,
     DeadlineError,
@@ -65,7 +65,7 @@ class Exchange:
 
         A write is sent again only if it surely was not done. `ArmError.outcome_unknown`: read before writing again.
         """
-        may_try_again = may_write_again if call.is_write else may_read_again
+        may_try_again = _find_patience(call)
         tries, has_new_token = 0, False
         while True:
             try:
@@ -229,6 +229,16 @@ def _log_request(call: ArmRequest, attempt: int, clock: Clock) -> Iterator[list[
         ).debug("Request to Azure")
 
 
+def _find_patience(call: ArmRequest) -> Callable[[ArmError], bool]:
+    if call.is_write:
+        return may_write_again
+    return is_throttled if call.is_optional else may_read_again
+
+
+def is_throttled(error: ArmError) -> bool:
+    return error.status == THROTTLED
+
+
 def may_read_again(error: ArmError) -> bool:
     """Transport, 408, 429 and 5xx may pass; a refusal does not."""
     if isinstance(error, TransportError):
@@ -240,7 +250,7 @@ def may_write_again(error: ArmError) -> bool:
     """Only a write that surely was not done. Not every 429 is a quota, but all mean that nothing was begun."""
     if isinstance(error, TransportError):
         return not error.was_sent
-    return error.status == 429
+    return is_throttled(error)
 
 
 def _back_off(tries: int) -> float:

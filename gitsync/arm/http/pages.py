@@ -18,9 +18,11 @@ Entries = list[Mapping[str, Any]]
 """The entries of a list, of all its pages."""
 
 MALFORMED: Final = "MalformedList"
+FOREIGN: Final = "ForeignNextLink"
 MOST_PAGES: Final = 1000
 """Pages of one list. ARM shows up to 1,000 entries a page, and a resource group holds no such number of pages."""
 
+_REFUSALS = frozenset({400, 403, 404, 405})
 _HINT = "Check the endpoint, and any proxy between gitsync and Azure. gitsync ignores this list."
 _KINDS = {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "a list", dict: "an object"}
 
@@ -68,6 +70,13 @@ def parse_page(body: object, source: Source, cloud: Cloud, *, request_id: str = 
         raise
 
 
+def is_refusal(error: ArmError) -> bool:
+    """Tell whether the error of a list means that the server does not offer it: asking again would not help, and the
+    resources can still be read one by one.
+    """
+    return error.status in _REFUSALS or error.code == FOREIGN
+
+
 def list_ids(entries: Iterable[Mapping[str, Any]], path: str) -> list[str]:
     """The ids of the listed resources. Raises ArmError (code MalformedList) if an entry has none."""
     ids = [entry.get("id") for entry in entries]
@@ -107,7 +116,7 @@ def _find_following(link: object, source: Source, cloud: Cloud) -> str | None:
         raise source.malformed("has a `nextLink` that is not a URL")
     following = cloud.target_of(link)
     if following is None:
-        raise source.malformed("continues on another host; gitsync sends no token there", code="ForeignNextLink")
+        raise source.malformed("continues on another host; gitsync sends no token there", code=FOREIGN)
     return following
 
 

@@ -1,0 +1,63 @@
+"""The collections that a resource is in: the paths at which Azure lists resources of its type.
+
+Which levels have a list is a fact of the type (`Kind.lists`), known from public SDKs. A type that they do not list is
+taken to have the lists that ARM's resource-provider contract demands of every provider. So a server may refuse a list.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from gitsync.formats.arm_path import find_resource_group, find_subscription
+from gitsync.model.facts import Kind, ListLevel, Scope
+
+_CONTRACT: Final = {
+    Scope.RESOURCE_GROUP: frozenset({ListLevel.GROUP, ListLevel.SUBSCRIPTION}),
+    Scope.EXTENSION: frozenset({ListLevel.SCOPE}),
+    Scope.LOCATION: frozenset({ListLevel.SUBSCRIPTION}),
+    Scope.TENANT: frozenset[ListLevel](),
+}
+"""The lists of a type without a parent (resource-provider contract, "GET resource collection")."""
+
+_NAMES: Final = {
+    "microsoft.network/dnszones/": "recordsets",
+    "microsoft.network/privatednszones/": "ALL",
+    "microsoft.resources/resourcegroups": "resourcegroups",
+}
+"""By the beginning of a type: the last step of its lists, where that is not the last step of the type. A zone lists its
+records of all types at once (RecordSets_ListByDnsZone, and RecordSets_List of private zones).
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """One list: where it is asked for, and at which level that is."""
+
+    path: str
+    level: ListLevel
+
+
+def find_collections(kind: Kind, arm_id: str) -> tuple[Collection, ...]:
+    """The lists that may show a resource, the narrowest first; none if it has no such id."""
+    levels = kind.lists or _guess_levels(kind)
+    paths = {level: _make_path(kind, arm_id, level) for level in ListLevel if level in levels}
+    return tuple(Collection(path, level) for level, path in paths.items() if path)
+
+
+def _guess_levels(kind: Kind) -> frozenset[ListLevel]:
+    is_child = kind.scope is Scope.RESOURCE_GROUP and kind.arm_type.count("/") > 1
+    return frozenset({ListLevel.PARENT}) if is_child else _CONTRACT[kind.scope]
+
+
+def _make_path(kind: Kind, arm_id: str, level: ListLevel) -> str:
+    """The path of the list at a level; "" if the id has no such level."""
+    last = next((name for start, name in _NAMES.items() if kind.arm_type.casefold().startswith(start)), "")
+    if level in {ListLevel.PARENT, ListLevel.SCOPE} or kind.scope is Scope.LOCATION:
+        collection = arm_id.rstrip("/").rpartition("/")[0]
+        return f"{collection.rpartition('/')[0]}/{last}" if last else collection
+    subscription, group = find_subscription(arm_id), find_resource_group(arm_id)
+    if not subscription or (level is ListLevel.GROUP and not group):
+        return ""
+    container = f"/resourceGroups/{group}" if level is ListLevel.GROUP else ""
+    return f"/subscriptions/{subscription}{container}/providers/{kind.arm_type}"
