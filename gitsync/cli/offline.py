@@ -20,6 +20,7 @@ from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Prepared
 from gitsync.planning.shared_resources import assign_writers
+from gitsync.problems.renderers import join_renderers
 from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_problem
 from gitsync.request.credential_choice import choose_offline
@@ -102,13 +103,13 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
         from gitsync.run.missing_values import warn_missing_values
 
         missing = warn_missing_values(selected, everything, manifests, config, os.environ)
-    problems = {*file_problems, *(problem for one in selected for problem in one.problems), *missing}
+    problems = (*file_problems, *(problem for one in selected for problem in one.problems), *missing)
     return Offline(
         catalog=catalog,
         everything=everything,
         environments=environments,
         prepared=selected,
-        problems=tuple(sorted(problems, key=lambda problem: problem.order)),
+        problems=join_renderers(problems),
         coverage=coverage_of(source.files, source.ignored, manifests),
         revision=source.revision,
         root=source.root,

@@ -86,7 +86,9 @@ def _build_resource(shown: Shown) -> dict[str, Any]:
         "namespace": key.namespace,
         "name": key.name,
         "source": build_source(prepared.resource.source),
+        **({"renderedBy": prepared.resource.rendered_by} if prepared.resource.rendered_by else {}),
         "policy": prepared.policy.value,
+        **({"policyReason": prepared.policy_reason} if prepared.policy_reason else {}),
         "armId": shown.arm_id,
         "armApiVersion": prepared.api_version,
         "dependsOn": [str(other) for other in prepared.depends_on],
@@ -98,10 +100,15 @@ def _build_resource(shown: Shown) -> dict[str, Any]:
 def _format_lines(shown: Shown, config: Config) -> Iterator[str]:
     """One resource as a document of YAML: the request is a comment above its body."""
     from gitsync.logging import escape_controls
+    from gitsync.problems.renderers import format_renderers
 
     prepared = shown.prepared
     yield "---"
-    yield escape_controls(f"# {prepared.key} ({prepared.resource.source}, policy {prepared.policy.value})")
+    renderers = format_renderers([prepared.resource.rendered_by])
+    facts = (str(prepared.resource.source), renderers, f"policy {prepared.policy.value}")
+    yield escape_controls(f"# {prepared.key} ({', '.join(filter(None, facts))})")
+    if prepared.policy_reason:
+        yield escape_controls(f"# {prepared.policy_reason}")
     for problem in prepared.problems:
         yield escape_controls(f"# {problem.level.value}: {problem.message}")
     if shown.request is None:

@@ -92,7 +92,7 @@ class Config:
     # how it is read
     units: tuple[UnitEntry, ...] | None = declare_setting(
         (),
-        "Units of the source: mappings of path, kind, substitute, loadRestrictor, missingOwner, migrateVersions.",
+        "Units of the source: mappings of path, kind, substitute, loadRestrictor, missingOwner, migrateVersions, capz.",
         form=SettingForm.UNITS,
         authority=Authority.SOURCE,
         flag="",

@@ -75,6 +75,7 @@ def _make_entry(values: Mapping[str, Any], line: int) -> UnitEntry:
         substitution=values.get("substitute"),
         waits_for_owners=values.get("missingOwner", False),
         migrates_versions=values.get("migrateVersions", False),
+        manages_capz=values.get("capz", False),
     )
     return UnitEntry(path=values["path"], kind=values.get("kind"), options=options, line=line)
 
@@ -144,4 +145,5 @@ _PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "loadRestrictor": _choose({"none": False, "rootOnly": True}),
     "missingOwner": _choose({"wait": True, "error": False}),
     "migrateVersions": _read_switch,
+    "capz": _choose({"manage": True, "skip": False}),
 }

@@ -11,9 +11,9 @@ from gitsync.manifests.metadata import is_object
 from gitsync.manifests.sops_documents import ENCRYPTED
 from gitsync.manifests.yaml_documents import Document
 from gitsync.model.problem import Problem
+from gitsync.problems.field_path import FieldPath, format_field
 
 MAX_LISTS = 10  # lists in lists
-_ITEM = re.compile(r"items\[(\d+)\](?=[.\[]|\Z)")
 
 
 def is_list(value: Any) -> bool:
@@ -29,23 +29,29 @@ def split_list(document: Document, depth: int = MAX_LISTS) -> Iterator[Document]
         return
     inherited = {} if value["kind"] == "List" else {"apiVersion": value["apiVersion"], "kind": value["kind"][:-4]}
     inherited |= {ENCRYPTED: value[ENCRYPTED]} if ENCRYPTED in value else {}
-    problems = _problems_by_item(document.problems)
-    for index, item in enumerate(value["items"]):
-        if item is not None:
-            one = replace(
-                document,
-                value={**inherited, **item} if isinstance(item, dict) else item,
-                lines=document.lines.below(("items", index)),
-                problems=problems.get(index, ()),
-            )
-            yield from split_list(one, depth - 1)
+    for item in split_items(document, ("items",)):
+        if item.value is not None:
+            inner = {**inherited, **item.value} if isinstance(item.value, dict) else item.value
+            yield from split_list(replace(item, value=inner), depth - 1)
 
 
-def _problems_by_item(problems: Iterable[Problem]) -> Mapping[int, tuple[Problem, ...]]:
-    """The problems of each item, with their fields inside it."""
+def split_items(document: Document, path: FieldPath) -> Iterator[Document]:
+    """Yield each entry of the list at a path as a document, with its own lines and problems."""
+    entries: Any = document.value
+    for step in path:
+        entries = entries[step]
+    problems = _problems_by_item(document.problems, path)
+    for index, entry in enumerate(entries):
+        lines = document.lines.below((*path, index))
+        yield replace(document, value=entry, lines=lines, problems=problems.get(index, ()))
+
+
+def _problems_by_item(problems: Iterable[Problem], path: FieldPath) -> Mapping[int, tuple[Problem, ...]]:
+    """The problems of each entry, with their fields inside it."""
+    entry = re.compile(re.escape(format_field(path)) + r"\[(\d+)\](?=[.\[]|\Z)")
     found: dict[int, tuple[Problem, ...]] = {}
     for problem in problems:
-        if place := _ITEM.match(problem.field):
+        if place := entry.match(problem.field):
             inside = replace(problem, field=problem.field[place.end() :].lstrip("."))
             found[int(place[1])] = (*found.get(int(place[1]), ()), inside)
     return found

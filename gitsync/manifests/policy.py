@@ -4,22 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gitsync.model.policy import RECONCILE_POLICY, Policy
+from gitsync.model.policy import RECONCILE_POLICY, Policy, PolicyDecision
 from gitsync.model.resource import Resource
 
 
-def find_policy(resource: Resource, namespaces: Mapping[str, Mapping[str, str]], default: Policy) -> Policy | None:
+def decide_policy(
+    resource: Resource, namespaces: Mapping[str, Mapping[str, str]], default: Policy
+) -> PolicyDecision | None:
     """The resource's own annotation, else its Namespace's, else the default; None if the text is not a policy.
 
-    `namespaces` has the annotations of Namespace manifests by name. An empty text counts as absent. What Flux suspends
-    is not written, and what it does not prune is kept.
+    `namespaces` has the annotations of Namespace manifests by name. An empty text counts as absent. What CAPZ manages
+    or Flux suspends is not written, and what Flux does not prune is kept.
     """
     policy = _read_policy(resource, namespaces, default)
-    if resource.unit is None or policy is None:
-        return policy
-    if resource.unit.is_suspended:
-        return Policy.SKIP
-    return Policy.DETACH_ON_DELETE if policy is Policy.MANAGE and not resource.unit.prunes else policy
+    if policy is None:
+        return None
+    if reason := _explain_skip(resource):
+        return PolicyDecision(Policy.SKIP, reason)
+    if policy is Policy.MANAGE and resource.unit is not None and not resource.unit.prunes:
+        return PolicyDecision(Policy.DETACH_ON_DELETE, f"The Kustomization {resource.unit.name} does not prune.")
+    return PolicyDecision(policy)
+
+
+def _explain_skip(resource: Resource) -> str:
+    """Why a resource is not written, whatever its annotation says; "" if it may be."""
+    unit, wrapper = resource.unit, resource.wrapper
+    if wrapper and wrapper.is_template:
+        return f"{wrapper} is a template, which CAPZ makes clusters of."
+    if wrapper and not (unit and unit.options.manages_capz):
+        return f"CAPZ manages it, as part of {wrapper}."
+    return f"The Kustomization {unit.name} is suspended." if unit and unit.is_suspended else ""
 
 
 def _read_policy(resource: Resource, namespaces: Mapping[str, Mapping[str, str]], default: Policy) -> Policy | None:

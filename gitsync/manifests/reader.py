@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
+from gitsync.manifests.capz import CapzObjects
 from gitsync.manifests.credential_secret import CERTIFICATE
 from gitsync.manifests.helm_charts import find_templates, report_templates
 from gitsync.manifests.list_items import split_list
@@ -30,7 +32,7 @@ from gitsync.model.export import OWNER, Address, Holder
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import DeclaredObject, Manifests, UnreadDocument
 from gitsync.model.problem import Level, Problem, SourceLocation
-from gitsync.model.resource import Resource
+from gitsync.model.resource import Resource, Wrapper
 from gitsync.model.secret import Secret
 from gitsync.model.unit import Unit
 from gitsync.model.variables import NO_VARIABLES, VariableSet
@@ -58,13 +60,14 @@ def read_manifests(
 
     Documents that SOPS encrypted stay encrypted.
     """
-    sorter = _Sorter(namespace, VariableReader(variables))
+    sorter = _Sorter(namespace, VariableReader(variables), CapzObjects(namespace))
     units = units or {}
     readable = {path for path in files if path in units or path.endswith(SUFFIXES)}
     templates = find_templates(readable)
     sorter.account_for(report_templates(templates, files))
     for path in sorted(readable - templates.keys()):
         sorter.read(path, files[path], units.get(path))
+    sorter.unwrap()
     return sorter.done()
 
 
@@ -90,6 +93,7 @@ class _Sorter:
 
     namespace: str
     variables: VariableReader
+    capz: CapzObjects
     resources: list[Resource] = field(default_factory=list)
     config_maps: dict[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
     secrets: dict[tuple[str, str], Mapping[str, Secret]] = field(default_factory=dict)
@@ -100,17 +104,35 @@ class _Sorter:
     problems: list[Problem] = field(default_factory=list)
     unread: list[UnreadDocument] = field(default_factory=list)
     unit: Unit | None = None
+    wrapper: Wrapper | None = None
     origins: Origins = field(default_factory=Origins)
     keepers: dict[tuple[str, ...], Unit | None] = field(default_factory=dict)
     ambiguous: set[Address] = field(default_factory=set)
 
     def read(self, path: str, content: bytes, unit: Unit | None) -> None:
         """Sort the documents of one file, which are of a unit."""
+        with self.within(unit):
+            self.sort(path, content)
+
+    def unwrap(self) -> None:
+        """Sort the objects inside of those of CAPZ, which may need values from any file."""
+        for wrapped in self.capz.unwrap():
+            self.wrapper = wrapped.wrapper
+            with self.within(wrapped.unit):
+                self.add(wrapped.document)
+        self.wrapper = None
+
+    @contextmanager
+    def within(self, unit: Unit | None) -> Iterator[None]:
+        """What is added inside is of a unit."""
         self.unit = unit
         problems, unread = len(self.problems), len(self.unread)
-        self.sort(path, content)
+        yield
         if unit is not None:
-            self.problems[problems:] = [replace(one, unit=unit.name) for one in self.problems[problems:]]
+            renderers = (unit.name,) if unit.renders else ()
+            self.problems[problems:] = [
+                replace(one, unit=unit.name, rendered_by=renderers) for one in self.problems[problems:]
+            ]
             self.unread[unread:] = [replace(one, unit=unit.name) for one in self.unread[unread:]]
 
     def sort(self, path: str, content: bytes) -> None:
@@ -139,7 +161,8 @@ class _Sorter:
             self.sealed.append(document)
         take = TAKERS.get((value["apiVersion"], value["kind"])) if is_object(value) else None
         if take is None and not (is_object(value) and is_ours(value["apiVersion"])):
-            self.account_for(pass_over(document))
+            if self.wrapper or not self.capz.take(document, self.unit):
+                self.account_for(pass_over(document))
             return
         position = None if take else len(self.resources)
         subject = VariableSubject(document=document, unit=self.unit, resource=position)
@@ -189,6 +212,7 @@ class _Sorter:
                 lines=document.lines,
                 problems=tuple(sorted(problems, key=lambda p: p.order)),
                 unit=self.unit,
+                wrapper=self.wrapper,
             )
         )
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from gitsync.manifests.units import find_unit_name
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Resource
-from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.unit import Unit
 
 
 def remove_repeats(resources: Iterable[Resource]) -> tuple[Resource, ...]:
@@ -38,4 +38,4 @@ def is_built(resource: Resource) -> bool:
 
 
 def is_built_unit(unit: Unit | None) -> bool:
-    return unit is not None and unit.kind is not UnitKind.FOLDER
+    return unit is not None and unit.renders

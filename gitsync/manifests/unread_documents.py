@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from gitsync.manifests.embedded_objects import find_embedded
 from gitsync.manifests.header_likeness import Likeness, find_key_like
 from gitsync.manifests.list_items import is_list
 from gitsync.manifests.metadata import is_object
@@ -40,7 +41,8 @@ def pass_over(document: Document) -> UnreadContent:
         return reject(document, *duplicates)
     form = ARM_TEMPLATE if is_arm_template(document.value) else ""
     unread = Likeness.of(document.value).unread(_locate(document), is_rejected=False)
-    return UnreadContent((), (replace(unread, form=form),))
+    embedded = find_embedded(document)
+    return UnreadContent((embedded,) if embedded else (), (replace(unread, form=form),))
 
 
 def reject(document: Document, *problems: Problem) -> UnreadContent:

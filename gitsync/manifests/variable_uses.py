@@ -47,6 +47,7 @@ class _Uses:
 
     fault: VariableFault
     unit: str
+    rendered_by: tuple[str, ...] = ()
     level: Level = Level.WARNING
     places: list[VariablePlace] = field(default_factory=list)
 
@@ -61,6 +62,7 @@ class _Uses:
             line=first.source.line,
             field=format_field(first.path),
             unit=self.unit,
+            rendered_by=self.rendered_by,
         )
 
 
@@ -73,7 +75,8 @@ class VariableUses:
     def add(self, fault: VariableFault, place: VariablePlace, unit: Unit | None, level: Level) -> None:
         """Add a place; the highest level of all places counts."""
         unit_name = unit.name if unit else ""
-        uses = self._uses.setdefault((unit_name, fault.code, fault.name), _Uses(fault, unit_name))
+        renderers = (unit_name,) if unit and unit.renders else ()
+        uses = self._uses.setdefault((unit_name, fault.code, fault.name), _Uses(fault, unit_name, renderers))
         uses.level = Level.ERROR if Level.ERROR in {uses.level, level} else Level.WARNING
         uses.places.append(place)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 RECONCILE_POLICY = "serviceoperator.azure.com/reconcile-policy"
@@ -19,3 +20,11 @@ class Policy(StrEnum):
     @property
     def allows_delete(self) -> bool:
         return self is Policy.MANAGE
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyDecision:
+    """A policy, and a sentence that says what decided about it; "" for an annotation or the default."""
+
+    policy: Policy
+    reason: str = ""

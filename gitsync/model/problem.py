@@ -28,7 +28,8 @@ class Problem:
 
     `code` is stable and meant for machines (PascalCase); `field` is a path such as `spec.a.b[0]`, or "". `unit` is the
     name of the unit that it is about, "" for the folder of its file; `parts` are the folders that a unit which is not
-    built has files in.
+    built has files in. `rendered_by` are the names of the units that made the manifest of the file; empty if it is a
+    document of that.
     `invalidates`: an error makes its manifest invalid, so nothing is sent. Without it, a run fails the resource only
     at the stage that the problem is about.
     """
@@ -43,6 +44,7 @@ class Problem:
     invalidates: bool = True
     unit: str = ""
     parts: tuple[str, ...] = ()
+    rendered_by: tuple[str, ...] = ()
 
     @property
     def is_error(self) -> bool:

@@ -13,8 +13,20 @@ from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.template import Template
 from gitsync.model.unit import Unit
 
-WAITING = frozenset({"OwnerNotFound", "OwnerUnresolved", "ReferenceUnresolved"})
-"""Codes of problems that end once a missing owner is there; they are warnings in a unit that waits for owners."""
+WAITING = frozenset(
+    {
+        "CredentialNotUsable",
+        "MissingField",
+        "OwnerNotFound",
+        "OwnerUnresolved",
+        "ParentSubscription",
+        "ReferenceNotFound",
+        "ReferenceUnresolved",
+    }
+)
+"""Codes of problems that end once something outside of the manifest is there. They are warnings for a resource that
+waits for it: in a unit that waits for owners, and if CAPZ manages it.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +41,24 @@ class OwnerRef:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Wrapper:
+    """An object of CAPZ that has a manifest inside it, and that applies it in CAPZ's cluster: one cluster, or any
+    number of them if it is a template.
+    """
+
+    kind: str
+    name: str
+    is_template: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.kind}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
     """One manifest of an ASO kind. `lines` has the line of each field, None if they are not known; `problems` has
     the problems of reading it (a duplicate key, an annotation that is not text). `unit` is the unit that it is part
-    of; None for the folder of its file.
+    of; None for the folder of its file. `wrapper` is the object of CAPZ that it is inside of; None for a document.
     """
 
     key: Key
@@ -44,6 +70,12 @@ class Resource:
     lines: Lines | None = field(default=None, compare=False, repr=False)
     problems: tuple[Problem, ...] = ()
     unit: Unit | None = None
+    wrapper: Wrapper | None = None
+
+    @property
+    def rendered_by(self) -> str:
+        """The name of the unit that rendered it; "" if it is a document of its file."""
+        return self.unit.name if self.unit and self.unit.renders else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +90,8 @@ class Prepared:
     that it is reconciled with; "" for the global credential. `id_doubt` says why a plan does not know the subscription,
     and so not the ARM id: `arm_id` is then None, and the template has the id as far as it is known. `is_watched` tells
     that it is outside of the run, and only read because another resource needs it. `written_by` is another manifest of
-    the same resource in Azure, which writes it; None if this one does.
+    the same resource in Azure, which writes it; None if this one does. `policy_reason` is a sentence that says who
+    decided about the policy, if that was not the manifest or its namespace; "" otherwise.
     """
 
     resource: Resource
@@ -74,6 +107,7 @@ class Prepared:
     id_doubt: str = ""
     is_watched: bool = False
     written_by: Key | None = None
+    policy_reason: str = ""
 
     @property
     def key(self) -> Key:
@@ -85,9 +119,14 @@ class Prepared:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether only a missing owner prevents a request, and its unit waits for owners."""
+        """Whether only something missing outside of the manifest prevents a request, and the resource waits for it."""
         has_error = any(problem.is_error and problem.invalidates for problem in self.problems)
         return self.template is None and not has_error and any(problem.code in WAITING for problem in self.problems)
+
+    @property
+    def is_left_to_capz(self) -> bool:
+        """Whether CAPZ manages it, so that gitsync only reads it."""
+        return self.resource.wrapper is not None and not self.policy.allows_modify
 
     @property
     def is_written(self) -> bool:

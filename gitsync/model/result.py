@@ -63,6 +63,8 @@ class Result:
     the graph. `blocked_by` is the resource that it waits for, if it waits for one. `because` gives for some paths of
     `unverified` what else is not known, and `reviewed` is what a plan for review contains of the resource. `body` is
     that of a create in a plan, without secrets. `is_tolerated` tells that it is not Ready, and does not fail the run.
+    `policy_reason` says what decided about the policy, if the manifest did not. `rendered_by` is the unit that rendered
+    the manifest; "" for one that is a document of its file.
     """
 
     key: Key
@@ -89,6 +91,13 @@ class Result:
     body: Mapping[str, Any] | None = None
     blocked_by: Key | None = None
     is_tolerated: bool = False
+    policy_reason: str = ""
+    rendered_by: str = ""
+
+    @property
+    def message(self) -> str:
+        """The message of the condition; without one, the reason of the policy."""
+        return self.condition.message or self.policy_reason
 
     @property
     def outcome(self) -> Outcome:

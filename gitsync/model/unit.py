@@ -72,6 +72,7 @@ class UnitOptions:
     `substitution` is None if variables are left as they are. `waits_for_owners` reports a resource whose owner is
     missing as waiting, not as failed. `migrates_versions` reads versions that ASO removed as later ones.
     `is_restricted` keeps kustomize to files below each kustomization. `release` is how charts are rendered.
+    `manages_capz` writes what objects of CAPZ have inside, as if it were a manifest of its own.
     """
 
     is_restricted: bool = True
@@ -79,6 +80,7 @@ class UnitOptions:
     substitution: Substitution | None = None
     waits_for_owners: bool = False
     migrates_versions: bool = False
+    manages_capz: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +115,11 @@ class Unit:
     def is_declared(self) -> bool:
         """Tell whether an object of a controller declares it."""
         return self.kind is UnitKind.FLUX
+
+    @property
+    def renders(self) -> bool:
+        """Whether its manifests are made of its files, and not read as they are."""
+        return self.kind is not UnitKind.FOLDER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,6 +35,7 @@ def locate_finding(finding: Finding, resource: Resource) -> Problem:
         line=find_line(finding.path, resource),
         field=format_field(finding.path),
         invalidates=finding.invalidates,
+        rendered_by=(resource.rendered_by,) if resource.rendered_by else (),
     )
 
 

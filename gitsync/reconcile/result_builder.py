@@ -157,6 +157,8 @@ def _replace_by_manifest(result: Result, apply: Apply, agent: str) -> Result:
         source=prepared.resource.source,
         arm_id=prepared.arm_id or None,
         policy=prepared.policy,
+        policy_reason=prepared.policy_reason,
+        rendered_by=prepared.resource.rendered_by,
         record=record,
         owner=prepared.owner.key if prepared.owner else None,
         depends_on=prepared.depends_on,

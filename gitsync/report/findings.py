@@ -5,7 +5,7 @@ A plan reports everything that a sync would change; a sync reports only what it 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -13,6 +13,7 @@ from gitsync.model.problem import Problem
 from gitsync.model.report import Report
 from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import DRIFTED, Action, Verdict
+from gitsync.problems.renderers import format_renderers
 from gitsync.report.escape import format_value, shorten
 from gitsync.report.urgency import describe_causes, sort_by_urgency
 from gitsync.status.advice import find_condition_advice
@@ -87,6 +88,7 @@ def make_finding(result: Result, report: Report, cause: str = "") -> ReportFindi
                 *format_differences(result),
                 *_format_advice(result),
                 *_format_references(result),
+                *filter(None, [_say_renderers([result.rendered_by])]),
             ]
         ),
     )
@@ -118,9 +120,15 @@ def make_problem_finding(problem: Problem, report: Report) -> ReportFinding:
         identity=f"{problem.code}\n{problem.path}\n{problem.field}\n{problem.message}",
         path=_make_path_from_root(problem.path, report),
         line=problem.line,
-        text="\n".join(part for part in (problem.message, problem.hint) if part),
+        text="\n".join(part for part in (problem.message, problem.hint, _say_renderers(problem.rendered_by)) if part),
         is_advice=not problem.is_error,
     )
+
+
+def _say_renderers(names: Sequence[str]) -> str:
+    """Which units rendered the manifest, as a sentence; "" if none did."""
+    renderers = format_renderers(names)
+    return f"The manifest was {renderers}." if renderers else ""
 
 
 def _make_path_from_root(path: str, report: Report) -> str:

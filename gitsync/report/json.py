@@ -62,6 +62,7 @@ def build_problem(problem: Problem) -> dict[str, Any]:
         "path": problem.path,
         "line": problem.line,
         "field": problem.field,
+        **({"renderedBy": list(problem.rendered_by)} if problem.rendered_by else {}),
     }
 
 
@@ -79,7 +80,9 @@ def _build_resource(result: Result, cause: Key | None) -> dict[str, Any]:
         "name": key.name,
         "source": build_source(result.source),
         "armId": result.arm_id,
+        **({"renderedBy": result.rendered_by} if result.rendered_by else {}),
         "policy": result.policy.value,
+        **({"policyReason": result.policy_reason} if result.policy_reason else {}),
         "outcome": result.outcome.value,
         "blockedBy": str(cause) if cause else None,
         "verdict": result.verdict.value,

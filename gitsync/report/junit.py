@@ -82,7 +82,7 @@ def _make_resource_cases(report: Report) -> Iterable[TestCase]:
 
 
 def _find_skip_reason(result: Result) -> str:
-    return result.condition.message or f"Its reconcile policy is {result.policy.value}."
+    return result.message or f"Its reconcile policy is {result.policy.value}."
 
 
 def _make_case(name: str, group: str, finding: ReportFinding | None) -> _Case:

@@ -13,6 +13,7 @@ from gitsync.model.problem import Problem
 from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Outcome, Result
 from gitsync.model.verdict import Difference
+from gitsync.problems.renderers import format_renderers
 from gitsync.report.coverage import format_coverage
 from gitsync.report.escape import format_advice, format_block, format_code, format_value, shorten
 from gitsync.report.headline import (
@@ -125,6 +126,7 @@ def format_problem(problem: Problem) -> str:
         place,
         f"**{problem.level.value}**",
         format_code(problem.field),
+        format_code(format_renderers(problem.rendered_by)),
         format_code(problem.message),
         format_code(problem.hint),
     )
@@ -157,7 +159,7 @@ def _format_row(result: Result, name: str, cause: str, columns: Sequence[str]) -
         "Action": result.action.value,
         "Ready": condition.status.value,
         "Reason": format_code(condition.reason),
-        "Message": format_code(shorten(cause or condition.message, _SHORT_MESSAGE)),
+        "Message": format_code(shorten(cause or result.message, _SHORT_MESSAGE)),
     }
     return f"| {' | '.join(cells[column] for column in columns)} |"
 
@@ -169,6 +171,7 @@ def _format_detail(result: Result, name: str) -> str:
     parts = [
         f"<details><summary>{_find_word(result)}: {format_code(name)}</summary>",
         format_code(result.arm_id or ""),
+        format_code(_format_source(result)),
         format_code(_format_message(result)),
         f"**What to do:** {advice}" if (advice := format_advice(result.condition, result.key, _LONG_MESSAGE)) else "",
         format_block([line for d in shown for line in _format_sides(d)], "diff") if shown else "",
@@ -177,6 +180,13 @@ def _format_detail(result: Result, name: str) -> str:
         "</details>",
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def _format_source(result: Result) -> str:
+    """Where the manifest of a resource is, if a unit rendered it: its name does not say so."""
+    if not (result.source and result.rendered_by):
+        return ""
+    return f"{result.source}, {format_renderers([result.rendered_by])}"
 
 
 def _find_word(result: Result) -> str:

@@ -70,6 +70,7 @@ def _mask_result(result: Result, mask: Mask) -> Result:
         attempts=tuple(_mask_attempt(attempt, mask) for attempt in result.attempts),
         record=_mask_record(result.record, mask) if result.record else None,
         body=mask_value(result.body, mask) if result.body is not None else None,
+        policy_reason=mask(result.policy_reason),
     )
 
 

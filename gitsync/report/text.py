@@ -18,6 +18,7 @@ from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Result
 from gitsync.model.target import RunTarget
 from gitsync.model.verdict import Difference, Verdict
+from gitsync.problems.renderers import format_renderers
 from gitsync.report.colour import Paint
 from gitsync.report.coverage import format_coverage
 from gitsync.report.escape import format_value
@@ -107,7 +108,7 @@ class _Row(NamedTuple):
     @property
     def message(self) -> str:
         """The cause takes the place of a message that only says that something is missing."""
-        return self.cause or escape_controls(self.result.condition.message)
+        return self.cause or escape_controls(self.result.message)
 
 
 _COLUMNS: tuple[tuple[str, Callable[[_Row], str]], ...] = (
@@ -145,8 +146,9 @@ def _format_details(report: Report, width: int | None, paint: Paint, *, verbose:
 
 
 def _format_location(result: Result) -> str:
-    namespace = f" in {escape_controls(result.key.namespace)}"
-    return f"{namespace}, {escape_controls(str(result.source))}" if result.source else namespace
+    source = str(result.source) if result.source else ""
+    parts = (f" in {result.key.namespace}", source, format_renderers([result.rendered_by] if source else []))
+    return ", ".join(escape_controls(part) for part in parts if part)
 
 
 def _format_body(result: Result) -> Iterator[str]:
@@ -213,7 +215,9 @@ def format_problems(problems: Sequence[Problem], *, width: int | None = None, co
         place = ":".join(part for part in (escape_controls(problem.path), str(problem.line or "")) if part)
         level = paint.bad(problem.level.value) if problem.is_error else paint.notable(problem.level.value)
         field = f" {escape_controls(problem.field)}" if problem.field else ""
-        lines.append(f"{place + ': ' if place else ''}{level}: {problem.code}{field}")
+        renderers = format_renderers(problem.rendered_by)
+        end = f", {escape_controls(renderers)}" if renderers else ""
+        lines.append(f"{place + ': ' if place else ''}{level}: {problem.code}{field}{end}")
         lines += [
             line
             for part in (problem.message, problem.hint)

@@ -7,6 +7,7 @@ decides the policy only.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from itertools import chain, islice
@@ -15,10 +16,10 @@ from typing import Final, Literal
 from gitsync.catalog.catalog import Catalog
 from gitsync.diff.ignore import Paths
 from gitsync.manifests.migration import migrate_versions
-from gitsync.manifests.policy import find_policy
+from gitsync.manifests.policy import decide_policy
 from gitsync.model.manifests import Manifests
-from gitsync.model.policy import Policy
-from gitsync.model.problem import Problem
+from gitsync.model.policy import Policy, PolicyDecision
+from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import WAITING, Prepared, Resource
 from gitsync.problems.finding import Finding, locate_finding
 from gitsync.request.arm_id import ArmIds
@@ -59,16 +60,17 @@ def prepare(
     drafts = _make_drafts(manifests, catalog, credential_of)
     shared = SharedExports(manifests.resources)
     # Validation reports an unknown policy; an invalid resource is not reconciled.
-    policies = [find_policy(draft.resource, manifests.namespaces, default_policy) or default_policy for draft in drafts]
-    members = [draft.as_member(policy) for draft, policy in zip(drafts, policies, strict=True)]
+    usual = PolicyDecision(default_policy)
+    decisions = [decide_policy(draft.resource, manifests.namespaces, default_policy) or usual for draft in drafts]
+    members = [draft.as_member(decision.policy) for draft, decision in zip(drafts, decisions, strict=True)]
     set_problems = validate_set(members, catalog=catalog, namespaces=manifests.namespaces, known=manifests.known)
     prepared = []
-    for draft, policy, problems_in_set in zip(drafts, policies, set_problems, strict=True):
+    for draft, decision, problems_in_set in zip(drafts, decisions, set_problems, strict=True):
         own_problems = validate_resource(draft.resource, draft.kind, catalog=catalog, unknown_fields=unknown_fields)
         ignore_problems = _check_ignored(draft, today)
         export_problems = _check_exports(draft.resource, manifests, shared)
         problems = (*draft.resource.problems, *own_problems, *problems_in_set, *ignore_problems, *export_problems)
-        prepared.append(_make_prepared(draft, policy, problems, read_ignored_paths(draft.resource, today)))
+        prepared.append(_make_prepared(draft, decision, problems, read_ignored_paths(draft.resource, today)))
     return tuple(prepared)
 
 
@@ -101,17 +103,20 @@ def _make_drafts(manifests: Manifests, catalog: Catalog, credential_of: Credenti
     return [add_dependencies(draft, dependencies) for draft in drafts]
 
 
-def _make_prepared(draft: Draft, policy: Policy, problems: Iterable[Problem], ignored: Paths) -> Prepared:
+def _make_prepared(draft: Draft, decision: PolicyDecision, problems: Iterable[Problem], ignored: Paths) -> Prepared:
     all_problems = {
         *problems,
         *_check_random_name(draft),
         *(locate_finding(finding, draft.resource) for finding in draft.findings),
     }
+    if draft.resource.wrapper and not decision.policy.allows_modify:
+        all_problems = {_leave_to_capz(problem) for problem in all_problems}
     if draft.template is None and not any(_is_reason(problem) for problem in all_problems):
         all_problems.add(locate_finding(_NO_REQUEST, draft.resource))
     return Prepared(
         resource=draft.resource,
-        policy=policy,
+        policy=decision.policy,
+        policy_reason=decision.reason,
         arm_id=draft.known_id,
         api_version=draft.kind.api_version if draft.kind else None,
         owner=draft.owner,
@@ -122,6 +127,13 @@ def _make_prepared(draft: Draft, policy: Policy, problems: Iterable[Problem], ig
         credential=draft.credential.name if draft.credential else "",
         id_doubt=draft.id_doubt,
     )
+
+
+def _leave_to_capz(problem: Problem) -> Problem:
+    """A problem of a manifest that CAPZ manages: what CAPZ may set, or its cluster may have, is no error."""
+    if problem.code not in WAITING:
+        return problem
+    return replace(problem, level=Level.WARNING, hint="Ignore this if CAPZ sets it, or its cluster has it.")
 
 
 def _is_reason(problem: Problem) -> bool:

@@ -14,7 +14,7 @@ from gitsync.config.source_settings import find_source_settings
 from gitsync.errors import ConfigError
 from gitsync.git.source.checkout import Checkout
 from gitsync.git.source.contents import SourceContents
-from gitsync.manifests.policy import find_policy
+from gitsync.manifests.policy import decide_policy
 from gitsync.manifests.units import find_unit, find_unit_name, is_inside
 from gitsync.manifests.variable_values import References
 from gitsync.model.gvk import Key
@@ -112,7 +112,8 @@ def _read_last_manifests(
     for one in (one for one in manifests.resources if one.key in removed):
         units = (*(found[one.key].units if one.key in found else ()), find_unit_name(one))
         flux = one.unit if one.unit and one.unit.is_declared else None
-        found[one.key] = _LastManifest(find_policy(one, manifests.namespaces, default), one.source.path, units, flux)
+        decision = decide_policy(one, manifests.namespaces, default)
+        found[one.key] = _LastManifest(decision.policy if decision else None, one.source.path, units, flux)
     return found
 
 

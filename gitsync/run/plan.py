@@ -22,6 +22,7 @@ from gitsync.planning.plan import UNTRUSTED, hold_untrusted, make_plan
 from gitsync.planning.record_checks import find_untrusted
 from gitsync.planning.shared_problems import merge_shared
 from gitsync.planning.shared_resources import Settlement, note_moves, settle_claims
+from gitsync.problems.renderers import join_renderers
 from gitsync.run.connections import Connections
 from gitsync.run.departures import Reading, find_departures
 from gitsync.run.load import RunInput
@@ -153,5 +154,5 @@ def refuse_invalid(config: Config, plan: Plan) -> None:
 def list_problems(plan: Plan) -> tuple[Problem, ...]:
     """Every problem of the run's files and resources, in the order of the files; one of a credential only once."""
     resource_problems = (p for apply in plan.applies.values() for p in apply.prepared.problems)
-    every = {*plan.problems, *resource_problems}  # one of a variable is a problem of several resources
-    return merge_shared(sorted(every, key=lambda problem: problem.order))
+    every = join_renderers((*plan.problems, *resource_problems))  # one of a variable may be one of several resources
+    return merge_shared(every)

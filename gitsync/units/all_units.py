@@ -112,7 +112,12 @@ def _add_options(unit: Unit, found: FoundUnits) -> Unit:
     if unit.kind is not UnitKind.FLUX:
         return unit
     own = found.find_options(unit.path)
-    options = replace(unit.options, waits_for_owners=own.waits_for_owners, migrates_versions=own.migrates_versions)
+    options = replace(
+        unit.options,
+        waits_for_owners=own.waits_for_owners,
+        migrates_versions=own.migrates_versions,
+        manages_capz=own.manages_capz,
+    )
     return replace(unit, options=options)
 
 

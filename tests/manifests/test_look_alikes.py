@@ -6,7 +6,6 @@ from gitsync.manifests.reader import read_manifests
 
 GROUP = "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\nmetadata: {name: a}\nspec: {location: x}\n"
 CRD = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: resourcegroups.resources.azure.com}\n"
-GRAPH = "apiVersion: kro.run/v1alpha1\nkind: ResourceGraphDefinition\nmetadata: {name: x}\nspec:\n  resources:\n  - template:\n"
 COMPOSITION = (
     "apiVersion: apiextensions.crossplane.io/v1\nkind: Composition\nmetadata: {name: x}\nspec: {resources: []}\n"
 )
@@ -32,7 +31,6 @@ def item(text):
         ("crd.yaml", CRD, 0, 1, "a definition of ASO's own kind"),
         ("list.yaml", LIST + item(LIST + item(GROUP)), 1, 0, "a list in a list"),
         ("identity.yaml", "apiVersion: aadpodidentity.k8s.io/v1\nkind: AzureIdentity\nmetadata: {name: a}\n", 0, 1, "a like name"),
-        ("graph.yaml", GRAPH + indented(indented(indented(GROUP))), 0, 1, "ASO objects in a definition of kro"),
         ("composition.yaml", COMPOSITION, 0, 1, "a composition of Crossplane"),
     ],
 )  # fmt: skip

@@ -156,11 +156,6 @@ LOOK_ALIKES = {
     "a Kustomization of Flux": "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: x}\n",
     "an Application of Argo": "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: x}\nspec: {project: y}\n",
     "CAPZ": "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: AzureCluster\nmetadata: {name: x}\n",
-    "CAPZ with resources of ASO": (
-        "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: AzureASOManagedCluster\nmetadata: {name: x}\n"
-        "spec:\n  resources:\n  - apiVersion: containerservice.azure.com/v1api20231001\n    kind: ManagedCluster\n"
-        "    metadata: {name: x}\n    spec: {owner: {name: rg}}\n"
-    ),
     "Crossplane has our kinds": "apiVersion: azure.upbound.io/v1beta1\nkind: ResourceGroup\nmetadata: {name: x}\nspec: {}\n",
     "and our groups before its own": "apiVersion: cache.azure.upbound.io/v1beta1\nkind: RedisCache\nmetadata: {name: x}\n",
     "the older one": "apiVersion: network.azure.crossplane.io/v1alpha3\nkind: VirtualNetwork\nmetadata: {name: x}\n",

@@ -116,6 +116,9 @@ def _find_writer(attempt: ApplyAttempt) -> Result | None:
 def _stop_not_found(attempt: ApplyAttempt) -> ApplyAttempt:
     """A resource that another manifest has just written may not show yet."""
     writer = _find_writer(attempt)
+    if attempt.prepared.is_left_to_capz:
+        waits_for_capz = make_warning("AzureResourceNotFound", "It does not exist yet; CAPZ creates it.")
+        return attempt.stopped(waits_for_capz, Verdict.BLOCKED, is_tolerated=True)
     verdict = Verdict.BLOCKED if attempt.policy.allows_modify else Verdict.SKIP
     return attempt.stopped(_make_not_found(attempt), verdict, waits=writer is not None and writer.exists)
 

@@ -39,7 +39,7 @@ async def check_policy(attempt: ApplyAttempt, *, agent: str) -> ApplyAttempt:
     if prepared.arm_id is None:  # `observe` finds it, with a value of a config map
         return attempt
     if refusal := _explain_out_of_reach(attempt, prepared.arm_id):
-        return attempt.stopped(refusal, Verdict.BLOCKED, may_mend=False)
+        return attempt.stopped(refusal, Verdict.BLOCKED, may_mend=False, is_tolerated=prepared.is_left_to_capz)
     if record and record.claim is not Claim.NONE and not is_same_id(record.arm_id, prepared.arm_id):
         return await _check_identity(attempt, record)
     return attempt

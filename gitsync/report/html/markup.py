@@ -16,6 +16,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from gitsync.logging import escape_controls
+from gitsync.problems.renderers import format_renderers
 from gitsync.report.headline import format_plural
 from gitsync.report.html.anchors import make_anchor
 from gitsync.report.html.looks import LOOKS, find_tone
@@ -46,7 +47,13 @@ def _environment() -> Environment:
         trim_blocks=True,
         loader=FunctionLoader(_load),
     )
-    environment.filters |= {"prose": _format_prose, "anchor": make_anchor, "tone": find_tone, "plural": format_plural}
+    environment.filters |= {
+        "prose": _format_prose,
+        "anchor": make_anchor,
+        "tone": find_tone,
+        "plural": format_plural,
+        "renderers": format_renderers,
+    }
     environment.globals |= {"LOOKS": LOOKS}
     return environment
 

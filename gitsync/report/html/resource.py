@@ -80,7 +80,7 @@ def render_details(result: Result, around: Around) -> Markup:
         "details.html",
         result=result,
         around=around,
-        message=shorten(condition.message, _LONGEST_MESSAGE),
+        message=shorten(result.message, _LONGEST_MESSAGE),
         advice=find_condition_advice(condition, result.key),
         differences=render_differences(result.differences, around.before),
         attempts=[(one, shorten(one.message, _LONGEST_MESSAGE)) for one in result.attempts[:_MOST]],

@@ -1,0 +1,204 @@
+"""ASO objects inside objects of CAPZ, the provider of Cluster API for Azure, which applies them in its own cluster.
+
+CAPZ gives them the namespace of the object that wraps them, and values that the objects of Cluster API have. What
+cannot be known here is left out. Nothing that the author wrote is changed, except the namespace.
+
+Source: pkg/mutators and internal/controllers of kubernetes-sigs/cluster-api-provider-azure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from gitsync.manifests.list_items import split_items
+from gitsync.manifests.metadata import is_object
+from gitsync.manifests.yaml_documents import Document
+from gitsync.model.lines import Step
+from gitsync.model.resource import Wrapper
+from gitsync.model.unit import Unit
+from gitsync.problems.field_path import FieldPath
+
+_CAPZ: Final = "infrastructure.cluster.x-k8s.io"
+_CLUSTER_API: Final = "cluster.x-k8s.io"
+_TEMPLATE: Final = "Template"
+_CLUSTER_LABEL: Final = "cluster.x-k8s.io/cluster-name"
+_REPLICAS_OF_OTHERS: Final = "cluster.x-k8s.io/replicas-managed-by"
+
+_WRAPPERS: Final = frozenset(
+    {
+        "AzureASOManagedCluster",
+        "AzureASOManagedControlPlane",
+        "AzureASOManagedMachinePool",
+        "AROCluster",
+        "AROControlPlane",
+        "AROMachinePool",
+    }
+)
+_OWNERS: Final = {"ManagedCluster": "ResourceGroup", "ManagedClustersAgentPool": "ManagedCluster"}
+_VARIABLE: Final = re.compile(r"\$\{([_a-zA-Z][_a-zA-Z0-9]*)\}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrappedDocument:
+    """An ASO object as CAPZ would apply it, what wraps it, and the unit of both."""
+
+    document: Document
+    wrapper: Wrapper
+    unit: Unit | None
+
+
+@dataclass(slots=True)
+class CapzObjects:
+    """Collects objects of CAPZ and of Cluster API. Mutable: values for one may be in a file that is read later.
+
+    `namespace` is that of objects which name none.
+    """
+
+    namespace: str
+    _wrappers: list[tuple[Document, Unit | None]] = field(default_factory=list)
+    _neighbours: dict[tuple[str, str], list[Mapping[str, Any]]] = field(default_factory=dict)
+
+    def take(self, document: Document, unit: Unit | None) -> bool:
+        """Note a document if it says anything about objects of CAPZ. Return whether it wraps objects."""
+        value = document.value
+        if not is_object(value) or not isinstance(value.get("metadata"), dict):
+            return False
+        wraps = bool(_find_objects(value))
+        if wraps:
+            self._wrappers.append((document, unit))
+        if wraps or value["apiVersion"].partition("/")[0] == _CLUSTER_API:
+            self._neighbours.setdefault(self._find_place(value, unit), []).append(value)
+        return wraps
+
+    def unwrap(self) -> Iterator[WrappedDocument]:
+        """Yield the ASO objects of all wrappers, in the order of the files."""
+        for document, unit in self._wrappers:
+            value = document.value
+            place = self._find_place(value, unit)
+            is_template = value["kind"].endswith(_TEMPLATE)
+            wrapper = Wrapper(kind=value["kind"], name=str(value["metadata"].get("name")), is_template=is_template)
+            neighbours = _Neighbours(value, self._neighbours[place])
+            for one in split_items(document, _find_path(value)):
+                if isinstance(one.value, dict):
+                    filled = _fill_in(one.value, place[1], wrapper, neighbours)
+                    yield WrappedDocument(document=replace(one, value=filled), wrapper=wrapper, unit=unit)
+
+    def _find_place(self, value: Mapping[str, Any], unit: Unit | None) -> tuple[str, str]:
+        """The unit and the namespace of an object: it has nothing to do with those of others."""
+        return unit.name if unit else "", str(value["metadata"].get("namespace") or self.namespace)
+
+
+def _find_path(value: Mapping[str, Any]) -> FieldPath:
+    return ("spec", "template", "spec", "resources") if value["kind"].endswith(_TEMPLATE) else ("spec", "resources")
+
+
+def _find_objects(value: Mapping[str, Any]) -> list[Any]:
+    """The objects that a wrapper has; none if a document is not one."""
+    is_capz = value["apiVersion"].partition("/")[0] == _CAPZ
+    if not is_capz or value["kind"].removesuffix(_TEMPLATE) not in _WRAPPERS:
+        return []
+    found = _find(value, *_find_path(value))
+    return found if isinstance(found, list) else []
+
+
+class _Neighbours:
+    """The objects of Cluster API that belong to the same cluster as a wrapper, as far as they say so."""
+
+    def __init__(self, wrapper: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> None:
+        self.wrapper = wrapper
+        self.machine_pool = next((one for one in others if _refers(one, wrapper, *_OF_POOL)), {})
+        name = _find(self.machine_pool, "spec", "clusterName") or _find(wrapper, "metadata", "labels", _CLUSTER_LABEL)
+        clusters = [one for one in others if one["kind"] == "Cluster"]
+        refers = [one for one in clusters if any(_refers(one, wrapper, "spec", ref) for ref in _OF_CLUSTER)]
+        called = [one for one in clusters if name and _find(one, "metadata", "name") == name]
+        self.cluster = next(iter((*refers, *called)), {})
+        self._others = others
+
+    def find_only(self, kind: str) -> str | None:
+        """The name of the object of a kind that the cluster has; None if it has none or several."""
+        wrappers = [one for one in self._others if one is self.wrapper or _find_objects(one)]
+        own = [one for one in wrappers if any(_refers(self.cluster, one, "spec", ref) for ref in _OF_CLUSTER)]
+        names = {_find(each, "metadata", "name") for each in _list_kind(own or wrappers, kind)}
+        name = names.pop() if len(names) == 1 else None
+        return name if isinstance(name, str) else None
+
+
+_OF_CLUSTER: Final = ("controlPlaneRef", "infrastructureRef")
+_OF_POOL: Final = ("spec", "template", "spec", "infrastructureRef")
+
+
+def _refers(value: Mapping[str, Any], wrapper: Mapping[str, Any], *path: str) -> bool:
+    """Tell whether a reference in an object of Cluster API names a wrapper."""
+    reference = _find(value, *path)
+    named = (reference.get("kind"), reference.get("name")) if isinstance(reference, dict) else None
+    return named == (wrapper["kind"], wrapper["metadata"].get("name"))
+
+
+def _list_kind(wrappers: Iterable[Mapping[str, Any]], kind: str) -> Iterator[Mapping[str, Any]]:
+    for wrapper in wrappers:
+        name = wrapper["metadata"].get("name")
+        for one in _find_objects(wrapper):
+            if isinstance(one, dict) and one.get("kind") == kind:
+                yield {"metadata": {"name": _find(one, "metadata", "name") or name}}
+
+
+def _fill_in(value: Mapping[str, Any], namespace: str, wrapper: Wrapper, neighbours: _Neighbours) -> Mapping[str, Any]:
+    metadata = value.get("metadata")
+    if isinstance(metadata, dict | None):
+        own = metadata or {}
+        value = {**value, "metadata": {**own, "name": own.get("name") or wrapper.name, "namespace": namespace}}
+    for path, known in _list_defaults(value.get("kind"), value.get("spec"), neighbours):
+        if known not in (None, "") and _find(value, *path) is None:
+            value = _set(value, path, known)
+    return value
+
+
+def _list_defaults(kind: Any, spec: Any, neighbours: _Neighbours) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """What CAPZ sets in an object of a kind, by its path."""
+    if kind in _OWNERS and (owner := neighbours.find_only(_OWNERS[kind])):
+        yield ("spec", "owner"), {"name": owner}
+    if kind == "ManagedCluster":
+        network = _find(neighbours.cluster, "spec", "clusterNetwork")
+        yield ("spec", "kubernetesVersion"), _strip_version(_find(neighbours.wrapper, "spec", "version"))
+        yield ("spec", "networkProfile", "serviceCidr"), _find_first(_find(network, "services", "cidrBlocks"))
+        yield ("spec", "networkProfile", "podCidr"), _find_first(_find(network, "pods", "cidrBlocks"))
+    if kind == "ManagedClustersAgentPool":
+        pool = neighbours.machine_pool
+        version = _find(pool, "spec", "template", "spec", "version")
+        yield ("spec", "orchestratorVersion"), _strip_version(version)
+        is_scaled = _find(spec, "enableAutoScaling") or _find(pool, "metadata", "annotations", _REPLICAS_OF_OTHERS)
+        yield ("spec", "count"), None if is_scaled else _find(pool, "spec", "replicas")
+
+
+def _strip_version(version: Any) -> str | None:
+    """A version as Azure writes it, without the v. One with a variable is left out unless it is nothing else."""
+    if not isinstance(version, str):
+        return None
+    if whole := _VARIABLE.fullmatch(version):
+        return f"${{{whole[1]}#v}}"
+    return None if version.startswith("$") else version.removeprefix("v")
+
+
+def _find_first(values: Any) -> Any:
+    return values[0] if isinstance(values, list) and values else None
+
+
+def _find(value: Any, *path: Step) -> Any:
+    """A member at a path of keys; None if there is none."""
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _set(value: Any, path: Sequence[str], member: Any) -> Any:
+    """A copy of a mapping with a member at a path of keys. What is no mapping on the way stays as it is."""
+    if not path:
+        return member
+    if not isinstance(value, dict | None):
+        return value
+    key, *rest = path
+    inside = value or {}
+    return {**inside, key: _set(inside.get(key), rest, member)}
