@@ -15,6 +15,7 @@ class UnitKind(StrEnum):
     KUSTOMIZATION = "kustomization"
     CHART = "chart"
     FLUX = "flux"
+    APPLICATION = "application"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,16 +85,27 @@ class UnitOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FileSelection:
+    """The files of a folder that are manifests as they are: all that match `include` and not `exclude`, globs or ""."""
+
+    recurses: bool = False
+    include: str = ""
+    exclude: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
     """`name` is what records and messages call it: for a folder or a kustomization its folder ("." at the root), for
-    a Flux object the folder where following began, its namespace and its name. `path` is the folder that is built (""
-    at the root), and `file` the file that declares the unit, in `line`, "" for a plain folder. `contents` are the files
-    that it was built of, by path. `is_named` tells that gitsync.yaml names the unit itself. `release` says how a chart
-    is rendered, None if the folder is not one.
+    an object of a controller the folder where following began, its namespace and its name. `path` is the folder that is
+    built ("" at the root), and `file` the file that declares the unit, in `line`, "" for a plain folder. `contents` are
+    the files that it was built of, by path. `is_named` tells that gitsync.yaml names the unit itself. `release` says how
+    a chart is rendered, None if the folder is not one.
 
-    `home` is the folder where following objects of controllers began ("" at the root). The others are settings of such
-    an object: `changes` are fields that go over those of the folder's kustomization, `depends_on`
-    the names of units that come first, and a unit that is suspended is not written.
+    The others are settings of an object of a controller. `home` is the folder where following began. `changes` are
+    fields that go over those of the folder's kustomization; with a `selection`, the files are read as they are instead.
+    `namespace` is that of manifests that name none. `depends_on` are the names of units that come first, and `waves`
+    those of the units that led to it, outermost first, each with its place in the order there. A unit with a `refusal`
+    is not built, and one that is suspended is not written.
     """
 
     name: str
@@ -106,6 +118,10 @@ class Unit:
     release: ChartRelease | None = None
     changes: Mapping[str, Any] = field(default_factory=dict)
     depends_on: tuple[str, ...] = ()
+    waves: tuple[tuple[str, int], ...] = ()
+    selection: FileSelection | None = None
+    namespace: str = ""
+    refusal: str = ""
     prunes: bool = True
     is_suspended: bool = False
     is_named: bool = False
@@ -114,7 +130,7 @@ class Unit:
     @property
     def is_declared(self) -> bool:
         """Tell whether an object of a controller declares it."""
-        return self.kind is UnitKind.FLUX
+        return self.kind in {UnitKind.FLUX, UnitKind.APPLICATION}
 
     @property
     def renders(self) -> bool:
