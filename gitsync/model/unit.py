@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 
 class UnitKind(StrEnum):
@@ -93,13 +93,17 @@ class FileSelection:
     exclude: str = ""
 
 
+_TITLES: Final = {UnitKind.FLUX: "Kustomization", UnitKind.APPLICATION: "Application"}
+"""The kinds of objects that declare units."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
     """`name` is what records and messages call it: for a folder or a kustomization its folder ("." at the root), for
     an object of a controller the folder where following began, its namespace and its name. `path` is the folder that is
     built ("" at the root), and `file` the file that declares the unit, in `line`, "" for a plain folder. `contents` are
-    the files that it was built of, by path. `is_named` tells that gitsync.yaml names the unit itself. `release` says how
-    a chart is rendered, None if the folder is not one.
+    the files that it was built of, by path. `is_named` tells that gitsync.yaml names the unit itself. `release` says
+    how a chart is rendered, None if the folder is not one.
 
     The others are settings of an object of a controller. `home` is the folder where following began. `changes` are
     fields that go over those of the folder's kustomization; with a `selection`, the files are read as they are instead.
@@ -128,9 +132,14 @@ class Unit:
     contents: Mapping[str, bytes] = field(default_factory=dict, compare=False, repr=False)  # a Secret may be among them
 
     @property
+    def title(self) -> str:
+        """What messages call it: the kind of its object, if it has one, and its name."""
+        return f"{_TITLES[self.kind]} {self.name}" if self.kind in _TITLES else self.name
+
+    @property
     def is_declared(self) -> bool:
         """Tell whether an object of a controller declares it."""
-        return self.kind in {UnitKind.FLUX, UnitKind.APPLICATION}
+        return self.kind in _TITLES
 
     @property
     def renders(self) -> bool:

@@ -16,7 +16,8 @@ from typing import Any, Final
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.problem import Level, Problem
 from gitsync.problems.field_path import FieldPath, format_field
-from gitsync.units.argocd_objects import NAMESPACE, check_glob, read_application, read_optional
+from gitsync.units.argocd_objects import NAMESPACE, read_application
+from gitsync.units.argocd_sources import check_glob
 from gitsync.units.argocd_templates import Renderer, TemplateError, normalize
 from gitsync.units.controller import Controller, SourceView
 from gitsync.units.declarations import Declarations, join_declarations
@@ -28,6 +29,7 @@ from gitsync.units.object_fields import (
     read_key,
     read_list,
     read_mapping,
+    read_optional,
     read_switch,
     read_text,
 )

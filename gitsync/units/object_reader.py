@@ -10,6 +10,7 @@ from typing import Final
 from gitsync.manifests.list_items import split_list
 from gitsync.manifests.metadata import is_object
 from gitsync.manifests.origins import Origins
+from gitsync.manifests.units import find_own_path
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.unit import Unit
 from gitsync.units.argocd_sets import ARGO_CD
@@ -51,14 +52,15 @@ def _read_file(
     variables: FluxVariables,
     view: SourceView,
 ) -> Iterator[Declarations]:
-    contents = read_documents(path, content)
+    own_path = find_own_path(path, unit)
+    contents = read_documents(own_path, content)
     yield Declarations(problems=tuple(map(mentioned[0].explain_hidden, contents.problems[:1])))
     values, origins = variables.find(unit), Origins()
     for document in chain.from_iterable(map(split_list, contents.documents)):
         controller = _find_controller(document)
         if controller is None:
             continue
-        located = origins.locate(document, unit) if unit else document
+        located = origins.locate(document, unit) if unit and own_path == path else document
         if values is None:
             yield _read_object(located, controller, view)
             continue
