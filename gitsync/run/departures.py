@@ -122,7 +122,7 @@ def _explain_removal(source: Checkout, record: Record, last: _LastManifest) -> s
     path, unit = last.path, last.units[0] if last.units else record.unit
     is_built = any(unit == one.name for one in source.units.values())
     if last.flux and not is_built and is_inside(unit, source.wanted.path):
-        return f"Removed from git: the Kustomization {unit} is no longer built (it was declared in {last.flux.file})."
+        return f"Removed from git: {last.flux.title} is no longer built (it was declared in {last.flux.file})."
     if unit and not is_inside(unit, source.wanted.path):
         kind = "unit" if last.flux else "folder"
         return f"Removed from git: its {kind} {unit} is not in --path {source.wanted.path}."

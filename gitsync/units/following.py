@@ -15,7 +15,7 @@ from typing import Final
 
 from gitsync.manifests.units import ROOT
 from gitsync.model.problem import Level, Problem
-from gitsync.model.unit import FileSelection, Unit
+from gitsync.model.unit import FileSelection, Unit, UnitKind
 from gitsync.units.declarations import Declarations, DeclaredUnit, GitAddress, SourceName, ThisRepository
 from gitsync.units.selection import CoveredFolders, selects
 from gitsync.units.tree import find_folder, is_below, list_folders
@@ -109,7 +109,11 @@ class _Follower:
             self.inside[unit.name] = objects
             self.repositories.update(objects.repositories)
             self.bootstrapped.update(objects.bootstrapped)
-            found += [_Found(one, outer.home, (*outer.outer, (unit.name, one.wave))) for one in objects.units]
+            has_waves = unit.kind is UnitKind.APPLICATION
+            found += [
+                _Found(one, outer.home, (*outer.outer, (unit.name, one.wave if has_waves else 0)))
+                for one in objects.units
+            ]
         return found
 
     def list_inside(self) -> Iterator[Problem]:
