@@ -108,8 +108,9 @@ class Unit:
     The others are settings of an object of a controller. `home` is the folder where following began. `changes` are
     fields that go over those of the folder's kustomization; with a `selection`, the files are read as they are instead.
     `namespace` is that of manifests that name none. `depends_on` are the names of units that come first, and `waves`
-    those of the units that led to it, outermost first, each with its place in the order there. A unit with a `refusal`
-    is not built, and one that is suspended is not written.
+    those of the units that led to it, outermost first, each with its place in the order there. What a unit no longer
+    contains is kept unless it `prunes`, and what was in it when its object was removed, unless it `cascades`. A unit
+    with a `refusal` is not built, and one that is suspended is not written.
     """
 
     name: str
@@ -127,6 +128,7 @@ class Unit:
     namespace: str = ""
     refusal: str = ""
     prunes: bool = True
+    cascades: bool = True
     is_suspended: bool = False
     is_named: bool = False
     contents: Mapping[str, bytes] = field(default_factory=dict, compare=False, repr=False)  # a Secret may be among them
@@ -144,7 +146,7 @@ class Unit:
     @property
     def renders(self) -> bool:
         """Whether its manifests are made of its files, and not read as they are."""
-        return self.kind is not UnitKind.FOLDER
+        return self.kind is not UnitKind.FOLDER and self.selection is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,7 +51,7 @@ class _DeclaredBuilds:
     builds: Builds
     variables: FluxVariables
     done: list[BuiltUnits] = field(default_factory=list)
-    results: dict[str, BuiltUnits] = field(default_factory=dict)
+    results: dict[str, dict[str, tuple[bytes, Unit]]] = field(default_factory=dict)
 
     def build(self, units: Sequence[Unit]) -> None:
         """Build units together, and keep the ConfigMaps that they declare."""
@@ -59,12 +59,13 @@ class _DeclaredBuilds:
         self.done.append(built)
         self.variables.declare(built.files, built.units)
         for path, unit in built.units.items():
-            self.results[unit.name] = BuiltUnits(files={path: built.files[path]}, units={path: unit})
+            self.results.setdefault(unit.name, {})[path] = built.files[path], unit
 
     def read(self, unit: Unit) -> Declarations:
         """The objects in what was built of a unit."""
-        built = self.results.get(unit.name, BuiltUnits())
-        return find_declarations(built.files, built.units, self.variables, self.view)
+        result = self.results.get(unit.name, {})
+        files = {path: content for path, (content, _) in result.items()}
+        return find_declarations(files, {path: one for path, (_, one) in result.items()}, self.variables, self.view)
 
 
 def build_all(

@@ -31,6 +31,8 @@ from gitsync.units.object_fields import (
 NAMESPACE: Final = "argocd"
 """The namespace of objects that name none."""
 
+FINALIZER: Final = "resources-finalizer.argocd.argoproj.io"
+
 _SKIPPED: Final = "argocd.argoproj.io/skip-reconcile"
 
 
@@ -100,6 +102,7 @@ def _read_unit(one: Source, name: str, annotations: Mapping[str, Any]) -> Unit:
         line=document.line(),
         namespace=read_optional(document, ("spec", "destination", "namespace")),
         prunes=_read_prunes(document),
+        cascades=_read_cascades(document),
         is_suspended=annotations.get(_SKIPPED) == "true",
     )
     address = _read_address(document, one.where)
@@ -109,6 +112,12 @@ def _read_unit(one: Source, name: str, annotations: Mapping[str, Any]) -> Unit:
         return replace(unit, **read_form(one))
     except RefusedSourceError as refusal:
         return replace(unit, refusal=str(refusal))
+
+
+def _read_cascades(document: Document) -> bool:
+    """Tell whether Argo CD deletes the resources of an Application that is deleted: a finalizer says so."""
+    finalizers = read_list(document, ("metadata", "finalizers"))
+    return any(isinstance(one, str) and one.partition("/")[0] == FINALIZER for one in finalizers)
 
 
 def _read_prunes(document: Document) -> bool:

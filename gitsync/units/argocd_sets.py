@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Final
@@ -16,7 +16,7 @@ from typing import Any, Final
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.problem import Level, Problem
 from gitsync.problems.field_path import FieldPath, format_field
-from gitsync.units.argocd_objects import NAMESPACE, read_application
+from gitsync.units.argocd_objects import FINALIZER, NAMESPACE, read_application
 from gitsync.units.argocd_sources import check_glob
 from gitsync.units.argocd_templates import Renderer, TemplateError, normalize
 from gitsync.units.controller import Controller, SourceView
@@ -66,6 +66,7 @@ class _ApplicationSet:
     view: SourceView
     key: str
     is_go: bool
+    finalizers: Sequence[str]
 
     def render(self, renderer: Renderer, parameters: Parameters) -> Document:
         """One Application, with the lines of the template."""
@@ -79,7 +80,7 @@ class _ApplicationSet:
                 "apiVersion": self.document.value["apiVersion"],
                 "kind": "Application",
                 **rendered,
-                "metadata": {**metadata, "namespace": own or NAMESPACE},
+                "metadata": {**metadata, "namespace": own or NAMESPACE, "finalizers": self.finalizers},
             },
             lines=self.document.lines.below(where),
         )
@@ -104,6 +105,7 @@ def read_application_set(document: Document, view: SourceView) -> Declarations:
         view=view,
         key=str(read_key(document, NAMESPACE)),
         is_go=read_switch(document, ("spec", "goTemplate")),
+        finalizers=[] if read_switch(document, ("spec", "syncPolicy", "preserveResourcesOnDeletion")) else [FINALIZER],
     )
     if read_optional(document, ("spec", "templatePatch")):
         return one.pass_over(("spec", "templatePatch"), "is not one of the templates that gitsync renders")

@@ -159,6 +159,8 @@ def _list_texts(one: Source, *fields: str) -> Iterator[str]:
 
 def _read_helm(one: Source) -> dict[str, Any]:
     document, at = one.document, one.at
+    if posixpath.join(one.path, CHART) not in one.paths:
+        raise RefusedSourceError(f"There is no {CHART} in {one.path or '.'}.")
     namespace = read_optional(document, ("spec", "destination", "namespace"))
     version = read_optional(document, at("helm", "kubeVersion"))
     release = ChartRelease(

@@ -18,7 +18,7 @@ from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import FileSelection, Unit, UnitKind
 from gitsync.units.declarations import Declarations, DeclaredUnit, GitAddress, SourceName, ThisRepository
 from gitsync.units.selection import CoveredFolders, selects
-from gitsync.units.tree import find_folder, is_below, list_folders
+from gitsync.units.tree import find_folder, list_folders
 
 MOST: Final = 2000
 """The most objects that are followed."""
@@ -140,6 +140,11 @@ class _Follower:
             return _make_problem(found, "TooManyUnits", f"More than {MOST} objects are not followed.")
         return None
 
+    def find_home(self, one: DeclaredUnit) -> str:
+        """The folder of an object; for one that applies the folder it is in, that folder."""
+        unit = one.unit
+        return unit.path if self.is_here(one.source) and selects(unit, unit.file) else find_folder(unit.file)
+
     def is_here(self, source: SourceName | GitAddress) -> bool:
         """Tell whether a source is this repository, at the revision that is read."""
         if isinstance(source, GitAddress):
@@ -166,7 +171,7 @@ def follow(start: Declarations, build: Build, read: Read, repository: ThisReposi
     follower = _Follower(build, read, repository, dict(start.repositories), set(start.bootstrapped))
     here = [one for one in start.units if follower.is_here(one.source)]
     outer = _select_outer(start.units, here)
-    follower.follow(_Found(one, _find_home(one)) for one in outer)
+    follower.follow(_Found(one, follower.find_home(one)) for one in outer)
     units, covered = follower.units, follower.find_covered()
     # The files of folders that are built are read from what is built of them.
     begun = (one for one in start.problems if not covered.has(one.path))
@@ -216,12 +221,6 @@ def _is_built_by_another(
     selecting = chain.from_iterable(builders.get(folder, {}).values() for folder in list_folders(inner.file))
     others = (next((unit for name, unit in units.items() if name != inner.name), None) for units in selecting)
     return any(other is not None and selects(other, inner.file) for other in others)
-
-
-def _find_home(one: DeclaredUnit) -> str:
-    """The folder of an object; for one that applies the folder it is in, that folder."""
-    unit = one.unit
-    return unit.path if is_below(unit.file, unit.path) else posixpath.dirname(unit.file)
 
 
 def _warn_suspended(found: _Found) -> Problem:
