@@ -16,7 +16,7 @@ _LONGEST_WAVE: Final = 9
 def read_wave(annotations: Mapping[str, Any]) -> int:
     """The sync wave of an object: lower ones go first. One that is no number counts as 0, as in Argo CD."""
     text = annotations.get(WAVE)
-    digits = text.removeprefix("-").removeprefix("+") if isinstance(text, str) else ""
+    digits = text[text[:1] in {"-", "+"} :] if isinstance(text, str) else ""
     is_number = digits.isascii() and digits.isdigit() and len(digits) <= _LONGEST_WAVE
     return int(str(text)) if is_number else 0
 

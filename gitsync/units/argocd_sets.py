@@ -22,7 +22,7 @@ from gitsync.units.argocd_templates import Renderer, TemplateError, normalize
 from gitsync.units.controller import Controller, SourceView
 from gitsync.units.declarations import Declarations, join_declarations
 from gitsync.units.following import MOST
-from gitsync.units.globs import compile_glob
+from gitsync.units.globs import Matcher, compile_glob
 from gitsync.units.object_fields import (
     InvalidFieldError,
     find_field,
@@ -181,16 +181,25 @@ def _list_git(one: _ApplicationSet, where: FieldPath) -> Iterator[Parameters]:
 
 
 def _select(one: _ApplicationSet, where: FieldPath, paths: list[str], *, crosses_folders: bool) -> Iterator[str]:
-    """The paths that one of the entries matches, and no entry excludes."""
-    matchers: dict[bool, list[Callable[[str], bool]]] = {True: [], False: []}
+    """The paths that one of the entries matches, and no entry excludes. An entry that matches none may be a slip."""
+    included: dict[int, Matcher] = {}
+    excluded: list[Matcher] = []
     for index in range(len(read_list(one.document, where))):
         glob = read_text(one.document, (*where, index, "path"))
         check_glob(glob, (*where, index, "path"))
-        excludes = read_switch(one.document, (*where, index, "exclude"))
-        matchers[excludes].append(compile_glob(glob.strip("/"), crosses_folders=crosses_folders))
+        matches = compile_glob(glob.strip("/"), crosses_folders=crosses_folders)
+        if read_switch(one.document, (*where, index, "exclude")):
+            excluded.append(matches)
+        else:
+            included[index] = matches
+    unused = set(included)
     for path in paths:
-        if any(matches(path) for matches in matchers[False]) and not any(matches(path) for matches in matchers[True]):
+        found = {index for index, matches in included.items() if matches(path)}
+        unused -= found
+        if found and not any(matches(path) for matches in excluded):
             yield path
+    if unused:
+        raise _NotFollowedError((*where, min(unused), "path"), "matches nothing in this source")
 
 
 def _read_parameters(one: _ApplicationSet, path: str) -> Iterator[Parameters]:

@@ -417,6 +417,11 @@ UNFOLLOWED: Mapping[str, tuple[str, str, str]] = {
         "not this repository",
     ),
     "another revision": (application_set(git(revision="v1", directories=[])), "git.revision", "the revision v1"),
+    "folders that are not there": (
+        application_set(git(directories=[{"path": "infra/*"}])),
+        "git.directories[0].path",
+        "matches nothing",
+    ),
     "a patch of the template": (application_set(LISTED, templatePatch="x"), "templatePatch", "templates"),
 }
 
