@@ -14,7 +14,7 @@ from gitsync.manifests.sync_options import keeps_resources, read_wave
 from gitsync.manifests.yaml_documents import Document
 from gitsync.model.unit import Unit, UnitKind
 from gitsync.problems.field_path import FieldPath
-from gitsync.units.argocd_sources import RefusedSourceError, Source, read_form
+from gitsync.units.argocd_sources import ApplicationSource, RefusedSourceError, read_form
 from gitsync.units.controller import SourceView
 from gitsync.units.declarations import Declarations, DeclaredUnit, GitAddress
 from gitsync.units.object_fields import (
@@ -43,7 +43,7 @@ def read_application(document: Document, view: SourceView) -> Declarations:
     references = dict(_list_references(document, places))
     built = [where for where in places if _has_manifests(document, where)]
     annotations = read_mapping(document, ("metadata", "annotations"))
-    sources = (Source(document, where, view, key.name, references) for where in built)
+    sources = (ApplicationSource(document, where, view, key.name, references) for where in built)
     return Declarations(
         units=tuple(
             DeclaredUnit(
@@ -92,7 +92,7 @@ def _read_address(document: Document, where: FieldPath) -> GitAddress:
     )
 
 
-def _read_unit(one: Source, name: str, annotations: Mapping[str, Any]) -> Unit:
+def _read_unit(one: ApplicationSource, name: str, annotations: Mapping[str, Any]) -> Unit:
     document = one.document
     unit = Unit(
         name=name,

@@ -39,7 +39,7 @@ class RefusedSourceError(Exception):
     """A source that gitsync does not build. The message is a sentence that says why."""
 
 
-class Source(NamedTuple):
+class ApplicationSource(NamedTuple):
     """One source of an Application: its document, its field, and the name of its object. `references` are the sources
     that others call by a name.
     """
@@ -63,7 +63,7 @@ class Source(NamedTuple):
         return self.view.reader.tree.paths
 
 
-def read_form(one: Source) -> dict[str, Any]:
+def read_form(one: ApplicationSource) -> dict[str, Any]:
     """Return the fields of a unit that say how it is built. RefusedSourceError if gitsync does not build it,
     InvalidFieldError if it cannot be read.
     """
@@ -73,7 +73,7 @@ def read_form(one: Source) -> dict[str, Any]:
     return _FORMS[_find_form(one)](one)
 
 
-def _find_form(one: Source) -> str:
+def _find_form(one: ApplicationSource) -> str:
     """How Argo CD builds a source: as its object says, or else by the files in its folder."""
     named = [form for form in _FORMS if read_mapping(one.document, one.at(form))]
     if len(named) > 1:
@@ -85,12 +85,12 @@ def _find_form(one: Source) -> str:
     return "directory" if one.view.reader.find_in(one.path) is None else "kustomize"
 
 
-def _read_plugin(one: Source) -> dict[str, Any]:
+def _read_plugin(one: ApplicationSource) -> dict[str, Any]:
     del one
     raise RefusedSourceError("It is built with a plugin, which gitsync does not run.")
 
 
-def _read_directory(one: Source) -> dict[str, Any]:
+def _read_directory(one: ApplicationSource) -> dict[str, Any]:
     selection = FileSelection(
         recurses=read_switch(one.document, one.at("directory", "recurse")),
         include=_read_glob(one, "include"),
@@ -99,7 +99,7 @@ def _read_directory(one: Source) -> dict[str, Any]:
     return {"selection": selection}
 
 
-def _read_glob(one: Source, field: str) -> str:
+def _read_glob(one: ApplicationSource, field: str) -> str:
     where = one.at("directory", field)
     glob = read_optional(one.document, where)
     check_glob(glob, where, has_braces=True)
@@ -114,7 +114,7 @@ def check_glob(glob: str, where: FieldPath, *, has_braces: bool = False) -> None
         raise InvalidFieldError(where, f"{format_field(where)} is not a glob: {error}.", "Fix it.") from error
 
 
-def _read_kustomize(one: Source) -> dict[str, Any]:
+def _read_kustomize(one: ApplicationSource) -> dict[str, Any]:
     """The changes of a kustomize source, by the names that Flux has for them."""
     document, at = one.document, one.at
     if one.view.reader.find_in(one.path) is None:
@@ -133,14 +133,14 @@ def _read_kustomize(one: Source) -> dict[str, Any]:
     return {"changes": {name: value for name, value in changes.items() if value}}
 
 
-def _list_components(one: Source) -> Iterator[str]:
+def _list_components(one: ApplicationSource) -> Iterator[str]:
     ignores = read_switch(one.document, one.at("kustomize", "ignoreMissingComponents"))
     for text in _list_texts(one, "kustomize", "components"):
         if not ignores or one.view.reader.find_in(resolve(one.path, text)) is not None:
             yield text
 
 
-def _list_images(one: Source) -> Iterator[dict[str, str]]:
+def _list_images(one: ApplicationSource) -> Iterator[dict[str, str]]:
     """Images such as `name=other:tag`, as `kustomize edit set image` reads them."""
     for text in _list_texts(one, "kustomize", "images"):
         name, is_renamed, other = text.rpartition("=")
@@ -152,12 +152,12 @@ def _list_images(one: Source) -> Iterator[dict[str, str]]:
         yield {field: value for field, value in found.items() if value}
 
 
-def _list_texts(one: Source, *fields: str) -> Iterator[str]:
+def _list_texts(one: ApplicationSource, *fields: str) -> Iterator[str]:
     where = one.at(*fields)
     yield from (read_text(one.document, (*where, index)) for index in range(len(read_list(one.document, where))))
 
 
-def _read_helm(one: Source) -> dict[str, Any]:
+def _read_helm(one: ApplicationSource) -> dict[str, Any]:
     document, at = one.document, one.at
     if posixpath.join(one.path, CHART) not in one.paths:
         raise RefusedSourceError(f"There is no {CHART} in {one.path or '.'}.")
@@ -173,7 +173,7 @@ def _read_helm(one: Source) -> dict[str, Any]:
     return {"release": release}
 
 
-def _list_value_files(one: Source) -> Iterator[str]:
+def _list_value_files(one: ApplicationSource) -> Iterator[str]:
     ignores = read_switch(one.document, one.at("helm", "ignoreMissingValueFiles"))
     for index, text in enumerate(_list_texts(one, "helm", "valueFiles")):
         path = _find_values_file(one, one.at("helm", "valueFiles", index), text)
@@ -181,7 +181,7 @@ def _list_value_files(one: Source) -> Iterator[str]:
             yield path
 
 
-def _find_values_file(one: Source, where: FieldPath, text: str) -> str:
+def _find_values_file(one: ApplicationSource, where: FieldPath, text: str) -> str:
     """The path of a values file from the root of this repository."""
     if "://" in text:
         raise RefusedSourceError(f"Its values are at {text}, and gitsync fetches nothing.")
@@ -201,7 +201,7 @@ def _check_inside(path: str, where: FieldPath, text: str) -> str:
     return path
 
 
-def _list_values(one: Source) -> Iterator[ChartValues]:
+def _list_values(one: ApplicationSource) -> Iterator[ChartValues]:
     """The values in the object: those of `values`, a text, count only without `valuesObject`."""
     if values := read_mapping(one.document, one.at("helm", "valuesObject")):
         yield values
@@ -215,7 +215,7 @@ def _list_values(one: Source) -> Iterator[ChartValues]:
     yield from found
 
 
-def _list_parameters(one: Source) -> Iterator[SetValue]:
+def _list_parameters(one: ApplicationSource) -> Iterator[SetValue]:
     where = one.at("helm", "parameters")
     for index in range(len(read_list(one.document, where))):
         text = read_optional(one.document, (*where, index, "value"))
@@ -227,7 +227,7 @@ def _list_parameters(one: Source) -> Iterator[SetValue]:
         )
 
 
-def _list_file_parameters(one: Source) -> Iterator[SetValue]:
+def _list_file_parameters(one: ApplicationSource) -> Iterator[SetValue]:
     where = one.at("helm", "fileParameters")
     for index in range(len(read_list(one.document, where))):
         place = (*where, index, "path")
@@ -245,7 +245,7 @@ def _refuse_variables(*texts: str) -> None:
         raise RefusedSourceError("It has variables of Argo CD, which gitsync does not replace.")
 
 
-_FORMS: Final[Mapping[str, Callable[[Source], dict[str, Any]]]] = {
+_FORMS: Final[Mapping[str, Callable[[ApplicationSource], dict[str, Any]]]] = {
     "directory": _read_directory,
     "kustomize": _read_kustomize,
     "helm": _read_helm,

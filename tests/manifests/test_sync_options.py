@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitsync.manifests.policy import find_policy
+from gitsync.manifests.policy import decide_policy
 from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.sync_options import read_wave
 from gitsync.model.policy import Policy
@@ -36,7 +36,8 @@ metadata: {{name: rg, annotations: {{{annotations}}}}}
 spec: {{location: westeurope}}
 """
     (resource,) = read_manifests({"rg.yaml": text.encode()}).resources
-    return find_policy(resource, {}, Policy.MANAGE)
+    decision = decide_policy(resource, {}, Policy.MANAGE)
+    return decision.policy if decision else None
 
 
 WAVES = {"5": 5, "-10": -10, "+3": 3, "": 0, "one": 0, "1.5": 0, "--1": 0, "٣": 0, "9" * 5000: 0}

@@ -75,7 +75,7 @@ WAVES = {
     ),
     "what is no number counts as 0, as in Argo CD": (
         [make("a", "u", wave="first"), make("b", "u", wave="-1")],
-        {"a": ["b"]},
+        {"a": ["b"], "b": []},
     ),
     "an owner in a later wave goes first, and the others keep their order": (
         [make("a", "u", "owner", wave="1"), make("b", "u", wave="1"), make("owner", "u", wave="2")],
