@@ -121,7 +121,7 @@ def _read_cascades(document: Document) -> bool:
 
 
 def _read_prunes(document: Document) -> bool:
-    """Tell whether what leaves git may be deleted. If somebody syncs by hand, that person decides, as with --prune."""
+    """Tell whether what is removed from git may be deleted. Who syncs by hand decides then, as with --prune."""
     options = read_list(document, ("spec", "syncPolicy", "syncOptions"))
     if keeps_resources(",".join(one for one in options if isinstance(one, str))):
         return False

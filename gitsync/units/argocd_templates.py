@@ -67,7 +67,7 @@ class Renderer:
 
 
 def _split(text: str) -> Iterator[tuple[str, str | None]]:
-    """The parts of a template: a text, and what stands in braces behind it, None at the end."""
+    """The parts of a template: a text, and what is in braces behind it, None at the end."""
     position = 0
     while (start := text.find("{{", position)) >= 0 and (end := text.find("}}", start)) >= 0:
         yield text[position:start], text[start + 2 : end]
@@ -141,7 +141,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
 
 
 class _Expression:
-    """What stands in the braces of a Go template. It is read and evaluated in one pass."""
+    """What is in the braces of a Go template. It is read and evaluated in one pass."""
 
     def __init__(self, text: str, parameters: Mapping[str, Any]) -> None:
         self._text = text
