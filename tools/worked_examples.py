@@ -27,6 +27,7 @@ PAGES = (
     ROOT / "docs/getting-started.md",
     ROOT / "docs/manifests.md",
     ROOT / "docs/variables.md",
+    ROOT / "docs/argocd.md",
 )
 
 VARYING = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gitsync.manifests.sync_options import SYNC_OPTIONS, is_kept
 from gitsync.model.policy import RECONCILE_POLICY, Policy, PolicyDecision
 from gitsync.model.resource import Resource
 
@@ -14,15 +15,15 @@ def decide_policy(
     """The resource's own annotation, else its Namespace's, else the default; None if the text is not a policy.
 
     `namespaces` has the annotations of Namespace manifests by name. An empty text counts as absent. What CAPZ manages
-    or Flux suspends is not written, and what Flux does not prune is kept.
+    or a controller suspends is not written, and what a controller does not prune is kept.
     """
     policy = _read_policy(resource, namespaces, default)
     if policy is None:
         return None
     if reason := _explain_skip(resource):
         return PolicyDecision(Policy.SKIP, reason)
-    if policy is Policy.MANAGE and resource.unit is not None and not resource.unit.prunes:
-        return PolicyDecision(Policy.DETACH_ON_DELETE, f"The Kustomization {resource.unit.name} does not prune.")
+    if policy is Policy.MANAGE and (reason := _explain_keeping(resource)):
+        return PolicyDecision(Policy.DETACH_ON_DELETE, reason)
     return PolicyDecision(policy)
 
 
@@ -33,7 +34,15 @@ def _explain_skip(resource: Resource) -> str:
         return f"{wrapper} is a template, which CAPZ makes clusters of."
     if wrapper and not (unit and unit.options.manages_capz):
         return f"CAPZ manages it, as part of {wrapper}."
-    return f"The Kustomization {unit.name} is suspended." if unit and unit.is_suspended else ""
+    return f"The {unit.title} is suspended." if unit and unit.is_suspended else ""
+
+
+def _explain_keeping(resource: Resource) -> str:
+    """Why a resource is kept that is removed from git; "" if it is not."""
+    if is_kept(resource.annotations):
+        return f"The annotation {SYNC_OPTIONS} keeps it."
+    unit = resource.unit
+    return f"The {unit.title} does not prune." if unit and not unit.prunes else ""
 
 
 def _read_policy(resource: Resource, namespaces: Mapping[str, Mapping[str, str]], default: Policy) -> Policy | None:

@@ -23,9 +23,17 @@ from gitsync.manifests.origins import Origins
 from gitsync.manifests.recognition import is_ours
 from gitsync.manifests.repeats import is_built_unit
 from gitsync.manifests.sops_documents import CIPHERTEXT, ENCRYPTED, find_encrypted
+from gitsync.manifests.sync_options import HOOK
 from gitsync.manifests.syntax_errors import may_be_object, may_be_ours
-from gitsync.manifests.units import SUFFIXES
-from gitsync.manifests.unread_documents import UnreadContent, find_hidden, find_misspelt_fields, pass_over, reject
+from gitsync.manifests.units import SUFFIXES, find_own_path
+from gitsync.manifests.unread_documents import (
+    UnreadContent,
+    find_hidden,
+    find_misspelt_fields,
+    pass_over,
+    pass_over_hook,
+    reject,
+)
 from gitsync.manifests.variables import VariableReader, VariableSubject
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.export import OWNER, Address, Holder
@@ -34,7 +42,7 @@ from gitsync.model.manifests import DeclaredObject, Manifests, UnreadDocument
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import Resource, Wrapper
 from gitsync.model.secret import Secret
-from gitsync.model.unit import Unit
+from gitsync.model.unit import Unit, UnitKind
 from gitsync.model.variables import NO_VARIABLES, VariableSet
 from gitsync.problems.field_path import FieldPath, format_field
 
@@ -136,6 +144,9 @@ class _Sorter:
             self.unread[unread:] = [replace(one, unit=unit.name) for one in self.unread[unread:]]
 
     def sort(self, path: str, content: bytes) -> None:
+        own_path = find_own_path(path, self.unit)
+        is_built = own_path == path and is_built_unit(self.unit)
+        path = own_path
         contents = read_documents(path, content, marks_quotes=self.variables.has_variables(self.unit))
         before = len(self.problems)
         problems = _weigh_problems(contents.problems, path, content)
@@ -151,7 +162,7 @@ class _Sorter:
             if len(self.problems) - before >= MAX_PROBLEMS:
                 self.reject_text(_make_too_many(path, single.line()))
                 return
-            self.add(self.origins.locate(single, self.unit) if self.unit and is_built_unit(self.unit) else single)
+            self.add(self.origins.locate(single, self.unit) if self.unit and is_built else single)
 
     def add(self, document: Document) -> None:
         value = document.value
@@ -171,7 +182,7 @@ class _Sorter:
             self.account_for(replaced)
             return
         document = replaced
-        header = read_header(document, self.namespace)
+        header = read_header(document, (self.unit and self.unit.namespace) or self.namespace)
         if isinstance(header, Problem):
             self.variables.uses.detach(len(self.resources))
             self.account_for(reject(document, *(find_misspelt_fields(document) or (header,)), *document.problems))
@@ -193,6 +204,10 @@ class _Sorter:
         self.unread.extend(leftover.unread)
 
     def resource(self, document: Document, header: Header) -> None:
+        if self.unit and self.unit.kind is UnitKind.APPLICATION and HOOK in header.annotations:
+            self.variables.uses.detach(len(self.resources))
+            self.account_for(pass_over_hook(document, header))
+            return
         gvk = header.gvk
         spec = document.value.get("spec")
         problems = [*document.problems, *header.problems, *find_misspelt_fields(document)]

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable
 
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Resource
+from gitsync.model.unit import Unit
 
 SUFFIXES = (".yaml", ".yml", ".json")
 """Of files that may have manifests."""
@@ -21,7 +22,9 @@ KUSTOMIZATIONS = frozenset({"kustomization.yaml", "kustomization.yml", "Kustomiz
 """Names of kustomization files, which are also the paths of their results."""
 
 
-UNBUILT = frozenset({"KustomizationFailed", "OtherSource", "UnitsConflict", "UnitLeftOut"})
+UNBUILT = frozenset(
+    {"ApplicationFailed", "GeneratorNotFollowed", "KustomizationFailed", "OtherSource", "UnitsConflict", "UnitLeftOut"}
+)
 """Codes of problems of units that have no manifests in this run."""
 
 
@@ -38,6 +41,14 @@ def find_parts(paths: Iterable[str]) -> tuple[str, ...]:
 def find_unit_name(resource: Resource) -> str:
     """Return the name of the unit of a resource, as records keep it."""
     return resource.unit.name if resource.unit else find_unit(resource.source.path)
+
+
+def find_own_path(path: str, unit: Unit | None) -> str:
+    """Return the path in the source of a file by its path in the result of a unit: files that a unit has as they are
+    begin with its name there.
+    """
+    own = path.removeprefix(f"{unit.name}/") if unit and unit.selection else path
+    return own if unit and own in unit.contents else path
 
 
 def is_inside(unit: str, folder: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 
 class UnitKind(StrEnum):
@@ -15,6 +15,7 @@ class UnitKind(StrEnum):
     KUSTOMIZATION = "kustomization"
     CHART = "chart"
     FLUX = "flux"
+    APPLICATION = "application"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,16 +85,32 @@ class UnitOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FileSelection:
+    """The files of a folder that are manifests as they are: all that match `include` and not `exclude`, globs or ""."""
+
+    recurses: bool = False
+    include: str = ""
+    exclude: str = ""
+
+
+_TITLES: Final = {UnitKind.FLUX: "Kustomization", UnitKind.APPLICATION: "Application"}
+"""The kinds of objects that declare units."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
     """`name` is what records and messages call it: for a folder or a kustomization its folder ("." at the root), for
-    a Flux object the folder where following began, its namespace and its name. `path` is the folder that is built (""
-    at the root), and `file` the file that declares the unit, in `line`, "" for a plain folder. `contents` are the files
-    that it was built of, by path. `is_named` tells that gitsync.yaml names the unit itself. `release` says how a chart
-    is rendered, None if the folder is not one.
+    an object of a controller the folder where following began, its namespace and its name. `path` is the folder that is
+    built ("" at the root), and `file` the file that declares the unit, in `line`, "" for a plain folder. `contents` are
+    the files that it was built of, by path. `is_named` tells that gitsync.yaml names the unit itself. `release` says
+    how a chart is rendered, None if the folder is not one.
 
-    `home` is the folder where following objects of controllers began ("" at the root). The others are settings of such
-    an object: `changes` are fields that go over those of the folder's kustomization, `depends_on`
-    the names of units that come first, and a unit that is suspended is not written.
+    The others are settings of an object of a controller. `home` is the folder where following began. `changes` are
+    fields that go over those of the folder's kustomization; with a `selection`, the files are read as they are instead.
+    `namespace` is that of manifests that name none. `depends_on` are the names of units that come first, and `waves`
+    those of the units that led to it, outermost first, each with its place in the order there. What a unit no longer
+    contains is kept unless it `prunes`, and what was in it when its object was removed, unless it `cascades`. A unit
+    with a `refusal` is not built, and one that is suspended is not written.
     """
 
     name: str
@@ -106,20 +123,30 @@ class Unit:
     release: ChartRelease | None = None
     changes: Mapping[str, Any] = field(default_factory=dict)
     depends_on: tuple[str, ...] = ()
+    waves: tuple[tuple[str, int], ...] = ()
+    selection: FileSelection | None = None
+    namespace: str = ""
+    refusal: str = ""
     prunes: bool = True
+    cascades: bool = True
     is_suspended: bool = False
     is_named: bool = False
     contents: Mapping[str, bytes] = field(default_factory=dict, compare=False, repr=False)  # a Secret may be among them
 
     @property
+    def title(self) -> str:
+        """What messages call it: the kind of its object, if it has one, and its name."""
+        return f"{_TITLES[self.kind]} {self.name}" if self.kind in _TITLES else self.name
+
+    @property
     def is_declared(self) -> bool:
         """Tell whether an object of a controller declares it."""
-        return self.kind is UnitKind.FLUX
+        return self.kind in _TITLES
 
     @property
     def renders(self) -> bool:
         """Whether its manifests are made of its files, and not read as they are."""
-        return self.kind is not UnitKind.FOLDER
+        return self.kind is not UnitKind.FOLDER and self.selection is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,73 +1,102 @@
-"""The order of units: what a Flux Kustomization builds comes after what `spec.dependsOn` names.
+"""The order of units and of waves: what Flux's `spec.dependsOn` and the sync waves of Argo CD put first.
 
-Flux waits until a dependency is Ready. So a resource that does not depend on another one of its unit depends on those
-of the units before it that no other one there needs; a resource that fails then blocks the units after its own.
+Both wait until what comes first is ready. So a resource that does not depend on another one of its group depends on
+those of the group before that no other one there needs; a resource that fails then blocks the groups after its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
+from gitsync.manifests.sync_options import read_wave
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Prepared
+from gitsync.model.unit import Unit, UnitKind
+
+_Group = frozenset[Key]
 
 
 def order_units(prepared: Sequence[Prepared]) -> tuple[Prepared, ...]:
-    """Return the resources, with the dependencies that the order of their units adds.
+    """Return the resources, with the dependencies that the order of their units and waves adds.
 
     A dependency that would close a circle is left out: owners and references go first.
     """
-    units = _find_units(prepared)
-    if not units:
+    pairs = [*_list_units(prepared), *_list_waves(prepared)]
+    if not pairs:
         return tuple(prepared)
-    members, added = _group_by_unit(prepared), dict[Key, frozenset[Key]]()
-    depends_on = {one.key: one.depends_on for one in prepared}
-    for name, unit in sorted(units.items()):
-        for before in unit:
-            if before in members and not _reaches(members[before], members[name], depends_on):
-                last = _find_last(members[before], depends_on)
-                for key in _find_first(members[name], depends_on):
-                    added[key] = added.get(key, frozenset()) | last
-                    depends_on[key] = (*depends_on[key], *last)
+    order = _Order(prepared)
+    for before, after in pairs:
+        order.put(before, after)
     return tuple(
-        replace(one, depends_on=tuple(sorted({*one.depends_on, *added[one.key]}))) if one.key in added else one
+        replace(one, depends_on=tuple(sorted({*one.depends_on, *order.added[one.key]})))
+        if one.key in order.added
+        else one
         for one in prepared
     )
 
 
-def _find_units(prepared: Iterable[Prepared]) -> dict[str, tuple[str, ...]]:
-    """The names of the units that come before each, for those that have some."""
-    units = (one.resource.unit for one in prepared)
-    return {unit.name: unit.depends_on for unit in units if unit is not None and unit.depends_on}
+class _Order:
+    """The dependencies of resources. Mutable: those of groups are added to it."""
+
+    def __init__(self, prepared: Iterable[Prepared]) -> None:
+        self.added: dict[Key, set[Key]] = {}
+        self._needed_by: dict[Key, set[Key]] = defaultdict(set)
+        self._depends_on = {one.key: one.depends_on for one in prepared}
+        for key, others in self._depends_on.items():
+            for other in others:
+                self._needed_by[other].add(key)
+
+    def put(self, before: _Group, after: _Group) -> None:
+        """Put one group before another, as far as none of it waits for the other."""
+        last = before - {other for key in before for other in self._depends_on[key]}
+        first = [key for key in sorted(after) if not any(other in after for other in self._depends_on[key])]
+        for key in first:
+            if new := last - self._find_waiting(key):
+                self.added.setdefault(key, set()).update(new)
+                for other in new:
+                    self._needed_by[other].add(key)
+
+    def _find_waiting(self, key: Key) -> set[Key]:
+        """A resource, and all that depend on it, over any number of others."""
+        pending, found = [key], {key}
+        while pending:
+            for other in self._needed_by[pending.pop()] - found:
+                found.add(other)
+                pending.append(other)
+        return found
 
 
-def _group_by_unit(prepared: Iterable[Prepared]) -> dict[str, frozenset[Key]]:
-    groups: dict[str, set[Key]] = {}
+def _list_units(prepared: Iterable[Prepared]) -> Iterator[tuple[_Group, _Group]]:
+    """The resources of each unit that comes before another one, with those of that."""
+    members: dict[str, set[Key]] = defaultdict(set)
+    units: dict[str, Unit] = {}
     for one in prepared:
-        if one.resource.unit is not None:
-            groups.setdefault(one.resource.unit.name, set()).add(one.key)
-    return {name: frozenset(keys) for name, keys in groups.items()}
+        if (unit := one.resource.unit) is not None:
+            units[unit.name] = unit
+            members[unit.name].add(one.key)
+    for name, unit in sorted(units.items()):
+        yield from (
+            (frozenset(members[before]), frozenset(members[name])) for before in unit.depends_on if before in members
+        )
 
 
-def _find_first(members: Collection[Key], depends_on: Mapping[Key, tuple[Key, ...]]) -> list[Key]:
-    """Those that depend on no other of them."""
-    return [key for key in sorted(members) if not any(other in members for other in depends_on[key])]
+def _list_waves(prepared: Iterable[Prepared]) -> Iterator[tuple[_Group, _Group]]:
+    """The resources of each wave with those of the next: inside of an Application, and of those that it declares."""
+    waves: dict[str, dict[int, set[Key]]] = defaultdict(lambda: defaultdict(set))
+    for one in prepared:
+        for scope, wave in _find_waves(one):
+            waves[scope][wave].add(one.key)
+    for _, groups in sorted(waves.items()):
+        yield from pairwise(frozenset(groups[wave]) for wave in sorted(groups))
 
 
-def _find_last(members: Collection[Key], depends_on: Mapping[Key, tuple[Key, ...]]) -> frozenset[Key]:
-    """Those that no other of them depends on."""
-    return frozenset(members) - {other for key in members for other in depends_on[key]}
-
-
-def _reaches(start: Iterable[Key], goal: Collection[Key], depends_on: Mapping[Key, tuple[Key, ...]]) -> bool:
-    """Tell whether one of `start` depends on one of `goal`, over any number of others."""
-    pending, seen = list(start), set[Key]()
-    while pending:
-        key = pending.pop()
-        if key in goal:
-            return True
-        if key not in seen:
-            seen.add(key)
-            pending.extend(depends_on.get(key, ()))
-    return False
+def _find_waves(one: Prepared) -> tuple[tuple[str, int], ...]:
+    """The units that a resource is in, outermost first, each with the wave of it there."""
+    unit = one.resource.unit
+    if unit is None:
+        return ()
+    own = ((unit.name, read_wave(one.resource.annotations)),) if unit.kind is UnitKind.APPLICATION else ()
+    return (*unit.waves, *own)

@@ -38,14 +38,14 @@ class Reading(NamedTuple):
 
 
 class _LastManifest(NamedTuple):
-    """The last manifest of a resource: its policy (None for an unknown one), its file and its units. `flux` is the unit
-    if a Kustomization of Flux built it.
+    """The last manifest of a resource: its policy (None for an unknown one), its file and its units. `declared` is
+    the unit if an object of a controller declares it.
     """
 
     policy: Policy | None = None
     path: str = ""
     units: tuple[str, ...] = ()
-    flux: Unit | None = None
+    declared: Unit | None = None
 
 
 def find_departures(
@@ -61,7 +61,10 @@ def find_departures(
 
 def _make_departure(source: Checkout, record: Record, last: _LastManifest) -> Departure:
     reason = _explain_removal(source, record, last)
-    policy = _restrict(last.policy or record.policy, _find_unit(source, last.units or (record.unit,)))
+    unit = _find_unit(source, last.units or (record.unit,))
+    policy = _restrict(last.policy or record.policy, unit)
+    if unit is None and last.declared and not last.declared.cascades and policy is Policy.MANAGE:
+        policy = Policy.DETACH_ON_DELETE
     return Departure(policy=policy, path=last.path, units=last.units, reason=reason)
 
 
@@ -111,9 +114,9 @@ def _read_last_manifests(
     found: dict[Key, _LastManifest] = {}
     for one in (one for one in manifests.resources if one.key in removed):
         units = (*(found[one.key].units if one.key in found else ()), find_unit_name(one))
-        flux = one.unit if one.unit and one.unit.is_declared else None
+        declared = one.unit if one.unit and one.unit.is_declared else None
         decision = decide_policy(one, manifests.namespaces, default)
-        found[one.key] = _LastManifest(decision.policy if decision else None, one.source.path, units, flux)
+        found[one.key] = _LastManifest(decision.policy if decision else None, one.source.path, units, declared)
     return found
 
 
@@ -121,10 +124,12 @@ def _explain_removal(source: Checkout, record: Record, last: _LastManifest) -> s
     """A sentence for people; the plain one if nothing more is known."""
     path, unit = last.path, last.units[0] if last.units else record.unit
     is_built = any(unit == one.name for one in source.units.values())
-    if last.flux and not is_built and is_inside(unit, source.wanted.path):
-        return f"Removed from git: the Kustomization {unit} is no longer built (it was declared in {last.flux.file})."
+    if last.declared and not is_built and is_inside(unit, source.wanted.path):
+        return (
+            f"Removed from git: the {last.declared.title} is no longer built (it was declared in {last.declared.file})."
+        )
     if unit and not is_inside(unit, source.wanted.path):
-        kind = "unit" if last.flux else "folder"
+        kind = "unit" if last.declared else "folder"
         return f"Removed from git: its {kind} {unit} is not in --path {source.wanted.path}."
     if path in source.ignored:
         return f"Removed from git: its file {path} is now ignored by .gitsyncignore."

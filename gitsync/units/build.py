@@ -15,13 +15,14 @@ from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit, UnitKind
 from gitsync.units.builds import BuildJob, Builds
 from gitsync.units.closure import KustomizationReader, find_inputs
+from gitsync.units.directories import list_directory, read_directories
 from gitsync.units.flux_build import lay_out, make_metadata_fields, place_at_object
 from gitsync.units.helm import list_chart_inputs, make_chart_job
 from gitsync.units.kustomization import find_inline_fault, resolve
 from gitsync.units.kustomize import KustomizeJob, has_tool
 from gitsync.units.object_reader import may_declare
 from gitsync.units.tree import SourceTree, find_folder
-from gitsync.units.unbuildable import ChartError, UnbuildableError
+from gitsync.units.unbuildable import ApplicationError, ChartError, UnbuildableError
 
 _ASO_GROUP = re.compile(rb"\b[a-z0-9]+\.azure\.com(?:/v|[\"'\s,}]|\Z)", re.IGNORECASE)
 _REACHED = re.compile(r"recursed accumulation of path '([^']+)'")
@@ -46,7 +47,11 @@ def build_units(units: Sequence[Unit], reader: KustomizationReader, builds: Buil
     SourceError if no tool is installed and a unit has manifests of ASO.
     """
     by_name = {unit.name: unit for unit in units if not _is_component(unit, reader)}
-    jobs, errors = _make_jobs(by_name, reader)
+    refused = {name: _refuse(unit) for name, unit in by_name.items() if unit.refusal}
+    accepted = {name: unit for name, unit in by_name.items() if name not in refused}
+    directories = read_directories((unit for unit in accepted.values() if unit.selection), reader)
+    jobs, errors = _make_jobs({name: unit for name, unit in accepted.items() if not unit.selection}, reader)
+    errors |= {**refused, **directories.errors}
     runnable = jobs if has_tool() else {name: job for name, job in jobs.items() if _may_run(by_name[name], job)}
     results = dict(zip(runnable, builds.run(tuple(runnable.values())), strict=True))
     texts = {name: text for name, text in results.items() if isinstance(text, bytes)}
@@ -54,13 +59,18 @@ def build_units(units: Sequence[Unit], reader: KustomizationReader, builds: Buil
     errors |= {name: _make_no_tool(job.path) for name, job in jobs.items() if name not in results}
     errors |= {name: place_at_object(error, by_name[name]) for name, error in errors.items() if _is_made(error, reader)}
     return BuiltUnits(
-        files={_make_result_path(by_name[name]): text for name, text in texts.items()},
+        files={**directories.files, **{_make_result_path(by_name[name]): text for name, text in texts.items()}},
         units={
-            _make_result_path(by_name[name]): _add_contents(by_name[name], jobs[name], text)
-            for name, text in texts.items()
+            **directories.units,
+            **{
+                _make_result_path(by_name[name]): _add_contents(by_name[name], jobs[name], text)
+                for name, text in texts.items()
+            },
         },
         problems=_make_problems({name: (by_name[name], error) for name, error in errors.items()}, reader),
-        used=frozenset(path for name in texts for path in jobs[name].files),
+        used=frozenset(path for name in texts for path in jobs[name].files).union(
+            *(unit.contents for unit in directories.units.values())
+        ),
     )
 
 
@@ -76,6 +86,10 @@ def list_inputs(units: Iterable[Unit], reader: KustomizationReader) -> frozenset
 
 
 def _find_inputs(unit: Unit, reader: KustomizationReader) -> Iterable[str]:
+    if unit.refusal:
+        raise _refuse(unit)
+    if unit.selection is not None:
+        return list_directory(unit, reader)
     if unit.release is not None:
         return list_chart_inputs(unit, reader)
     return (path for path in find_inputs(*_find_start(unit, reader)) if path in reader.tree.paths)
@@ -91,9 +105,15 @@ def _may_run(unit: Unit, job: BuildJob) -> bool:
     return unit.release is not None or mentions_aso(job.files.values())
 
 
+def _refuse(unit: Unit) -> UnbuildableError:
+    message = f"{unit.title} was not built. {unit.refusal}"
+    hint = f"Commit what it builds to, or exclude {unit.file} with .gitsyncignore."
+    return ApplicationError(message, hint=hint, path=unit.file, line=unit.line)
+
+
 def _find_start(unit: Unit, reader: KustomizationReader) -> tuple[str, KustomizationReader]:
     """The kustomization of a unit, and the source that it is in. UnbuildableError if there is none."""
-    return lay_out(unit, reader) if unit.kind is UnitKind.FLUX else (unit.file, reader)
+    return lay_out(unit, reader) if unit.is_declared else (unit.file, reader)
 
 
 def _is_component(unit: Unit, reader: KustomizationReader) -> bool:

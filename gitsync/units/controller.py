@@ -4,12 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Final
 
 from gitsync.manifests.yaml_documents import Document
-from gitsync.units.declarations import Declarations
+from gitsync.model.problem import Problem
+from gitsync.units.closure import KustomizationReader
+from gitsync.units.declarations import Declarations, ThisRepository
+from gitsync.units.object_fields import InvalidFieldError
 
-Reader = Callable[[Document], Declarations]
+_FIX: Final = "Fix it: until then nothing that it builds is read, and nothing of it is deleted."
+
+
+@dataclass(frozen=True, slots=True)
+class SourceView:
+    """What an object may refer to: the files of the source, and the repository that they are in. `used` has the paths
+    of files that were read for an object. Mutable: readers add to it.
+    """
+
+    reader: KustomizationReader
+    repository: ThisRepository = field(default_factory=ThisRepository)
+    used: set[str] = field(default_factory=set)
+
+
+Reader = Callable[[Document, SourceView], Declarations]
 """Returns what one object declares. InvalidFieldError if it cannot be read."""
 
 
@@ -23,3 +41,17 @@ class Controller:
     mentions: re.Pattern[bytes]
     readers: Mapping[tuple[str, str], Reader]
     invalid: str
+
+    def explain(self, error: InvalidFieldError, document: Document) -> Problem:
+        """The problem of an object that cannot be read."""
+        return error.make_problem(document, code=self.invalid, hint=_FIX)
+
+    def explain_hidden(self, problem: Problem) -> Problem:
+        """The problem of a file that does not parse, and may have objects."""
+        return Problem(
+            code=self.invalid,
+            message=f"The file mentions {self.name}, but cannot be read, so the objects in it are not known.",
+            hint=_FIX,
+            path=problem.path,
+            line=problem.line,
+        )

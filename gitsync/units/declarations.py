@@ -5,13 +5,17 @@ The readers of Flux's and Argo CD's objects make them, and `following` follows t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from gitsync.formats.repository_name import normalize_repository
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.unit import Unit
+
+DEFAULT_REVISIONS: Final = frozenset({"", "HEAD", "main", "master"})
+"""Names of the default branch. What is read may be a commit of a pull request to it, or a copy without branches."""
 
 
 class ObjectName(NamedTuple):
@@ -35,16 +39,49 @@ class SourceName(NamedTuple):
         return f"{self.kind} {self.namespace}/{self.name}"
 
 
+class GitAddress(NamedTuple):
+    """A source that is named by its URL. `chart` is that of a Helm repository, "" for a repository of git."""
+
+    url: str
+    revision: str = ""
+    chart: str = ""
+
+    def __str__(self) -> str:
+        return f"the chart {self.chart} of {self.url}" if self.chart else self.url
+
+
+@dataclass(frozen=True, slots=True)
+class ThisRepository:
+    """The repository that is read. `find_name` returns its name (`normalize_repository`), "" if it has no remote, and
+    `find_branch` that of the branch, "" if it is not known.
+    """
+
+    find_name: Callable[[], str] = str
+    find_branch: Callable[[], str] = str
+
+    def has_url(self, url: str) -> bool:
+        name = self.find_name()
+        return bool(name) and normalize_repository(url) == name
+
+    def has_revision(self, revision: str) -> bool:
+        """Tell whether what is read stands for this revision, the name of a branch or "HEAD"."""
+        branch = revision.removeprefix("refs/heads/")
+        return branch in DEFAULT_REVISIONS or branch == self.find_branch()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredUnit:
     """A unit, the object that declares it, and its source. `unit` and those in its `depends_on` have the names of their
-    objects: the place where following began is added later.
+    objects: the place where following began is added later. Lower waves go
+    first. `suspended_by` is the field that suspends it.
     """
 
     kind: str = "Kustomization"
     key: ObjectName
-    source: SourceName
+    source: SourceName | GitAddress
+    wave: int = 0
     unit: Unit
+    suspended_by: str = "spec.suspend"
 
     @property
     def declared_at(self) -> SourceLocation:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import yaml
 
-from gitsync.model.unit import Unit
+from gitsync.model.unit import Unit, UnitKind
 from gitsync.units.closure import KustomizationReader, find_inputs
 from gitsync.units.tree import SourceTree, list_folders
 from gitsync.units.unbuildable import UnbuildableError
@@ -92,12 +92,12 @@ def _load(path: str, reader: KustomizationReader) -> Mapping[str, Any]:
 
 
 def place_at_object(error: UnbuildableError, unit: Unit) -> UnbuildableError:
-    """The error of a kustomization that is not in the source as it is built: at the object of Flux."""
+    """The error of a kustomization that is not in the source as it is built: at its object."""
     problem = error.problem
     kustomization = posixpath.join(unit.path, GENERATED)
-    message = problem.message.replace(f"{kustomization} cannot be built", f"Kustomization {unit.name} cannot be built")
+    message = problem.message.replace(f"{kustomization} cannot be built", f"{unit.title} cannot be built")
     hint = problem.hint
-    if hint.startswith("Run `kustomize"):
+    if unit.kind is UnitKind.FLUX and hint.startswith("Run `kustomize"):
         arguments = f"{posixpath.basename(unit.name)} --path {unit.path or '.'} --kustomization-file {unit.file}"
         hint = f"Run `flux build kustomization {arguments} --dry-run`."
     return UnbuildableError(message, hint=hint, path=unit.file, line=unit.line)

@@ -14,7 +14,7 @@ from typing import Any, Final
 from gitsync.manifests.yaml_documents import Document
 from gitsync.model.unit import Substitution, Unit, UnitKind, UnitOptions, ValuesReference
 from gitsync.problems.field_path import FieldPath
-from gitsync.units.controller import Controller
+from gitsync.units.controller import Controller, SourceView
 from gitsync.units.declarations import Declarations, DeclaredUnit, ObjectName, SourceName
 from gitsync.units.flux_variables import CHANGES
 from gitsync.units.object_fields import (
@@ -39,7 +39,7 @@ NAMESPACE: Final = "flux-system"
 _HOLDERS: Final = frozenset({"ConfigMap", "Secret"})
 
 
-def _read_repository(document: Document) -> Declarations:
+def _read_repository(document: Document, _: SourceView) -> Declarations:
     name = SourceName("GitRepository", *read_key(document, NAMESPACE))
     is_bootstrapped = posixpath.basename(document.path) == BOOTSTRAP_FILE
     return Declarations(
@@ -48,7 +48,7 @@ def _read_repository(document: Document) -> Declarations:
     )
 
 
-def _read_kustomization(document: Document) -> Declarations:
+def _read_kustomization(document: Document, _: SourceView) -> Declarations:
     key = read_key(document, NAMESPACE)
     declared = DeclaredUnit(
         key=key,

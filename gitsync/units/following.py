@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import posixpath
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Final
 
-from gitsync.formats.repository_name import normalize_repository
 from gitsync.manifests.units import ROOT
 from gitsync.model.problem import Level, Problem
-from gitsync.model.unit import Unit
-from gitsync.units.declarations import Declarations, DeclaredUnit, SourceName
-from gitsync.units.tree import find_folder, is_below, list_folders
+from gitsync.model.unit import FileSelection, Unit, UnitKind
+from gitsync.units.declarations import Declarations, DeclaredUnit, GitAddress, SourceName, ThisRepository
+from gitsync.units.selection import CoveredFolders, selects
+from gitsync.units.tree import find_folder, list_folders
 
 MOST: Final = 2000
 """The most objects that are followed."""
@@ -38,19 +38,24 @@ Read = Callable[[Unit], Declarations]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Followed:
-    """The units of the objects that were followed, in their order, and what was not followed, as problems."""
+    """The units of the objects that were followed, in their order, and what was not followed, as problems. Files that
+    are `covered` are not read in any other way.
+    """
 
     units: tuple[Unit, ...] = ()
     problems: tuple[Problem, ...] = ()
+    covered: CoveredFolders = field(default_factory=CoveredFolders)
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """An object; `home` is the folder where following began, and `depth` counts those that led to it."""
+    """An object; `home` is the folder where following began, and `outer` are the units that led to it, each with the
+    wave of the object there.
+    """
 
     one: DeclaredUnit
     home: str
-    depth: int = 0
+    outer: tuple[tuple[str, int], ...] = ()
 
     @property
     def name(self) -> str:
@@ -63,7 +68,7 @@ class _Follower:
 
     build: Build
     read: Read
-    find_repository: Callable[[], str]
+    repository: ThisRepository
     repositories: dict[SourceName, str]
     bootstrapped: set[SourceName]
     units: dict[str, Unit] = field(default_factory=dict)
@@ -104,7 +109,11 @@ class _Follower:
             self.inside[unit.name] = objects
             self.repositories.update(objects.repositories)
             self.bootstrapped.update(objects.bootstrapped)
-            found += [_Found(one, outer.home, outer.depth + 1) for one in objects.units]
+            has_waves = unit.kind is UnitKind.APPLICATION
+            found += [
+                _Found(one, outer.home, (*outer.outer, (unit.name, one.wave if has_waves else 0)))
+                for one in objects.units
+            ]
         return found
 
     def list_inside(self) -> Iterator[Problem]:
@@ -125,41 +134,55 @@ class _Follower:
         return released
 
     def find_limit(self, found: _Found) -> Problem | None:
-        if found.depth > DEEPEST:
+        if len(found.outer) > DEEPEST:
             return _make_problem(found, "TooDeep", f"More than {DEEPEST} others lead to it.")
         if len(self.units) >= MOST:
             return _make_problem(found, "TooManyUnits", f"More than {MOST} objects are not followed.")
         return None
 
-    def is_here(self, source: SourceName) -> bool:
-        """Tell whether a source is this repository."""
+    def find_home(self, one: DeclaredUnit) -> str:
+        """The folder of an object; for one that applies the folder it is in, that folder."""
+        unit = one.unit
+        return unit.path if self.is_here(one.source) and selects(unit, unit.file) else find_folder(unit.file)
+
+    def is_here(self, source: SourceName | GitAddress) -> bool:
+        """Tell whether a source is this repository, at the revision that is read."""
+        if isinstance(source, GitAddress):
+            return self.has_files(source) and self.repository.has_revision(source.revision)
         if source == BOOTSTRAP_NAME or source in self.bootstrapped:
             return True
         url = self.repositories.get(source)
-        return url is not None and normalize_repository(url) == self.find_repository()
+        return url is not None and self.repository.has_url(url)
+
+    def has_files(self, source: SourceName | GitAddress) -> bool:
+        """Tell whether a source is this repository at any revision. That of Flux is not compared."""
+        return isinstance(source, GitAddress) and not source.chart and self.repository.has_url(source.url)
+
+    def find_covered(self) -> CoveredFolders:
+        """The folders of all objects, also of those that are built from another revision."""
+        others = (one.one.unit for one in self.waiting if self.has_files(one.one.source))
+        return CoveredFolders.of((*self.units.values(), *others))
 
 
-def follow(start: Declarations, build: Build, read: Read, find_repository: Callable[[], str]) -> Followed:
-    """Return the units of all objects that lead from `start`.
-
-    `find_repository` returns the name of this repository (`normalize_repository`), "" if it has no remote. What is
-    built from another source, or declared more than `DEEPEST` deep, is a problem.
+def follow(start: Declarations, build: Build, read: Read, repository: ThisRepository) -> Followed:
+    """Return the units of all objects that lead from `start`. What is built from another source than `repository`, or
+    declared more than `DEEPEST` deep, is a problem.
     """
-    follower = _Follower(build, read, find_repository, dict(start.repositories), set(start.bootstrapped))
+    follower = _Follower(build, read, repository, dict(start.repositories), set(start.bootstrapped))
     here = [one for one in start.units if follower.is_here(one.source)]
     outer = _select_outer(start.units, here)
-    follower.follow(_Found(one, _find_home(one)) for one in outer)
-    units = follower.units
-    folders = frozenset(unit.path for unit in units.values())
-    # The files of folders that are built are read from what it builds of them.
-    begun = (one for one in start.problems if not _is_in_any(one.path, folders))
+    follower.follow(_Found(one, follower.find_home(one)) for one in outer)
+    units, covered = follower.units, follower.find_covered()
+    # The files of folders that are built are read from what is built of them.
+    begun = (one for one in start.problems if not covered.has(one.path))
     return Followed(
         units=tuple(units.values()),
+        covered=covered,
         problems=_join(
             (_widen(one, _guess_home(one.path)) for one in begun),
             follower.list_inside(),
             follower.problems,
-            map(_pass_over, follower.waiting),
+            (_pass_over(one, has_files=follower.has_files(one.one.source)) for one in follower.waiting),
             (_warn_suspended(follower.found[name]) for name, unit in units.items() if unit.is_suspended),
             _find_circles(units),
         ),
@@ -184,25 +207,20 @@ def _widen(problem: Problem, home: str) -> Problem:
 
 def _select_outer(found: Sequence[DeclaredUnit], here: Sequence[DeclaredUnit]) -> tuple[DeclaredUnit, ...]:
     """The objects that no other one builds: those inside are found again, with its changes and variables."""
-    builders: dict[str, set[str]] = {}
+    builders: dict[str, dict[FileSelection | None, dict[str, Unit]]] = {}
     for one in here:
-        builders.setdefault(one.unit.path, set()).add(one.unit.name)
-    outer = tuple(one for one in found if not _is_built_by_another(one, builders))
+        builders.setdefault(one.unit.path, {}).setdefault(one.unit.selection, {})[one.unit.name] = one.unit
+    outer = tuple(one for one in found if not _is_built_by_another(one.unit, builders))
     return outer or tuple(found)  # in a circle, none is outside
 
 
-def _is_built_by_another(one: DeclaredUnit, builders: Mapping[str, set[str]]) -> bool:
-    return any(builders.get(folder, set()) - {one.unit.name} for folder in list_folders(one.unit.file))
-
-
-def _is_in_any(path: str, folders: Collection[str]) -> bool:
-    return any(folder in folders for folder in list_folders(path))
-
-
-def _find_home(one: DeclaredUnit) -> str:
-    """The folder of an object; for one that applies the folder it is in, that folder."""
-    unit = one.unit
-    return unit.path if is_below(unit.file, unit.path) else posixpath.dirname(unit.file)
+def _is_built_by_another(
+    inner: Unit, builders: Mapping[str, Mapping[FileSelection | None, Mapping[str, Unit]]]
+) -> bool:
+    """Tell whether a unit, by its folder and the files that it selects there, builds the file of another one."""
+    selecting = chain.from_iterable(builders.get(folder, {}).values() for folder in list_folders(inner.file))
+    others = (next((unit for name, unit in units.items() if name != inner.name), None) for units in selecting)
+    return any(other is not None and selects(other, inner.file) for other in others)
 
 
 def _warn_suspended(found: _Found) -> Problem:
@@ -211,16 +229,15 @@ def _warn_suspended(found: _Found) -> Problem:
         problem,
         level=Level.WARNING,
         message=f"{found.one.kind} {found.name} is suspended: nothing of it is written or deleted.",
-        hint="Remove spec.suspend to resume it.",
+        hint=f"Remove {found.one.suspended_by} to resume it.",
         unit="",
     )
 
 
 def _make_unit(found: _Found) -> Unit:
     unit, home = found.one.unit, found.home
-    return replace(
-        unit, name=found.name, home=home, depends_on=tuple(_make_name(home, other) for other in unit.depends_on)
-    )
+    depends_on = tuple(_make_name(home, other) for other in unit.depends_on)
+    return replace(unit, name=found.name, home=home, depends_on=depends_on, waves=found.outer)
 
 
 def _make_name(home: str, name: str) -> str:
@@ -232,12 +249,23 @@ def _make_duplicate(found: _Found, known: _Found) -> Problem:
     return replace(problem, hint="Keep one of them, or point --path to one cluster.")
 
 
-def _pass_over(found: _Found) -> Problem:
+def _pass_over(found: _Found, *, has_files: bool) -> Problem:
     source = found.one.source
-    problem = _make_problem(found, "OtherSource", f"It is built from {source}, which is not this repository.")
-    is_git = source.kind == BOOTSTRAP_NAME.kind
-    hint = f"If it is, declare {source} in this repository with the URL of its remote." if is_git else ""
+    if isinstance(source, GitAddress) and has_files:
+        problem = _make_problem(found, "OtherSource", f"It is built from the revision {source.revision}.")
+        hint = f"Read that revision: set --ref {source.revision}."
+    else:
+        problem = _make_problem(found, "OtherSource", f"It is built from {source}, which is not this repository.")
+        hint = _say_how_to_tell(source)
     return replace(problem, level=Level.WARNING, hint=hint, unit=found.name)
+
+
+def _say_how_to_tell(source: SourceName | GitAddress) -> str:
+    """How a source is known to be this repository, as an order; "" for one that cannot be."""
+    if isinstance(source, GitAddress):
+        return "" if source.chart else "If it is, read a clone with a remote of this URL."
+    is_git = source.kind == BOOTSTRAP_NAME.kind
+    return f"If it is, declare {source} in this repository with the URL of its remote." if is_git else ""
 
 
 def _find_circles(units: Mapping[str, Unit]) -> Iterator[Problem]:

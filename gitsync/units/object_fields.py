@@ -102,3 +102,8 @@ def read_path(document: Document, where: FieldPath) -> str:
     if path == ".." or path.startswith("../") or "\0" in path:
         raise InvalidFieldError(where, f"The path {text!r} leads out of the repository.")
     return "" if path == "." else path
+
+
+def read_optional(document: Document, where: FieldPath) -> str:
+    """A text, "" if it is not set."""
+    return "" if find_field(document, where) in ("", None) else read_text(document, where)

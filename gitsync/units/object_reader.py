@@ -10,35 +10,31 @@ from typing import Final
 from gitsync.manifests.list_items import split_list
 from gitsync.manifests.metadata import is_object
 from gitsync.manifests.origins import Origins
+from gitsync.manifests.units import find_own_path
 from gitsync.manifests.yaml_documents import Document, read_documents
-from gitsync.model.problem import Problem
 from gitsync.model.unit import Unit
-from gitsync.units.controller import Controller
+from gitsync.units.argocd_sets import ARGO_CD
+from gitsync.units.controller import Controller, SourceView
 from gitsync.units.declarations import Declarations, join_declarations
 from gitsync.units.flux_objects import FLUX
 from gitsync.units.flux_variables import FluxVariables
 from gitsync.units.object_fields import InvalidFieldError, find_type
 
-CONTROLLERS: Final = (FLUX,)
-
-_FIX: Final = "Fix it: until then nothing that it builds is read, and nothing of it is deleted."
+CONTROLLERS: Final = (FLUX, ARGO_CD)
 
 
 def find_declarations(
-    files: Mapping[str, bytes],
-    units: Mapping[str, Unit] | None = None,
-    variables: FluxVariables | None = None,
+    files: Mapping[str, bytes], units: Mapping[str, Unit], variables: FluxVariables, view: SourceView
 ) -> Declarations:
     """Return what the objects of controllers in files declare. `files` maps a path to its content, `units` that of a
-    built one to its unit, and `variables` has the values of variables in them. A text that does not parse is a problem
-    if it mentions a controller.
+    built one to its unit, `variables` has the values of variables in them, and `view` what they may refer to. A text
+    that does not parse is a problem if it mentions a controller.
     """
-    variables, units = variables or FluxVariables(), units or {}
     found = join_declarations(
         one
         for path, content in sorted(files.items())
         if (mentioned := [each for each in CONTROLLERS if each.mentions.search(content)])
-        for one in _read_file(path, content, units.get(path), mentioned, variables)
+        for one in _read_file(path, content, units.get(path), mentioned, variables, view)
     )
     return replace(found, units=tuple(sorted(found.units, key=lambda one: (one.declared_at, one.key))))
 
@@ -49,23 +45,29 @@ def may_declare(contents: Iterable[bytes]) -> bool:
 
 
 def _read_file(
-    path: str, content: bytes, unit: Unit | None, mentioned: list[Controller], variables: FluxVariables
+    path: str,
+    content: bytes,
+    unit: Unit | None,
+    mentioned: list[Controller],
+    variables: FluxVariables,
+    view: SourceView,
 ) -> Iterator[Declarations]:
-    contents = read_documents(path, content)
-    yield Declarations(problems=tuple(_make_hidden(problem, mentioned) for problem in contents.problems[:1]))
+    own_path = find_own_path(path, unit)
+    contents = read_documents(own_path, content)
+    yield Declarations(problems=tuple(map(mentioned[0].explain_hidden, contents.problems[:1])))
     values, origins = variables.find(unit), Origins()
     for document in chain.from_iterable(map(split_list, contents.documents)):
         controller = _find_controller(document)
         if controller is None:
             continue
-        located = origins.locate(document, unit) if unit else document
+        located = origins.locate(document, unit) if unit and own_path == path else document
         if values is None:
-            yield _read_object(located, controller)
+            yield _read_object(located, controller, view)
             continue
         replaced = variables.replace(located, values, unit)
         yield Declarations(problems=replaced.problems, is_unknown=replaced.is_unknown)
         if not replaced.problems:
-            yield _read_object(replaced.document, controller)
+            yield _read_object(replaced.document, controller, view)
 
 
 def _find_controller(document: Document) -> Controller | None:
@@ -73,19 +75,8 @@ def _find_controller(document: Document) -> Controller | None:
     return next((one for one in CONTROLLERS if is_read and find_type(document) in one.readers), None)
 
 
-def _read_object(document: Document, controller: Controller) -> Declarations:
+def _read_object(document: Document, controller: Controller, view: SourceView) -> Declarations:
     try:
-        return controller.readers[find_type(document)](document)
+        return controller.readers[find_type(document)](document, view)
     except InvalidFieldError as error:
-        return Declarations(problems=(error.make_problem(document, code=controller.invalid, hint=_FIX),))
-
-
-def _make_hidden(problem: Problem, mentioned: list[Controller]) -> Problem:
-    controller = mentioned[0]
-    return Problem(
-        code=controller.invalid,
-        message=f"The file mentions {controller.name}, but cannot be read, so the objects in it are not known.",
-        hint=_FIX,
-        path=problem.path,
-        line=problem.line,
-    )
+        return Declarations(problems=(controller.explain(error, document),))

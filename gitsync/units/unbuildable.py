@@ -18,6 +18,13 @@ class UnbuildableError(Exception):
         self.problem = Problem(code=self._code, message=message, hint=hint, path=path, line=line)
 
 
+class ApplicationError(UnbuildableError):
+    """Ends the reading of one Application of Argo CD."""
+
+    thing: ClassVar = "Application"
+    _code: ClassVar = "ApplicationFailed"
+
+
 class ChartError(UnbuildableError):
     """Ends the rendering of one Helm chart."""
 

@@ -1,4 +1,4 @@
-"""The order that Flux gives units, as dependencies of their resources."""
+"""The order that Flux and Argo CD give units, as dependencies of their resources."""
 
 import pytest
 
@@ -16,13 +16,15 @@ def key(name):
     return Key(GROUP, "ResourceGroup", "default", name)
 
 
-def make(name, unit, *needs, after=()):
+def make(name, unit, *needs, after=(), wave="", outer=()):
+    kind = UnitKind.APPLICATION if wave or outer else UnitKind.FLUX
     resource = Resource(
         key=key(name),
         gvk=GVK(GROUP, "v1api20200601", "ResourceGroup"),
         spec={},
         source=SourceLocation("a.yaml", 1),
-        unit=Unit(name=unit, path=unit, kind=UnitKind.FLUX, depends_on=after),
+        annotations={"argocd.argoproj.io/sync-wave": wave},
+        unit=Unit(name=unit, path=unit, kind=kind, depends_on=after, waves=outer),
     )
     return Prepared(
         resource=resource,
@@ -60,6 +62,50 @@ CASES = {
 def test_units_in_their_order(prepared, expected):
     ordered = {one.key.name: [other.name for other in one.depends_on] for one in order_units(prepared)}
     assert {name: ordered[name] for name in expected} == expected
+
+
+WAVES = {
+    "a lower wave goes first, and none in between is needed": (
+        [make("a", "u", wave="7"), make("b", "u", wave="-3"), make("c", "u", wave="0")],
+        {"a": ["c"], "b": [], "c": ["b"]},
+    ),
+    "all of a wave go before all of the next": (
+        [make("a", "u", wave="1"), make("b", "u", wave="1"), make("c", "u", wave="2"), make("d", "u", wave="2")],
+        {"a": [], "b": [], "c": ["a", "b"], "d": ["a", "b"]},
+    ),
+    "what is no number counts as 0, as in Argo CD": (
+        [make("a", "u", wave="first"), make("b", "u", wave="-1")],
+        {"a": ["b"], "b": []},
+    ),
+    "an owner in a later wave goes first, and the others keep their order": (
+        [make("a", "u", "owner", wave="1"), make("b", "u", wave="1"), make("owner", "u", wave="2")],
+        {"a": ["owner"], "b": [], "owner": ["b"]},
+    ),
+    "waves of two Applications have nothing to do with each other": (
+        [make("a", "u", wave="1"), make("b", "v", wave="2")],
+        {"a": [], "b": []},
+    ),
+    "Applications in waves of the one that declares them, with what they lead to": (
+        [
+            make("a", "inner", outer=(("root", 1), ("outer", 5))),
+            make("b", "other", outer=(("root", 2),)),
+            make("c", "first", outer=(("root", 0),)),
+        ],
+        {"a": ["c"], "b": ["a"], "c": []},
+    ),
+    "a plain folder has no waves": ([make("a", "u", wave=""), make("b", "u", wave="")], {"a": [], "b": []}),
+}
+
+
+@pytest.mark.parametrize(("prepared", "expected"), WAVES.values(), ids=WAVES)
+def test_sync_waves_are_an_order_among_equals(prepared, expected):
+    assert {one.key.name: [other.name for other in one.depends_on] for one in order_units(prepared)} == expected
+
+
+def test_many_applications_in_two_waves_are_ordered_in_no_time():
+    prepared = [make(f"r{n}", f"u{n}", outer=(("root", n % 2),)) for n in range(400)]
+    ordered = order_units(prepared)
+    assert sum(len(one.depends_on) for one in ordered) == 200 * 200
 
 
 def test_two_manifests_of_one_key_keep_their_own_dependencies():

@@ -8,16 +8,19 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 
 import pytest
+from trees import MemoryTree
 
 from gitsync.model.problem import Level
 from gitsync.model.unit import Substitution, Unit, UnitKind, ValuesReference
-from gitsync.units.declarations import Declarations
+from gitsync.units.closure import KustomizationReader
+from gitsync.units.controller import SourceView
+from gitsync.units.declarations import Declarations, ThisRepository
 from gitsync.units.flux_variables import FluxVariables
 from gitsync.units.following import MOST, Followed
 from gitsync.units.following import follow as follow_objects
 from gitsync.units.object_reader import find_declarations
 
-HERE = "github.com/acme/estate"
+VIEW = SourceView(KustomizationReader(MemoryTree({})), ThisRepository(lambda: "github.com/acme/estate"))
 
 
 def kustomization(name: str, path: str = "./infra", *, source: str = "flux-system", more: str = "") -> str:
@@ -63,10 +66,10 @@ def follow(
     def read(unit: Unit) -> Declarations:
         found = below(unit.path)
         units = dict.fromkeys(found, unit) if given or unit.options.substitution else {}  # has no origins
-        return find_declarations(found, units, variables)
+        return find_declarations(found, units, variables, VIEW)
 
-    start_objects = find_declarations(below(start), {}, variables)
-    return follow_objects(start_objects, build, read, lambda: HERE)
+    start_objects = find_declarations(below(start), {}, variables, VIEW)
+    return follow_objects(start_objects, build, read, VIEW.repository)
 
 
 def find_unit(followed: Followed, name: str) -> Unit:
@@ -296,13 +299,14 @@ def test_2000_kustomizations_are_followed_in_one_pass() -> None:
     """Those of another source, in a ring of dependencies, and one more than are followed."""
     ring = (kustomization(f"n{n}", f"./a{n}", more=f"dependsOn: [{{name: n{(n + 1) % 50}}}]") for n in range(MOST + 1))
     others = (kustomization(f"o{n}", source="other") for n in range(300))
-    objects = find_declarations({"clusters/prod/all.yaml": "".join(chain(ring, others)).encode()})
+    files = {"clusters/prod/all.yaml": "".join(chain(ring, others)).encode()}
+    objects = find_declarations(files, {}, FluxVariables(), VIEW)
     built: list[str] = []
     followed = follow_objects(
         objects,
         lambda units: built.extend(unit.name for unit in units),
         lambda unit: Declarations(),
-        lambda: HERE,
+        VIEW.repository,
     )
     assert len(built) == len(set(built)) == len(followed.units) == MOST
     codes = Counter(one.code for one in followed.problems)

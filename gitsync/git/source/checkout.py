@@ -8,9 +8,8 @@ and reported.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -18,7 +17,6 @@ from typing import Self
 from gitsync.config.config_file import FILE_NAME, is_in_repository
 from gitsync.config.source_settings import SourceFile
 from gitsync.errors import SourceError
-from gitsync.formats.repository_name import normalize_repository
 from gitsync.git.access import GitAccess, Remote, open_remote
 from gitsync.git.command import GitFailedError
 from gitsync.git.source.blob import is_content_of
@@ -31,6 +29,7 @@ from gitsync.git.source.local_config import find_headers
 from gitsync.git.source.location import Folder, Url, check_path, check_ref, parse_location
 from gitsync.git.source.revision import Revision
 from gitsync.git.source.signature import check_signature
+from gitsync.git.source.this_repository import name_folder, name_url
 from gitsync.git.source.trusted_keys import TrustedKeys
 from gitsync.git.source.worktree import (
     FolderListing,
@@ -129,10 +128,10 @@ def open_checkout(  # noqa: PLR0913 - each says what is read
     source = parse_location(location)
     wanted = Wanted(path=check_path(path), entries=units, builds=builds or Builds(grace=access.grace))
     if isinstance(source, Url):
-        wanted = replace(wanted, follow=FollowContext(lambda: normalize_repository(source.text), variables))
+        wanted = replace(wanted, follow=FollowContext(name_url(source, ref), variables))
         return _read_url(source, ref, wanted, access, trusted)
     refuse_look_alike(source.path / wanted.path)
-    wanted = replace(wanted, follow=FollowContext(make_repository_finder(source.path, access), variables))
+    wanted = replace(wanted, follow=FollowContext(name_folder(source.path, access, ref), variables))
     without = find_excluded(source.path, status_dir)
     wanted = replace(
         wanted, without=without, has_settings=ref is not None or not _is_settings_file(source.path, config_file)
@@ -149,27 +148,6 @@ def open_checkout(  # noqa: PLR0913 - each says what is read
     except BaseException:
         tree.close()
         raise
-
-
-def make_repository_finder(folder: Path, access: GitAccess) -> Callable[[], str]:
-    """Make the function that returns the name of the repository around a folder, "" if it has no remote that is known.
-
-    git is asked when the name is needed, and once.
-    """
-
-    @cache
-    def find_repository() -> str:
-        try:
-            tree = find_work_tree(folder, access)
-            if tree is None:
-                return ""
-            with tree:
-                url = find_remote_url(tree)
-        except (GitFailedError, SourceError):
-            return ""
-        return normalize_repository(url.text) if url else ""
-
-    return find_repository
 
 
 def _is_settings_file(folder: Path, config_file: Path | None) -> bool:

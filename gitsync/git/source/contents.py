@@ -28,7 +28,7 @@ from gitsync.git.source.selection import (
 from gitsync.manifests.units import SUFFIXES
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit, UnitEntry, UnitKind
-from gitsync.units.all_units import FollowContext, build_all
+from gitsync.units.all_units import AllUnits, FollowContext, build_all
 from gitsync.units.build import list_inputs as list_unit_inputs
 from gitsync.units.builds import Builds
 from gitsync.units.closure import KustomizationReader
@@ -79,7 +79,7 @@ def read_contents(listing: SourceListing, wanted: Wanted) -> SourceContents:
     choice = _choose(listing, wanted, settings)
     plain = listing.read(choice.manifests)
     built = build_all(choice.units, plain, choice.reader, wanted.builds, wanted.follow)
-    own = {path: content for path, content in plain.items() if not built.covers(path)}
+    own = {path: content for path, content in plain.items() if not built.covered.has(path)}
     files = {**own, **built.files}
     return SourceContents(
         files=dict(sorted(files.items())),
@@ -112,14 +112,15 @@ def list_inputs(listing: SourceListing, wanted: Wanted, *, has_declared: bool) -
     """
     choice = _choose(listing, wanted, _read_settings(listing, wanted))
     entries = (*choice.manifests, *_find_settings_entries(listing, wanted))
-    declared = _find_declared_units(listing, wanted, choice) if has_declared else ()
-    needed = list_unit_inputs((*choice.units.built, *declared), choice.reader)
+    followed = _follow(listing, wanted, choice) if has_declared else None
+    units, inputs = (followed.declared, followed.inputs) if followed else ((), frozenset[str]())
+    needed = list_unit_inputs((*choice.units.built, *units), choice.reader) | inputs
     return {entry.path: entry.id for entry in entries} | {path: choice.source_files.find_id(path) for path in needed}
 
 
-def _find_declared_units(listing: SourceListing, wanted: Wanted, choice: _Choice) -> tuple[Unit, ...]:
+def _follow(listing: SourceListing, wanted: Wanted, choice: _Choice) -> AllUnits:
     plain = listing.read(choice.manifests)
-    return build_all(choice.units, plain, choice.reader, wanted.builds, wanted.follow).declared
+    return build_all(choice.units, plain, choice.reader, wanted.builds, wanted.follow)
 
 
 def _find_settings_entries(listing: SourceListing, wanted: Wanted) -> tuple[SourceEntry, ...]:

@@ -24,12 +24,14 @@ from gitsync.git.source.git_directory import refuse_look_alike
 from gitsync.git.source.location import Url, check_path, check_ref, parse_location
 from gitsync.git.source.revision import Revision
 from gitsync.git.source.signature import check_signature
+from gitsync.git.source.this_repository import name_url
 from gitsync.git.source.trusted_keys import TrustedKeys
-from gitsync.git.source.worktree import WorkTree, find_work_tree
+from gitsync.git.source.worktree import WorkTree, find_branch, find_work_tree
 from gitsync.model.problem import Problem
 from gitsync.model.unit import Unit, UnitEntry
 from gitsync.units.all_units import FollowContext
 from gitsync.units.builds import Builds
+from gitsync.units.declarations import ThisRepository
 
 _STEPS = re.compile(r"(?:[~^][0-9]{0,4})+\Z")
 _DEEPENED = "refs/gitsync/deepened"
@@ -91,7 +93,7 @@ def read_revision(  # noqa: PLR0913 - each says what is read
     wanted = Wanted(path=check_path(path), entries=units, builds=builds or Builds(grace=access.grace))
     parsed, source = _parse(name), parse_location(location)
     if isinstance(source, Url):
-        wanted = replace(wanted, follow=FollowContext(lambda: normalize_repository(source.text), variables))
+        wanted = replace(wanted, follow=FollowContext(name_url(source, parsed.ref), variables))
         found = _fetch(open_remote(source, access), parsed, wanted, None, trusted)
         return replace(found, repository=source.text)
     refuse_look_alike(source.path / wanted.path)
@@ -107,7 +109,8 @@ def read_revision(  # noqa: PLR0913 - each says what is read
         wanted = replace(wanted, without=find_excluded(source.path, status_dir))
         remote, _ = find_remote(tree, access)
         repository = normalize_repository(remote.url) if remote else ""
-        wanted = replace(wanted, follow=FollowContext(lambda: repository, variables))
+        branch = (find_branch(tree) or "") if parsed.ref == "HEAD" else parsed.ref
+        wanted = replace(wanted, follow=FollowContext(ThisRepository(lambda: repository, lambda: branch), variables))
         found = _read_from(tree, parsed, wanted, access, trusted)
         return replace(found, repository=remote.name if remote else str(source.path))
 

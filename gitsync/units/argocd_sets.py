@@ -1,0 +1,263 @@
+"""Argo CD's ApplicationSets: the Applications that their generators and templates make.
+
+Lists, folders and files of this repository are known without a cluster. Other generators are named as not followed
+(https://argo-cd.readthedocs.io/en/stable/operator-manual/applicationset/Generators/).
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, Final
+
+from gitsync.manifests.yaml_documents import Document, read_documents
+from gitsync.model.problem import Level, Problem
+from gitsync.problems.field_path import FieldPath, format_field
+from gitsync.units.argocd_objects import FINALIZER, NAMESPACE, read_application
+from gitsync.units.argocd_sources import check_glob
+from gitsync.units.argocd_templates import Renderer, TemplateError, normalize
+from gitsync.units.controller import Controller, SourceView
+from gitsync.units.declarations import Declarations, join_declarations
+from gitsync.units.following import MOST
+from gitsync.units.globs import Matcher, compile_glob
+from gitsync.units.object_fields import (
+    InvalidFieldError,
+    find_field,
+    read_key,
+    read_list,
+    read_mapping,
+    read_optional,
+    read_switch,
+    read_text,
+)
+from gitsync.units.tree import find_folder, list_folders
+
+_REASONS: Final = {
+    "clusterDecisionResource": "asks a cluster",
+    "clusters": "asks a cluster",
+    "matrix": "combines others",
+    "merge": "combines others",
+    "plugin": "asks a service",
+    "pullRequest": "asks a service",
+    "scmProvider": "asks a service",
+}
+"""Why generators are not followed."""
+
+_FOLLOW_NONE: Final = "List what it makes as `list` elements, or commit the Applications."
+
+Parameters = Mapping[str, Any]
+"""What templates may ask for: texts by name, or with `goTemplate: true` any value."""
+
+
+class _NotFollowedError(Exception):
+    """Ends one generator. `where` is the field that asks for more than gitsync knows."""
+
+    def __init__(self, where: FieldPath, reason: str) -> None:
+        super().__init__(reason)
+        self.where, self.reason = where, reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ApplicationSet:
+    document: Document
+    view: SourceView
+    key: str
+    is_go: bool
+    finalizers: Sequence[str]
+
+    def render(self, renderer: Renderer, parameters: Parameters) -> Document:
+        """One Application, with the lines of the template."""
+        where: FieldPath = ("spec", "template")
+        rendered = renderer.render(read_mapping(self.document, where), parameters)
+        metadata = rendered.get("metadata") if isinstance(rendered.get("metadata"), dict) else {}
+        own = find_field(self.document, ("metadata", "namespace"))
+        return replace(
+            self.document,
+            value={
+                "apiVersion": self.document.value["apiVersion"],
+                "kind": "Application",
+                **rendered,
+                "metadata": {**metadata, "namespace": own or NAMESPACE, "finalizers": self.finalizers},
+            },
+            lines=self.document.lines.below(where),
+        )
+
+    def pass_over(self, where: FieldPath, reason: str) -> Declarations:
+        problem = Problem(
+            code="GeneratorNotFollowed",
+            level=Level.WARNING,
+            message=f"ApplicationSet {self.key}: {format_field(where)} is not followed, since it {reason}.",
+            hint=_FOLLOW_NONE,
+            path=self.document.path,
+            line=self.document.line(*where),
+            field=format_field(where),
+        )
+        return Declarations(problems=(problem,))
+
+
+def read_application_set(document: Document, view: SourceView) -> Declarations:
+    """Return what the Applications that an ApplicationSet makes declare. InvalidFieldError if it is none."""
+    one = _ApplicationSet(
+        document=document,
+        view=view,
+        key=str(read_key(document, NAMESPACE)),
+        is_go=read_switch(document, ("spec", "goTemplate")),
+        finalizers=[] if read_switch(document, ("spec", "syncPolicy", "preserveResourcesOnDeletion")) else [FINALIZER],
+    )
+    if read_optional(document, ("spec", "templatePatch")):
+        return one.pass_over(("spec", "templatePatch"), "is not one of the templates that gitsync renders")
+    return join_declarations(_read_generators(one))
+
+
+def _read_generators(one: _ApplicationSet) -> Iterator[Declarations]:
+    renderer, left = Renderer(is_go=one.is_go), MOST + 1  # the one too many is reported
+    for index in range(len(read_list(one.document, ("spec", "generators")))):
+        try:
+            for parameters in islice(_generate(one, ("spec", "generators", index), renderer), left):
+                left -= 1
+                yield _read_generated(one.render(renderer, parameters), one.view)
+        except _NotFollowedError as error:
+            yield one.pass_over(error.where, error.reason)
+        except TemplateError as error:
+            where: FieldPath = ("spec", "template")
+            raise InvalidFieldError(where, f"ApplicationSet {one.key}: {error}", "Write it without it.") from error
+
+
+def _read_generated(document: Document, view: SourceView) -> Declarations:
+    """What one made Application declares. One that cannot be read is a problem of its own."""
+    try:
+        return read_application(document, view)
+    except InvalidFieldError as error:
+        return Declarations(problems=(ARGO_CD.explain(error, document),))
+
+
+def _generate(one: _ApplicationSet, where: FieldPath, renderer: Renderer) -> Iterator[Parameters]:
+    generator = read_mapping(one.document, where)
+    kinds = sorted(generator.keys() - {"selector"})
+    name = str(kinds[0]) if len(kinds) == 1 else ""
+    if not name:
+        raise InvalidFieldError(where, f"{format_field(where)} is not one generator.", "Use an entry for each.")
+    if name not in _GENERATORS:
+        raise _NotFollowedError((*where, name), _REASONS.get(name, "is not known"))
+    place = (*where, name)
+    for field_path in ((*where, "selector"), (*place, "template")):
+        if find_field(one.document, field_path):
+            raise _NotFollowedError(field_path, "is not supported")
+    values = read_mapping(one.document, (*place, "values"))
+    for parameters in _GENERATORS[name](one, place):
+        rendered = renderer.render(values, parameters)
+        own = {"values": rendered} if one.is_go else {f"values.{key}": value for key, value in rendered.items()}
+        yield {**parameters, **own} if values else parameters
+
+
+def _list_elements(one: _ApplicationSet, where: FieldPath) -> Iterator[Parameters]:
+    if find_field(one.document, (*where, "elementsYaml")):
+        raise _NotFollowedError((*where, "elementsYaml"), "combines others")
+    elements = (*where, "elements")
+    for index in range(len(read_list(one.document, elements))):
+        element = read_mapping(one.document, (*elements, index))
+        yield element if one.is_go else _flatten(element)
+
+
+def _list_git(one: _ApplicationSet, where: FieldPath) -> Iterator[Parameters]:
+    url, revision = (read_optional(one.document, (*where, field)) for field in ("repoURL", "revision"))
+    if not one.view.repository.has_url(url):
+        raise _NotFollowedError((*where, "repoURL"), f"reads {url}, which is not this repository")
+    if not one.view.repository.has_revision(revision):
+        raise _NotFollowedError((*where, "revision"), f"reads the revision {revision}, not the one that is read here")
+    prefix = read_optional(one.document, (*where, "pathParamPrefix"))
+    paths = one.view.reader.tree.paths
+    if find_field(one.document, (*where, "directories")) is not None:
+        folders = sorted({folder for path in paths for folder in list_folders(path) if folder})
+        for folder in _select(one, (*where, "directories"), folders, crosses_folders=False):
+            yield _describe_path(folder, {}, prefix, is_go=one.is_go)
+        return
+    for path in _select(one, (*where, "files"), sorted(paths), crosses_folders=True):
+        for content in _read_parameters(one, path):
+            yield {**content, **_describe_path(find_folder(path), _name_file(path), prefix, is_go=one.is_go)}
+
+
+def _select(one: _ApplicationSet, where: FieldPath, paths: list[str], *, crosses_folders: bool) -> Iterator[str]:
+    """The paths that one of the entries matches, and no entry excludes. An entry that matches none may be a slip."""
+    included: dict[int, Matcher] = {}
+    excluded: list[Matcher] = []
+    for index in range(len(read_list(one.document, where))):
+        glob = read_text(one.document, (*where, index, "path"))
+        check_glob(glob, (*where, index, "path"))
+        matches = compile_glob(glob.strip("/"), crosses_folders=crosses_folders)
+        if read_switch(one.document, (*where, index, "exclude")):
+            excluded.append(matches)
+        else:
+            included[index] = matches
+    unused = set(included)
+    for path in paths:
+        found = {index for index, matches in included.items() if matches(path)}
+        unused -= found
+        if found and not any(matches(path) for matches in excluded):
+            yield path
+    if unused:
+        raise _NotFollowedError((*where, min(unused), "path"), "matches nothing in this source")
+
+
+def _read_parameters(one: _ApplicationSet, path: str) -> Iterator[Parameters]:
+    """The parameters in a file: a mapping, or a list of mappings."""
+    one.view.used.add(path)
+    contents = read_documents(path, one.view.reader.tree.read([path])[path])
+    value = contents.documents[0].value if contents.documents else {}
+    for each in value if isinstance(value, list) else [value]:
+        if contents.problems or not isinstance(each, dict):
+            raise InvalidFieldError(("spec", "generators"), f"{path} is not a mapping of parameters.", f"Fix {path}.")
+        yield each if one.is_go else _flatten(each)
+
+
+def _name_file(path: str) -> dict[str, str]:
+    name = posixpath.basename(path)
+    return {"filename": name, "filenameNormalized": normalize(name)}
+
+
+def _describe_path(folder: str, file: Mapping[str, str], prefix: str, *, is_go: bool) -> Parameters:
+    """The parameters of a path: of a folder, or of a file and its folder."""
+    name, steps = posixpath.basename(folder), folder.split("/")
+    names = {"basename": name, "basenameNormalized": normalize(name), **file}
+    if is_go:
+        path = {"path": {"path": folder, "segments": steps, **names}}
+        return {prefix: path} if prefix else path
+    start = f"{prefix}.path" if prefix else "path"
+    return {
+        start: folder,
+        **{f"{start}[{index}]": step for index, step in enumerate(steps)},
+        **{f"{start}.{key}": value for key, value in names.items()},
+    }
+
+
+def _flatten(value: Any, name: str = "") -> dict[str, str]:
+    """Values by their paths, such as `a.b` and `a.0`, as texts."""
+    if isinstance(value, dict | list):
+        inner = value.items() if isinstance(value, dict) else enumerate(value)
+        return {
+            place: text
+            for key, one in inner
+            for place, text in _flatten(one, f"{name}.{key}" if name else str(key)).items()
+        }
+    text = str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
+    return {name: text}
+
+
+_GENERATORS: Final[Mapping[str, Callable[[_ApplicationSet, FieldPath], Iterator[Parameters]]]] = {
+    "git": _list_git,
+    "list": _list_elements,
+}
+
+
+ARGO_CD: Final = Controller(
+    name="Argo CD",
+    mentions=re.compile(rb"(?s)\A(?=.*\bargoproj\.io/v)(?=.*\bkind[\"']?:\s*[\"']?Application(?:Set)?\b)"),
+    readers={
+        ("argoproj.io", "Application"): read_application,
+        ("argoproj.io", "ApplicationSet"): read_application_set,
+    },
+    invalid="InvalidApplication",
+)

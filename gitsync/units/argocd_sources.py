@@ -1,0 +1,253 @@
+"""How a source of an Application is built: from a directory, a kustomization or a Helm chart.
+
+https://argo-cd.readthedocs.io/en/stable/user-guide/application_sources/ has the fields, and which of them wins.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from gitsync.manifests.yaml_documents import Document, read_documents
+from gitsync.model.unit import ChartRelease, ChartValues, FileSelection, SetValue
+from gitsync.problems.field_path import FieldPath, format_field
+from gitsync.units.controller import SourceView
+from gitsync.units.declarations import GitAddress
+from gitsync.units.globs import compile_glob
+from gitsync.units.kustomization import resolve
+from gitsync.units.object_fields import (
+    InvalidFieldError,
+    read_list,
+    read_mapping,
+    read_optional,
+    read_path,
+    read_switch,
+    read_text,
+    read_texts,
+)
+
+CHART: Final = "Chart.yaml"
+OVERRIDES: Final = (".argocd-source.yaml", ".argocd-source-{}.yaml")
+"""Files in the folder of a source whose values go over those of the Application; `{}` is its name."""
+
+_TEXTS: Final = {"namePrefix": "namePrefix", "nameSuffix": "nameSuffix", "namespace": "targetNamespace"}
+_VARIABLE: Final = "ARGOCD_"
+
+
+class RefusedSourceError(Exception):
+    """A source that gitsync does not build. The message is a sentence that says why."""
+
+
+class ApplicationSource(NamedTuple):
+    """One source of an Application: its document, its field, and the name of its object. `references` are the sources
+    that others call by a name.
+    """
+
+    document: Document
+    where: FieldPath
+    view: SourceView
+    name: str
+    references: Mapping[str, GitAddress]
+
+    def at(self, *fields: str | int) -> FieldPath:
+        return (*self.where, *fields)
+
+    @property
+    def path(self) -> str:
+        return read_path(self.document, self.at("path"))
+
+    @property
+    def paths(self) -> Any:
+        """The files of this repository."""
+        return self.view.reader.tree.paths
+
+
+def read_form(one: ApplicationSource) -> dict[str, Any]:
+    """Return the fields of a unit that say how it is built. RefusedSourceError if gitsync does not build it,
+    InvalidFieldError if it cannot be read.
+    """
+    overrides = (posixpath.join(one.path, name.format(one.name)) for name in OVERRIDES)
+    if found := next((path for path in overrides if path in one.paths), None):
+        raise RefusedSourceError(f"{found} changes its values, and is not read.")
+    return _FORMS[_find_form(one)](one)
+
+
+def _find_form(one: ApplicationSource) -> str:
+    """How Argo CD builds a source: as its object says, or else by the files in its folder."""
+    named = [form for form in _FORMS if read_mapping(one.document, one.at(form))]
+    if len(named) > 1:
+        raise InvalidFieldError(one.at(named[1]), f"The source has both {named[0]} and {named[1]}.", "Keep one.")
+    if named:
+        return named[0]
+    if posixpath.join(one.path, CHART) in one.paths:
+        return "helm"
+    return "directory" if one.view.reader.find_in(one.path) is None else "kustomize"
+
+
+def _read_plugin(one: ApplicationSource) -> dict[str, Any]:
+    del one
+    raise RefusedSourceError("It is built with a plugin, which gitsync does not run.")
+
+
+def _read_directory(one: ApplicationSource) -> dict[str, Any]:
+    selection = FileSelection(
+        recurses=read_switch(one.document, one.at("directory", "recurse")),
+        include=_read_glob(one, "include"),
+        exclude=_read_glob(one, "exclude"),
+    )
+    return {"selection": selection}
+
+
+def _read_glob(one: ApplicationSource, field: str) -> str:
+    where = one.at("directory", field)
+    glob = read_optional(one.document, where)
+    check_glob(glob, where, has_braces=True)
+    return glob
+
+
+def check_glob(glob: str, where: FieldPath, *, has_braces: bool = False) -> None:
+    """InvalidFieldError if a text is no glob."""
+    try:
+        compile_glob(glob, crosses_folders=True, has_braces=has_braces)
+    except ValueError as error:
+        raise InvalidFieldError(where, f"{format_field(where)} is not a glob: {error}.", "Fix it.") from error
+
+
+def _read_kustomize(one: ApplicationSource) -> dict[str, Any]:
+    """The changes of a kustomize source, by the names that Flux has for them."""
+    document, at = one.document, one.at
+    if one.view.reader.find_in(one.path) is None:
+        raise RefusedSourceError(f"There is no kustomization in {one.path or '.'}.")
+    labels = read_texts(document, at("kustomize", "commonLabels"))
+    annotations = read_texts(document, at("kustomize", "commonAnnotations"))
+    if read_switch(document, at("kustomize", "commonAnnotationsEnvsubst")):
+        _refuse_variables(*annotations.values())
+    changes: dict[str, Any] = {
+        **{change: read_optional(document, at("kustomize", field)) for field, change in _TEXTS.items()},
+        "patches": read_list(document, at("kustomize", "patches")),
+        "components": list(_list_components(one)),
+        "images": list(_list_images(one)),
+        "commonMetadata": {name: value for name, value in (("labels", labels), ("annotations", annotations)) if value},
+    }
+    return {"changes": {name: value for name, value in changes.items() if value}}
+
+
+def _list_components(one: ApplicationSource) -> Iterator[str]:
+    ignores = read_switch(one.document, one.at("kustomize", "ignoreMissingComponents"))
+    for text in _list_texts(one, "kustomize", "components"):
+        if not ignores or one.view.reader.find_in(resolve(one.path, text)) is not None:
+            yield text
+
+
+def _list_images(one: ApplicationSource) -> Iterator[dict[str, str]]:
+    """Images such as `name=other:tag`, as `kustomize edit set image` reads them."""
+    for text in _list_texts(one, "kustomize", "images"):
+        name, is_renamed, other = text.rpartition("=")
+        place, _, digest = other.partition("@")
+        folder, slash, last = place.rpartition("/")
+        last, _, tag = last.partition(":")
+        image = f"{folder}{slash}{last}"
+        found = {"name": name or image, "newName": image if is_renamed else "", "newTag": tag, "digest": digest}
+        yield {field: value for field, value in found.items() if value}
+
+
+def _list_texts(one: ApplicationSource, *fields: str) -> Iterator[str]:
+    where = one.at(*fields)
+    yield from (read_text(one.document, (*where, index)) for index in range(len(read_list(one.document, where))))
+
+
+def _read_helm(one: ApplicationSource) -> dict[str, Any]:
+    document, at = one.document, one.at
+    if posixpath.join(one.path, CHART) not in one.paths:
+        raise RefusedSourceError(f"There is no {CHART} in {one.path or '.'}.")
+    namespace = read_optional(document, ("spec", "destination", "namespace"))
+    version = read_optional(document, at("helm", "kubeVersion"))
+    release = ChartRelease(
+        name=read_optional(document, at("helm", "releaseName")) or one.name,
+        namespace=read_optional(document, at("helm", "namespace")) or namespace,
+        # Later ones win: files, then values, then parameters.
+        values=(*_list_value_files(one), *_list_values(one), *_list_parameters(one), *_list_file_parameters(one)),
+        kubernetes=(*([version] if version else []), *_list_texts(one, "helm", "apiVersions")),
+    )
+    return {"release": release}
+
+
+def _list_value_files(one: ApplicationSource) -> Iterator[str]:
+    ignores = read_switch(one.document, one.at("helm", "ignoreMissingValueFiles"))
+    for index, text in enumerate(_list_texts(one, "helm", "valueFiles")):
+        path = _find_values_file(one, one.at("helm", "valueFiles", index), text)
+        if not ignores or path in one.paths:
+            yield path
+
+
+def _find_values_file(one: ApplicationSource, where: FieldPath, text: str) -> str:
+    """The path of a values file from the root of this repository."""
+    if "://" in text:
+        raise RefusedSourceError(f"Its values are at {text}, and gitsync fetches nothing.")
+    name, _, inside = text.removeprefix("$").partition("/")
+    if text.startswith("$") and name in one.references:
+        address, repository = one.references[name], one.view.repository
+        if not (repository.has_url(address.url) and repository.has_revision(address.revision)):
+            raise RefusedSourceError(f"Its values are in {address} at another revision, or in another repository.")
+        return _check_inside(resolve("", inside), where, text)
+    _refuse_variables(text)
+    return _check_inside(resolve("" if text.startswith("/") else one.path, text.lstrip("/")), where, text)
+
+
+def _check_inside(path: str, where: FieldPath, text: str) -> str:
+    if path.partition("/")[0] == "..":
+        raise InvalidFieldError(where, f"The path {text!r} leads out of the repository.", "Fix the path.")
+    return path
+
+
+def _list_values(one: ApplicationSource) -> Iterator[ChartValues]:
+    """The values in the object: those of `values`, a text, count only without `valuesObject`."""
+    if values := read_mapping(one.document, one.at("helm", "valuesObject")):
+        yield values
+        return
+    where = one.at("helm", "values")
+    text = read_optional(one.document, where)
+    contents = read_documents(one.document.path, text.encode())
+    found = [document.value for document in contents.documents if document.value is not None]
+    if contents.problems or len(found) > 1 or not all(isinstance(value, dict) for value in found):
+        raise InvalidFieldError(where, f"{format_field(where)} is not a mapping in YAML.", "Fix it.")
+    yield from found
+
+
+def _list_parameters(one: ApplicationSource) -> Iterator[SetValue]:
+    where = one.at("helm", "parameters")
+    for index in range(len(read_list(one.document, where))):
+        text = read_optional(one.document, (*where, index, "value"))
+        _refuse_variables(text)
+        yield SetValue(
+            path=read_text(one.document, (*where, index, "name")),
+            text=text,
+            is_text=read_switch(one.document, (*where, index, "forceString")),
+        )
+
+
+def _list_file_parameters(one: ApplicationSource) -> Iterator[SetValue]:
+    where = one.at("helm", "fileParameters")
+    for index in range(len(read_list(one.document, where))):
+        place = (*where, index, "path")
+        path = _find_values_file(one, place, read_text(one.document, place))
+        if path not in one.paths:
+            raise InvalidFieldError(place, f"{path} is not a file of this repository.", "Fix the path.")
+        one.view.used.add(path)
+        text = one.view.reader.tree.read([path])[path].decode("utf-8", "replace")
+        name = read_text(one.document, (*where, index, "name"))
+        yield SetValue(path=name, text=text.replace("\\", "\\\\"), is_text=True)
+
+
+def _refuse_variables(*texts: str) -> None:
+    if any("$" in text and _VARIABLE in text for text in texts):
+        raise RefusedSourceError("It has variables of Argo CD, which gitsync does not replace.")
+
+
+_FORMS: Final[Mapping[str, Callable[[ApplicationSource], dict[str, Any]]]] = {
+    "directory": _read_directory,
+    "kustomize": _read_kustomize,
+    "helm": _read_helm,
+    "plugin": _read_plugin,
+}

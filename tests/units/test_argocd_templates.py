@@ -1,0 +1,97 @@
+"""The templates of ApplicationSets, with and without Go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from gitsync.units.argocd_templates import MOST_CHARACTERS, Renderer, TemplateError, normalize
+
+GO = {
+    "path": {"path": "teams/Blue_Team", "basename": "Blue_Team", "segments": ["teams", "Blue_Team"]},
+    "ring": "one",
+    "size": 3,
+    "part": 2.0,
+    "on": True,
+    "empty": "",
+}
+
+RENDERED: Mapping[str, tuple[str, str]] = {
+    "a text without a template": ("plain {text}", "plain {text}"),
+    "a field": ("{{.path.basename}}", "Blue_Team"),
+    "several, with spaces": ("{{ .ring }}-{{.size}}-{{ .part }}-{{ .on }}", "one-3-2-true"),
+    "an entry of a list": ("{{index .path.segments 1}}", "Blue_Team"),
+    "a pipe": ("{{ .path.basename | lower | trimSuffix `_team` }}", "blue"),
+    "the piped value is the last argument": ('{{ .path.path | replace "/" "-" }}', "teams-Blue_Team"),
+    "parentheses": ('{{ upper (trimPrefix "o" .ring) }}', "NE"),
+    "a default": ('{{ default "small" .missing }}{{ .empty | default "x" }}', "smallx"),
+    "normalize": ("{{ normalize .path.basename }}", "blue-team"),
+    "join": ('{{ join "." .path.segments }}', "teams.Blue_Team"),
+    "trunc": ("{{ trunc 2 .ring }}{{ trunc -2 .ring }}", "onne"),
+    "quote": ("{{ quote .ring }}", '"one"'),
+    "trimmed text around": ("a  {{- .ring -}}  b", "aoneb"),
+    "a text as a literal": ('{{ "a\\"b" }}', 'a"b'),
+}
+
+
+@pytest.mark.parametrize(("template", "text"), RENDERED.values(), ids=RENDERED)
+def test_a_go_template_is_rendered(template: str, text: str) -> None:
+    assert Renderer(is_go=True).render(template, GO) == text
+
+
+REFUSED = {
+    "a missing field": "{{ .missing }}",
+    "a mapping": "{{ .path }}",
+    "everything": "{{ . }}",
+    "a condition": "{{ if .on }}a{{ end }}",
+    "a loop": "{{ range .path.segments }}{{ . }}{{ end }}",
+    "a variable": "{{ $x := .ring }}",
+    "an unknown function": "{{ genCA .ring }}",
+    "too few arguments": "{{ replace .ring }}",
+    "an argument of another type": "{{ trunc .ring .ring }}",
+    "a function of the process": '{{ env "HOME" }}',
+    "no end": "{{ .ring",
+    "no text": "{{ }}",
+    "an odd brace": "{{ {{ .ring }} }}",
+    "a pipe to nothing": "{{ .ring | }}",
+    "a pipe to a field": "{{ .ring | .ring }}",
+    "many parentheses": "{{ " + "(" * 500 + ".ring" + ")" * 500 + " }}",
+    "an open parenthesis": "{{ (.ring }}",
+    "an open text": '{{ "a }}',
+}
+
+
+@pytest.mark.parametrize("template", REFUSED.values(), ids=REFUSED)
+def test_everything_else_is_refused(template: str) -> None:
+    with pytest.raises(TemplateError):
+        Renderer(is_go=True).render({"metadata": {"name": template}}, GO)
+
+
+SIMPLE: Mapping[str, tuple[Any, Any]] = {
+    "a parameter": ("{{path.basename}}", "blue"),
+    "with spaces": ("{{ path[0] }}/{{path.basename}}", "teams/blue"),
+    "an unknown one stays, as in Argo CD": ("{{ .Values.x }}{{other}}", "{{ .Values.x }}{{other}}"),
+    "an odd brace": ("{{{path.basename}}} {{", "{{{path.basename}}} {{"),
+    "keys and lists": ({"{{path.basename}}": ["{{path.basename}}", 1, None]}, {"blue": ["blue", 1, None]}),
+    "what is put in is not rendered again": ("{{odd}}", "{{path.basename}}"),
+}
+
+
+@pytest.mark.parametrize(("template", "rendered"), SIMPLE.values(), ids=SIMPLE)
+def test_parameters_replace_their_names(template: Any, rendered: Any) -> None:
+    parameters = {"path.basename": "blue", "path[0]": "teams", "odd": "{{path.basename}}"}
+    assert Renderer().render(template, parameters) == rendered
+
+
+def test_templates_make_so_many_characters_and_no_more() -> None:
+    renderer, text = Renderer(), "x" * 1_000_000
+    with pytest.raises(TemplateError, match="characters"):
+        renderer.render(["{{a}}" * 10] * 10, {"a": text})
+    assert renderer.left > -MOST_CHARACTERS, "it ends soon behind the limit"
+
+
+def test_the_name_of_an_object_is_normalized() -> None:
+    assert normalize("My_Team.v1-") == "my-team.v1"
+    assert normalize("x" * 300) == "x" * 253
