@@ -16,7 +16,7 @@ from typing import Final
 from gitsync.formats.repository_name import normalize_repository
 from gitsync.manifests.units import ROOT
 from gitsync.model.problem import Level, Problem
-from gitsync.model.unit import Unit
+from gitsync.model.unit import Substitution, Unit
 from gitsync.units.declarations import Declarations, DeclaredUnit, SourceName
 from gitsync.units.tree import find_folder, is_below, list_folders
 
@@ -219,8 +219,20 @@ def _warn_suspended(found: _Found) -> Problem:
 def _make_unit(found: _Found) -> Unit:
     unit, home = found.one.unit, found.home
     return replace(
-        unit, name=found.name, home=home, depends_on=tuple(_make_name(home, other) for other in unit.depends_on)
+        unit,
+        name=found.name,
+        home=home,
+        options=replace(unit.options, substitution=_place(unit.options.substitution, home)),
+        depends_on=tuple(_make_name(home, other) for other in unit.depends_on),
     )
+
+
+def _place(substitution: Substitution | None, home: str) -> Substitution | None:
+    """The variables of a unit in the cluster of a folder."""
+    if substitution is None:
+        return None
+    references = tuple(replace(one, home=home) for one in substitution.references)
+    return replace(substitution, references=references)
 
 
 def _make_name(home: str, name: str) -> str:
