@@ -78,12 +78,11 @@ class CapzObjects:
         for document, unit in self._wrappers:
             value = document.value
             place = self._find_place(value, unit)
-            is_template = value["kind"].endswith(_TEMPLATE)
-            wrapper = Wrapper(kind=value["kind"], name=str(value["metadata"].get("name")), is_template=is_template)
+            wrapper = Wrapper(kind=value["kind"], is_template=value["kind"].endswith(_TEMPLATE))
             neighbours = _Neighbours(value, self._neighbours[place])
             for one in split_items(document, _find_path(value)):
                 if isinstance(one.value, dict):
-                    filled = _fill_in(one.value, place[1], wrapper, neighbours)
+                    filled = _fill_in(one.value, place[1], neighbours)
                     yield WrappedDocument(document=replace(one, value=filled), wrapper=wrapper, unit=unit)
 
     def _find_place(self, value: Mapping[str, Any], unit: Unit | None) -> tuple[str, str]:
@@ -145,11 +144,12 @@ def _list_kind(wrappers: Iterable[Mapping[str, Any]], kind: str) -> Iterator[Map
                 yield {"metadata": {"name": _find(one, "metadata", "name") or name}}
 
 
-def _fill_in(value: Mapping[str, Any], namespace: str, wrapper: Wrapper, neighbours: _Neighbours) -> Mapping[str, Any]:
+def _fill_in(value: Mapping[str, Any], namespace: str, neighbours: _Neighbours) -> Mapping[str, Any]:
+    """An ASO object as CAPZ would apply it. One without a name has that of its wrapper."""
     metadata = value.get("metadata")
     if isinstance(metadata, dict | None):
-        own = metadata or {}
-        value = {**value, "metadata": {**own, "name": own.get("name") or wrapper.name, "namespace": namespace}}
+        own, name = metadata or {}, neighbours.wrapper["metadata"].get("name")
+        value = {**value, "metadata": {**own, "name": own.get("name") or name, "namespace": namespace}}
     for path, known in _list_defaults(value.get("kind"), value.get("spec"), neighbours):
         if known not in (None, "") and _find(value, *path) is None:
             value = _set(value, path, known)

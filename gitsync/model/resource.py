@@ -42,16 +42,12 @@ class OwnerRef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wrapper:
-    """An object of CAPZ that has a manifest inside it, and that applies it in CAPZ's cluster: one cluster, or any
-    number of them if it is a template.
+    """An object of CAPZ that has a manifest inside it. CAPZ applies the manifest in its own cluster: once, or for each
+    cluster that it makes of a template.
     """
 
     kind: str
-    name: str
     is_template: bool = False
-
-    def __str__(self) -> str:
-        return f"{self.kind}/{self.name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,6 @@
-"""Made-up repositories in the shapes that real ones with manifests of ASO have: files by path."""
+"""Made-up repositories in the shapes that real ones with manifests of ASO have: files by path. Charts and the objects
+of Argo CD have tests of their own.
+"""
 
 from __future__ import annotations
 
@@ -89,6 +91,11 @@ def files_beside_the_root() -> Shape:
     }
 
 
+def files_beside_the_root_as_flux() -> Shape:
+    """The same, with the option for it."""
+    return {**files_beside_the_root(), "gitsync.yaml": "units: [{path: services, loadRestrictor: none}]\n"}
+
+
 def broken_neighbours() -> Shape:
     """Kustomizations of other teams that do not build, among thousands of files without any ASO kind."""
     services = {f"apps/service{i}/deployment.yaml": f"apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: s{i}}}\n" for i in range(50)}  # fmt: skip
@@ -119,18 +126,6 @@ def one_group_in_many_namespaces() -> Shape:
     return files
 
 
-def library_chart() -> Shape:
-    """A chart of a team that gets its templates from a library beside it."""
-    head = "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup"
-    return {
-        "charts/lib/Chart.yaml": "apiVersion: v2\nname: lib\nversion: 0.1.0\ntype: library\n",
-        "charts/lib/templates/_group.yaml": '{{- define "lib.group" -}}\n' + head + '\nmetadata: {name: {{ .name | quote }}}\nspec:\n  location: {{ .location | default "westeurope" }}\n{{- end }}\n',
-        "charts/team/Chart.yaml": "apiVersion: v2\nname: team\nversion: 0.1.0\ndependencies:\n- {name: lib, version: 0.1.0, repository: file://../lib}\n",
-        "charts/team/values.yaml": "groups:\n- {name: team-a}\n- {name: team-b, location: northeurope}\n",
-        "charts/team/templates/groups.yaml": '{{- range .Values.groups }}\n---\n{{ include "lib.group" . }}\n{{- end }}\n',
-    }  # fmt: skip
-
-
 def plain_variables() -> Shape:
     """Manifests for a script that runs envsubst over them."""
     return {
@@ -138,6 +133,12 @@ def plain_variables() -> Shape:
         "group.yaml": group("$RESOURCE_GROUP", location="${LOCATION}"),
         "account.yaml": account("logs", "${RESOURCE_GROUP}"),
     }
+
+
+def braced_variables() -> Shape:
+    """The same, with braces around every variable."""
+    files = plain_variables()
+    return {**files, "group.yaml": files["group.yaml"].replace("$RESOURCE_GROUP", "${RESOURCE_GROUP}")}
 
 
 CAPZ_TREE = f"""\
@@ -233,6 +234,14 @@ spec:
 """
 
 
+CLUSTERCTL_VALUES = (
+    "CLUSTER_NAME=prod-a",
+    "KUBERNETES_VERSION=v1.30.1",
+    "ASO_CREDENTIAL_SECRET_NAME=aso",
+    "AZURE_NODE_MACHINE_TYPE=Standard_D2s_v3",
+)
+
+
 def clusterctl_templates() -> Shape:
     """A template for clusterctl, whose variables the operator gives, and a kustomization over it."""
     return {
@@ -248,27 +257,6 @@ def capz_objects() -> Shape:
     for name, value in values.items():
         text = text.replace(f"${{{name}}}", value)
     return {"fleet/prod.yaml": text, "classes/aks.yaml": CLUSTER_CLASS}
-
-
-def argo(name: str, path: str, more: str = "") -> str:
-    return (
-        "apiVersion: argoproj.io/v1alpha1\nkind: Application\n"
-        f"metadata: {{name: {name}, namespace: argocd}}\n"
-        "spec:\n  project: default\n  destination: {server: https://kubernetes.default.svc, namespace: shop}\n"
-        f"  source:\n    repoURL: https://example.com/fleet.git\n    targetRevision: HEAD\n    path: {path}\n{more}"
-    )
-
-
-def argo_apps() -> Shape:
-    """An application of applications: a plain folder and an overlay."""
-    return {
-        "root.yaml": argo("root", "apps"),
-        "apps/groups.yaml": argo("groups", "manifests", "    directory: {recurse: true}\n"),
-        "apps/data.yaml": argo("data", "overlays/prod"),
-        "manifests/group.yaml": group("shop", namespace="shop"),
-        "overlays/prod/kustomization.yaml": kustomization("account.yaml"),
-        "overlays/prod/account.yaml": account("shop", "shop", namespace="shop"),
-    }
 
 
 def owner_elsewhere() -> Shape:
