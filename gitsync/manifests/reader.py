@@ -213,6 +213,7 @@ class _Sorter:
                 annotations=header.annotations,
                 labels=header.labels,
                 lines=document.lines,
+                patched=document.patched,
                 problems=tuple(sorted(problems, key=lambda p: p.order)),
                 unit=self.unit,
                 wrapper=self.wrapper,
