@@ -19,7 +19,7 @@ FUZZ_SECONDS ?= 60
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(READY) ## sync examples/manifests into the embedded emulator, twice, then make it drift
+demo: $(READY) ## sync the examples into the embedded emulator: twice, with drift, and a tree of Flux
 	@$(BIN)/python tools/demo.py
 
 test: $(READY) ## all tests; TEST_ARGS='tests/request -k owner' for some of them

@@ -11,9 +11,13 @@ from pathlib import Path
 import pytest
 
 from gitsync.catalog.catalog import open_catalog
+from gitsync.cli.offline import read_offline
+from gitsync.config.config import Config
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.policy import Policy
+from gitsync.redaction import Redactions
 from gitsync.request.build import prepare
+from gitsync.units.kustomize import has_tool
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "examples" / "manifests"
@@ -111,3 +115,12 @@ def test_the_command_line_says_the_same(manifests):
 def test_the_documents_count_them_right(manifests, page):
     told = re.findall(r"(?:landing zone of|in Azure:) (\d+) resources", (ROOT / page).read_text())
     assert {int(number) for number in told} == {len(manifests.resources)}
+
+
+@pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
+@pytest.mark.parametrize("cluster", ["prod", "dev"])
+def test_each_cluster_of_the_tree_of_flux_has_its_own_values(cluster):
+    found = read_offline(Config(source=str(ROOT / "examples" / "flux"), path=f"clusters/{cluster}"), Redactions())
+    ids = {one.key.kind: str(one.arm_id) for one in found.prepared}
+    assert (found.problems, len(ids)) == ((), 3)
+    assert ids["StorageAccount"].endswith(f"/resourceGroups/fleet-{cluster}/providers/Microsoft.Storage/storageAccounts/contosofleet{cluster}")  # fmt: skip

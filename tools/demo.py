@@ -1,4 +1,4 @@
-"""Show the main job on the example landing zone, with nothing but this machine.
+"""Show the main job on the example landing zone and on a tree of Flux, with nothing but this machine.
 
 A real git repository with a remote, and the built-in Azure Resource Manager as a server of its own. The commands are
 run and printed as a person would type them; what the headings claim is checked against the reports and against the log
@@ -21,7 +21,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-MANIFESTS = Path(__file__).resolve().parent.parent / "examples" / "manifests"
+from gitsync.units.kustomize import has_tool
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 GITSYNC = Path(sys.executable).parent / "gitsync"
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 RULE = (
@@ -36,7 +38,8 @@ def main() -> int:
         folder = Path(name)
         with emulator(folder) as url:
             try:
-                play(Demo(folder, url))
+                play(Demo(folder, url, "manifests", "landing-zone"))
+                show_flux(Demo(folder, url, "flux", "fleet"))
             except Unexpected as error:
                 print(f"\nThis did not hold: {error}", file=sys.stderr)
                 return 1
@@ -50,6 +53,8 @@ class Unexpected(Exception):  # noqa: N818 - it is what it says
 def play(demo: Demo) -> None:
     heading("1. A git repository with a landing zone in it, and an empty Azure")
     demo.make_repository()
+    for name, value in demo.azure.items():
+        print(f"$ export {name}={value}")
 
     heading("2. The first sync creates everything, owners first")
     first = demo.gitsync("sync")
@@ -86,13 +91,28 @@ def play(demo: Demo) -> None:
     )
 
 
-class Demo:
-    """A work tree with a remote, and an Azure to sync it to."""
+def show_flux(demo: Demo) -> None:
+    heading("7. A tree of Flux: two clusters, one base, and values for each")
+    if not has_tool():
+        print("Not shown: this needs kustomize or kubectl, and neither is installed.")
+        return
+    demo.make_repository()
+    first = demo.gitsync("sync", "--path", "clusters/prod", "--status-branch", "gitsync/prod")
+    expect(first["summary"] == {"create": 3}, "only what clusters/prod leads to is created")
+    expect(demo.find_id(first, "StorageAccount").endswith("/contosofleetprod"), "the account has the values of prod")
+    other = demo.gitsync("plan", "--path", "clusters/dev", "--status-branch", "gitsync/dev")
+    expect(other["summary"] == {"create": 3}, "for clusters/dev, nothing exists yet")
+    expect(demo.find_id(other, "StorageAccount").endswith("/contosofleetdev"), "its account has the values of dev")
 
-    def __init__(self, folder: Path, url: str) -> None:
-        self.tree = folder / "landing-zone"
-        self.remote = folder / "landing-zone.git"
-        self.reports = folder / "report"
+
+class Demo:
+    """A work tree with a remote, and an Azure to sync it to. `example` is the folder of its manifests."""
+
+    def __init__(self, folder: Path, url: str, example: str, name: str) -> None:
+        self.example = EXAMPLES / example
+        self.tree = folder / name
+        self.remote = folder / f"{name}.git"
+        self.reports = folder / f"{name}-report"
         self.url = url
         self.azure = {
             "AZURE_RESOURCE_MANAGER_ENDPOINT": url,
@@ -103,15 +123,13 @@ class Demo:
 
     def make_repository(self) -> None:
         """The manifests as the first commit of a repository, pushed to a bare one."""
-        shutil.copytree(MANIFESTS, self.tree)
+        shutil.copytree(self.example, self.tree)
         self.run("git", "init", "--quiet", "--initial-branch=main")
         self.run("git", "add", ".")
-        self.run("git", "commit", "--quiet", "--message=Describe the landing zone")
+        self.run("git", "commit", "--quiet", "--message=Describe what Azure has")
         self.run("git", "init", "--quiet", "--bare", str(self.remote))
         self.run("git", "remote", "add", "origin", self.remote.as_uri())
         self.run("git", "push", "--quiet", "--set-upstream", "origin", "main")
-        for name, value in self.azure.items():
-            print(f"$ export {name}={value}")
 
     def gitsync(self, command: str, *flags: str, code: int = 0) -> dict[str, Any]:
         """Run a command of gitsync's and give its report; what Azure was asked before is forgotten first."""
@@ -132,6 +150,11 @@ class Demo:
         rule["properties"]["access"] = "Allow"
         print(f"PUT {RULE}\n    properties.access: Deny → Allow")
         self.ask("PUT", RULE, rule)
+
+    @staticmethod
+    def find_id(report: Mapping[str, Any], kind: str) -> str:
+        """The ARM id of the one resource of a kind."""
+        return str(next(one["armId"] for one in report["resources"] if one["kind"] == kind))
 
     def writes(self) -> int:
         """How many writes Azure got since the last command began."""

@@ -16,10 +16,9 @@ from typing import Any, Final
 from gitsync.manifests.list_items import split_items
 from gitsync.manifests.metadata import is_object
 from gitsync.manifests.yaml_documents import Document
-from gitsync.model.lines import Step
 from gitsync.model.resource import Wrapper
 from gitsync.model.unit import Unit
-from gitsync.problems.field_path import FieldPath
+from gitsync.problems.field_path import FieldPath, find_member
 
 _CAPZ: Final = "infrastructure.cluster.x-k8s.io"
 _CLUSTER_API: Final = "cluster.x-k8s.io"
@@ -78,12 +77,11 @@ class CapzObjects:
         for document, unit in self._wrappers:
             value = document.value
             place = self._find_place(value, unit)
-            is_template = value["kind"].endswith(_TEMPLATE)
-            wrapper = Wrapper(kind=value["kind"], name=str(value["metadata"].get("name")), is_template=is_template)
+            wrapper = Wrapper(kind=value["kind"], is_template=value["kind"].endswith(_TEMPLATE))
             neighbours = _Neighbours(value, self._neighbours[place])
             for one in split_items(document, _find_path(value)):
                 if isinstance(one.value, dict):
-                    filled = _fill_in(one.value, place[1], wrapper, neighbours)
+                    filled = _fill_in(one.value, place[1], neighbours)
                     yield WrappedDocument(document=replace(one, value=filled), wrapper=wrapper, unit=unit)
 
     def _find_place(self, value: Mapping[str, Any], unit: Unit | None) -> tuple[str, str]:
@@ -100,7 +98,7 @@ def _find_objects(value: Mapping[str, Any]) -> list[Any]:
     is_capz = value["apiVersion"].partition("/")[0] == _CAPZ
     if not is_capz or value["kind"].removesuffix(_TEMPLATE) not in _WRAPPERS:
         return []
-    found = _find(value, *_find_path(value))
+    found = find_member(value, *_find_path(value))
     return found if isinstance(found, list) else []
 
 
@@ -110,10 +108,12 @@ class _Neighbours:
     def __init__(self, wrapper: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> None:
         self.wrapper = wrapper
         self.machine_pool = next((one for one in others if _refers(one, wrapper, *_OF_POOL)), {})
-        name = _find(self.machine_pool, "spec", "clusterName") or _find(wrapper, "metadata", "labels", _CLUSTER_LABEL)
+        name = find_member(self.machine_pool, "spec", "clusterName") or find_member(
+            wrapper, "metadata", "labels", _CLUSTER_LABEL
+        )
         clusters = [one for one in others if one["kind"] == "Cluster"]
         refers = [one for one in clusters if any(_refers(one, wrapper, "spec", ref) for ref in _OF_CLUSTER)]
-        called = [one for one in clusters if name and _find(one, "metadata", "name") == name]
+        called = [one for one in clusters if name and find_member(one, "metadata", "name") == name]
         self.cluster = next(iter((*refers, *called)), {})
         self._others = others
 
@@ -121,7 +121,7 @@ class _Neighbours:
         """The name of the object of a kind that the cluster has; None if it has none or several."""
         wrappers = [one for one in self._others if one is self.wrapper or _find_objects(one)]
         own = [one for one in wrappers if any(_refers(self.cluster, one, "spec", ref) for ref in _OF_CLUSTER)]
-        names = {_find(each, "metadata", "name") for each in _list_kind(own or wrappers, kind)}
+        names = {find_member(each, "metadata", "name") for each in _list_kind(own or wrappers, kind)}
         name = names.pop() if len(names) == 1 else None
         return name if isinstance(name, str) else None
 
@@ -132,7 +132,7 @@ _OF_POOL: Final = ("spec", "template", "spec", "infrastructureRef")
 
 def _refers(value: Mapping[str, Any], wrapper: Mapping[str, Any], *path: str) -> bool:
     """Tell whether a reference in an object of Cluster API names a wrapper."""
-    reference = _find(value, *path)
+    reference = find_member(value, *path)
     named = (reference.get("kind"), reference.get("name")) if isinstance(reference, dict) else None
     return named == (wrapper["kind"], wrapper["metadata"].get("name"))
 
@@ -142,16 +142,17 @@ def _list_kind(wrappers: Iterable[Mapping[str, Any]], kind: str) -> Iterator[Map
         name = wrapper["metadata"].get("name")
         for one in _find_objects(wrapper):
             if isinstance(one, dict) and one.get("kind") == kind:
-                yield {"metadata": {"name": _find(one, "metadata", "name") or name}}
+                yield {"metadata": {"name": find_member(one, "metadata", "name") or name}}
 
 
-def _fill_in(value: Mapping[str, Any], namespace: str, wrapper: Wrapper, neighbours: _Neighbours) -> Mapping[str, Any]:
+def _fill_in(value: Mapping[str, Any], namespace: str, neighbours: _Neighbours) -> Mapping[str, Any]:
+    """An ASO object as CAPZ would apply it. One without a name has that of its wrapper."""
     metadata = value.get("metadata")
     if isinstance(metadata, dict | None):
-        own = metadata or {}
-        value = {**value, "metadata": {**own, "name": own.get("name") or wrapper.name, "namespace": namespace}}
+        own, name = metadata or {}, neighbours.wrapper["metadata"].get("name")
+        value = {**value, "metadata": {**own, "name": own.get("name") or name, "namespace": namespace}}
     for path, known in _list_defaults(value.get("kind"), value.get("spec"), neighbours):
-        if known not in (None, "") and _find(value, *path) is None:
+        if known not in (None, "") and find_member(value, *path) is None:
             value = _set(value, path, known)
     return value
 
@@ -161,16 +162,18 @@ def _list_defaults(kind: Any, spec: Any, neighbours: _Neighbours) -> Iterator[tu
     if kind in _OWNERS and (owner := neighbours.find_only(_OWNERS[kind])):
         yield ("spec", "owner"), {"name": owner}
     if kind == "ManagedCluster":
-        network = _find(neighbours.cluster, "spec", "clusterNetwork")
-        yield ("spec", "kubernetesVersion"), _strip_version(_find(neighbours.wrapper, "spec", "version"))
-        yield ("spec", "networkProfile", "serviceCidr"), _find_first(_find(network, "services", "cidrBlocks"))
-        yield ("spec", "networkProfile", "podCidr"), _find_first(_find(network, "pods", "cidrBlocks"))
+        network = find_member(neighbours.cluster, "spec", "clusterNetwork")
+        yield ("spec", "kubernetesVersion"), _strip_version(find_member(neighbours.wrapper, "spec", "version"))
+        yield ("spec", "networkProfile", "serviceCidr"), _find_first(find_member(network, "services", "cidrBlocks"))
+        yield ("spec", "networkProfile", "podCidr"), _find_first(find_member(network, "pods", "cidrBlocks"))
     if kind == "ManagedClustersAgentPool":
         pool = neighbours.machine_pool
-        version = _find(pool, "spec", "template", "spec", "version")
+        version = find_member(pool, "spec", "template", "spec", "version")
         yield ("spec", "orchestratorVersion"), _strip_version(version)
-        is_scaled = _find(spec, "enableAutoScaling") or _find(pool, "metadata", "annotations", _REPLICAS_OF_OTHERS)
-        yield ("spec", "count"), None if is_scaled else _find(pool, "spec", "replicas")
+        is_scaled = find_member(spec, "enableAutoScaling") or find_member(
+            pool, "metadata", "annotations", _REPLICAS_OF_OTHERS
+        )
+        yield ("spec", "count"), None if is_scaled else find_member(pool, "spec", "replicas")
 
 
 def _strip_version(version: Any) -> str | None:
@@ -184,13 +187,6 @@ def _strip_version(version: Any) -> str | None:
 
 def _find_first(values: Any) -> Any:
     return values[0] if isinstance(values, list) and values else None
-
-
-def _find(value: Any, *path: Step) -> Any:
-    """A member at a path of keys; None if there is none."""
-    for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
 
 
 def _set(value: Any, path: Sequence[str], member: Any) -> Any:

@@ -42,8 +42,14 @@ def split_items(document: Document, path: FieldPath) -> Iterator[Document]:
         entries = entries[step]
     problems = _problems_by_item(document.problems, path)
     for index, entry in enumerate(entries):
-        lines = document.lines.below((*path, index))
-        yield replace(document, value=entry, lines=lines, problems=problems.get(index, ()))
+        place = (*path, index)
+        yield replace(
+            document,
+            value=entry,
+            lines=document.lines.below(place),
+            problems=problems.get(index, ()),
+            patched={at[len(place) :]: one for at, one in document.patched.items() if at[: len(place)] == place},
+        )
 
 
 def _problems_by_item(problems: Iterable[Problem], path: FieldPath) -> Mapping[int, tuple[Problem, ...]]:

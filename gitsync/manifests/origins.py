@@ -2,7 +2,8 @@
 
 kustomize says in an annotation of each object which file it was read from. That annotation is not part of the manifest.
 For a chart, a comment at the beginning of each document names the template.
-A field that the file does not have (a patch added it) has the line of its nearest parent.
+A field that a patch has set has the line of the patch, and any other that the file does not have that of its nearest
+parent.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 import yaml
 
 from gitsync.manifests.list_items import split_list
+from gitsync.manifests.patches import Patch, find_patched, read_patches
 from gitsync.manifests.sops_documents import ENCRYPTED
 from gitsync.manifests.template_lines import follow_lines
 from gitsync.manifests.yaml_documents import CONTENT, Document, read_documents
@@ -40,6 +42,7 @@ class Origins:
     """Finds the origin of documents. Mutable: it reads each file once."""
 
     _documents: dict[str, tuple[Document, ...]] = field(default_factory=dict)
+    _patches: dict[str, tuple[Patch, ...]] = field(default_factory=dict)
 
     def locate(self, document: Document, unit: Unit) -> Document:
         """The document as its origin would have it: with that path and those lines, and without the annotation."""
@@ -48,7 +51,8 @@ class Origins:
         value, origin = _take_annotation(document.value)
         path, original = self._find_original(value, origin, unit)
         lines = original.lines if original else make_lines(1)
-        located = replace(document, path=path, value=value, lines=lines, problems=())
+        patched = find_patched(value, original.value, self._read_patches(unit)) if original else {}
+        located = replace(document, path=path, value=value, lines=lines, problems=(), patched=patched)
         if original and isinstance(value, dict) and ENCRYPTED in value:
             located = replace(located, text=original.text)  # a seal covers the order of the fields
         return replace(located, problems=tuple(_move(problem, path, located) for problem in document.problems))
@@ -61,6 +65,11 @@ class Origins:
             return path, _find_same(self._read(path, unit), value)
         generator = _strip(named.get("configuredIn"))
         return (generator if generator in unit.contents else unit.file), None
+
+    def _read_patches(self, unit: Unit) -> tuple[Patch, ...]:
+        if unit.name not in self._patches:
+            self._patches[unit.name] = read_patches(unit.contents)
+        return self._patches[unit.name]
 
     def _read(self, path: str, unit: Unit) -> tuple[Document, ...]:
         if path not in self._documents:

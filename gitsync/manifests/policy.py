@@ -31,9 +31,9 @@ def _explain_skip(resource: Resource) -> str:
     """Why a resource is not written, whatever its annotation says; "" if it may be."""
     unit, wrapper = resource.unit, resource.wrapper
     if wrapper and wrapper.is_template:
-        return f"{wrapper} is a template, which CAPZ makes clusters of."
+        return f"It is part of a template, {wrapper.kind}, which CAPZ makes clusters of."
     if wrapper and not (unit and unit.options.manages_capz):
-        return f"CAPZ manages it, as part of {wrapper}."
+        return f"CAPZ manages it: it is part of an {wrapper.kind}."
     return f"The {unit.title} is suspended." if unit and unit.is_suspended else ""
 
 

@@ -15,6 +15,7 @@ from itertools import chain
 from typing import Any
 
 from gitsync.manifests.capz import CapzObjects
+from gitsync.manifests.config_map_versions import ConfigMapVersions
 from gitsync.manifests.credential_secret import CERTIFICATE
 from gitsync.manifests.helm_charts import find_templates, report_templates
 from gitsync.manifests.list_items import split_list
@@ -68,8 +69,9 @@ def read_manifests(
 
     Documents that SOPS encrypted stay encrypted.
     """
-    sorter = _Sorter(namespace, VariableReader(variables), CapzObjects(namespace))
     units = units or {}
+    versions = ConfigMapVersions(frozenset(unit.home for unit in units.values() if unit.is_declared))
+    sorter = _Sorter(namespace, VariableReader(variables), CapzObjects(namespace), versions)
     readable = {path for path in files if path in units or path.endswith(SUFFIXES)}
     templates = find_templates(readable)
     sorter.account_for(report_templates(templates, files))
@@ -102,6 +104,7 @@ class _Sorter:
     namespace: str
     variables: VariableReader
     capz: CapzObjects
+    versions: ConfigMapVersions
     resources: list[Resource] = field(default_factory=list)
     config_maps: dict[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
     secrets: dict[tuple[str, str], Mapping[str, Secret]] = field(default_factory=dict)
@@ -225,6 +228,7 @@ class _Sorter:
                 annotations=header.annotations,
                 labels=header.labels,
                 lines=document.lines,
+                patched=document.patched,
                 problems=tuple(sorted(problems, key=lambda p: p.order)),
                 unit=self.unit,
                 wrapper=self.wrapper,
@@ -235,7 +239,13 @@ class _Sorter:
         if ENCRYPTED in document.value:
             self.keep_encrypted(document, header, Holder.CONFIG_MAP)
             return
-        self.keep(self.config_maps, document, header, _read_texts(self, document, "data"))
+        data = _read_texts(self, document, "data")
+        address = Address(Holder.CONFIG_MAP, header.namespace, header.name)
+        if self.versions.add(address, document, self.unit, data):
+            if self.config_maps[address.namespace, address.name] != data:
+                self.ambiguous.add(address)
+            return
+        self.keep(self.config_maps, document, header, data)
 
     def secret(self, document: Document, header: Header) -> None:
         if ENCRYPTED in document.value:
@@ -291,13 +301,18 @@ class _Sorter:
         if address not in self.declared:
             self.declared[address] = DeclaredObject(source=SourceLocation(document.path, document.line()), owner=owner)
             return True
-        message = f"{header.gvk.kind} {header.namespace}/{header.name} is declared twice."
-        self.account_for(
-            reject(document, _make_problem(document, "DuplicateManifest", ("metadata", "name"), message, KEEP_ONE))
-        )
+        self.reject_repeated(address, document)
         return False
 
+    def reject_repeated(self, address: Address, document: Document) -> None:
+        message = f"{address} is declared twice."
+        problem = _make_problem(document, "DuplicateManifest", ("metadata", "name"), message, KEEP_ONE)
+        self.account_for(reject(document, problem))
+
     def done(self) -> Manifests:
+        for one in self.versions.list_repeated(resource.key.namespace for resource in self.resources):
+            with self.within(one.unit):
+                self.reject_repeated(one.address, one.document)
         self.problems.extend(self.variables.uses.attach(self.resources))
         return Manifests(
             resources=tuple(sorted(self.resources, key=lambda r: (r.key, r.gvk.version, r.source))),
@@ -312,6 +327,7 @@ class _Sorter:
             shown=tuple(self.variables.shown),
             hidden=tuple(self.variables.hidden),
             ambiguous=frozenset(self.ambiguous),
+            versions={address: tuple(found) for address, found in self.versions.found.items()},
         )
 
 

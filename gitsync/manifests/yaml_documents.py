@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,8 +17,8 @@ import yaml
 from gitsync.manifests.syntax_errors import explain_json_fault, explain_yaml_fault, is_template
 from gitsync.manifests.yaml_scalars import TAG, format_key, resolve, resolve_tagged
 from gitsync.model.lines import Lines, LineTable, Step
-from gitsync.model.problem import Problem
-from gitsync.problems.field_path import format_field
+from gitsync.model.problem import Problem, SourceLocation
+from gitsync.problems.field_path import FieldPath, format_field
 
 MAX_BYTES = 8 * 1024 * 1024
 MAX_DEPTH = 100
@@ -44,7 +44,7 @@ Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     """One document: plain JSON values. `lines` has the line of each field, from 1; `problems` are those that leave the
-    document readable. `text` is what it was read from.
+    document readable. `text` is what it was read from. `patched` are the places of fields that a patch has set.
     """
 
     path: str
@@ -52,6 +52,7 @@ class Document:
     lines: Lines
     problems: tuple[Problem, ...] = ()
     text: bytes = b""
+    patched: Mapping[FieldPath, SourceLocation] = field(default_factory=dict)
 
     def line(self, *path: Step) -> int:
         """The line of a field, or of the document if it does not have the field."""

@@ -35,6 +35,14 @@ class DeclaredObject:
     owner: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ConfigMapVersion:
+    """A ConfigMap that the source declares, and the folder that says which cluster it is of."""
+
+    home: str
+    data: Mapping[str, str]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnreadDocument:
     """A document that did not become a resource: of a kind that is not for gitsync, or rejected with a problem.
@@ -78,7 +86,8 @@ class Manifests:
 
     `variables` are those that the documents of each unit mention, by the unit's name ("" for plain folders); `shown`
     are the texts from Secrets that are part of ids and names, and so are plain text, and `hidden` those that are not.
-    `ambiguous` are the ConfigMaps and Secrets that are declared again, with other values.
+    `ambiguous` are the ConfigMaps and Secrets that are declared again, with other values; `versions` has all that were
+    declared of each ConfigMap.
     """
 
     resources: tuple[Resource, ...] = ()
@@ -94,6 +103,7 @@ class Manifests:
     shown: tuple[Secret, ...] = ()
     hidden: tuple[Secret, ...] = ()
     ambiguous: frozenset[Address] = frozenset()
+    versions: Mapping[Address, tuple[ConfigMapVersion, ...]] = field(default_factory=dict)
     known: Mapping[Key, KnownId] = field(default_factory=dict)
 
     @property

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gitsync.model.gvk import GVK, Key
-from gitsync.model.lines import Lines
+from gitsync.model.lines import Lines, Step
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.template import Template
@@ -42,21 +42,18 @@ class OwnerRef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wrapper:
-    """An object of CAPZ that has a manifest inside it, and that applies it in CAPZ's cluster: one cluster, or any
-    number of them if it is a template.
+    """An object of CAPZ that has a manifest inside it. CAPZ applies the manifest in its own cluster: once, or for each
+    cluster that it makes of a template.
     """
 
     kind: str
-    name: str
     is_template: bool = False
-
-    def __str__(self) -> str:
-        return f"{self.kind}/{self.name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
-    """One manifest of an ASO kind. `lines` has the line of each field, None if they are not known; `problems` has
+    """One manifest of an ASO kind. `lines` has the line of each field, None if they are not known, and `patched` the
+    places of fields that a patch of another file has set; `problems` has
     the problems of reading it (a duplicate key, an annotation that is not text). `unit` is the unit that it is part
     of; None for the folder of its file. `wrapper` is the object of CAPZ that it is inside of; None for a document.
     """
@@ -68,6 +65,7 @@ class Resource:
     annotations: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
     lines: Lines | None = field(default=None, compare=False, repr=False)
+    patched: Mapping[tuple[Step, ...], SourceLocation] = field(default_factory=dict, compare=False, repr=False)
     problems: tuple[Problem, ...] = ()
     unit: Unit | None = None
     wrapper: Wrapper | None = None

@@ -20,12 +20,15 @@ class UnitKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValuesReference:
-    """A Secret or ConfigMap (`kind`) whose keys are variables. One that is `optional` may be missing."""
+    """A Secret or ConfigMap (`kind`) whose keys are variables. One that is `optional` may be missing. `home` is the
+    folder of the cluster that it is in.
+    """
 
     kind: str
     namespace: str
     name: str
     optional: bool = False
+    home: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,8 @@ format for its lines.
 
 from __future__ import annotations
 
+from typing import Any
+
 FieldPath = tuple[str | int, ...]
 """Segments from the top of the manifest: names of fields, keys of maps, positions in lists."""
 
@@ -25,3 +27,14 @@ def format_field(path: FieldPath) -> str:
         if len(text) > LONGEST:
             return f"{text[:LONGEST]}…"
     return text
+
+
+def find_member(value: Any, *path: str | int) -> Any:
+    """The value of a field; None if it is not there."""
+    for step in path:
+        if isinstance(value, dict):
+            value = value.get(step)
+        else:
+            is_there = isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value)
+            value = value[step] if is_there else None
+    return value

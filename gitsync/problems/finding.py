@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gitsync.model.problem import Level, Problem
+from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import Resource
 from gitsync.problems.field_path import FieldPath, format_field
 
@@ -26,19 +26,26 @@ class Finding:
 
 def locate_finding(finding: Finding, resource: Resource) -> Problem:
     """The finding with its file, line and field; a missing field has the line of its nearest parent."""
+    place = find_place(finding.path, resource)
     return Problem(
         code=finding.code,
         message=finding.message,
         hint=finding.hint,
         level=finding.level,
-        path=resource.source.path,
-        line=find_line(finding.path, resource),
+        path=place.path,
+        line=place.line,
         field=format_field(finding.path),
         invalidates=finding.invalidates,
         rendered_by=(resource.rendered_by,) if resource.rendered_by else (),
     )
 
 
-def find_line(path: FieldPath, resource: Resource) -> int:
-    """The line of a field, or of its nearest parent with a known line; else that of the manifest."""
-    return resource.lines.find_nearest(path) if resource.lines else resource.source.line
+def find_place(path: FieldPath, resource: Resource) -> SourceLocation:
+    """The file and the line of a field, or of its nearest parent that is known; else those of the manifest."""
+    for end in range(len(path), 0, -1):
+        if path[:end] in resource.patched:
+            return resource.patched[path[:end]]
+        if resource.lines and path[:end] in resource.lines:
+            break
+    line = resource.lines.find_nearest(path) if resource.lines else resource.source.line
+    return SourceLocation(resource.source.path, line)

@@ -25,7 +25,7 @@ from gitsync.run.connections import Connections
 from gitsync.run.environments import drop_units, read_unambiguous
 from gitsync.run.known_ids import add_known_ids
 from gitsync.run.prepare import prepare_resources, read_selected_manifests, read_source, redact_manifests
-from gitsync.run.variables import has_references, list_references, look_up_references, refuse_ambiguous
+from gitsync.run.variables import has_references, list_references, look_up_references, settle_ambiguous
 from gitsync.secrets.credentials import find_credentials
 from gitsync.secrets.foreign_objects import add_foreign_objects
 from gitsync.secrets.lookup import Lookup
@@ -98,10 +98,10 @@ async def _find_references(config: Config, connections: Connections, *, writes: 
     redact_manifests(manifests, connections.redactions)
     lookup = _open_lookup(config, connections, manifests, writes=writes)
     wanted = list_references(source.units.values(), manifests)
-    refused = refuse_ambiguous(wanted, manifests)
-    rest = {one: names for one, names in wanted.items() if one not in refused}
+    settled = settle_ambiguous(wanted, manifests)
+    rest = {one: names for one, names in wanted.items() if one not in settled}
     found = await look_up_references(rest, lookup, patience=config.resource_timeout, stop=connections.stop)
-    return {**found, **refused}
+    return {**found, **settled}
 
 
 def _open_lookup(config: Config, connections: Connections, manifests: Manifests, *, writes: bool) -> Lookup:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping
 
+from gitsync.manifests.config_map_versions import find_in_cluster
 from gitsync.manifests.variable_values import ReferencedValues, References, describe, join_lines
 from gitsync.model.export import Address, Holder
 from gitsync.model.manifests import Manifests
@@ -46,14 +47,18 @@ async def look_up_references(
     return {one: ReferencedValues(fault=f"timed out waiting for {describe(one)}") for one in wanted}
 
 
-def refuse_ambiguous(wanted: Iterable[ValuesReference], manifests: Manifests) -> References:
-    """The references that the manifests declare again with other values, for example in the folders of two clusters."""
-    fault = "is declared twice, with different values"
-    return {
-        one: ReferencedValues(fault=f"{describe(one)} {fault}")
-        for one in wanted
-        if _find_address(one) in manifests.ambiguous
-    }
+def settle_ambiguous(wanted: Iterable[ValuesReference], manifests: Manifests) -> References:
+    """The references that the manifests declare again with other values, for example in the folders of two clusters:
+    each cluster has its own.
+    """
+    return {one: _find_own(one, manifests) for one in wanted if _find_address(one) in manifests.ambiguous}
+
+
+def _find_own(reference: ValuesReference, manifests: Manifests) -> ReferencedValues:
+    own = find_in_cluster(manifests.versions.get(_find_address(reference), ()), reference.home)
+    if own is None:
+        return ReferencedValues(fault=f"{describe(reference)} is declared twice, with different values")
+    return ReferencedValues(values={name: join_lines(text) for name, text in own.items()})
 
 
 def _find_address(reference: ValuesReference) -> Address:
@@ -66,7 +71,7 @@ def find_declared(wanted: Iterable[ValuesReference], manifests: Manifests) -> Re
     """
     wanted = tuple(wanted)
     found = {reference: _find_declared(reference, manifests) for reference in wanted}
-    return {**found, **refuse_ambiguous(wanted, manifests)}
+    return {**found, **settle_ambiguous(wanted, manifests)}
 
 
 async def _look_up_all(wanted: Mapping[ValuesReference, frozenset[str]], lookup: Lookup) -> References:

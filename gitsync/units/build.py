@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from gitsync.errors import SourceError
 from gitsync.manifests.origins import list_origins
+from gitsync.manifests.patches import list_patch_files
 from gitsync.manifests.units import ROOT, SUFFIXES, find_parts
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.problem import Level, Problem
@@ -187,8 +188,10 @@ def _make_result_path(unit: Unit) -> str:
 
 
 def _add_contents(unit: Unit, job: BuildJob, built: bytes) -> Unit:
+    """The unit with the files that its manifests were made of: their origins, and what may have patched them."""
     origins = list_origins(built)
-    return replace(unit, contents={path: content for path, content in job.files.items() if path in origins})
+    patches = frozenset() if unit.release else list_patch_files(job.files)
+    return replace(unit, contents={path: job.files[path] for path in job.files if path in origins | patches})
 
 
 def _make_problems(

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from gitsync.manifests.config_map_versions import find_in_cluster
 from gitsync.manifests.expansion_functions import ExpansionBudget, TooLargeExpansionError
 from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.substitution import Use, substitute
@@ -20,6 +21,7 @@ from gitsync.manifests.variable_values import ReferencedValues, describe, join_l
 from gitsync.manifests.variables import make_too_large
 from gitsync.manifests.yaml_documents import Document
 from gitsync.model.export import Holder
+from gitsync.model.manifests import ConfigMapVersion
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.unit import Unit, ValuesReference
 from gitsync.model.variables import VariableValues
@@ -58,7 +60,7 @@ class FluxVariables:
     given: tuple[tuple[str, str], ...] = ()
     budget: ExpansionBudget = field(default_factory=ExpansionBudget)
     _unread: list[tuple[str, bytes, Unit | None]] = field(default_factory=list)
-    _declared: dict[tuple[str, str], list[Mapping[str, str]]] = field(default_factory=lambda: defaultdict(list))
+    _declared: dict[tuple[str, str], list[ConfigMapVersion]] = field(default_factory=lambda: defaultdict(list))
 
     def declare(self, files: Mapping[str, bytes], units: Mapping[str, Unit]) -> None:
         """Add the ConfigMaps of files. They are read once a unit needs one."""
@@ -92,19 +94,21 @@ class FluxVariables:
             return ReferencedValues(fault=f"{describe(reference)} is secret, and objects of Flux show their values")
         self._read_all()
         found = self._declared.get((reference.namespace, reference.name), [])
-        if any(one != found[0] for one in found):
-            return ReferencedValues(fault=f"{describe(reference)} is declared twice, with different values")
         if not found:
             return ReferencedValues(fault=f"{describe(reference)} is not in the source")
-        return ReferencedValues(values={name: join_lines(text) for name, text in found[0].items()})
+        anywhere = find_in_cluster(found, "")
+        own = find_in_cluster(found, reference.home) if anywhere is None else anywhere
+        if own is None:
+            return ReferencedValues(fault=f"{describe(reference)} is declared twice, with different values")
+        return ReferencedValues(values={name: join_lines(text) for name, text in own.items()})
 
     def _read_all(self) -> None:
         for path, content, unit in self._unread:
             units = {path: unit} if unit else {}
             variables = make_variables(units.values(), self.given)
             manifests = read_manifests({path: content}, units=units, variables=variables)
-            for place, values in manifests.config_maps.items():
-                self._declared[place].append(values)
+            for address, versions in manifests.versions.items():
+                self._declared[address.namespace, address.name] += versions
         self._unread.clear()
 
 

@@ -15,7 +15,7 @@ from typing import Final
 
 from gitsync.manifests.units import ROOT
 from gitsync.model.problem import Level, Problem
-from gitsync.model.unit import FileSelection, Unit, UnitKind
+from gitsync.model.unit import FileSelection, Substitution, Unit, UnitKind
 from gitsync.units.declarations import Declarations, DeclaredUnit, GitAddress, SourceName, ThisRepository
 from gitsync.units.selection import CoveredFolders, selects
 from gitsync.units.tree import find_folder, list_folders
@@ -236,8 +236,22 @@ def _warn_suspended(found: _Found) -> Problem:
 
 def _make_unit(found: _Found) -> Unit:
     unit, home = found.one.unit, found.home
-    depends_on = tuple(_make_name(home, other) for other in unit.depends_on)
-    return replace(unit, name=found.name, home=home, depends_on=depends_on, waves=found.outer)
+    return replace(
+        unit,
+        name=found.name,
+        home=home,
+        options=replace(unit.options, substitution=_place(unit.options.substitution, home)),
+        depends_on=tuple(_make_name(home, other) for other in unit.depends_on),
+        waves=found.outer,
+    )
+
+
+def _place(substitution: Substitution | None, home: str) -> Substitution | None:
+    """The variables of a unit in the cluster of a folder."""
+    if substitution is None:
+        return None
+    references = tuple(replace(one, home=home) for one in substitution.references)
+    return replace(substitution, references=references)
 
 
 def _make_name(home: str, name: str) -> str:

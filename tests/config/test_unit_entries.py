@@ -22,6 +22,7 @@ units:
   loadRestrictor: none
   missingOwner: wait
   migrateVersions: true
+  capz: manage
   substitute:
     REGION: westeurope
     COUNT: 3
@@ -29,10 +30,16 @@ units:
 - {path: ., substitute: true}
 """
     substitution = Substitution(values={"REGION": "westeurope", "COUNT": "3", "EMPTY": ""})
-    options = UnitOptions(is_restricted=False, substitution=substitution, waits_for_owners=True, migrates_versions=True)
+    options = UnitOptions(
+        is_restricted=False,
+        substitution=substitution,
+        waits_for_owners=True,
+        migrates_versions=True,
+        manages_capz=True,
+    )
     assert entries(text) == (
         UnitEntry(path="apps/prod", kind=UnitKind.KUSTOMIZATION, options=options, line=3),
-        UnitEntry(path="", options=UnitOptions(substitution=Substitution()), line=12),
+        UnitEntry(path="", options=UnitOptions(substitution=Substitution()), line=13),
     )
 
 
@@ -46,6 +53,7 @@ def test_no_units(text):
     [
         ("loadRestrictor: rootOnly", UnitOptions(), "the default by its name"),
         ("missingOwner: error", UnitOptions(), "another default"),
+        ("capz: skip", UnitOptions(), "what CAPZ manages"),
         ("substitute: false", UnitOptions(), "a unit below one with variables may have none"),
         ("migrateVersions: 'no'", UnitOptions(), "as every switch"),
     ],

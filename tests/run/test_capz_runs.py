@@ -53,7 +53,7 @@ def test_what_capz_creates_is_waited_for_read_and_never_written(world):
     world.outside("PUT", GROUP_ID, {"location": "northeurope"})
     report = world.sync()
     assert (of(report, "ResourceGroup").verdict, report.exit_code) == (Verdict.SKIP, 0), "whatever it looks like"
-    assert of(report, "ResourceGroup").message == "CAPZ manages it, as part of AzureASOManagedCluster/core."
+    assert of(report, "ResourceGroup").message == "CAPZ manages it: it is part of an AzureASOManagedCluster."
     assert world.writes == [f"PUT {NETWORK_ID}"]
 
 

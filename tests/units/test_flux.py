@@ -61,7 +61,7 @@ def follow(
 
     def build(units: Sequence[Unit]) -> None:
         for unit in units:
-            variables.declare(below(unit.path), {})
+            variables.declare(below(unit.path), dict.fromkeys(below(unit.path), unit))
 
     def read(unit: Unit) -> Declarations:
         found = below(unit.path)
@@ -98,8 +98,8 @@ def test_a_kustomization_becomes_a_unit_of_its_folder() -> None:
     assert unit.options.substitution == Substitution(
         values={"region": "westeurope"},
         references=(
-            ValuesReference(kind="ConfigMap", namespace="flux-system", name="cluster-vars"),
-            ValuesReference(kind="Secret", namespace="flux-system", name="keys", optional=True),
+            ValuesReference(kind="ConfigMap", namespace="flux-system", name="cluster-vars", home="clusters/prod"),
+            ValuesReference(kind="Secret", namespace="flux-system", name="keys", optional=True, home="clusters/prod"),
         ),
     )
     assert [one.code for one in followed.problems] == ["Suspended"]

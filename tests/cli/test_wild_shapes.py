@@ -1,0 +1,58 @@
+"""`validate` and `render` on repositories in the shapes of real ones: what is rendered, named with a reason, refused."""
+
+import json
+from typing import NamedTuple
+
+import pytest
+import wild_shapes as wild
+
+from gitsync.cli.main import run
+from gitsync.units.kustomize import has_tool
+
+pytestmark = pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
+
+
+class Expected(NamedTuple):
+    """`rendered` are the resources with a request. The others are `named` by problems of these codes, with an error or
+    without one.
+    """
+
+    rendered: int
+    resources: int
+    errors: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+SHAPES = {
+    "flux": (wild.flux_tree, "", (), Expected(6, 6)),
+    "one cluster of flux": (wild.flux_tree, "clusters/prod", (), Expected(3, 3)),
+    "files beside the root": (wild.files_beside_the_root, "", (), Expected(0, 0, ("KustomizationFailed",), ("PassedOver",))),
+    "the same, built as Flux does": (wild.files_beside_the_root_as_flux, "", (), Expected(2, 2)),
+    "broken neighbours": (wild.broken_neighbours, "", (), Expected(25, 25, (), ("KustomizationFailed",))),
+    "one group in many namespaces": (wild.one_group_in_many_namespaces, "", (), Expected(6, 6)),
+    "variables for a script": (wild.plain_variables, "", (), Expected(0, 1, ("OwnerNotFound", "VariableNotReplaced"))),
+    "the same, with values": (wild.braced_variables, "", ("LOCATION=westeurope", "RESOURCE_GROUP=shop"), Expected(2, 2)),
+    "templates of clusterctl": (wild.clusterctl_templates, "", (), Expected(0, 0, ("VariableNotReplaced",))),
+    "the same, with values ": (wild.clusterctl_templates, "", wild.CLUSTERCTL_VALUES, Expected(3, 3, (), ("VersionMigrated",))),
+    "objects of CAPZ": (wild.capz_objects, "", (), Expected(4, 4, (), ("EmbeddedObjects", "VersionMigrated"))),
+    "an owner elsewhere": (wild.owner_elsewhere, "", (), Expected(0, 1, (), ("OwnerNotFound",))),
+    "old versions": (wild.old_versions, "", (), Expected(3, 3, (), ("VersionMigrated",))),
+    "look-alikes": (lambda: wild.LOOK_ALIKES, "", (), Expected(1, 2, ("UnknownKind",), ("EmbeddedObjects",))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "path", "given", "expected"), SHAPES.values(), ids=SHAPES)
+def test_every_document_is_rendered_or_named_with_a_reason(make, path, given, expected, tmp_path, capsys):
+    for name, text in make().items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    settings = [str(tmp_path), *([f"--path={path}"] if path else []), *(f"--set={one}" for one in given)]
+    run(["validate", "--output=json", *settings])
+    validated = json.loads(capsys.readouterr().out)
+    codes = {(one["severity"], one["code"]) for one in validated["problems"]}
+    run(["render", "--output=json", *settings])
+    rendered = capsys.readouterr().out
+    requests = sum("body" in one for one in json.loads(rendered)["resources"]) if rendered else 0
+    errors = tuple(sorted(code for severity, code in codes if severity == "error"))
+    warnings = tuple(sorted(code for severity, code in codes if severity == "warning"))
+    assert Expected(requests, validated["resources"], errors, warnings) == expected

@@ -1,0 +1,305 @@
+"""Made-up repositories in the shapes that real ones with manifests of ASO have: files by path. Charts and the objects
+of Argo CD have tests of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+Shape = Mapping[str, str]
+
+CLUSTER_API = "cluster.x-k8s.io/v1beta1"
+CAPZ = "infrastructure.cluster.x-k8s.io/v1beta1"
+
+
+def kustomization(*resources: str, more: str = "") -> str:
+    entries = "".join(f"- {one}\n" for one in resources)
+    return f"apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n{entries}{more}"
+
+
+def group(name: str, *, namespace: str = "default", annotations: str = "{}", **spec: str) -> str:
+    fields = ", ".join(f"{key}: '{value}'" for key, value in {"location": "westeurope", **spec}.items())
+    return (
+        "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\n"
+        f"metadata: {{name: '{name}', namespace: '{namespace}', annotations: {annotations}}}\n"
+        f"spec: {{{fields}}}\n"
+    )
+
+
+def account(name: str, owner: str, *, namespace: str = "default", azure_name: str = "") -> str:
+    return (
+        "apiVersion: storage.azure.com/v1api20230101\nkind: StorageAccount\n"
+        f"metadata: {{name: '{name}', namespace: '{namespace}'}}\n"
+        f"spec: {{owner: {{name: '{owner}'}}, azureName: '{azure_name or name}', location: westeurope, kind: StorageV2,"
+        " sku: {name: Standard_LRS}}\n"
+    )
+
+
+def identity(name: str, owner: str, *, namespace: str = "default") -> str:
+    return (
+        "apiVersion: managedidentity.azure.com/v1api20230131\nkind: UserAssignedIdentity\n"
+        f"metadata: {{name: '{name}', namespace: '{namespace}'}}\n"
+        f"spec: {{owner: {{name: '{owner}'}}, location: westeurope}}\n"
+    )
+
+
+def flux(name: str, path: str, more: str = "") -> str:
+    return (
+        "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\n"
+        f"metadata: {{name: {name}, namespace: flux-system}}\n"
+        f"spec:\n  interval: 5m\n  path: {path}\n  prune: true\n"
+        f"  sourceRef: {{kind: GitRepository, name: flux-system}}\n{more}"
+    )
+
+
+def cluster_variables(environment: str) -> str:
+    return (
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cluster-vars, namespace: flux-system}\n"
+        f"data: {{ENVIRONMENT: {environment}, REGION: westeurope}}\n"
+    )
+
+
+def joined(*documents: str) -> str:
+    return "---\n".join(documents)
+
+
+def flux_tree() -> Shape:
+    """One base for two clusters, each with values of its own; the base of the network comes first."""
+    files = {
+        "infra/base/kustomization.yaml": kustomization("group.yaml", "account.yaml"),
+        "infra/base/group.yaml": group("shop-${ENVIRONMENT}", namespace="shop", location="${REGION}"),
+        "infra/base/account.yaml": account("shop", "shop-${ENVIRONMENT}", namespace="shop", azure_name="contoso${TIER}${ENVIRONMENT}"),
+    }  # fmt: skip
+    values = "  postBuild:\n    substitute: {TIER: web}\n    substituteFrom: [{kind: ConfigMap, name: cluster-vars}]\n"
+    for environment in ("prod", "dev"):
+        files |= {
+            f"clusters/{environment}/cluster-vars.yaml": cluster_variables(environment),
+            f"clusters/{environment}/infra.yaml": flux("infra", f"./infra/{environment}", f"  targetNamespace: shop-{environment}\n{values}  dependsOn: [{{name: network}}]\n"),
+            f"clusters/{environment}/network.yaml": flux("network", f"./network/{environment}"),
+            f"infra/{environment}/kustomization.yaml": kustomization("../base"),
+            f"network/{environment}/group.yaml": group(f"network-{environment}"),
+        }  # fmt: skip
+    return files
+
+
+def files_beside_the_root() -> Shape:
+    """A kustomization of an environment that names a file far outside of its folder."""
+    return {
+        "services/environments/dev/01/kustomization.yaml": kustomization("../../../adp/group.yaml", "identity.yaml"),
+        "services/environments/dev/01/identity.yaml": identity("adp", "adp"),
+        "services/adp/group.yaml": group("adp"),
+    }
+
+
+def files_beside_the_root_as_flux() -> Shape:
+    """The same, with the option for it."""
+    return {**files_beside_the_root(), "gitsync.yaml": "units: [{path: services, loadRestrictor: none}]\n"}
+
+
+def broken_neighbours() -> Shape:
+    """Kustomizations of other teams that do not build, among thousands of files without any ASO kind."""
+    services = {f"apps/service{i}/deployment.yaml": f"apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: s{i}}}\n" for i in range(50)}  # fmt: skip
+    return {
+        **services,
+        "apps/identity/kustomization.yaml": kustomization("https://example.com/operator/install.yaml"),
+        "apps/broken/kustomization.yaml": "resources:\n- deployment.yaml\n  - service.yaml\n",
+        "apps/orphan/kustomization.yaml": kustomization("../removed-base"),
+        "azure/groups.yaml": joined(*(group(f"team-{i}") for i in range(20))),
+        "azure/data/kustomization.yaml": kustomization("accounts.yaml"),
+        "azure/data/accounts.yaml": joined(*(account(f"data{i}", f"team-{i}") for i in range(5))),
+    }
+
+
+def one_group_in_many_namespaces() -> Shape:
+    """The group of all identities, which every team includes in a namespace of its own."""
+    detach = "{serviceoperator.azure.com/reconcile-policy: detach-on-delete}"
+    files = {
+        "base/workload-identity/rg.yaml": group("identities", namespace="${NAMESPACE}", annotations=detach, azureName="identities-${ENV}-rg"),
+        "base/workload-identity/kustomization.yaml": kustomization("rg.yaml"),
+        "gitsync.yaml": "units:\n" + "".join(f"- {{path: teams/t{i}, substitute: {{NAMESPACE: team-{i}, ENV: dev}}}}\n" for i in range(3)),
+    }  # fmt: skip
+    for i in range(3):
+        files |= {
+            f"teams/t{i}/kustomization.yaml": kustomization("../../base/workload-identity", "identity.yaml"),
+            f"teams/t{i}/identity.yaml": identity(f"t{i}", "identities", namespace=f"team-{i}"),
+        }
+    return files
+
+
+def plain_variables() -> Shape:
+    """Manifests for a script that runs envsubst over them."""
+    return {
+        "deploy.sh": "export RESOURCE_GROUP=shop LOCATION=westeurope\nenvsubst < group.yaml | kubectl apply -f -\n",
+        "group.yaml": group("$RESOURCE_GROUP", location="${LOCATION}"),
+        "account.yaml": account("logs", "${RESOURCE_GROUP}"),
+    }
+
+
+def braced_variables() -> Shape:
+    """The same, with braces around every variable."""
+    files = plain_variables()
+    return {**files, "group.yaml": files["group.yaml"].replace("$RESOURCE_GROUP", "${RESOURCE_GROUP}")}
+
+
+CAPZ_TREE = f"""\
+apiVersion: {CLUSTER_API}
+kind: Cluster
+metadata: {{name: "${{CLUSTER_NAME}}", namespace: default}}
+spec:
+  controlPlaneRef: {{apiVersion: {CAPZ}, kind: AzureASOManagedControlPlane, name: "${{CLUSTER_NAME}}"}}
+  infrastructureRef: {{apiVersion: {CAPZ}, kind: AzureASOManagedCluster, name: "${{CLUSTER_NAME}}"}}
+---
+apiVersion: {CAPZ}
+kind: AzureASOManagedControlPlane
+metadata: {{name: "${{CLUSTER_NAME}}", namespace: default}}
+spec:
+  version: ${{KUBERNETES_VERSION}}
+  resources:
+  - apiVersion: containerservice.azure.com/v1api20231001
+    kind: ManagedCluster
+    metadata:
+      name: ${{CLUSTER_NAME}}
+      annotations: {{serviceoperator.azure.com/credential-from: "${{ASO_CREDENTIAL_SECRET_NAME}}"}}
+    spec:
+      dnsPrefix: ${{CLUSTER_NAME/-/}}
+      location: ${{AZURE_LOCATION:=westeurope}}
+      owner: {{name: "${{CLUSTER_NAME}}"}}
+---
+apiVersion: {CAPZ}
+kind: AzureASOManagedCluster
+metadata: {{name: "${{CLUSTER_NAME}}", namespace: default}}
+spec:
+  resources:
+  - apiVersion: resources.azure.com/v1api20200601
+    kind: ResourceGroup
+    metadata: {{name: "${{CLUSTER_NAME}}"}}
+    spec: {{location: "${{AZURE_LOCATION:=westeurope}}"}}
+---
+apiVersion: {CAPZ}
+kind: AzureASOManagedMachinePool
+metadata: {{name: "${{CLUSTER_NAME}}-pool0", namespace: default}}
+spec:
+  resources:
+  - apiVersion: containerservice.azure.com/v1api20231001
+    kind: ManagedClustersAgentPool
+    metadata: {{name: "${{CLUSTER_NAME}}-pool0"}}
+    spec:
+      azureName: pool0
+      owner: {{name: "${{CLUSTER_NAME}}"}}
+      mode: System
+      type: VirtualMachineScaleSets
+      vmSize: ${{AZURE_NODE_MACHINE_TYPE}}
+      count: ${{WORKER_MACHINE_COUNT:=2}}
+"""
+
+CLUSTER_CLASS = f"""\
+apiVersion: {CLUSTER_API}
+kind: ClusterClass
+metadata: {{name: aks}}
+spec:
+  patches:
+  - name: group
+    definitions:
+    - selector: {{apiVersion: {CAPZ}, kind: AzureASOManagedClusterTemplate}}
+      jsonPatches:
+      - op: replace
+        path: /spec/template/spec
+        valueFrom:
+          template: |
+            resources:
+            - apiVersion: resources.azure.com/v1api20200601
+              kind: ResourceGroup
+              metadata:
+                name: "{{{{ .builtin.cluster.name }}}}"
+              spec:
+                location: westeurope
+---
+apiVersion: {CAPZ}
+kind: AzureASOManagedClusterTemplate
+metadata: {{name: aks}}
+spec:
+  template:
+    spec: {{}}
+---
+apiVersion: {CAPZ}
+kind: AzureASOManagedControlPlaneTemplate
+metadata: {{name: aks}}
+spec:
+  template:
+    spec:
+      resources:
+      - apiVersion: containerservice.azure.com/v1api20240901
+        kind: ManagedCluster
+        spec: {{location: westeurope, dnsPrefix: aks}}
+"""
+
+
+CLUSTERCTL_VALUES = (
+    "CLUSTER_NAME=prod-a",
+    "KUBERNETES_VERSION=v1.30.1",
+    "ASO_CREDENTIAL_SECRET_NAME=aso",
+    "AZURE_NODE_MACHINE_TYPE=Standard_D2s_v3",
+)
+
+
+def clusterctl_templates() -> Shape:
+    """A template for clusterctl, whose variables the operator gives, and a kustomization over it."""
+    return {
+        "templates/aks/kustomization.yaml": kustomization("cluster.yaml", more="sortOptions: {order: fifo}\n"),
+        "templates/aks/cluster.yaml": CAPZ_TREE,
+    }
+
+
+def capz_objects() -> Shape:
+    """Objects of CAPZ as they are in a cluster, and a class of clusters."""
+    values = {"CLUSTER_NAME": "prod", "KUBERNETES_VERSION": "v1.30.1", "ASO_CREDENTIAL_SECRET_NAME": "aso", "CLUSTER_NAME/-/": "prod", "AZURE_NODE_MACHINE_TYPE": "Standard_D2s_v3", "WORKER_MACHINE_COUNT:=2": "2", "AZURE_LOCATION:=westeurope": "westeurope"}  # fmt: skip
+    text = CAPZ_TREE
+    for name, value in values.items():
+        text = text.replace(f"${{{name}}}", value)
+    return {"fleet/prod.yaml": text, "classes/aks.yaml": CLUSTER_CLASS}
+
+
+def owner_elsewhere() -> Shape:
+    """Manifests of a team whose group and network the platform team declares."""
+    return {
+        "team/account.yaml": account("logs", "platform"),
+        "gitsync.yaml": "units: [{path: team, missingOwner: wait}]\n",
+    }
+
+
+def old_versions() -> Shape:
+    """Versions that ASO has removed, next to current ones."""
+    return {
+        "old.yaml": joined(
+            group("old").replace("v1api20200601", "v1beta20200601"),
+            account("old", "old").replace("v1api20230101", "v1beta20210401"),
+        ),
+        "new.yaml": account("new", "old"),
+        "gitsync.yaml": "units: [{path: ., migrateVersions: true}]\n",
+    }
+
+
+GROUP_INSIDE = (
+    "{apiVersion: resources.azure.com/v1api20200601, kind: ResourceGroup, metadata: {name: a}, spec: {location: x}}"
+)
+LOOK_ALIKES = {
+    "tsconfig.json": '{\n  // strict\n  "compilerOptions": {"strict": true},\n}\n',
+    "values.yaml": "image: {tag: latest}\nresources: {limits: {cpu: 1}}\n",
+    ".github/workflows/ci.yaml": "name: CI\non: [push]\njobs: {}\n",
+    "main.tf.json": '{"resource": {"azurerm_resource_group": {"a": {"name": "x"}}}}',
+    "crd.yaml": (
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"
+        "metadata: {name: resourcegroups.resources.azure.com}\nspec: {group: resources.azure.com}\n"
+    ),
+    "lists.yaml": f"apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: List\n  items: [{GROUP_INSIDE}]\n",
+    "identity.yaml": "apiVersion: aadpodidentity.k8s.io/v1\nkind: AzureIdentity\nmetadata: {name: a}\n",
+    "invented.yaml": "apiVersion: infrastructure.azure.com/v1\nkind: Thing\nmetadata: {name: a}\nspec: {}\n",
+    "kro.yaml": (
+        "apiVersion: kro.run/v1alpha1\nkind: ResourceGraphDefinition\nmetadata: {name: web}\n"
+        f"spec: {{resources: [{{id: a, template: {GROUP_INSIDE}}}]}}\n"
+    ),
+    "composition.yaml": (
+        "apiVersion: apiextensions.crossplane.io/v1\nkind: Composition\nmetadata: {name: web}\n"
+        f"spec: {{resources: [{{base: {GROUP_INSIDE}}}]}}\n"
+    ),
+}
