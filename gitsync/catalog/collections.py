@@ -6,11 +6,21 @@ taken to have the lists that ARM's resource-provider contract demands of every p
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from gitsync.formats.arm_path import find_resource_group, find_subscription
 from gitsync.model.facts import Kind, ListLevel, Scope
+
+EMBEDDED: Final = {
+    "microsoft.network/networksecuritygroups": ("securityRules",),
+    "microsoft.network/routetables": ("routes",),
+    "microsoft.network/virtualnetworks": ("subnets", "virtualNetworkPeerings"),
+}
+"""By type: the properties in which a resource shows its children, each as their own GET does (docs/requests.md#children
+has the evidence).
+"""
 
 _CONTRACT: Final = {
     Scope.RESOURCE_GROUP: frozenset({ListLevel.GROUP, ListLevel.SUBSCRIPTION}),
@@ -43,6 +53,14 @@ def find_collections(kind: Kind, arm_id: str) -> tuple[Collection, ...]:
     levels = kind.lists or _guess_levels(kind)
     paths = {level: _make_path(kind, arm_id, level) for level in ListLevel if level in levels}
     return tuple(Collection(path, level) for level, path in paths.items() if path)
+
+
+def list_embedded(kind: Kind, body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The children that a body shows; none if it has no such list."""
+    properties = body.get("properties")
+    for member in EMBEDDED.get(kind.arm_type.casefold(), ()):
+        entries = properties.get(member) if isinstance(properties, Mapping) else None
+        yield from (entry for entry in entries if isinstance(entry, Mapping)) if isinstance(entries, list) else ()
 
 
 def _guess_levels(kind: Kind) -> frozenset[ListLevel]:

@@ -55,6 +55,11 @@ class Registry:
         """Tell whether an extension of this kind wants the owner read."""
         return any(extension.owner_check for extension in self._by_kind.get((group, kind), []))
 
+    def needs_read(self, group: str, kind: str) -> bool:
+        """Tell whether an extension of this kind decides by the resource as just read, whatever a list shows."""
+        extensions = self._by_kind.get((group, kind), [])
+        return any(one.pre_check or one.post_check or one.succeeded or one.foreseen for one in extensions)
+
     async def owner_check(self, subject: Subject, azure: ReadsAzure) -> CheckResult:
         return await _make_chain([e.owner_check for e in self.of(subject) if e.owner_check])(subject, azure)
 

@@ -1,0 +1,65 @@
+"""The stages around the read of a resource that save it: a list may show that nothing has changed.
+
+A list approves a resource or says nothing. All that is written, reported or recorded comes from a read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from gitsync.arm.http.shown_resource import find_fault
+from gitsync.extensions.registry import Registry
+from gitsync.model.clock import Clock
+from gitsync.model.live import Live
+from gitsync.model.verdict import Action, Verdict
+from gitsync.planning.list_sample import is_sampled
+from gitsync.reconcile.attempt import ApplyAttempt
+from gitsync.reconcile.lists import Lists
+from gitsync.reconcile.run_cache import RunCache
+
+Compare = Callable[[ApplyAttempt], Awaitable[ApplyAttempt]]
+
+
+async def approve_by_list(
+    attempt: ApplyAttempt, *, lists: Lists, registry: Registry, cache: RunCache, compare: Compare, clock: Clock
+) -> ApplyAttempt:
+    """Take a resource as in sync if a list shows it so by every rule of a comparison; else it is read.
+
+    What this run tried before, or wrote near, is read: a list may be older. The resources of the sample are read too.
+    """
+    if attempt.is_restarted or cache.count_writes_near(attempt.arm_id):
+        return attempt
+    entry = await lists.find_entry(attempt.key, attempt.kind, attempt.arm_id)
+    if entry is None or find_fault(entry, attempt.arm_id) or not Live(body=entry).has_succeeded:
+        return attempt
+    listed = replace(attempt, live=Live(body=entry), exists=True)
+    if any(not question.for_the_run for question in registry.questions(listed.as_subject())):
+        return attempt  # the entry lacks what an extension needs
+    listed = await compare(listed)
+    if not _is_in_sync(listed):
+        return attempt
+    if is_sampled(attempt.key, clock.now().date()):
+        return replace(attempt, is_sampled=True)
+    lists.note_approved(attempt.key, attempt.kind)
+    return replace(listed, is_listed=True)
+
+
+def _is_in_sync(attempt: ApplyAttempt) -> bool:
+    """Tell whether a comparison found nothing. A value that an entry lacks is a difference, unless the record says that
+    Azure never returns it.
+    """
+    comparison = attempt.comparison
+    if attempt.stop or attempt.action is not Action.NONE or comparison is None:
+        return False
+    return comparison.verdict is Verdict.IN_SYNC and not (comparison.differences or comparison.because)
+
+
+async def note_read(attempt: ApplyAttempt, *, lists: Lists) -> ApplyAttempt:
+    """Tell the lists what a resource of the sample shows, and which children a resource shows."""
+    comparison = attempt.comparison
+    if attempt.is_sampled and comparison is not None and comparison.verdict is not Verdict.IN_SYNC:
+        lists.distrust(attempt.key, attempt.kind)
+    if attempt.live is not None:
+        lists.offer_children(attempt.kind, attempt.api_version, attempt.live.body)
+    return attempt
