@@ -7,10 +7,10 @@ so nothing is kept for longer than a resource waits.
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable, Hashable, Mapping
-from contextlib import aclosing
-from typing import Any
+from collections import Counter, defaultdict
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Hashable, Mapping
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from typing import Any, TypeVar
 
 from loguru import logger
 
@@ -23,8 +23,16 @@ from gitsync.model.gvk import Key
 from gitsync.model.problem import Level, Problem
 from gitsync.planning.list_cover import ListCover, ResourceList
 
+T = TypeVar("T")
+Entry = Mapping[str, Any]
+Judge = Callable[[Entry], Awaitable[T | None]]
+"""Makes something of an entry that approves its resource; None of one that does not."""
+
 ReadPages = Callable[[Key, ResourceList], AsyncGenerator[Entries, None]]
 """Reads a list with the credential of a resource. Raises ArmError."""
+
+_MOST_FAILURES = 3
+"""Entries of a family that approve nothing, before one does: then its lists lack what is compared."""
 
 _ABSENT_CONTAINERS = frozenset({"resourcegroupnotfound", "parentresourcenotfound", "resourcenotfound", "notfound"})
 """Refusals of one list, which say nothing of others of its type."""
@@ -36,23 +44,30 @@ class Lists:
     def __init__(self, cover: ListCover | None = None, read: ReadPages | None = None) -> None:
         self._cover = cover or ListCover()
         self._read_pages = read
-        self._entries: dict[str, Mapping[str, Any] | None] = {}  # None: shown twice, and not alike
+        self._entries: dict[str, Entry | None] = {}  # None: shown twice, and not alike
         self._is_whole: dict[ResourceList, bool] = {}
         self._reading: defaultdict[ResourceList, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._first_reading: defaultdict[Hashable, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._is_offered: dict[Hashable, bool] = {}
+        self._is_useful: dict[Hashable, bool] = {}
+        self._failures: Counter[Hashable] = Counter()
+        self._first_uses: defaultdict[Hashable, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._approved: dict[Key, str] = {}
         self._doubts: dict[str, Key] = {}
 
-    async def find_entry(self, key: Key, kind: Kind, arm_id: str) -> Mapping[str, Any] | None:
-        """The entry of a resource in a list; None if it has to be read. An entry is found once."""
+    async def find_approval(self, key: Key, kind: Kind, arm_id: str, judge: Judge[T]) -> T | None:
+        """Return what `judge` makes of the entry of a resource in a list; None if the resource has to be read."""
         entry_id = normalize_id(arm_id)
         if kind.arm_type in self._doubts or entry_id not in self._cover.versions:
             return None
+        if entry_id in self._entries:  # shown by its parent
+            return await self._judge(entry_id, judge)
         for one in self._cover.chains[key]:
-            if entry_id in self._entries or await self._ask(one, key):
-                break
-        return self._entries.pop(entry_id, None)
+            async with self._first_use(one.family):
+                is_whole = self._is_useful.get(one.family, True) and await self._ask(one, key)
+                if is_whole or entry_id in self._entries:
+                    approval = await self._judge(entry_id, judge)
+                    self._learn(one.family, is_useful=approval is not None)
+                    return approval
+        return None
 
     def offer_children(self, kind: Kind, api_version: str, body: Mapping[str, Any]) -> None:
         """Keep the children that the body of a resource shows, for those that will be asked for."""
@@ -80,33 +95,47 @@ class Lists:
         """A warning for each type whose lists are not trusted."""
         return tuple(_make_warning(arm_type, key) for arm_type, key in sorted(self._doubts.items()))
 
+    async def _judge(self, entry_id: str, judge: Judge[T]) -> T | None:
+        entry = self._entries.pop(entry_id, None)
+        return None if entry is None else await judge(entry)
+
+    @asynccontextmanager
+    async def _first_use(self, family: Hashable) -> AsyncIterator[None]:
+        """Let one resource at a time use lists of a family, until it is known whether they are of use."""
+        async with AsyncExitStack() as stack:
+            if family not in self._is_useful:
+                await stack.enter_async_context(self._first_uses[family])
+            if family in self._is_useful:
+                await stack.aclose()
+            yield
+
+    def _learn(self, family: Hashable, *, is_useful: bool) -> None:
+        """Learn from the first uses of a family. Lists that approve nothing are not asked for again."""
+        if is_useful:
+            self._is_useful.setdefault(family, True)
+            return
+        self._failures[family] += 1
+        if self._failures[family] >= _MOST_FAILURES:
+            self._is_useful.setdefault(family, False)
+
     async def _ask(self, one: ResourceList, key: Key) -> bool:
         """Read a list, once. Returns whether it was read to its end, or until it had shown all that is wanted."""
         async with self._reading[one]:
             if one not in self._is_whole:
-                self._is_whole[one] = await self._ask_first(one, key)
+                self._is_whole[one] = await self._read(one, key)
         return self._is_whole[one]
-
-    async def _ask_first(self, one: ResourceList, key: Key) -> bool:
-        """Read a list; if it is the first of its family, the others wait until it is known whether there are any."""
-        async with self._first_reading[one.family]:
-            if one.family not in self._is_offered:
-                return await self._read(one, key)
-        return self._is_offered[one.family] and await self._read(one, key)
 
     async def _read(self, one: ResourceList, key: Key) -> bool:
         if self._read_pages is None:
             raise AssertionError("a cover comes with a way to read it")
         try:
             async with aclosing(self._read_pages(key, one)) as pages:
-                is_whole = await self._keep_wanted(one, pages)
+                return await self._keep_wanted(one, pages)
         except ArmError as error:
             logger.bind(path=one.path, status=error.status, code=error.code).debug("List cannot be used")
             if is_refusal(error) and error.code.casefold() not in _ABSENT_CONTAINERS:
-                self._is_offered[one.family] = False
+                self._is_useful[one.family] = False
             return False
-        self._is_offered[one.family] = True
-        return is_whole
 
     async def _keep_wanted(self, one: ResourceList, pages: AsyncGenerator[Entries, None]) -> bool:
         """Keep the wanted entries of a list. Returns False if it is given up, because its pages show mostly strangers:
@@ -126,12 +155,12 @@ class Lists:
                 return False
         return True
 
-    def _keep(self, entry_id: str, entry: Mapping[str, Any], *, is_repeated: bool) -> None:
+    def _keep(self, entry_id: str, entry: Entry, *, is_repeated: bool) -> None:
         is_odd = is_repeated and self._entries.get(entry_id) != entry
         self._entries[entry_id] = None if is_odd else entry
 
 
-def _find_id(entry: Mapping[str, Any]) -> str:
+def _find_id(entry: Entry) -> str:
     arm_id = entry.get("id")
     return normalize_id(arm_id) if isinstance(arm_id, str) else ""
 

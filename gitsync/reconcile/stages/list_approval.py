@@ -5,8 +5,10 @@ A list approves a resource or says nothing. All that is written, reported or rec
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 from gitsync.arm.http.shown_resource import find_fault
 from gitsync.extensions.registry import Registry
@@ -30,19 +32,28 @@ async def approve_by_list(
     """
     if attempt.is_restarted or cache.count_writes_near(attempt.arm_id):
         return attempt
-    entry = await lists.find_entry(attempt.key, attempt.kind, attempt.arm_id)
-    if entry is None or find_fault(entry, attempt.arm_id) or not Live(body=entry).has_succeeded:
-        return attempt
-    listed = replace(attempt, live=Live(body=entry), exists=True)
-    if any(not question.for_the_run for question in registry.questions(listed.as_subject())):
-        return attempt  # the entry lacks what an extension needs
-    listed = await compare(listed)
-    if not _is_in_sync(listed):
+    judge = partial(_judge, attempt, registry=registry, compare=compare)
+    listed = await lists.find_approval(attempt.key, attempt.kind, attempt.arm_id, judge)
+    if listed is None:
         return attempt
     if is_sampled(attempt.key, clock.now().date()):
         return replace(attempt, is_sampled=True)
     lists.note_approved(attempt.key, attempt.kind)
     return replace(listed, is_listed=True)
+
+
+async def _judge(
+    attempt: ApplyAttempt, entry: Mapping[str, Any], *, registry: Registry, compare: Compare
+) -> ApplyAttempt | None:
+    """Return the attempt as compared with an entry; None if the entry does not show the resource in sync."""
+    live = Live(body=entry)
+    if find_fault(entry, attempt.arm_id) or not live.has_succeeded:
+        return None
+    listed = replace(attempt, live=live, exists=True)
+    if any(not question.for_the_run for question in registry.questions(listed.as_subject())):
+        return None  # the entry lacks what an extension needs
+    listed = await compare(listed)
+    return listed if _is_in_sync(listed) else None
 
 
 def _is_in_sync(attempt: ApplyAttempt) -> bool:
