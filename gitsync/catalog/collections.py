@@ -30,13 +30,15 @@ _CONTRACT: Final = {
 }
 """The lists of a type without a parent (resource-provider contract, "GET resource collection")."""
 
+_RECORDS: Final = ("a", "aaaa", "caa", "cname", "mx", "ns", "ptr", "srv", "txt")
+
 _NAMES: Final = {
-    "microsoft.network/dnszones/": "recordsets",
-    "microsoft.network/privatednszones/": "ALL",
+    **{f"microsoft.network/dnszones/{record}": "recordsets" for record in _RECORDS},
+    **{f"microsoft.network/privatednszones/{record}": "ALL" for record in _RECORDS},
     "microsoft.resources/resourcegroups": "resourcegroups",
 }
-"""By the beginning of a type: the last step of its lists, where that is not the last step of the type. A zone lists its
-records of all types at once (RecordSets_ListByDnsZone, and RecordSets_List of private zones).
+"""By type: the last step of its lists, if that is not the last step of the type. A zone lists its records of all types
+at once (RecordSets_ListByDnsZone, and RecordSets_List of private zones).
 """
 
 
@@ -70,7 +72,7 @@ def _guess_levels(kind: Kind) -> frozenset[ListLevel]:
 
 def _make_path(kind: Kind, arm_id: str, level: ListLevel) -> str:
     """The path of the list at a level; "" if the id has no such level."""
-    last = next((name for start, name in _NAMES.items() if kind.arm_type.casefold().startswith(start)), "")
+    last = _NAMES.get(kind.arm_type.casefold())
     if level in {ListLevel.PARENT, ListLevel.SCOPE} or kind.scope is Scope.LOCATION:
         collection = arm_id.rstrip("/").rpartition("/")[0]
         return f"{collection.rpartition('/')[0]}/{last}" if last else collection

@@ -108,7 +108,14 @@ class ReconcileAttempt:
     def restarted(self) -> Self:
         """The same attempt at its first stage; what was sent is kept."""
         return replace(
-            self, stop=None, live=None, comparison=None, action=Action.NONE, unfinished=False, is_restarted=True
+            self,
+            stop=None,
+            live=None,
+            comparison=None,
+            action=Action.NONE,
+            unfinished=False,
+            is_restarted=True,
+            is_listed=False,
         )
 
 
@@ -208,7 +215,7 @@ class ApplyAttempt(ReconcileAttempt):
         return self.record is not None and self.record.operation is not None and self.sent is None
 
     def restarted(self) -> Self:
-        return replace(super(ApplyAttempt, self).restarted(), owner=None)
+        return replace(super(ApplyAttempt, self).restarted(), owner=None, is_sampled=False)
 
     def describe_unsettled(self) -> Condition:
         """The condition of an operation that goes on when the time is up, with the last error of its polls."""

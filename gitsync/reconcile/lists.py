@@ -45,6 +45,7 @@ class Lists:
         self._cover = cover or ListCover()
         self._read_pages = read
         self._entries: dict[str, Entry | None] = {}  # None: shown twice, and not alike
+        self._children: dict[str, Entry] = {}  # as their parents show them
         self._is_whole: dict[ResourceList, bool] = {}
         self._reading: defaultdict[ResourceList, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._is_useful: dict[Hashable, bool] = {}
@@ -58,13 +59,14 @@ class Lists:
         entry_id = normalize_id(arm_id)
         if kind.arm_type in self._doubts or entry_id not in self._cover.versions:
             return None
-        if entry_id in self._entries:  # shown by its parent
-            return await self._judge(entry_id, judge)
+        if entry_id in self._children:
+            return await judge(self._children.pop(entry_id))
         for one in self._cover.chains[key]:
             async with self._first_use(one.family):
                 is_whole = self._is_useful.get(one.family, True) and await self._ask(one, key)
                 if is_whole or entry_id in self._entries:
-                    approval = await self._judge(entry_id, judge)
+                    entry = self._entries.pop(entry_id, None)
+                    approval = await judge(entry) if entry is not None else None
                     self._learn(one.family, is_useful=approval is not None)
                     return approval
         return None
@@ -74,7 +76,7 @@ class Lists:
         for entry in list_embedded(kind, body):
             entry_id = _find_id(entry)
             if self._cover.versions.get(entry_id) == api_version:
-                self._entries[entry_id] = entry
+                self._children[entry_id] = entry
 
     def note_approved(self, key: Key, kind: Kind) -> None:
         """Note that a list has approved a resource, which is not read."""
@@ -94,10 +96,6 @@ class Lists:
     def warn_distrusted(self) -> tuple[Problem, ...]:
         """A warning for each type whose lists are not trusted."""
         return tuple(_make_warning(arm_type, key) for arm_type, key in sorted(self._doubts.items()))
-
-    async def _judge(self, entry_id: str, judge: Judge[T]) -> T | None:
-        entry = self._entries.pop(entry_id, None)
-        return None if entry is None else await judge(entry)
 
     @asynccontextmanager
     async def _first_use(self, family: Hashable) -> AsyncIterator[None]:

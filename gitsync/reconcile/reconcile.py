@@ -30,7 +30,7 @@ from gitsync.reconcile.stages.approval_check import review_apply, review_prune
 from gitsync.reconcile.stages.delete import delete
 from gitsync.reconcile.stages.export import ExportTools, export
 from gitsync.reconcile.stages.flapping import pause_flapping
-from gitsync.reconcile.stages.list_approval import approve_by_list, note_read
+from gitsync.reconcile.stages.list_approval import approve_by_list, judge_entry, note_read
 from gitsync.reconcile.stages.observe import compare, observe, pre_check
 from gitsync.reconcile.stages.on_success import handle_success
 from gitsync.reconcile.stages.owner_check import check_owner, check_policy
@@ -139,9 +139,9 @@ def _make_observing_steps(run: RunContext) -> tuple[Step[ApplyAttempt], ...]:
     registry, cache, values, writes = run.registry, run.cache, run.values, run.rules.writes
     wishes = Wishes(adopts=run.rules.adopts, always_put=run.rules.always_put)
     compare_live = partial(compare, values=values, registry=registry, cache=cache, digests=run.digests, wishes=wishes)
-    approve = partial(approve_by_list, registry=registry, cache=cache, compare=compare_live, clock=run.clock)
+    judge = partial(judge_entry, registry=registry, kept=run.outlets.kept, compare=compare_live)
     return (
-        Step(Stage.OBSERVE, partial(approve, lists=run.lists)),
+        Step(Stage.OBSERVE, partial(approve_by_list, lists=run.lists, cache=cache, judge=judge, clock=run.clock)),
         Step(Stage.OBSERVE, partial(observe, values=values, registry=registry, cache=cache, writes=writes), reads=True),
         Step(Stage.PRE_CHECK, partial(pre_check, registry=registry, writes=writes), reads=True),
         Step(Stage.COMPARE, compare_live, reads=True),
@@ -211,6 +211,9 @@ async def _repeat(steps: tuple[Step[A], ...], attempt: A, run: RunContext) -> A:
     tries = 0
     while True:
         attempt = await _run_steps(steps, attempt, run)
+        if attempt.stop and attempt.is_listed:  # the list may have been wrong
+            attempt = attempt.restarted()
+            continue
         is_retried = attempt.stop is not None and attempt.stop.waits and run.rules.writes
         if not is_retried or not await _pause(tries, attempt.conversation.deadline, run.clock):
             return attempt

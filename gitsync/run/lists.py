@@ -8,13 +8,14 @@ from dataclasses import replace
 from gitsync.arm.http.pages import Entries
 from gitsync.catalog.collections import find_collections
 from gitsync.config.config import Config
+from gitsync.model.export import Holder
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Plan
 from gitsync.model.verdict import Action
 from gitsync.planning.list_cover import ListedResource, ResourceList, find_cover, may_be_listed
 from gitsync.reconcile.context import RunContext, RunRules
 from gitsync.reconcile.lists import Lists
-from gitsync.request.exports import OPERATOR_SPEC
+from gitsync.request.exports import find_destinations, has_expressions
 
 _SHARE_OF_TIMEOUT = 0.5
 """Of the timeout of a resource: how long it waits for a list. The rest is for its own read."""
@@ -42,13 +43,14 @@ def _list_reviewed_writes(rules: RunRules) -> Collection[Key]:
 
 
 def _find_listed(applies: Iterable[Apply], run: RunContext) -> Iterator[ListedResource]:
-    """The resources that lists may show: an export, or an extension of the kind, may need more than a list has."""
+    """The resources that lists may show: an expression, or an extension of the kind, may need more than a list has."""
     for apply in applies:
         resource, arm_id = apply.prepared.resource, apply.prepared.arm_id
         kind = run.catalog.kind(resource.gvk)
         if kind is None or not kind.can_get or not arm_id or not may_be_listed(apply):
             continue
-        if resource.spec.get(OPERATOR_SPEC) or run.registry.needs_read(apply.key.group, apply.key.kind):
+        secrets = find_destinations(resource, Holder.SECRET)
+        if has_expressions(resource) or run.registry.needs_read(apply.key.group, apply.key.kind, secrets):
             continue
         yield ListedResource(
             key=apply.key,
