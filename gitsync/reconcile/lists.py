@@ -57,7 +57,7 @@ class Lists:
     async def find_approval(self, key: Key, kind: Kind, arm_id: str, judge: Judge[T]) -> T | None:
         """Return what `judge` makes of the entry of a resource in a list; None if the resource has to be read."""
         entry_id = normalize_id(arm_id)
-        if kind.arm_type in self._doubts or entry_id not in self._cover.versions:
+        if kind.arm_type in self._doubts or key not in self._cover.chains:
             return None
         if entry_id in self._children:
             return await judge(self._children.pop(entry_id))
