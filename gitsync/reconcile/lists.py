@@ -1,7 +1,7 @@
 """The lists of a run: each is asked for once, by the first resource that needs it, and serves all that wait for it.
 
-Mutable, and made once a run. Entries of other resources are dropped page by page, and each of ours is handed out once,
-so nothing is kept for longer than a resource waits.
+Mutable, and made once a run. Entries of strangers are dropped page by page, and each other entry is handed out once, so
+nothing is kept for longer than a resource waits.
 """
 
 from __future__ import annotations

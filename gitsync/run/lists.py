@@ -1,4 +1,4 @@
-"""The lists of a run: which resources they may cover, and as whom they are read."""
+"""The lists of a run: which resources they may cover, and which credential reads them."""
 
 from __future__ import annotations
 
