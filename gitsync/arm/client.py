@@ -5,7 +5,7 @@ Extensions and plans are handed readers, so that nothing there can write.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -150,7 +150,7 @@ class Reader:
 
     async def pages(
         self, path: str, api_version: str, query: Mapping[str, str] | None = None, *, is_optional: bool = False
-    ) -> AsyncIterator[Entries]:
+    ) -> AsyncGenerator[Entries, None]:
         """The same page by page, each read when it is asked for, so that a caller keeps what it needs and may stop.
 
         A list that is optional has a substitute, such as single reads: only a 429 is waited for. Raises ArmError as
@@ -171,7 +171,7 @@ class Reader:
 
     async def _follow_pages(
         self, page: Page, source: Source, targets: set[str], read: Callable[[str], Awaitable[Response]]
-    ) -> AsyncIterator[Entries]:
+    ) -> AsyncGenerator[Entries, None]:
         """The entries of a page and of all that follow it; `targets` are those of the pages already read."""
         yield page.entries
         while page.following is not None:

@@ -6,11 +6,21 @@ taken to have the lists that ARM's resource-provider contract demands of every p
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from gitsync.formats.arm_path import find_resource_group, find_subscription
 from gitsync.model.facts import Kind, ListLevel, Scope
+
+EMBEDDED: Final = {
+    "microsoft.network/networksecuritygroups": ("securityRules",),
+    "microsoft.network/routetables": ("routes",),
+    "microsoft.network/virtualnetworks": ("subnets", "virtualNetworkPeerings"),
+}
+"""By type: the properties in which a resource shows its children, each as their own GET does (docs/requests.md#children
+has the evidence).
+"""
 
 _CONTRACT: Final = {
     Scope.RESOURCE_GROUP: frozenset({ListLevel.GROUP, ListLevel.SUBSCRIPTION}),
@@ -20,13 +30,15 @@ _CONTRACT: Final = {
 }
 """The lists of a type without a parent (resource-provider contract, "GET resource collection")."""
 
+_RECORDS: Final = ("a", "aaaa", "caa", "cname", "mx", "ns", "ptr", "srv", "txt")
+
 _NAMES: Final = {
-    "microsoft.network/dnszones/": "recordsets",
-    "microsoft.network/privatednszones/": "ALL",
+    **{f"microsoft.network/dnszones/{record}": "recordsets" for record in _RECORDS},
+    **{f"microsoft.network/privatednszones/{record}": "ALL" for record in _RECORDS},
     "microsoft.resources/resourcegroups": "resourcegroups",
 }
-"""By the beginning of a type: the last step of its lists, where that is not the last step of the type. A zone lists its
-records of all types at once (RecordSets_ListByDnsZone, and RecordSets_List of private zones).
+"""By type: the last step of its lists, if that is not the last step of the type. A zone lists its records of all types
+at once (RecordSets_ListByDnsZone, and RecordSets_List of private zones).
 """
 
 
@@ -45,6 +57,14 @@ def find_collections(kind: Kind, arm_id: str) -> tuple[Collection, ...]:
     return tuple(Collection(path, level) for level, path in paths.items() if path)
 
 
+def list_embedded(kind: Kind, body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The children that a body shows; none if it has no such list."""
+    properties = body.get("properties")
+    for member in EMBEDDED.get(kind.arm_type.casefold(), ()):
+        entries = properties.get(member) if isinstance(properties, Mapping) else None
+        yield from (entry for entry in entries if isinstance(entry, Mapping)) if isinstance(entries, list) else ()
+
+
 def _guess_levels(kind: Kind) -> frozenset[ListLevel]:
     is_child = kind.scope is Scope.RESOURCE_GROUP and kind.arm_type.count("/") > 1
     return frozenset({ListLevel.PARENT}) if is_child else _CONTRACT[kind.scope]
@@ -52,7 +72,7 @@ def _guess_levels(kind: Kind) -> frozenset[ListLevel]:
 
 def _make_path(kind: Kind, arm_id: str, level: ListLevel) -> str:
     """The path of the list at a level; "" if the id has no such level."""
-    last = next((name for start, name in _NAMES.items() if kind.arm_type.casefold().startswith(start)), "")
+    last = _NAMES.get(kind.arm_type.casefold())
     if level in {ListLevel.PARENT, ListLevel.SCOPE} or kind.scope is Scope.LOCATION:
         collection = arm_id.rstrip("/").rpartition("/")[0]
         return f"{collection.rpartition('/')[0]}/{last}" if last else collection

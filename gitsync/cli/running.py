@@ -60,6 +60,7 @@ DECIDING = (
     "allow_rollback",
     "adopt",
     "always_put",
+    "reads",
     "flap_limit",
     "agent",
     "digest_key",

@@ -309,6 +309,11 @@ class Config:
     always_put: bool = declare_setting(
         False, "Send a PUT for every resource, changed or not, as Azure Service Operator does.", form=SettingForm.SWITCH
     )
+    reads: str = declare_setting(
+        "list",
+        "How resources are read: those of one type by a list, if that takes fewer requests, or each by itself.",
+        choices=("list", "each"),
+    )
     flap_limit: int = declare_setting(
         3,
         "Writes in a row, with no change in git, that something may reset before a resource is reported as "

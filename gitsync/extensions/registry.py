@@ -9,7 +9,7 @@ earlier one are kept. So another package may decide first, and pass the call on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -30,6 +30,7 @@ from gitsync.extensions.api import (
     proceed,
 )
 from gitsync.extensions.builtin.registrations import BUILT_IN
+from gitsync.extensions.factories.secret_actions import Keys
 from gitsync.extensions.third_party import load_installed
 from gitsync.model.secret import Secret
 from gitsync.status.error_classes import Classification, classify
@@ -54,6 +55,16 @@ class Registry:
     def checks_owner(self, group: str, kind: str) -> bool:
         """Tell whether an extension of this kind wants the owner read."""
         return any(extension.owner_check for extension in self._by_kind.get((group, kind), []))
+
+    def needs_read(self, group: str, kind: str, secrets: Collection[str]) -> bool:
+        """Tell whether an extension of this kind needs the resource as just read: to check it, or to export `secrets`.
+        The exporter of another package may need it for any.
+        """
+        extensions = self._by_kind.get((group, kind), [])
+        exporters = [one.export_secrets for one in extensions if one.export_secrets] if secrets else []
+        return any(one.pre_check or one.post_check or one.succeeded or one.foreseen for one in extensions) or any(
+            not isinstance(export, Keys) or export.reads_resource(secrets) for export in exporters
+        )
 
     async def owner_check(self, subject: Subject, azure: ReadsAzure) -> CheckResult:
         return await _make_chain([e.owner_check for e in self.of(subject) if e.owner_check])(subject, azure)

@@ -12,6 +12,11 @@ def is_same_id(left: str, right: str) -> bool:
     return left.rstrip("/").casefold() == right.rstrip("/").casefold()
 
 
+def normalize_id(arm_id: str) -> str:
+    """Return the one spelling of an id by which it is looked up."""
+    return arm_id.rstrip("/").casefold()
+
+
 def is_below(child: str, parent: str) -> bool:
     """Tell whether an id is below another: a child, a grandchild, or an extension of either."""
     return child.casefold().startswith(parent.rstrip("/").casefold() + "/")
@@ -44,3 +49,12 @@ def find_provider(arm_id: str) -> str:
     steps = arm_id.split("/")
     places = [place for place, step in enumerate(steps) if step.casefold() == "providers"]
     return steps[places[-1] + 1] if places and places[-1] + 1 < len(steps) else "Microsoft.Resources"
+
+
+def find_collection_type(path: str) -> str:
+    """Return the type of a collection from its path: "Microsoft.Network/dnsZones/recordsets"; without a provider, its
+    last step.
+    """
+    _, marker, below = path.rpartition("/providers/")
+    namespace, *steps = below.split("/")
+    return "/".join((namespace, *steps[::2])) if marker else steps[-1]

@@ -31,6 +31,11 @@ class Live:
         return state is not None and state.casefold() not in TERMINAL_STATES
 
     @property
+    def has_succeeded(self) -> bool:
+        state = self.provisioning_state
+        return state is None or state.casefold() == "succeeded"
+
+    @property
     def has_failed(self) -> bool:
         state = self.provisioning_state
         return state is not None and state.casefold() in {"failed", "canceled"}

@@ -60,7 +60,7 @@ class ReconcileAttempt:
     difference. `done` is the write that was accepted, and `unfinished` says that its operation goes on after the run.
     `writes_before` counts this run's writes near the resource before it was read. `if_match` is the ETag that its own
     write demands, and `outrun` the ETag of a refused write. `reviewed` is its part of a plan for review; `note` says
-    what a write does in addition.
+    what a write does in addition. `is_listed` says that a list showed the resource as unchanged, so it is not read.
     """
 
     identity: ResourceIdentity
@@ -78,6 +78,8 @@ class ReconcileAttempt:
     outrun: str | None = None
     reviewed: Reviewed | None = None
     note: str = ""
+    is_restarted: bool = False
+    is_listed: bool = False
     stop: Stop | None = None
 
     @property
@@ -105,7 +107,16 @@ class ReconcileAttempt:
 
     def restarted(self) -> Self:
         """The same attempt at its first stage; what was sent is kept."""
-        return replace(self, stop=None, live=None, comparison=None, action=Action.NONE, unfinished=False)
+        return replace(
+            self,
+            stop=None,
+            live=None,
+            comparison=None,
+            action=Action.NONE,
+            unfinished=False,
+            is_restarted=True,
+            is_listed=False,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +128,7 @@ class ApplyAttempt(ReconcileAttempt):
     accepted, and `resent` tells that it was then sent again. `streak` is set if the resource is not written because
     something resets it. `exported` are its Secrets and config maps. `answers` are the answers to the lookups of its
     extensions, and `called` the actions that were called for a check. `id_doubt` says why a plan does not know the ARM
-    id, or cannot be sure of it.
+    id, or cannot be sure of it. `is_sampled` says that a list showed it as unchanged, and that it is read nevertheless.
     """
 
     apply: Apply
@@ -136,6 +147,7 @@ class ApplyAttempt(ReconcileAttempt):
     answers: Mapping[LookupRequest, LookupResult] = field(default_factory=dict)
     called: tuple[ActionCall, ...] = ()
     id_doubt: str = ""
+    is_sampled: bool = False
 
     @property
     def key(self) -> Key:
@@ -203,7 +215,7 @@ class ApplyAttempt(ReconcileAttempt):
         return self.record is not None and self.record.operation is not None and self.sent is None
 
     def restarted(self) -> Self:
-        return replace(super(ApplyAttempt, self).restarted(), owner=None)
+        return replace(super(ApplyAttempt, self).restarted(), owner=None, is_sampled=False)
 
     def describe_unsettled(self) -> Condition:
         """The condition of an operation that goes on when the time is up, with the last error of its polls."""

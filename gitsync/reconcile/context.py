@@ -12,6 +12,7 @@ from gitsync.model.clock import Clock
 from gitsync.planning.secret_digest import Digests
 from gitsync.reconcile.conversations import Conversations
 from gitsync.reconcile.identities import Identities
+from gitsync.reconcile.lists import Lists
 from gitsync.reconcile.run_cache import RunCache
 from gitsync.reconcile.stages.approval_check import Approval
 from gitsync.redaction import Redactions
@@ -53,5 +54,6 @@ class RunContext:
     progress: Progress
     digests: Digests
     cache: RunCache = field(default_factory=RunCache)
+    lists: Lists = field(default_factory=Lists)
     locks: WriteLocks = field(default_factory=WriteLocks)
     conversations: Conversations = field(default_factory=Conversations)

@@ -30,6 +30,7 @@ from gitsync.reconcile.stages.approval_check import review_apply, review_prune
 from gitsync.reconcile.stages.delete import delete
 from gitsync.reconcile.stages.export import ExportTools, export
 from gitsync.reconcile.stages.flapping import pause_flapping
+from gitsync.reconcile.stages.list_approval import approve_by_list, judge_entry, note_read
 from gitsync.reconcile.stages.observe import compare, observe, pre_check
 from gitsync.reconcile.stages.on_success import handle_success
 from gitsync.reconcile.stages.owner_check import check_owner, check_policy
@@ -51,12 +52,15 @@ A = TypeVar("A", ApplyAttempt, PruneAttempt)
 
 
 class Step(NamedTuple, Generic[A]):
-    """One stage. `run` does it, `acts` says that a plan leaves it out, and `locks` that it needs the write lock."""
+    """One stage. `run` does it, `acts` says that a plan leaves it out, and `locks` that it needs the write lock.
+    `reads` says that a resource which a list has approved leaves it out.
+    """
 
     stage: Stage
     run: Callable[[A], Awaitable[A]]
     acts: bool = False
     locks: bool = False
+    reads: bool = False
 
 
 async def reconcile(node: Node, before: Mapping[Key, Result], run: RunContext) -> Result:
@@ -101,7 +105,6 @@ def make_apply_steps(run: RunContext) -> tuple[Step[ApplyAttempt], ...]:
     """The stages of an apply, in order."""
     rules, registry, cache, values, digests = run.rules, run.registry, run.cache, run.values, run.digests
     writes, adopts, registers = rules.writes, rules.adopts, rules.registers
-    wishes = Wishes(adopts=adopts, always_put=rules.always_put)
     exports = _make_export_tools(run)
     return (
         Step(Stage.POLICY, partial(check_policy, agent=rules.agent)),
@@ -110,12 +113,7 @@ def make_apply_steps(run: RunContext) -> tuple[Step[ApplyAttempt], ...]:
             partial(check_owner, registry=registry, catalog=run.catalog, cache=cache, writes=writes),
         ),
         Step(Stage.OBSERVE, partial(resolve_values, values=values, clock=run.clock)),
-        Step(Stage.OBSERVE, partial(observe, values=values, registry=registry, cache=cache, writes=writes)),
-        Step(Stage.PRE_CHECK, partial(pre_check, registry=registry, writes=writes)),
-        Step(
-            Stage.COMPARE,
-            partial(compare, values=values, registry=registry, cache=cache, digests=digests, wishes=wishes),
-        ),
+        *_make_observing_steps(run),
         Step(Stage.COMPARE, partial(pause_flapping, limit=rules.flap_limit, clock=run.clock)),
         Step(Stage.COMPARE, partial(review_apply, approval=rules.approval, cache=cache, digests=digests)),
         Step(
@@ -125,7 +123,7 @@ def make_apply_steps(run: RunContext) -> tuple[Step[ApplyAttempt], ...]:
             locks=True,
         ),
         Step(Stage.POLL, partial(poll, registry=registry, cache=cache, registers=registers), acts=True, locks=True),
-        Step(Stage.READ_BACK, partial(read_back, cache=cache, digests=digests, adopts=adopts), acts=True),
+        Step(Stage.READ_BACK, partial(read_back, cache=cache, digests=digests, adopts=adopts), acts=True, reads=True),
         Step(
             Stage.POST_CHECK,
             partial(post_check, registry=registry, cache=cache, locks=run.locks, adopts=adopts),
@@ -133,6 +131,21 @@ def make_apply_steps(run: RunContext) -> tuple[Step[ApplyAttempt], ...]:
         ),
         Step(Stage.EXPORT, partial(export, tools=exports, clock=run.clock, writes=writes)),
         Step(Stage.EXPORT, partial(handle_success, registry=registry, values=values, writes=writes)),
+    )
+
+
+def _make_observing_steps(run: RunContext) -> tuple[Step[ApplyAttempt], ...]:
+    """The stages that find what differs in Azure: by a list, else by a read."""
+    registry, cache, values, writes = run.registry, run.cache, run.values, run.rules.writes
+    wishes = Wishes(adopts=run.rules.adopts, always_put=run.rules.always_put)
+    compare_live = partial(compare, values=values, registry=registry, cache=cache, digests=run.digests, wishes=wishes)
+    judge = partial(judge_entry, registry=registry, kept=run.outlets.kept, compare=compare_live)
+    return (
+        Step(Stage.OBSERVE, partial(approve_by_list, lists=run.lists, cache=cache, judge=judge, clock=run.clock)),
+        Step(Stage.OBSERVE, partial(observe, values=values, registry=registry, cache=cache, writes=writes), reads=True),
+        Step(Stage.PRE_CHECK, partial(pre_check, registry=registry, writes=writes), reads=True),
+        Step(Stage.COMPARE, compare_live, reads=True),
+        Step(Stage.COMPARE, partial(note_read, lists=run.lists)),
     )
 
 
@@ -198,6 +211,9 @@ async def _repeat(steps: tuple[Step[A], ...], attempt: A, run: RunContext) -> A:
     tries = 0
     while True:
         attempt = await _run_steps(steps, attempt, run)
+        if attempt.stop and attempt.is_listed:  # the list may have been wrong
+            attempt = attempt.restarted()
+            continue
         is_retried = attempt.stop is not None and attempt.stop.waits and run.rules.writes
         if not is_retried or not await _pause(tries, attempt.conversation.deadline, run.clock):
             return attempt
@@ -219,6 +235,8 @@ async def _run_steps(steps: tuple[Step[A], ...], attempt: A, run: RunContext) ->
     for locks, neighbours in groupby(steps_to_run, key=lambda step: step.locks):
         async with _hold_lock(attempt, run) if locks else nullcontext():
             for step in neighbours:
+                if step.reads and attempt.is_listed:
+                    continue
                 _enter(attempt, step.stage, run=run)
                 try:
                     attempt = await step.run(attempt)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TypeVar
@@ -49,6 +49,7 @@ from gitsync.run.context import make_context, make_rules
 from gitsync.run.export_needs import find_export_needs
 from gitsync.run.export_removal import remove_exports, select_leftovers
 from gitsync.run.guards import guard_plan
+from gitsync.run.lists import add_lists
 from gitsync.run.load import RunInput, load_run_input
 from gitsync.run.plan import list_problems, make_selection, plan_run
 from gitsync.run.prepare import coverage_of
@@ -115,7 +116,7 @@ async def sync_revision(config: Config, connections: Connections, *, writes: boo
     if writes and connections.confirm and not connections.is_local and is_first_sync(state, agent):
         await _ask_first(connections, make_run(rules=replace(rules, writes=False)), plan, target, connections.confirm)
         rules = make_rules(config, connections, review, agent, writes=writes)  # the deadline starts at the answer
-    run = make_run(rules=rules)
+    run = add_lists(config, make_run(rules=rules), plan)
     if writes:
         needs = find_export_needs(plan, prunes=config.prune)
         await _in_time(run.outlets.check(needs), rules.deadline, connections, "check the sinks of exports")
@@ -124,7 +125,7 @@ async def sync_revision(config: Config, connections: Connections, *, writes: boo
     results, collected = await _walk(connections, run, plan, state, make_selection(config))
 
     report = replace(
-        _make_report(config, connections, plan, results, _list_late_problems(run_input, collected), writes=writes),
+        _make_report(config, connections, plan, results, _list_late_problems(run_input, run, collected), writes=writes),
         target=target,
         started=started_at,
         finished=format_rfc3339(connections.clock.now()),
@@ -136,9 +137,9 @@ async def sync_revision(config: Config, connections: Connections, *, writes: boo
     return report
 
 
-def _list_late_problems(run_input: RunInput, collected: Collected) -> tuple[Problem, ...]:
-    """What a plan could not read, and exports of deleted resources that could not be removed."""
-    return (*run_input.lookup.warn_unread(), *collected.problems)
+def _list_late_problems(run_input: RunInput, run: RunContext, collected: Collected) -> tuple[Problem, ...]:
+    """What a plan could not read, lists that were wrong, and exports of deleted resources that could not be removed."""
+    return (*run_input.lookup.warn_unread(), *run.lists.warn_distrusted(), *collected.problems)
 
 
 def _write_status(
@@ -177,6 +178,8 @@ async def _walk(
     try:
         connections.progress.expect(len(plan.applies) + len(plan.prunes))
         applied = await run_in_order(plan.applies, run_node, build_late, connections.stop)
+        doubtful = _keep_records(plan, applied, run.lists.take_doubtful())
+        applied |= await run_in_order(doubtful, run_node, build_late, connections.stop, known=applied)
         prunes = await _absorb_groups(hold_back(plan.prunes, plan.applies, applied.values()), run)
         pruned = await run_in_order(prunes, run_node, build_late, connections.stop)
         collected = await remove_exports(run, state, {**applied, **pruned}, leftovers)
@@ -217,7 +220,12 @@ def _find_second_tries(plan: Plan, applied: Mapping[Key, Result]) -> dict[Key, A
     (docs/reference/design.md#prune).
     """
     failed = {key for key, result in applied.items() if not result.is_fine and result.may_mend}
-    return {key: replace(plan.applies[key], record=applied[key].record) for key in plan.applies if key in failed}
+    return _keep_records(plan, applied, failed)
+
+
+def _keep_records(plan: Plan, applied: Mapping[Key, Result], keys: Collection[Key]) -> dict[Key, Apply]:
+    """Some applies once more, with the records that the run has made of them."""
+    return {key: replace(plan.applies[key], record=applied[key].record) for key in plan.applies if key in keys}
 
 
 def _make_report(

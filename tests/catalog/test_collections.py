@@ -61,6 +61,13 @@ def list_paths(catalog, group, kind, arm_id):
             "so does a private zone, under another name",
         ),
         (
+            "network.azure.com",
+            "PrivateDnsZonesVirtualNetworkLink",
+            f"{PRIVATE_ZONE}/virtualNetworkLinks/hub",
+            {ListLevel.PARENT: f"{PRIVATE_ZONE}/virtualNetworkLinks"},
+            "a link is no record",
+        ),
+        (
             "authorization.azure.com",
             "RoleAssignment",
             f"{ACCOUNT}/{ROLES}/r",

@@ -23,7 +23,7 @@ def read_shown_resource(answer: Response, arm_id: str) -> Live:
     """The resource that an answer to a GET shows. Raises ArmError (code MalformedResource) if it shows
     another one, or none.
     """
-    if fault := _find_fault(answer.body, arm_id):
+    if fault := find_fault(answer.body, arm_id):
         raise ArmError(
             f"The response to GET {arm_id} is not that resource: {fault}.",
             status=answer.status,
@@ -38,11 +38,11 @@ def read_shown_resource(answer: Response, arm_id: str) -> Live:
 
 def is_shown(answer: Response, arm_id: str) -> bool:
     """Tell whether an answer shows the resource."""
-    return not _find_fault(answer.body, arm_id)
+    return not find_fault(answer.body, arm_id)
 
 
-def _find_fault(body: Any, arm_id: str) -> str:
-    """What is wrong with the body of a GET; "" if nothing is."""
+def find_fault(body: Any, arm_id: str) -> str:
+    """What is wrong with a body that should show the resource; "" if nothing is."""
     if not isinstance(body, dict):
         return "it is not a JSON object"
     shown_id = body.get("id")

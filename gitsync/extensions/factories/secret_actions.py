@@ -7,7 +7,7 @@ to expressions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -75,6 +75,10 @@ class Keys:
     def fields(self) -> frozenset[str]:
         """All fields that it can export."""
         return frozenset(name for source in self._sources for name in source.fields)
+
+    def reads_resource(self, wanted: Collection[str]) -> bool:
+        """Tell whether some fields come from the resource itself, and not from an action."""
+        return any(isinstance(one, StatusFields) and not one.fields.keys().isdisjoint(wanted) for one in self._sources)
 
     async def __call__(self, subject: Subject, azure: ActsOnAzure, wanted: frozenset[str]) -> Mapping[str, Secret]:
         """Raises ArmError if Azure refuses an action, GitsyncError if an answer is not as expected."""

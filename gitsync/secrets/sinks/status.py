@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gitsync.model.export import Address, Export, Holder, Owner
+from gitsync.model.gvk import Key
 
 
 class KeptConfigMaps:
@@ -25,6 +26,12 @@ class KeptConfigMaps:
     async def owner(self, address: Address) -> str | None:
         export = self.written[address] if address in self.written else self._before.get(address)
         return str(export.owner) if export else None
+
+    def find_value(self, address: Address, key: str, owner: Key) -> str | None:
+        """The value that a resource exported to a key before; None if the status has none."""
+        export = self._before.get(address)
+        value = export.data.get(key) if export and export.owner.key == owner else None
+        return value.reveal() if value else None
 
     async def write(self, export: Export) -> None:
         if export.address.holder is Holder.CONFIG_MAP:

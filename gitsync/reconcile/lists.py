@@ -1,0 +1,173 @@
+"""The lists of a run: each is asked for once, by the first resource that needs it, and serves all that wait for it.
+
+Mutable, and made once a run. Entries of strangers are dropped page by page, and each other entry is handed out once, so
+nothing is kept for longer than a resource waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, defaultdict
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Hashable, Mapping
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from typing import Any, TypeVar
+
+from loguru import logger
+
+from gitsync.arm.http.pages import Entries, is_refusal
+from gitsync.catalog.collections import list_embedded
+from gitsync.errors import ArmError
+from gitsync.formats.arm_path import normalize_id
+from gitsync.model.facts import Kind
+from gitsync.model.gvk import Key
+from gitsync.model.problem import Level, Problem
+from gitsync.planning.list_cover import ListCover, ResourceList
+
+T = TypeVar("T")
+Entry = Mapping[str, Any]
+Judge = Callable[[Entry], Awaitable[T | None]]
+"""Makes something of an entry that approves its resource; None of one that does not."""
+
+ReadPages = Callable[[Key, ResourceList], AsyncGenerator[Entries, None]]
+"""Reads a list with the credential of a resource. Raises ArmError."""
+
+_MOST_FAILURES = 3
+"""Entries of a family that approve nothing, before one does: then its lists lack what is compared."""
+
+_ABSENT_CONTAINERS = frozenset({"resourcegroupnotfound", "parentresourcenotfound", "resourcenotfound", "notfound"})
+"""Refusals of one list, which say nothing of others of its type."""
+
+
+class Lists:
+    """`cover` says what may be asked for; without one, every resource is read by itself."""
+
+    def __init__(self, cover: ListCover | None = None, read: ReadPages | None = None) -> None:
+        self._cover = cover or ListCover()
+        self._read_pages = read
+        self._entries: dict[str, Entry | None] = {}  # None: shown twice, and not alike
+        self._children: dict[str, Entry] = {}  # as their parents show them
+        self._is_whole: dict[ResourceList, bool] = {}
+        self._reading: defaultdict[ResourceList, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._is_useful: dict[Hashable, bool] = {}
+        self._failures: Counter[Hashable] = Counter()
+        self._first_uses: defaultdict[Hashable, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._approved: dict[Key, str] = {}
+        self._doubts: dict[str, Key] = {}
+
+    async def find_approval(self, key: Key, kind: Kind, arm_id: str, judge: Judge[T]) -> T | None:
+        """Return what `judge` makes of the entry of a resource in a list; None if the resource has to be read."""
+        entry_id = normalize_id(arm_id)
+        if kind.arm_type in self._doubts or key not in self._cover.chains:
+            return None
+        if entry_id in self._children:
+            return await judge(self._children.pop(entry_id))
+        for one in self._cover.chains[key]:
+            async with self._first_use(one.family):
+                is_whole = self._is_useful.get(one.family, True) and await self._ask(one, key)
+                if is_whole or entry_id in self._entries:
+                    entry = self._entries.pop(entry_id, None)
+                    approval = await judge(entry) if entry is not None else None
+                    self._learn(one.family, is_useful=approval is not None)
+                    return approval
+        return None
+
+    def offer_children(self, kind: Kind, api_version: str, body: Mapping[str, Any]) -> None:
+        """Keep the children that the body of a resource shows, for those that will be asked for."""
+        for entry in list_embedded(kind, body):
+            entry_id = _find_id(entry)
+            if self._cover.versions.get(entry_id) == api_version:
+                self._children[entry_id] = entry
+
+    def note_approved(self, key: Key, kind: Kind) -> None:
+        """Note that a list has approved a resource, which is not read."""
+        self._approved[key] = kind.arm_type
+
+    def distrust(self, key: Key, kind: Kind) -> None:
+        """Use no more lists of a type: one approved a resource that a read did not."""
+        self._doubts.setdefault(kind.arm_type, key)
+
+    def take_doubtful(self) -> frozenset[Key]:
+        """The approved resources of the types that are not trusted any more, to be read now."""
+        doubtful = frozenset(key for key, arm_type in self._approved.items() if arm_type in self._doubts)
+        for key in doubtful:
+            del self._approved[key]
+        return doubtful
+
+    def warn_distrusted(self) -> tuple[Problem, ...]:
+        """A warning for each type whose lists are not trusted."""
+        return tuple(_make_warning(arm_type, key) for arm_type, key in sorted(self._doubts.items()))
+
+    @asynccontextmanager
+    async def _first_use(self, family: Hashable) -> AsyncIterator[None]:
+        """Let one resource at a time use lists of a family, until it is known whether they are of use."""
+        async with AsyncExitStack() as stack:
+            if family not in self._is_useful:
+                await stack.enter_async_context(self._first_uses[family])
+            if family in self._is_useful:
+                await stack.aclose()
+            yield
+
+    def _learn(self, family: Hashable, *, is_useful: bool) -> None:
+        """Learn from the first uses of a family. Lists that approve nothing are not asked for again."""
+        if is_useful:
+            self._is_useful.setdefault(family, True)
+            return
+        self._failures[family] += 1
+        if self._failures[family] >= _MOST_FAILURES:
+            self._is_useful.setdefault(family, False)
+
+    async def _ask(self, one: ResourceList, key: Key) -> bool:
+        """Read a list, once. Returns whether it was read to its end, or until it had shown all that is wanted."""
+        async with self._reading[one]:
+            if one not in self._is_whole:
+                self._is_whole[one] = await self._read(one, key)
+        return self._is_whole[one]
+
+    async def _read(self, one: ResourceList, key: Key) -> bool:
+        if self._read_pages is None:
+            raise AssertionError("a cover comes with a way to read it")
+        try:
+            async with aclosing(self._read_pages(key, one)) as pages:
+                return await self._keep_wanted(one, pages)
+        except ArmError as error:
+            logger.bind(path=one.path, status=error.status, code=error.code).debug("List cannot be used")
+            if is_refusal(error) and error.code.casefold() not in _ABSENT_CONTAINERS:
+                self._is_useful[one.family] = False
+            return False
+
+    async def _keep_wanted(self, one: ResourceList, pages: AsyncGenerator[Entries, None]) -> bool:
+        """Keep the wanted entries of a list. Returns False if it is given up, because its pages show mostly strangers:
+        they replace fewer requests than they take.
+        """
+        wanted, shown, count = self._cover.wanted[one], set[str](), 0
+        async for page in pages:
+            count += 1
+            for entry in page:
+                entry_id = _find_id(entry)
+                if entry_id in wanted:
+                    self._keep(entry_id, entry, is_repeated=entry_id in shown)
+                    shown.add(entry_id)
+            if len(shown) == len(wanted):
+                return True
+            if count > len({wanted[entry_id] for entry_id in shown}) + 1:
+                return False
+        return True
+
+    def _keep(self, entry_id: str, entry: Entry, *, is_repeated: bool) -> None:
+        is_odd = is_repeated and self._entries.get(entry_id) != entry
+        self._entries[entry_id] = None if is_odd else entry
+
+
+def _find_id(entry: Entry) -> str:
+    arm_id = entry.get("id")
+    return normalize_id(arm_id) if isinstance(arm_id, str) else ""
+
+
+def _make_warning(arm_type: str, key: Key) -> Problem:
+    return Problem(
+        code="ListNotTrusted",
+        level=Level.WARNING,
+        message=f"A list of {arm_type} showed {key} as unchanged, but a read showed a change. This run read all "
+        "resources of this type one by one.",
+        hint="If this happens again, set --reads each.",
+    )

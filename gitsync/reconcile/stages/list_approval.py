@@ -1,0 +1,90 @@
+"""The stages around the read of a resource that save it: a list may show that nothing has changed.
+
+A list approves a resource or says nothing. All that is written, reported or recorded comes from a read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from gitsync.arm.http.shown_resource import find_fault
+from gitsync.extensions.registry import Registry
+from gitsync.model.clock import Clock
+from gitsync.model.export import Holder
+from gitsync.model.live import Live
+from gitsync.model.verdict import Action, Verdict
+from gitsync.planning.list_sample import is_sampled
+from gitsync.reconcile.attempt import ApplyAttempt
+from gitsync.reconcile.lists import Lists
+from gitsync.reconcile.run_cache import RunCache
+from gitsync.request.exports import find_destinations
+from gitsync.secrets.sinks.status import KeptConfigMaps
+from gitsync.status.aso_status import collect_config_map_values
+
+Compare = Callable[[ApplyAttempt], Awaitable[ApplyAttempt]]
+Judge = Callable[[ApplyAttempt, Mapping[str, Any]], Awaitable[ApplyAttempt | None]]
+
+
+async def approve_by_list(
+    attempt: ApplyAttempt, *, lists: Lists, cache: RunCache, judge: Judge, clock: Clock
+) -> ApplyAttempt:
+    """Take a resource as in sync if a list shows it so by every rule of a comparison; else it is read.
+
+    What this run tried before, or wrote near, is read: a list may be older. The resources of the sample are read too.
+    """
+    if attempt.is_restarted or cache.count_writes_near(attempt.arm_id):
+        return attempt
+    listed = await lists.find_approval(attempt.key, attempt.kind, attempt.arm_id, partial(judge, attempt))
+    if listed is None:
+        return attempt
+    if is_sampled(attempt.key, clock.now().date()):
+        return replace(attempt, is_sampled=True)
+    lists.note_approved(attempt.key, attempt.kind)
+    return replace(listed, is_listed=True)
+
+
+async def judge_entry(
+    attempt: ApplyAttempt, entry: Mapping[str, Any], *, registry: Registry, kept: KeptConfigMaps, compare: Compare
+) -> ApplyAttempt | None:
+    """Return the attempt as compared with its entry in a list; None if that does not show the resource in sync."""
+    live = Live(body=entry)
+    if find_fault(entry, attempt.arm_id) or not live.has_succeeded or not _shows_exports(attempt, entry, kept):
+        return None
+    listed = replace(attempt, live=live, exists=True)
+    if any(not question.for_the_run for question in registry.questions(listed.as_subject())):
+        return None  # the entry lacks what an extension needs
+    listed = await compare(listed)
+    return listed if _is_in_sync(listed) else None
+
+
+def _shows_exports(attempt: ApplyAttempt, entry: Mapping[str, Any], kept: KeptConfigMaps) -> bool:
+    """Tell whether an entry has the values that the resource exported to config maps before: no list changes them."""
+    destinations = find_destinations(attempt.prepared.resource, Holder.CONFIG_MAP)
+    values = collect_config_map_values(attempt.kind, destinations, entry) if destinations else {}
+    return all(
+        name in values and values[name] == kept.find_value(to.address, to.key, attempt.key)
+        for name, to in destinations.items()
+    )
+
+
+def _is_in_sync(attempt: ApplyAttempt) -> bool:
+    """Tell whether a comparison found nothing. A value that an entry lacks is a difference, unless the record says that
+    Azure never returns it.
+    """
+    comparison = attempt.comparison
+    if attempt.stop or attempt.action is not Action.NONE or comparison is None:
+        return False
+    return comparison.verdict is Verdict.IN_SYNC and not (comparison.differences or comparison.because)
+
+
+async def note_read(attempt: ApplyAttempt, *, lists: Lists) -> ApplyAttempt:
+    """Tell the lists what a resource of the sample shows, and which children a resource shows."""
+    comparison = attempt.comparison
+    if attempt.is_sampled and comparison is not None and comparison.verdict is not Verdict.IN_SYNC:
+        lists.distrust(attempt.key, attempt.kind)
+    if attempt.live is not None:
+        lists.offer_children(attempt.kind, attempt.api_version, attempt.live.body)
+    return attempt

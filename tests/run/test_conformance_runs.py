@@ -1,0 +1,28 @@
+"""Whole cases of Azure Service Operator, synced twice to the emulator: no second write, and lists change no verdict.
+
+The cases lie outside the project. One in five is run, since all of them would take a minute.
+"""
+
+import pytest
+from recordings import FOLDER, needs_recordings
+from world import World
+
+from gitsync.emulator.settings import Timing
+
+CASES = FOLDER / "conformance" / "cases"
+
+pytestmark = needs_recordings(CASES)
+
+
+@pytest.mark.parametrize("case", sorted(CASES.glob("*"))[::5] if CASES.is_dir() else [], ids=lambda case: case.name)
+def test_a_case_is_written_once(tmp_path, case):
+    world = World(tmp_path, operations=Timing(polls=0))
+    folder = case / "manifests"
+    files = {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+    first = world.says_files(files).sync()
+    assert first.results
+    second = world.sync()
+    assert world.writes == []
+    each = world.sync(reads="each")
+    assert world.writes == []
+    assert [(one.key, one.verdict) for one in second.results] == [(one.key, one.verdict) for one in each.results]
