@@ -102,7 +102,8 @@ def _read_directory(one: ApplicationSource) -> dict[str, Any]:
 def _read_glob(one: ApplicationSource, field: str) -> str:
     where = one.at("directory", field)
     glob = read_optional(one.document, where)
-    check_glob(glob, where, has_braces=True)
+    if glob:
+        check_glob(glob, where, has_braces=True)
     return glob
 
 

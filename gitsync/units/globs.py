@@ -7,8 +7,6 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
-import re2
-
 LONGEST: Final = 1000
 """Characters of a glob."""
 
@@ -26,6 +24,8 @@ def compile_glob(glob: str, *, crosses_folders: bool, has_braces: bool = False) 
     """Return what matches a glob with `*`, `?` and `[…]`. A `*` of one that `crosses_folders` matches "/" too, and
     one that `has_braces` may have `{a,b}`. ValueError if it is no glob.
     """
+    import re2  # noqa: PLC0415 - most sources have no globs
+
     if len(glob) > LONGEST:
         raise ValueError(f"it has more than {LONGEST} characters")
     parts, depth = [], 0
@@ -39,8 +39,11 @@ def compile_glob(glob: str, *, crosses_folders: bool, has_braces: bool = False) 
         parts.append(_translate(token, is_grouped=is_brace and (depth > 0 or token[0] == "}"), crosses=crosses_folders))
     if depth:
         raise ValueError("{ has no counterpart")
+    options = re2.Options()
+    options.log_errors = False
+    options.dot_nl = True
     try:
-        pattern = re2.compile("(?s)" + "".join(parts))
+        pattern = re2.compile("".join(parts), options)
     except re2.error as error:
         raise ValueError("it cannot be read") from error
     return lambda path: pattern.fullmatch(path) is not None

@@ -187,3 +187,15 @@ def test_from_a_cluster_to_gitsync_alone_without_a_write(world):
     tree["core/core.yaml"] = group("core", tag="new")
     world.says_files(tree).sync(prune=True, path="azure/prod")
     assert world.sent("PUT") == [id_of("core")], "from now on, gitsync writes"
+
+
+def test_a_link_in_a_folder_of_an_application_is_not_followed(world, tmp_path):
+    outside = tmp_path / "outside.yaml"
+    outside.write_text(group("outside"))
+    world.says_files(TREE)
+    (world.folder / "core" / "link.yaml").symlink_to(outside)
+    (world.folder / "teams" / "linked").symlink_to(tmp_path)
+    world.git("add", "-A")
+    world.git("commit", "-q", "-m", "Add links")
+    report = world.plan(path=START)
+    assert sorted(one.key.name for one in report.results) == ["a-late", "blue", "core", "m-between", "red", "z-early"]
