@@ -64,7 +64,7 @@ def build_units(units: Sequence[Unit], reader: KustomizationReader, builds: Buil
         units={
             **directories.units,
             **{
-                _make_result_path(by_name[name]): _add_contents(by_name[name], jobs[name], text)
+                _make_result_path(by_name[name]): _add_contents(by_name[name], jobs[name], text, reader.tree)
                 for name, text in texts.items()
             },
         },
@@ -187,11 +187,13 @@ def _make_result_path(unit: Unit) -> str:
     return path if path.endswith(SUFFIXES) else f"{path}.yaml"
 
 
-def _add_contents(unit: Unit, job: BuildJob, built: bytes) -> Unit:
-    """The unit with the files that its manifests were made of: their origins, and what may have patched them."""
-    origins = list_origins(built)
-    patches = frozenset() if unit.release else list_patch_files(job.files)
-    return replace(unit, contents={path: job.files[path] for path in job.files if path in origins | patches})
+def _add_contents(unit: Unit, job: BuildJob, built: bytes, tree: SourceTree) -> Unit:
+    """The unit with the files that its manifests were made of: their origins, and what may have patched them, but for
+    kustomizations that were made for the build.
+    """
+    origins = {path: job.files[path] for path in list_origins(built) if path in job.files}
+    patches = () if unit.release else sorted(path for path in list_patch_files(job.files) if path in tree.paths)
+    return replace(unit, contents={**tree.read(patches), **origins})
 
 
 def _make_problems(

@@ -63,6 +63,23 @@ def test_a_credential_of_capz_that_is_not_here_fails_nothing(world):
     assert cluster.condition.message == 'credential Secret "default/of-another-cluster" does not exist'
 
 
+def test_a_field_that_only_capz_knows_fails_nothing(world):
+    pool = (
+        WRAPPED.partition("---")[2]
+        .replace("ControlPlane", "MachinePool")
+        .replace("ManagedCluster\n", "ManagedClustersAgentPool\n")
+    )
+    pool = (
+        pool.replace("{serviceoperator.azure.com/credential-from: of-another-cluster}", "{}")
+        .replace(", dnsPrefix: core", "")
+        .replace("location: westeurope", "mode: User")
+    )
+    world.says_files({"fleet/pool.yaml": pool})
+    for report in (world.plan(), world.sync()):
+        found = of(report, "ManagedClustersAgentPool")
+        assert (report.exit_code, found.is_tolerated, found.condition.message) == (0, True, "spec.owner is required.")
+
+
 def test_what_is_no_longer_wrapped_stays_in_azure(world):
     world.outside("PUT", GROUP_ID, {"location": "westeurope"})
     world.sync()

@@ -244,5 +244,7 @@ def test_everything_that_a_kustomization_changes_in_a_real_build() -> None:
     assert (metadata["labels"], metadata["annotations"]["note"]) == ({"team": "a"}, "b")
     assert group["spec"]["tags"] == {"ring": "one"}
     unit = built.units["prod/flux-system/apps.yaml"]
-    assert "apps/eu/group.yaml" in unit.contents, "the file to edit"
+    assert unit.contents.keys() == {"apps/eu/group.yaml", "tagged/kustomization.yaml"}, (
+        "what people edit, not what is made"
+    )
     assert (unit.options.waits_for_owners, unit.options.is_restricted) == (True, False), "of gitsync.yaml, and of Flux"

@@ -72,7 +72,7 @@ def _explain_invalid(attempt: ApplyAttempt) -> Condition:
 def _explain_missing(attempt: ApplyAttempt, problem: Problem) -> Condition:
     """The condition of what ASO finds only at run time: its words, with the problem as the advice."""
     advice, owner = f"{problem.message} {problem.hint}".strip(), attempt.prepared.owner
-    match _MISSING[problem.code]:
+    match _MISSING.get(problem.code, "Failed"):
         case "WaitingForOwner" if owner and owner.key:
             return replace(make_waiting_for_owner(owner.key), advice=advice)
         case "ReferenceNotFound":
