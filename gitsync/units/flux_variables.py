@@ -19,8 +19,9 @@ from gitsync.manifests.variable_uses import VariablePlace, VariableUses, describ
 from gitsync.manifests.variable_values import ReferencedValues, describe, join_lines, make_variables
 from gitsync.manifests.variables import make_too_large
 from gitsync.manifests.yaml_documents import Document
-from gitsync.model.export import Holder
+from gitsync.model.export import Address, Holder
 from gitsync.model.problem import Level, Problem, SourceLocation
+from gitsync.model.secret import Secret
 from gitsync.model.unit import Unit, ValuesReference
 from gitsync.model.variables import VariableValues
 from gitsync.problems.field_path import FieldPath
@@ -31,10 +32,11 @@ CHANGES: Final = ("targetNamespace", "namePrefix", "nameSuffix", "patches", "ima
 _READ: Final[frozenset[FieldPath]] = frozenset(
     {("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace")}
     | {("spec", name) for name in ("path", "sourceRef", "postBuild", "dependsOn", "prune", "suspend", "url", *CHANGES)}
+    | {("spec", name) for name in ("chart", "chartRef", "releaseName", "values", "valuesFrom", "postRenderers")}
 )
 """The fields that decide what is built. A variable in another one does not matter."""
 
-_HOLDER: Final = re.compile(rb"kind[\"']?:\s*[\"']?ConfigMap\b")
+_HOLDER: Final = re.compile(rb"kind[\"']?:\s*[\"']?(?:ConfigMap|Secret)\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +52,7 @@ class ReplacedObject:
 
 @dataclass(slots=True)
 class FluxVariables:
-    """The variables of the units of one source. Mutable: ConfigMaps are added as units are built.
+    """The variables of the units of one source. Mutable: ConfigMaps and Secrets are added as units are built.
 
     `given` are the values of the operator.
     """
@@ -58,10 +60,12 @@ class FluxVariables:
     given: tuple[tuple[str, str], ...] = ()
     budget: ExpansionBudget = field(default_factory=ExpansionBudget)
     _unread: list[tuple[str, bytes, Unit | None]] = field(default_factory=list)
-    _declared: dict[tuple[str, str], list[Mapping[str, str]]] = field(default_factory=lambda: defaultdict(list))
+    _declared: dict[Address, list[Mapping[str, str | Secret]]] = field(
+        default_factory=lambda: defaultdict(list), repr=False
+    )
 
     def declare(self, files: Mapping[str, bytes], units: Mapping[str, Unit]) -> None:
-        """Add the ConfigMaps of files. They are read once a unit needs one."""
+        """Add the ConfigMaps and Secrets of files. They are read once a unit needs one."""
         self._unread += [(path, text, units.get(path)) for path, text in files.items() if _HOLDER.search(text)]
 
     def find(self, unit: Unit | None) -> VariableValues | None:
@@ -90,21 +94,29 @@ class FluxVariables:
     def _look_up(self, reference: ValuesReference) -> ReferencedValues:
         if reference.kind == Holder.SECRET:
             return ReferencedValues(fault=f"{describe(reference)} is secret, and objects of Flux show their values")
+        found = self.look_up(reference)
+        texts = {name: join_lines(text) for name, text in found.values.items() if isinstance(text, str)}
+        return ReferencedValues(values=texts, fault=found.fault)
+
+    def look_up(self, reference: ValuesReference) -> ReferencedValues:
+        """The values of a ConfigMap, or a Secret that is not encrypted, if the source declares it."""
         self._read_all()
-        found = self._declared.get((reference.namespace, reference.name), [])
+        found = self._declared.get(Address(Holder(reference.kind), reference.namespace, reference.name), [])
         if any(one != found[0] for one in found):
             return ReferencedValues(fault=f"{describe(reference)} is declared twice, with different values")
         if not found:
             return ReferencedValues(fault=f"{describe(reference)} is not in the source")
-        return ReferencedValues(values={name: join_lines(text) for name, text in found[0].items()})
+        return ReferencedValues(values=found[0])
 
     def _read_all(self) -> None:
         for path, content, unit in self._unread:
             units = {path: unit} if unit else {}
             variables = make_variables(units.values(), self.given)
             manifests = read_manifests({path: content}, units=units, variables=variables)
-            for place, values in manifests.config_maps.items():
-                self._declared[place].append(values)
+            for place, texts in manifests.config_maps.items():
+                self._declared[Address(Holder.CONFIG_MAP, *place)].append(texts)
+            for place, secrets in manifests.secrets.items():
+                self._declared[Address(Holder.SECRET, *place)].append(secrets)
         self._unread.clear()
 
 
