@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from helm_at_hand import REASON as NO_HELM
 from hypothesis import HealthCheck, settings
 from hypothesis_profile import choose_profile
 from recordings import REASON
@@ -47,7 +48,12 @@ def catalog_kind(catalog):
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Count the tests that had no recordings."""
-    skipped = [report for report in terminalreporter.stats.get("skipped", []) if REASON in str(report.longrepr)]
-    if skipped:
-        terminalreporter.write_line(f"{len(skipped)} tests need recordings that are not beside this checkout")
+    """Count the tests that had no recordings, or no helm."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    for reason, need in (
+        (REASON, "recordings that are not beside this checkout"),
+        (NO_HELM, "helm on the search path"),
+    ):
+        count = sum(reason in str(report.longrepr) for report in skipped)
+        if count:
+            terminalreporter.write_line(f"{count} tests need {need}")

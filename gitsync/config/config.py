@@ -92,7 +92,8 @@ class Config:
     # how it is read
     units: tuple[UnitEntry, ...] | None = declare_setting(
         (),
-        "Units of the source: mappings of path, kind, substitute, loadRestrictor, missingOwner, migrateVersions, capz.",
+        "Units of the source: mappings of path, kind, substitute, loadRestrictor, missingOwner, migrateVersions, "
+        "capz, and of charts values, release, namespace, kubernetes.",
         form=SettingForm.UNITS,
         authority=Authority.SOURCE,
         flag="",

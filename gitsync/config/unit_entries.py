@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from gitsync.config.values import OFF, ON
-from gitsync.model.unit import Substitution, UnitEntry, UnitKind, UnitOptions
+from gitsync.model.unit import ChartRelease, Substitution, UnitEntry, UnitKind, UnitOptions
 
 MOST_UNITS = 2000
 
@@ -76,6 +76,12 @@ def _make_entry(values: Mapping[str, Any], line: int) -> UnitEntry:
         waits_for_owners=values.get("missingOwner", False),
         migrates_versions=values.get("migrateVersions", False),
         manages_capz=values.get("capz", False),
+        release=ChartRelease(
+            name=values.get("release", ""),
+            namespace=values.get("namespace", ""),
+            values=tuple(posixpath.normpath(posixpath.join(values["path"], one)) for one in values.get("values", ())),
+            kubernetes=values.get("kubernetes", ()),
+        ),
     )
     return UnitEntry(path=values["path"], kind=values.get("kind"), options=options, line=line)
 
@@ -94,6 +100,11 @@ def _read_text(node: Any) -> str:
     if node.id != "scalar" or not node.value.strip() or not node.value.isprintable():
         raise _Fault(node, "expected a text of one line")
     return str(node.value).strip()
+
+
+def _read_list(node: Any) -> tuple[str, ...]:
+    """One text, or a list of them."""
+    return tuple(map(_read_text, node.value)) if node.id == "sequence" else (_read_text(node),)
 
 
 def _read_path(node: Any) -> str:
@@ -140,10 +151,14 @@ def _read_substitution(node: Any) -> Substitution | None:
 
 _PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "path": _read_path,
-    "kind": _choose({kind.value: kind for kind in (UnitKind.FOLDER, UnitKind.KUSTOMIZATION)}),
+    "kind": _choose({kind.value: kind for kind in (UnitKind.FOLDER, UnitKind.KUSTOMIZATION, UnitKind.CHART)}),
     "substitute": _read_substitution,
     "loadRestrictor": _choose({"none": False, "rootOnly": True}),
     "missingOwner": _choose({"wait": True, "error": False}),
     "migrateVersions": _read_switch,
     "capz": _choose({"manage": True, "skip": False}),
+    "values": _read_list,
+    "release": _read_text,
+    "namespace": _read_text,
+    "kubernetes": _read_list,
 }

@@ -22,7 +22,7 @@ from gitsync.manifests.patches import Patch, find_patched, read_patches
 from gitsync.manifests.sops_documents import ENCRYPTED
 from gitsync.manifests.template_lines import follow_lines
 from gitsync.manifests.yaml_documents import CONTENT, Document, read_documents
-from gitsync.model.lines import make_lines
+from gitsync.model.lines import Lines, make_lines
 from gitsync.model.problem import Problem
 from gitsync.model.unit import Unit
 
@@ -50,7 +50,10 @@ class Origins:
             return _locate_template(document, unit)
         value, origin = _take_annotation(document.value)
         path, original = self._find_original(value, origin, unit)
-        lines = original.lines if original else make_lines(1)
+        if original is None and unit.release is not None and path in unit.contents:
+            lines = _follow(document, unit.contents[path])
+        else:
+            lines = original.lines if original else make_lines(1)
         patched = find_patched(value, original.value, self._read_patches(unit)) if original else {}
         located = replace(document, path=path, value=value, lines=lines, problems=(), patched=patched)
         if original and isinstance(value, dict) and ENCRYPTED in value:
@@ -82,15 +85,17 @@ def _locate_template(document: Document, unit: Unit) -> Document:
     """A document at its template, with the lines of that as near as they can be known."""
     path = document.text.splitlines()[1].removeprefix(SOURCE_COMMENT).decode("utf-8", "replace")
     template = unit.contents.get(path)
-    if template is None:
-        path, lines = unit.file, make_lines(1)
-    else:
-        followed = follow_lines(document.text, template)
-        begin = CONTENT.search(document.text, len(_TEMPLATED))
-        before = document.line() - document.text.count(b"\n", 0, begin.end() if begin else 0)
-        lines = document.lines.renumber(lambda line: followed[min(max(line - before, 0), len(followed) - 1)])
+    path, lines = (unit.file, make_lines(1)) if template is None else (path, _follow(document, template))
     located = replace(document, path=path, lines=lines, problems=())
     return replace(located, problems=tuple(_move(problem, path, located) for problem in document.problems))
+
+
+def _follow(document: Document, template: bytes) -> Lines:
+    """The lines of a document in its template. The first line with content is where the value begins."""
+    followed = follow_lines(document.text, template)
+    begin = CONTENT.search(document.text, document.text.find(b"\n") if document.text.startswith(b"---") else 0)
+    before = document.line() - document.text.count(b"\n", 0, begin.end() if begin else 0)
+    return document.lines.renumber(lambda line: followed[min(max(line - before, 0), len(followed) - 1)])
 
 
 def _take_annotation(value: Any) -> tuple[Any, Any]:

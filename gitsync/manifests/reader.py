@@ -17,7 +17,7 @@ from typing import Any
 from gitsync.manifests.capz import CapzObjects
 from gitsync.manifests.config_map_versions import ConfigMapVersions
 from gitsync.manifests.credential_secret import CERTIFICATE
-from gitsync.manifests.helm_charts import find_templates, report_templates
+from gitsync.manifests.helm_charts import find_templates, is_hook, pass_over_chart_hook, report_templates
 from gitsync.manifests.list_items import split_list
 from gitsync.manifests.metadata import Header, is_object, read_header
 from gitsync.manifests.origins import Origins
@@ -165,7 +165,11 @@ class _Sorter:
             if len(self.problems) - before >= MAX_PROBLEMS:
                 self.reject_text(_make_too_many(path, single.line()))
                 return
-            self.add(self.origins.locate(single, self.unit) if self.unit and is_built else single)
+            located = self.origins.locate(single, self.unit) if self.unit and is_built else single
+            if is_hook(located, self.unit):
+                self.account_for(pass_over_chart_hook(located))
+            else:
+                self.add(located)
 
     def add(self, document: Document) -> None:
         value = document.value

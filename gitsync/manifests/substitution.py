@@ -120,14 +120,14 @@ class _Substitution:
             return self.convert_mapping(value, path)
         if isinstance(value, list):
             return [self.convert(entry, (*path, index)) for index, entry in enumerate(value)]
-        return self.convert_text(value, path) if isinstance(value, str) and "$" in value else value
+        return self.convert_text(value, path) if isinstance(value, str) and self.values.concern(value) else value
 
     def convert_mapping(self, mapping: Mapping[str, Any], path: FieldPath) -> dict[str, Any]:
         members: dict[str, Any] = {}
         for key, value in mapping.items():
             if not path and key == _LIVE:
                 continue
-            name = self.convert_key(key, (*path, key)) if "$" in key else key
+            name = self.convert_key(key, (*path, key)) if self.values.concern(key) else key
             if name in members:
                 self.refuse((*path, key), f"The key {name!r} is there twice, once its variables are replaced.")
             members[name] = self.convert(value, (*path, key))
@@ -157,7 +157,7 @@ class _Substitution:
 
     def expand(self, text: str, path: FieldPath) -> ExpandedText | None:
         try:
-            expanded = expand_text(text, self.values, self.budget)
+            expanded = expand_text(self.values.protect(text), self.values, self.budget)
         except InvalidExpansionError as error:
             self.refuse(path, error.message, error.hint)
             return None

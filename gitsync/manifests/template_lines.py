@@ -1,7 +1,7 @@
 """Which line of a template a line of its result was likely made of: helm does not tell.
 
 Lines are compared by their keys: what a template puts in stands behind them, or has lines of its own. A line that is
-not in the template, such as one of an included template, has the line before it.
+not in the template has the line before it, or that of the first template that is included.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 _SEPARATOR: Final = re.compile(rb"^[^\S\n]*---")
+_INCLUDE: Final = re.compile(rb"\{\{-?\s*(?:include|template)\b")
 _KEY: Final = re.compile(rb"[\s\"'-]*([^\s:\"'{][^:{\"']*)[\"']?:(?:\s|\Z)")
 
 
@@ -23,13 +24,11 @@ def follow_lines(result: bytes, template: bytes) -> tuple[int, ...]:
     for index, line in enumerate(section):
         places.setdefault(_find_key(line), []).append(index)
     found = []
-    current = -1
+    begin, last = _find_include(section) or 0, -1
     for line in lines:
-        candidates = places.get(_find_key(line), [])
-        if candidates and _find_key(line):
-            following = bisect_right(candidates, current)
-            current = candidates[min(following, len(candidates) - 1)]
-        found.append(first + max(current, 0) + 1)
+        if (key := _find_key(line)) and (candidates := places.get(key, [])):
+            begin = last = candidates[min(bisect_right(candidates, last), len(candidates) - 1)]
+        found.append(first + begin + 1)
     return tuple(found)
 
 
@@ -38,7 +37,14 @@ def _find_section(lines: Sequence[bytes], template: Sequence[bytes]) -> tuple[in
     texts = {line.strip() for line in lines} - {b"", b"---"}
     starts = [0, *(index + 1 for index, line in enumerate(template) if _SEPARATOR.match(line))]
     sections = [(start, template[start:end]) for start, end in zip(starts, [*starts[1:], len(template)], strict=True)]
-    return max(sections, key=lambda one: len(texts.intersection(line.strip() for line in one[1])))
+    return max(
+        sections, key=lambda one: (len(texts.intersection(map(bytes.strip, one[1]))), _find_include(one[1]) is not None)
+    )
+
+
+def _find_include(section: Sequence[bytes]) -> int | None:
+    """The index of the first line that includes a template; None without one."""
+    return next((index for index, line in enumerate(section) if _INCLUDE.search(line)), None)
 
 
 def _find_key(line: bytes) -> bytes:

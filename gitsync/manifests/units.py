@@ -23,7 +23,8 @@ KUSTOMIZATIONS = frozenset({"kustomization.yaml", "kustomization.yml", "Kustomiz
 
 
 UNBUILT = frozenset(
-    {"ApplicationFailed", "GeneratorNotFollowed", "KustomizationFailed", "OtherSource", "UnitsConflict", "UnitLeftOut"}
+    {"ApplicationFailed", "ChartFailed", "GeneratorNotFollowed", "KustomizationFailed"}
+    | {"OtherSource", "UnitsConflict", "UnitLeftOut"}
 )
 """Codes of problems of units that have no manifests in this run."""
 

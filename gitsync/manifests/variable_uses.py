@@ -100,6 +100,10 @@ class VariableUses:
 def describe_unset(variable: UnsetVariable, values: VariableValues, unit: Unit | None) -> VariableFault:
     """The fault of a variable without a value."""
     name = variable.name
+    if name in values.labels:
+        reason = f": {values.unread[0]}" if variable.is_unread else ""
+        message = f"The value of {values.labels[name]} is not known{reason}."
+        return VariableFault(name=name, code="VariableNotKnown", message=message, hint="Add it, or remove its use.")
     if variable.is_unread:
         message = f"The value of the variable {name} is not known: {values.unread[0]}."
         hint = f"Fix that, or use --set {name}=VALUE or the variable GITSYNC_VAR_{name}."

@@ -49,14 +49,18 @@ def _join(substitution: Substitution, operator: Mapping[str, str], references: R
     for reference in substitution.references:
         found = references.get(reference, ReferencedValues(fault=f"{describe(reference)} was not looked up"))
         if found.fault:
-            known.clear()  # it may have other values for them
             unread.append(found)
+        if found.fault and not reference.keys:
+            known.clear()  # it may have other values for them
         known |= found.values
-    values = {name: join_lines(value) for name, value in substitution.values.items()}
+    values = {
+        name: join_lines(value) if isinstance(value, str) else value for name, value in substitution.values.items()
+    }
     return VariableValues(
-        known={**known, **values, **operator},
+        known={**known, **values} if substitution.labels else {**known, **values, **operator},
         unread=tuple(one.fault for one in unread),
         is_to_come=bool(unread) and all(one.is_to_come for one in unread),
+        labels=substitution.labels,
     )
 
 

@@ -98,6 +98,8 @@ class VariableReader:
 
     def _note_braceless(self, subject: VariableSubject, values: VariableValues) -> None:
         """`$NAME` is an error if it can hardly be a text. Flux leaves it as it is, so there it may be one."""
+        if values.labels:
+            return
         is_flux = subject.unit is not None and subject.unit.kind is UnitKind.FLUX
         for path, text in _iterate_texts(subject.document.value):
             for name in (one for one in _BRACELESS.findall(text) if one in values.known or one.isupper()):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
+
+from gitsync.model.secret import Secret
 
 
 class UnitKind(StrEnum):
@@ -16,12 +18,13 @@ class UnitKind(StrEnum):
     CHART = "chart"
     FLUX = "flux"
     APPLICATION = "application"
+    HELM_RELEASE = "helm-release"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValuesReference:
-    """A Secret or ConfigMap (`kind`) whose keys are variables. One that is `optional` may be missing. `home` is the
-    folder of the cluster that it is in.
+    """A Secret or ConfigMap (`kind`) whose keys are variables; with `keys`, only those are, each with a variable's name
+    before it. One that is `optional` may be missing. `home` is the folder of the cluster that it is in.
     """
 
     kind: str
@@ -29,14 +32,23 @@ class ValuesReference:
     name: str
     optional: bool = False
     home: str = ""
+    keys: tuple[tuple[str, str], ...] = ()
+
+    def find_keys(self, names: Iterable[str]) -> Mapping[str, str]:
+        """The keys that some variables stand for, by the names of those."""
+        keys = dict(self.keys)
+        return {name: keys[name] for name in names if name in keys} if keys else {name: name for name in names}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Substitution:
-    """The variables of a unit. `values` override those of `references`, of which a later one overrides an earlier."""
+    """The variables of a unit. `values` override those of `references`, of which a later one overrides an earlier. With
+    `labels`, only these are variables, each with what messages call it; all other texts stay as they are.
+    """
 
-    values: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, str | Secret] = field(default_factory=dict)
     references: tuple[ValuesReference, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,14 +62,26 @@ class SetValue:
     is_text: bool = False
 
 
-ChartValues = str | SetValue | Mapping[str, Any]
-"""Some values of a chart: the path of a file in the source, one value, or a mapping."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValuesKey:
+    """One key of a Secret or ConfigMap: a text in YAML with values of a chart, or the value at `path`, if it has one.
+    `fault` says why it is not known.
+    """
+
+    reference: ValuesReference
+    key: str = "values.yaml"
+    path: str = ""
+    fault: str = ""
+
+
+ChartValues = str | SetValue | ValuesKey | Mapping[str, Any]
+"""Some values of a chart: the path of a file in the source, one value, a key of an object, or a mapping."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartRelease:
-    """How a chart is rendered. `name` is that of the release, "" for the name of the chart, and `namespace` that of
-    manifests without one, "" for that of the run. Later `values` override earlier ones. `kubernetes` has the version of
+    """How a chart is rendered. `name` is that of the release, "" for the name of the chart, and `namespace` that of the
+    release. Later `values` override earlier ones. `kubernetes` has the version of
     Kubernetes and the API versions that the chart may ask for. `changes` are fields of a kustomization around the
     result.
     """
@@ -96,7 +120,11 @@ class FileSelection:
     exclude: str = ""
 
 
-_TITLES: Final = {UnitKind.FLUX: "Kustomization", UnitKind.APPLICATION: "Application"}
+_TITLES: Final = {
+    UnitKind.FLUX: "Kustomization",
+    UnitKind.HELM_RELEASE: "HelmRelease",
+    UnitKind.APPLICATION: "Application",
+}
 """The kinds of objects that declare units."""
 
 

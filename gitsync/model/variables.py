@@ -13,18 +13,32 @@ from gitsync.model.unit import Unit, UnitKind
 VARIABLE_NAME: Final = re.compile(r"[_a-zA-Z][_a-zA-Z0-9]*")
 """The names that Flux allows (`varsubRegex` of fluxcd/pkg/kustomize)."""
 
+_DOLLAR: Final = re.compile(r"\$(?:\{(\w+)\})?")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariableValues:
     """The variables of one unit: text, or a `Secret` if a Secret gives it.
 
     `unread` says of each Secret or ConfigMap why its values are not known. It may give any variable that is not in
-    `known`, so not even a default counts then. `is_to_come` tells that a sync will read them all.
+    `known`, so not even a default counts then. `is_to_come` tells that a sync will read them all. With `labels`, only
+    these are variables, each with what messages call it.
     """
 
     known: Mapping[str, str | Secret] = field(default_factory=dict)
     unread: tuple[str, ...] = ()
     is_to_come: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def concern(self, text: str) -> bool:
+        """Tell whether a text may have a variable."""
+        return "$" in text and (not self.labels or any(name in text for name in self.labels))
+
+    def protect(self, text: str) -> str:
+        """A text in which each `$` that begins no variable stands for itself, if only some are variables."""
+        if not self.labels:
+            return text
+        return _DOLLAR.sub(lambda found: found[0] if found[1] in self.labels else f"${found[0]}", text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,11 +53,12 @@ class VariableSet:
     def find(self, unit: Unit | None) -> VariableValues | None:
         """The variables of a unit (None for a plain folder); None if its manifests are left as they are.
 
-        A Flux unit without `postBuild` is left as it is, as by Flux, whatever the operator gives.
+        A Flux unit without `postBuild` is left as it is, as by Flux, whatever the operator gives, and so is a chart.
         """
         if unit is None:
             return self.everywhere
-        return self.by_unit.get(unit.name, None if unit.kind is UnitKind.FLUX else self.everywhere)
+        is_left = unit.kind is UnitKind.FLUX or unit.release is not None
+        return self.by_unit.get(unit.name, None if is_left else self.everywhere)
 
 
 NO_VARIABLES: Final = VariableSet()

@@ -79,13 +79,14 @@ async def _look_up_all(wanted: Mapping[ValuesReference, frozenset[str]], lookup:
 
 
 async def _look_up(reference: ValuesReference, names: frozenset[str], lookup: Lookup) -> ReferencedValues:
-    if not names:
+    keys = reference.find_keys(names)
+    if not keys:
         return ReferencedValues()
     try:
-        state = await lookup.ask_each(_find_address(reference), names)
+        state = await lookup.ask_each(_find_address(reference), frozenset(keys.values()))
     except VaultError as error:
         return ReferencedValues(fault=f"{describe(reference)} cannot be read: {error.message.rstrip('.')}")
-    values = {name: _convert(reference, value) for name, value in state.values.items()}
+    values = {name: _convert(reference, state.values[key]) for name, key in keys.items() if key in state.values}
     if state.unread:
         fault = f"a plan does not know {describe(reference)}: {state.unread}"
         return ReferencedValues(values=values, fault=fault, is_to_come=True)
@@ -97,7 +98,10 @@ def _find_declared(reference: ValuesReference, manifests: Manifests) -> Referenc
     identity = (reference.namespace, reference.name)
     if reference.kind == Holder.SECRET and identity in manifests.secrets:
         secrets = manifests.secrets[identity]
-        return ReferencedValues(values={name: _convert(reference, value) for name, value in secrets.items()})
+        keys = reference.find_keys(dict(reference.keys) or secrets)
+        return ReferencedValues(
+            values={name: _convert(reference, secrets[key]) for name, key in keys.items() if key in secrets}
+        )
     if reference.kind == Holder.CONFIG_MAP and identity in manifests.config_maps:
         texts = manifests.config_maps[identity]
         return ReferencedValues(values={name: join_lines(text) for name, text in texts.items()})
@@ -108,5 +112,6 @@ def _find_declared(reference: ValuesReference, manifests: Manifests) -> Referenc
 
 
 def _convert(reference: ValuesReference, value: Secret) -> str | Secret:
-    text = join_lines(value.reveal())
+    """The value of a variable; Flux takes those that it replaces without line breaks."""
+    text = value.reveal() if reference.keys else join_lines(value.reveal())
     return Secret(text) if reference.kind == Holder.SECRET else text

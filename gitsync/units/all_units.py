@@ -17,6 +17,7 @@ from gitsync.units.discovery import FoundUnits
 from gitsync.units.flux_variables import FluxVariables
 from gitsync.units.following import follow
 from gitsync.units.object_reader import find_declarations
+from gitsync.units.referenced_values import fill_values
 from gitsync.units.selection import CoveredFolders
 
 
@@ -54,8 +55,9 @@ class _DeclaredBuilds:
     results: dict[str, dict[str, tuple[bytes, Unit]]] = field(default_factory=dict)
 
     def build(self, units: Sequence[Unit]) -> None:
-        """Build units together, and keep the ConfigMaps that they declare."""
-        built = build_units(units, self.view.reader, self.builds)
+        """Build units together, and keep the ConfigMaps and Secrets that they declare."""
+        filled = [fill_values(unit, self.variables) for unit in units]
+        built = build_units(filled, self.view.reader, self.builds)
         self.done.append(built)
         self.variables.declare(built.files, built.units)
         for path, unit in built.units.items():
@@ -106,8 +108,10 @@ def build_all(
 def _add_options(unit: Unit, found: FoundUnits) -> Unit:
     """A declared unit with what gitsync.yaml says of its folder, as far as its object has no word for it."""
     own = found.find_options(unit.path)
-    if unit.kind is not UnitKind.FLUX:
-        return replace(unit, options=own) if unit.is_declared else unit
+    if unit.kind is UnitKind.APPLICATION:
+        return replace(unit, options=own)
+    if not unit.is_declared:
+        return unit
     options = replace(
         unit.options,
         waits_for_owners=own.waits_for_owners,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -15,17 +16,18 @@ from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit, UnitKind
 from gitsync.units.builds import BuildJob, Builds
+from gitsync.units.charts import CHART, list_chart_files
 from gitsync.units.closure import KustomizationReader, find_inputs
 from gitsync.units.directories import list_directory, read_directories
 from gitsync.units.flux_build import lay_out, make_metadata_fields, place_at_object
-from gitsync.units.helm import list_chart_inputs, make_chart_job
+from gitsync.units.helm import has_helm, list_chart_inputs, make_chart_job
 from gitsync.units.kustomization import find_inline_fault, resolve
 from gitsync.units.kustomize import KustomizeJob, has_tool
+from gitsync.units.mentions import mentions_aso
 from gitsync.units.object_reader import may_declare
 from gitsync.units.tree import SourceTree, find_folder
 from gitsync.units.unbuildable import ApplicationError, ChartError, UnbuildableError
 
-_ASO_GROUP = re.compile(rb"\b[a-z0-9]+\.azure\.com(?:/v|[\"'\s,}]|\Z)", re.IGNORECASE)
 _REACHED = re.compile(r"recursed accumulation of path '([^']+)'")
 _NAMED_FILE = re.compile(r"(?:in File: |from ')([^'\s]+\.(?:ya?ml|json))")
 
@@ -94,11 +96,6 @@ def _find_inputs(unit: Unit, reader: KustomizationReader) -> Iterable[str]:
     if unit.release is not None:
         return list_chart_inputs(unit, reader)
     return (path for path in find_inputs(*_find_start(unit, reader)) if path in reader.tree.paths)
-
-
-def mentions_aso(contents: Iterable[bytes]) -> bool:
-    """Tell whether one of these files names a group of ASO."""
-    return any(_ASO_GROUP.search(content) for content in contents)
 
 
 def _may_run(unit: Unit, job: BuildJob) -> bool:
@@ -205,12 +202,27 @@ def _make_problems(
         reader.tree.read(sorted({path for paths in below.values() for path in paths}))
     return tuple(
         replace(
-            _locate(error.problem, reader),
-            level=_find_level(below[name], reader.tree),
+            _weigh(_locate(error.problem, reader), unit, below[name], reader.tree),
             unit=(unit.home or ROOT) if _may_lead_on(unit, below[name], reader.tree) else unit.name,
             parts=find_parts(_list_reachable(unit, reader)),
         )
         for name, (unit, error) in failed.items()
+    )
+
+
+def _weigh(problem: Problem, unit: Unit, paths: Sequence[str], tree: SourceTree) -> Problem:
+    """The problem of a unit with these files. A chart may have no values in this source that it renders with, so one
+    that nothing names is passed over as a whole.
+    """
+    if unit.kind is not UnitKind.CHART or unit.is_named or not has_helm():
+        return replace(problem, level=_find_level(paths, tree))
+    count = _count_aso(paths, tree)
+    return replace(
+        problem,
+        level=Level.WARNING,
+        message=f"{unit.name} is a chart with {count} {'file' if count == 1 else 'files'} of ASO kinds, and does not "
+        f"render with its own values. {problem.message}",
+        hint="Name it under `units` in gitsync.yaml, with its values, or add it to .gitsyncignore.",
     )
 
 
@@ -229,22 +241,28 @@ def _may_lead_on(unit: Unit, paths: Sequence[str], tree: SourceTree) -> bool:
 def _list_texts(unit: Unit, reader: KustomizationReader) -> list[str]:
     """The files that may have manifests of a unit: those below its folder, and those that it names."""
     paths = {*reader.list_below(unit.path), *_list_reachable(unit, reader)}
-    return sorted(path for path in paths if path.endswith(SUFFIXES))
+    return sorted(path for path in paths if path.endswith((*SUFFIXES, ".tpl")))
 
 
 def _list_reachable(unit: Unit, reader: KustomizationReader) -> frozenset[str]:
-    """The files of a unit's kustomization and of all that it is built on, as far as they can be read."""
+    """The files of a unit's kustomization or chart and of all that it is built on, as far as they can be read."""
+    if unit.release is not None:
+        return list_chart_files(posixpath.join(unit.path, CHART), reader)
     start = unit.file if unit.kind is UnitKind.KUSTOMIZATION else reader.find_in(unit.path)
     return reader.list_reachable(start) if start else frozenset()
 
 
 def _find_level(paths: Sequence[str], tree: SourceTree) -> Level:
     """An error if the files of a unit mention ASO, or there are none to tell."""
+    return Level.ERROR if not paths or _count_aso(paths, tree) else Level.WARNING
+
+
+def _count_aso(paths: Sequence[str], tree: SourceTree) -> int:
+    """How many of these files mention ASO; all, if they are too much to read."""
     try:
-        is_ours = not paths or mentions_aso(tree.read(paths).values())
+        return sum(mentions_aso([content]) for content in tree.read(paths).values())
     except SourceError:
-        is_ours = True
-    return Level.ERROR if is_ours else Level.WARNING
+        return len(paths)
 
 
 def _locate(problem: Problem, reader: KustomizationReader) -> Problem:

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from gitsync.manifests.yaml_documents import read_documents
-from gitsync.model.unit import ChartValues, SetValue
+from gitsync.model.export import Holder
+from gitsync.model.unit import ChartValues, SetValue, ValuesKey
 from gitsync.units.tree import SourceTree
 from gitsync.units.unbuildable import ChartError
 
@@ -28,6 +29,10 @@ def merge_values(values: Iterable[ChartValues], tree: SourceTree, at: tuple[str,
     """
     merged: dict[str, Any] = {}
     for one in values:
+        if isinstance(one, ValuesKey):
+            is_secret = one.reference.kind == Holder.SECRET
+            hint = "Set targetPath for each value." if is_secret else "Add it to the source."
+            raise ChartError(f"Values of the chart are not known: {one.fault}.", hint=hint, path=at[0], line=at[1])
         if isinstance(one, SetValue):
             merged = _put(merged, _split_path(one, at), _parse(one))
         else:
@@ -51,7 +56,7 @@ def _merge(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 def _read_file(path: str, tree: SourceTree, at: tuple[str, int]) -> Mapping[str, Any]:
     if path not in tree.paths:
-        message = f"{at[0]} names the values file {path[:200]!r}, which is not in this source."
+        message = f"The values file {path[:200]!r} is not in this source."
         raise ChartError(message, hint="Fix the path.", path=at[0], line=at[1])
     return read_mapping(path, tree.read([path])[path])
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from gitsync.errors import SourceError
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.units.closure import KustomizationReader
 from gitsync.units.kustomization import resolve
@@ -22,7 +23,9 @@ CHART: Final = "Chart.yaml"
 MOST_CHARTS: Final = 200
 """The most charts in one: each that others depend on counts again for each of them."""
 
+_OWN: Final = frozenset({"templates", "charts", "crds", "files"})
 _OLD_DEPENDENCIES: Final = "requirements.yaml"
+_PACKED: Final = ".tgz"
 _SCHEMA: Final = "values.schema.json"
 _LOCAL: Final = "file://"
 _KNOWN_DRAFTS: Final = ("http://json-schema.org/", "https://json-schema.org/")
@@ -67,14 +70,20 @@ class ChartCopy:
 def find_charts(paths: Iterable[str]) -> tuple[str, ...]:
     """The Chart.yaml of each chart, sorted; not of those inside of another one."""
     found = sorted(path for path in paths if posixpath.basename(path) == CHART)
-    folders = {find_folder(path) for path in found}
-    return tuple(path for path in found if not _is_in_chart(find_folder(path), folders))
+    folders = frozenset(map(find_folder, found))
+    return tuple(path for path in found if not is_in_chart(find_folder(path), folders))
 
 
-def _is_in_chart(folder: str, charts: set[str]) -> bool:
-    """Tell whether a chart is in the folder charts/ of another one, at any depth."""
-    parts = folder.split("/")
-    return any("/".join(parts[:index]) in charts for index, part in enumerate(parts) if part == "charts")
+def is_in_chart(path: str, charts: Collection[str]) -> bool:
+    """Tell whether a file or folder belongs to one of the charts in some folders: other files beside do not."""
+    if posixpath.basename(path) == CHART and find_folder(path) in charts:
+        return True
+    outer = path
+    while outer:
+        outer, _, inner = outer.rpartition("/")
+        if inner in _OWN and outer in charts:
+            return True
+    return False
 
 
 def read_chart(path: str, reader: KustomizationReader) -> Chart:
@@ -93,11 +102,31 @@ def read_chart(path: str, reader: KustomizationReader) -> Chart:
     )
 
 
-def list_local(chart: Chart) -> Iterator[str]:
-    """The folders of the charts at `file://` that a chart depends on; "../…" for one outside of the source."""
-    for one in chart.dependencies:
-        if one.repository.startswith(_LOCAL):
-            yield resolve(chart.folder, one.repository.removeprefix(_LOCAL))
+def list_chart_files(path: str, reader: KustomizationReader) -> frozenset[str]:
+    """The files of the chart at `path` and of those at `file://` that it depends on, as far as they can be read."""
+    pending, reached, files = [path], set[str](), set[str]()
+    while pending:
+        each = pending.pop()
+        if each not in reached and each in reader.tree.paths:
+            reached.add(each)
+            files.update(reader.list_below(find_folder(each)))
+            pending += list_local(each, reader)
+    return frozenset(files)
+
+
+def list_local(path: str, reader: KustomizationReader) -> tuple[str, ...]:
+    """The Chart.yaml of each chart at `file://` that the one at `path` depends on, () if that cannot be read."""
+    try:
+        chart = read_chart(path, reader)
+    except (ChartError, SourceError):
+        return ()
+    local = (one.repository.removeprefix(_LOCAL) for one in chart.dependencies if one.repository.startswith(_LOCAL))
+    return tuple(posixpath.join(resolve(chart.folder, text), CHART) for text in local)
+
+
+def is_packed(path: str) -> bool:
+    """Tell whether a file is a chart that was packed, so its content is not known."""
+    return path.endswith(_PACKED)
 
 
 def copy_chart(folder: str, reader: KustomizationReader) -> ChartCopy:
@@ -157,10 +186,10 @@ class _Copying:
     def list_missing(self, chart: Chart, inner: Iterable[Chart]) -> Iterator[Chart]:
         """The charts that a chart depends on, and that are not in its folder charts/. Those are taken from `file://`."""
         names = {one.name for one in inner}
-        archives = [posixpath.basename(path) for path in self.reader.list_below(posixpath.join(chart.folder, "charts"))]
+        below = self.reader.list_below(posixpath.join(chart.folder, "charts"))
+        archives = [posixpath.basename(path) for path in below if is_packed(path)]
         for one in chart.dependencies:
-            is_packed = any(name.startswith(f"{one.name}-") and name.endswith(".tgz") for name in archives)
-            if one.name not in names and not is_packed:
+            if one.name not in names and not any(name.startswith(f"{one.name}-") for name in archives):
                 names.add(one.name)
                 yield self.find_local(chart, one)
 

@@ -1,21 +1,26 @@
-"""Which units a source has: the kustomizations that are roots or that gitsync.yaml names, and the plain files.
+"""Which units a source has: the kustomizations that are roots or that gitsync.yaml names, charts, and the plain files.
 
 A kustomization owns its folder and everything below: what it does not name is not read. One at the path of the run is
-all that is read, as Flux does.
+all that is read, as Flux does. A chart is a unit if it may have manifests of ASO and no other chart depends on it.
 """
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from gitsync.config.config_file import FILE_NAME
 from gitsync.errors import SourceError
 from gitsync.model.unit import Unit, UnitEntry, UnitKind, UnitOptions
+from gitsync.units.charts import CHART, find_charts, is_in_chart, is_packed, list_chart_files, list_local, read_chart
 from gitsync.units.closure import KustomizationReader, find_kustomizations
+from gitsync.units.mentions import mentions_aso
 from gitsync.units.roots import find_roots
 from gitsync.units.tree import find_folder, list_folders
+from gitsync.units.unbuildable import ChartError
 
 ROOT = "."
 
@@ -40,7 +45,10 @@ def find_units(
     """Find the units among the files at `paths`, all of them below `path`."""
     options = _Options(entries)
     forced = frozenset(entry.path for entry in entries if entry.kind is UnitKind.FOLDER)
-    kustomizations = [one for one in find_kustomizations(paths) if not _is_forced(one, forced)]
+    forced_charts = frozenset(entry.path for entry in entries if entry.kind is UnitKind.CHART)
+    kustomizations = [
+        one for one in find_kustomizations(paths) if not (_is_forced(one, forced) or find_folder(one) in forced_charts)
+    ]
     with suppress(SourceError):  # too much for one source: each is then a problem of its own
         reader.tree.read(kustomizations)
     owned = {find_folder(one): one for one in kustomizations}
@@ -52,14 +60,59 @@ def find_units(
         roots = sorted({*find_roots(kustomizations, reader), *named})
     outside = tuple(one for one in paths if not any(folder in owned for folder in list_folders(one)))
     claimed = {file for one in kustomizations for file in reader.list_files(one)} & set(outside)
-    plain = tuple(one for one in outside if one not in claimed)
+    charts = _find_charts(
+        [one for one in outside if one not in claimed and not _is_forced(one, forced)], reader, options
+    )
+    plain = tuple(one for one in outside if one not in claimed and not is_in_chart(one, charts.folders))
     return FoundUnits(
-        built=tuple(_make_unit(find_folder(one), UnitKind.KUSTOMIZATION, one, options) for one in roots),
+        built=(
+            *(_make_unit(find_folder(one), UnitKind.KUSTOMIZATION, one, options) for one in roots),
+            *(_make_unit(find_folder(one), UnitKind.CHART, one, options) for one in charts.roots),
+        ),
         plain=plain,
         folders=_find_folders(plain, options),
         claimed=frozenset(claimed),
         find_options=options.find,
     )
+
+
+class _FoundCharts(NamedTuple):
+    """The Chart.yaml of each chart to render, and the folders of those and of all that they are rendered with."""
+
+    roots: tuple[str, ...]
+    folders: frozenset[str]
+
+
+def _find_charts(paths: Sequence[str], reader: KustomizationReader, options: _Options) -> _FoundCharts:
+    charts = find_charts(paths)
+    files = {one: list_chart_files(one, reader) for one in charts}
+    with suppress(SourceError):  # too much for one source: each is then a problem of its own
+        reader.tree.read(sorted({path for found in files.values() for path in found}))
+    inner = {local for one in charts for local in list_local(one, reader)}
+    roots = tuple(
+        one
+        for one in charts
+        if options.names(find_folder(one))
+        or (one not in inner and not _is_library(one, reader) and _may_have_aso(files[one], reader))
+    )
+    used = {find_folder(path) for one in roots for path in files[one] if posixpath.basename(path) == CHART}
+    return _FoundCharts(roots, frozenset(used))
+
+
+def _is_library(chart: str, reader: KustomizationReader) -> bool:
+    try:
+        return read_chart(chart, reader).is_library
+    except (ChartError, SourceError):
+        return False
+
+
+def _may_have_aso(paths: Iterable[str], reader: KustomizationReader) -> bool:
+    """Tell whether a chart may have manifests of ASO, which it can also get from a packed one."""
+    paths = sorted(paths)
+    try:
+        return any(map(is_packed, paths)) or mentions_aso(reader.tree.read(paths).values())
+    except SourceError:
+        return True
 
 
 def _is_forced(kustomization: str, forced: frozenset[str]) -> bool:
@@ -80,12 +133,15 @@ def _find_folders(plain: Iterable[str], options: _Options) -> Mapping[str, Unit]
 
 
 def _make_unit(folder: str, kind: UnitKind, file: str, options: _Options) -> Unit:
+    release = options.find(folder).release if kind is UnitKind.CHART else None
     return Unit(
         name=folder or ROOT,
         path=folder,
         kind=kind,
         file=file,
         options=options.find(folder),
+        release=release,
+        namespace=release.namespace if release else "",
         is_named=options.names(folder),
     )
 

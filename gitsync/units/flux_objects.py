@@ -17,6 +17,7 @@ from gitsync.problems.field_path import FieldPath
 from gitsync.units.controller import Controller, SourceView
 from gitsync.units.declarations import Declarations, DeclaredUnit, ObjectName, SourceName
 from gitsync.units.flux_variables import CHANGES
+from gitsync.units.helm_releases import GROUP, KIND, NAMESPACE, read_helm_release
 from gitsync.units.object_fields import (
     InvalidFieldError,
     read_key,
@@ -32,9 +33,6 @@ KUSTOMIZE_GROUP: Final = "kustomize.toolkit.fluxcd.io"
 SOURCE_GROUP: Final = "source.toolkit.fluxcd.io"
 BOOTSTRAP_FILE: Final = "gotk-sync.yaml"
 """The file that `flux bootstrap` writes: its GitRepository is the repository that the file is in."""
-
-NAMESPACE: Final = "flux-system"
-"""The namespace of objects that name none: that of `flux bootstrap`."""
 
 _HOLDERS: Final = frozenset({"ConfigMap", "Secret"})
 
@@ -129,10 +127,11 @@ _CHANGE_READERS: Final[Mapping[str, Callable[[Document, FieldPath], Any]]] = {
 
 FLUX: Final = Controller(
     name="Flux",
-    mentions=re.compile(rb"(?:kustomize|source)\.toolkit\.fluxcd\.io/"),
+    mentions=re.compile(rb"(?:kustomize|source|helm)\.toolkit\.fluxcd\.io/"),
     readers={
         (KUSTOMIZE_GROUP, "Kustomization"): _read_kustomization,
         (SOURCE_GROUP, "GitRepository"): _read_repository,
+        (GROUP, KIND): read_helm_release,
     },
     invalid="InvalidFluxObject",
 )

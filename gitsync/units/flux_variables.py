@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -20,9 +20,10 @@ from gitsync.manifests.variable_uses import VariablePlace, VariableUses, describ
 from gitsync.manifests.variable_values import ReferencedValues, describe, join_lines, make_variables
 from gitsync.manifests.variables import make_too_large
 from gitsync.manifests.yaml_documents import Document
-from gitsync.model.export import Holder
+from gitsync.model.export import Address, Holder
 from gitsync.model.manifests import ConfigMapVersion
 from gitsync.model.problem import Level, Problem, SourceLocation
+from gitsync.model.secret import Secret
 from gitsync.model.unit import Unit, ValuesReference
 from gitsync.model.variables import VariableValues
 from gitsync.problems.field_path import FieldPath
@@ -33,10 +34,11 @@ CHANGES: Final = ("targetNamespace", "namePrefix", "nameSuffix", "patches", "ima
 _READ: Final[frozenset[FieldPath]] = frozenset(
     {("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace")}
     | {("spec", name) for name in ("path", "sourceRef", "postBuild", "dependsOn", "prune", "suspend", "url", *CHANGES)}
+    | {("spec", name) for name in ("chart", "chartRef", "releaseName", "values", "valuesFrom", "postRenderers")}
 )
 """The fields that decide what is built. A variable in another one does not matter."""
 
-_HOLDER: Final = re.compile(rb"kind[\"']?:\s*[\"']?ConfigMap\b")
+_HOLDER: Final = re.compile(rb"kind[\"']?:\s*[\"']?(?:ConfigMap|Secret)\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +54,7 @@ class ReplacedObject:
 
 @dataclass(slots=True)
 class FluxVariables:
-    """The variables of the units of one source. Mutable: ConfigMaps are added as units are built.
+    """The variables of the units of one source. Mutable: ConfigMaps and Secrets are added as units are built.
 
     `given` are the values of the operator.
     """
@@ -60,10 +62,11 @@ class FluxVariables:
     given: tuple[tuple[str, str], ...] = ()
     budget: ExpansionBudget = field(default_factory=ExpansionBudget)
     _unread: list[tuple[str, bytes, Unit | None]] = field(default_factory=list)
-    _declared: dict[tuple[str, str], list[ConfigMapVersion]] = field(default_factory=lambda: defaultdict(list))
+    _config_maps: dict[Address, list[ConfigMapVersion]] = field(default_factory=lambda: defaultdict(list))
+    _secrets: dict[Address, list[Mapping[str, Secret]]] = field(default_factory=lambda: defaultdict(list), repr=False)
 
     def declare(self, files: Mapping[str, bytes], units: Mapping[str, Unit]) -> None:
-        """Add the ConfigMaps of files. They are read once a unit needs one."""
+        """Add the ConfigMaps and Secrets of files. They are read once a unit needs one."""
         self._unread += [(path, text, units.get(path)) for path, text in files.items() if _HOLDER.search(text)]
 
     def find(self, unit: Unit | None) -> VariableValues | None:
@@ -92,15 +95,21 @@ class FluxVariables:
     def _look_up(self, reference: ValuesReference) -> ReferencedValues:
         if reference.kind == Holder.SECRET:
             return ReferencedValues(fault=f"{describe(reference)} is secret, and objects of Flux show their values")
+        found = self.look_up(reference)
+        texts = {name: join_lines(text) for name, text in found.values.items() if isinstance(text, str)}
+        return ReferencedValues(values=texts, fault=found.fault)
+
+    def look_up(self, reference: ValuesReference) -> ReferencedValues:
+        """The values of a ConfigMap, or a Secret that is not encrypted, if the source declares it."""
         self._read_all()
-        found = self._declared.get((reference.namespace, reference.name), [])
-        if not found:
+        address = Address(Holder(reference.kind), reference.namespace, reference.name)
+        secrets, config_maps = self._secrets.get(address, []), self._config_maps.get(address, [])
+        if not (secrets or config_maps):
             return ReferencedValues(fault=f"{describe(reference)} is not in the source")
-        anywhere = find_in_cluster(found, "")
-        own = find_in_cluster(found, reference.home) if anywhere is None else anywhere
-        if own is None:
+        values = _find_equal(secrets) if secrets else _find_in_cluster(config_maps, reference.home)
+        if values is None:
             return ReferencedValues(fault=f"{describe(reference)} is declared twice, with different values")
-        return ReferencedValues(values={name: join_lines(text) for name, text in own.items()})
+        return ReferencedValues(values=values)
 
     def _read_all(self) -> None:
         for path, content, unit in self._unread:
@@ -108,7 +117,9 @@ class FluxVariables:
             variables = make_variables(units.values(), self.given)
             manifests = read_manifests({path: content}, units=units, variables=variables)
             for address, versions in manifests.versions.items():
-                self._declared[address.namespace, address.name] += versions
+                self._config_maps[address] += versions
+            for place, secrets in manifests.secrets.items():
+                self._secrets[Address(Holder.SECRET, *place)].append(secrets)
         self._unread.clear()
 
 
@@ -121,3 +132,14 @@ def _list_unset(
         place = VariablePlace(source=SourceLocation(document.path, use.line), path=use.path, resource=None)
         found.add(describe_unset(use.variable, values, unit), place, unit, Level.ERROR)
     return found.attach([])
+
+
+def _find_equal(secrets: Sequence[Mapping[str, Secret]]) -> Mapping[str, Secret] | None:
+    """The one Secret that some are; None if they differ."""
+    return secrets[0] if all(one == secrets[0] for one in secrets) else None
+
+
+def _find_in_cluster(versions: Sequence[ConfigMapVersion], cluster: str) -> Mapping[str, str] | None:
+    """The one ConfigMap that the source declares, or else the cluster; None if they differ."""
+    anywhere = find_in_cluster(versions, "")
+    return find_in_cluster(versions, cluster) if anywhere is None else anywhere

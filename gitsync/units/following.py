@@ -26,6 +26,9 @@ MOST: Final = 2000
 DEEPEST: Final = 20
 """How deep they may declare each other."""
 
+MOST_NAMED: Final = 3
+"""The most charts of other sources that one problem names."""
+
 BOOTSTRAP_NAME: Final = SourceName("GitRepository", "flux-system", "flux-system")
 """The GitRepository that `flux bootstrap` makes for the repository that it writes to."""
 
@@ -80,9 +83,10 @@ class _Follower:
     def follow(self, found: Iterable[_Found]) -> None:
         pending = list(found)
         while pending:
-            units = [unit for one in pending if (unit := self.take(one)) is not None]
+            ready, later = _split_ready(pending)
+            units = [unit for one in ready if (unit := self.take(one)) is not None]
             self.build(units)
-            pending = [*self.look_inside(units), *self.release()] or self.look_again()
+            pending = [*later, *self.look_inside(units), *self.release()] or self.look_again()
 
     def take(self, found: _Found) -> Unit | None:
         """The unit of an object, if it is followed from now on."""
@@ -159,8 +163,10 @@ class _Follower:
         return isinstance(source, GitAddress) and not source.chart and self.repository.has_url(source.url)
 
     def find_covered(self) -> CoveredFolders:
-        """The folders of all objects, also of those that are built from another revision."""
-        others = (one.one.unit for one in self.waiting if self.has_files(one.one.source))
+        """The folders of all objects, also of those that are built from another revision. A chart of a repository that
+        is not known may be in this one, and its values are in the object.
+        """
+        others = (one.one.unit for one in self.waiting if self.has_files(one.one.source) or _may_be_here(one.one))
         return CoveredFolders.of((*self.units.values(), *others))
 
 
@@ -182,11 +188,23 @@ def follow(start: Declarations, build: Build, read: Read, repository: ThisReposi
             (_widen(one, _guess_home(one.path)) for one in begun),
             follower.list_inside(),
             follower.problems,
-            (_pass_over(one, has_files=follower.has_files(one.one.source)) for one in follower.waiting),
+            _pass_over_all(follower),
             (_warn_suspended(follower.found[name]) for name, unit in units.items() if unit.is_suspended),
             _find_circles(units),
         ),
     )
+
+
+def _split_ready(found: Sequence[_Found]) -> tuple[Sequence[_Found], Sequence[_Found]]:
+    """Those to build now, and the rest: charts come last, for their values may be in ConfigMaps of the others."""
+    charts = [one for one in found if one.one.unit.release is not None]
+    others = [one for one in found if one.one.unit.release is None]
+    return (others, charts) if others else (charts, [])
+
+
+def _may_be_here(one: DeclaredUnit) -> bool:
+    source = one.source
+    return one.unit.release is not None and isinstance(source, SourceName) and source.kind == BOOTSTRAP_NAME.kind
 
 
 def _join(*parts: Iterable[Problem]) -> tuple[Problem, ...]:
@@ -263,6 +281,34 @@ def _make_duplicate(found: _Found, known: _Found) -> Problem:
     return replace(problem, hint="Keep one of them, or point --path to one cluster.")
 
 
+def _pass_over_all(follower: _Follower) -> Iterator[Problem]:
+    """The problems of objects of other sources: one for each, and one for all charts elsewhere in a cluster."""
+    charts: dict[str, list[_Found]] = {}
+    for one in follower.waiting:
+        source = one.one.source
+        if one.one.unit.release is not None and isinstance(source, SourceName) and source.kind != BOOTSTRAP_NAME.kind:
+            charts.setdefault(one.home, []).append(one)
+        else:
+            yield _pass_over(one, has_files=follower.has_files(source))
+    yield from map(_pass_over_charts, charts.values())
+
+
+def _pass_over_charts(found: Sequence[_Found]) -> Problem:
+    first = found[0]
+    named = ", ".join(f"{one.one.key} ({one.one.source})" for one in found[:MOST_NAMED])
+    more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+    subject = f"The charts of {len(found)} HelmReleases are" if len(found) > 1 else "The chart of a HelmRelease is"
+    return Problem(
+        code="OtherSource",
+        level=Level.WARNING,
+        message=f"{subject} not in this repository, and not rendered: {named}{more}.",
+        path=first.one.declared_at.path,
+        line=first.one.declared_at.line,
+        unit=first.name,
+        parts=tuple(one.name for one in found),
+    )
+
+
 def _pass_over(found: _Found, *, has_files: bool) -> Problem:
     source = found.one.source
     if isinstance(source, GitAddress) and has_files:
@@ -289,7 +335,7 @@ def _find_circles(units: Mapping[str, Unit]) -> Iterator[Problem]:
             unit = units[name]
             yield Problem(
                 code="FluxCircle",
-                message=f"Kustomization {name} depends on itself, so Flux never applies it.",
+                message=f"{unit.title} depends on itself, so Flux never applies it.",
                 hint="Remove one entry of spec.dependsOn.",
                 path=unit.file,
                 line=unit.line,

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import posixpath
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from gitsync.catalog.catalog import open_catalog
 from gitsync.manifests.origins import SOURCE_COMMENT
 from gitsync.manifests.yaml_documents import MAX_BYTES
 from gitsync.model.unit import ChartRelease, Unit
@@ -24,7 +27,7 @@ from gitsync.processes.programs import Program, ProgramCall
 from gitsync.processes.temporary_folders import open_temporary_folder
 from gitsync.units.builds import digest_inputs
 from gitsync.units.chart_values import list_files, merge_values
-from gitsync.units.charts import ChartCopy, copy_chart
+from gitsync.units.charts import CHART, ChartCopy, copy_chart
 from gitsync.units.closure import KustomizationReader
 from gitsync.units.kustomize import build, has_tool
 from gitsync.units.sandbox import MEMORY, clean_complaint, make_environment, run_tool, write_files
@@ -33,11 +36,13 @@ from gitsync.units.unbuildable import ChartError, UnbuildableError
 KUBERNETES: Final = "1.33.0"
 """The version of Kubernetes for charts that ask for one, if no other is set: not that of the installed helm."""
 
+_ASKS_FOR_VERSIONS: Final = b"APIVersions"
 _FOLDERS: Final = ("HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME", "HELM_PLUGINS")
 _KUBERNETES: Final = re.compile(r"v?[0-9]+\.[0-9]+(?:\.[0-9]+)?")
 _RELEASE: Final = re.compile(r"[a-z0-9]([a-z0-9.-]{0,51}[a-z0-9])?")
 _DOCUMENT: Final = re.compile(rb"^---\n# Source: ([^\n]*)\n", re.MULTILINE)
 _CONTENT: Final = re.compile(rb"^[^\S\n]*[^\s#-]", re.MULTILINE)
+_REPEATED: Final = re.compile(r"(: error calling include: template: [^\s>]+ executing \"[^\"]*\" at <[^>]*>)\1+")
 _PLACE: Final = re.compile(r"([\w./-]+):([0-9]+)(?::[0-9]+)?")
 _PARSED: Final = re.compile(r"YAML parse error on ([^\s:]+)")
 _QUOTED: Final = re.compile(r"`[^`]*`")
@@ -57,6 +62,11 @@ _OTHER_MARK: Final = re.compile(rb"\$\{(helm_value_[0-9a-f]{16})_again\}")
 def name_variable(*identity: str) -> str:
     """The name of the variable that stands for a value from a Secret while a chart is rendered."""
     return _VARIABLE.format(hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:16])
+
+
+def has_helm() -> bool:
+    """Tell whether helm is installed."""
+    return shutil.which("helm") is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +148,8 @@ class ChartJob:
         versions = [one for one in release.kubernetes if _KUBERNETES.fullmatch(one)]
         more = [f"--kube-version={_complete((versions or [KUBERNETES])[-1])}"]
         more += [f"--api-versions={one}" for one in release.kubernetes if one not in versions]
+        if any(_ASKS_FOR_VERSIONS in content for content in self.files.values()):
+            more.append(f"--api-versions={','.join(_list_aso_versions())}")
         more += [f"--namespace={release.namespace}"] if release.namespace else []
         return [helm, "template", release.name, str((source / self.path).parent), *more]
 
@@ -161,13 +173,26 @@ class ChartJob:
 
     def _explain(self, complaint: str) -> ChartError:
         """The error for what helm says, at the template that it names."""
-        text = complaint.replace("Use --debug flag to render out invalid YAML", "")
+        text = _REPEATED.sub(r"\1", complaint.replace("Use --debug flag to render out invalid YAML", ""))
         text = clean_complaint(_QUOTED.sub("(not shown: it may have a secret)", text))
         path, line = self.path, 1
         for name, number in (*_PLACE.findall(text), *((one, "1") for one in _PARSED.findall(text))):
             if name in self.names:
                 path, line = self.names[name], int(number)
-        return ChartError(f"{self.path} cannot be rendered: {text}", hint="Fix it.", path=path, line=line)
+        message = f"{self.path} cannot be rendered: {text}"
+        return ChartError(message, hint="Fix the template, or its values.", path=path, line=line)
+
+
+@cache
+def _list_aso_versions() -> tuple[str, ...]:
+    """The API versions of ASO and their kinds, which its clusters have: a chart may ask for them."""
+    catalog = open_catalog()
+    found: set[str] = set()
+    for group in catalog.groups():
+        for kind in catalog.kinds(group):
+            for version in catalog.versions(group, kind):
+                found |= {f"{group}/{version}", f"{group}/{version}/{kind}"}
+    return tuple(sorted(found))
 
 
 def _complete(version: str) -> str:
@@ -188,7 +213,7 @@ def make_chart_job(unit: Unit, reader: KustomizationReader) -> ChartJob:
     ChartError if something that it needs cannot be read or is not in the source; SourceError if it is too much.
     """
     release = unit.release or ChartRelease()
-    copy = copy_chart(unit.path, reader)
+    copy = _copy(unit, reader)
     values = merge_values(release.values, reader.tree, (unit.file, unit.line or 1))
     return ChartJob(
         path=copy.chart.path,
@@ -202,8 +227,15 @@ def make_chart_job(unit: Unit, reader: KustomizationReader) -> ChartJob:
 
 def list_chart_inputs(unit: Unit, reader: KustomizationReader) -> Sequence[str]:
     """Return the files that rendering the chart of a unit needs. Raises as `make_chart_job`."""
-    found = _list_paths(copy_chart(unit.path, reader), unit.release or ChartRelease())
+    found = _list_paths(_copy(unit, reader), unit.release or ChartRelease())
     return [path for path in found if path in reader.tree.paths]
+
+
+def _copy(unit: Unit, reader: KustomizationReader) -> ChartCopy:
+    if posixpath.join(unit.path, CHART) not in reader.tree.paths:
+        message = f"{unit.path or '.'} is not the folder of a chart in this source: it has no {CHART}."
+        raise ChartError(message, hint="Fix the path of the chart.", path=unit.file, line=unit.line or 1)
+    return copy_chart(unit.path, reader)
 
 
 def _list_paths(copy: ChartCopy, release: ChartRelease) -> list[str]:

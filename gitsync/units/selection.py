@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gitsync.model.unit import Unit
+from gitsync.units.charts import is_in_chart
 from gitsync.units.globs import compile_glob
 from gitsync.units.tree import find_folder, is_below, list_folders
 
@@ -14,6 +15,8 @@ from gitsync.units.tree import find_folder, is_below, list_folders
 def selects(unit: Unit, path: str) -> bool:
     """Tell whether a unit may be built of a file: it is below its folder, and among the files that it selects there."""
     chosen = unit.selection
+    if unit.release is not None:
+        return is_in_chart(path, {unit.path})
     if chosen is None:
         return is_below(path, unit.path)
     if not (is_below(path, unit.path) if chosen.recurses else find_folder(path) == unit.path):
@@ -29,18 +32,25 @@ def _matches(glob: str, name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CoveredFolders:
-    """Folders that units are built from: `whole` ones with everything below, and `flat` ones without their folders."""
+    """Folders that units are built from: `whole` ones with everything below, `flat` ones without their folders, and
+    those of charts.
+    """
 
     whole: frozenset[str] = frozenset()
     flat: frozenset[str] = frozenset()
+    charts: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, units: Iterable[Unit]) -> CoveredFolders:
-        folders: dict[bool, set[str]] = {True: set(), False: set()}
-        for unit in units:
-            folders[unit.selection is None or unit.selection.recurses].add(unit.path)
-        return cls(frozenset(folders[True]), frozenset(folders[False]))
+        units = tuple(units)
+        others = [unit for unit in units if unit.release is None]
+        return cls(
+            whole=frozenset(one.path for one in others if one.selection is None or one.selection.recurses),
+            flat=frozenset(one.path for one in others if one.selection and not one.selection.recurses),
+            charts=frozenset(unit.path for unit in units if unit.release is not None),
+        )
 
     def has(self, path: str) -> bool:
         """Tell whether a file is in one of the folders."""
-        return find_folder(path) in self.flat or any(folder in self.whole for folder in list_folders(path))
+        is_in_folder = find_folder(path) in self.flat or any(folder in self.whole for folder in list_folders(path))
+        return is_in_folder or is_in_chart(path, self.charts)

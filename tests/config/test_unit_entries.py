@@ -6,7 +6,7 @@ from gitsync.config.checks import make_config
 from gitsync.config.config_file import read_source_settings
 from gitsync.config.source_settings import SourceFile, find_source_settings, find_unit_entries
 from gitsync.errors import ConfigError
-from gitsync.model.unit import Substitution, UnitEntry, UnitKind, UnitOptions
+from gitsync.model.unit import ChartRelease, Substitution, UnitEntry, UnitKind, UnitOptions
 
 
 def entries(text):
@@ -43,6 +43,15 @@ units:
     )
 
 
+def test_a_chart_has_values_from_its_folder():
+    text = (
+        "units: [{path: charts/team, kind: chart, values: [../base.yaml, prod.yaml], release: blue, kubernetes: 1.31}]"
+    )
+    release = ChartRelease(name="blue", values=("charts/base.yaml", "charts/team/prod.yaml"), kubernetes=("1.31",))
+    (entry,) = entries(text)
+    assert (entry.kind, entry.options.release) == (UnitKind.CHART, release)
+
+
 @pytest.mark.parametrize("text", ["", "units:\n", "units: []\n", "namespace: a\n"])
 def test_no_units(text):
     assert entries(text) == ()
@@ -63,6 +72,7 @@ def test_defaults_can_be_written(text, options, why):
 
 
 FAULTS = [
+    ("units:\n- {path: a, values: {b: c}}", "gitsync.yaml:2: units[0].values: expected a text of one line", "values that are no file"),
     ("units: a", "gitsync.yaml:1: units: expected a list", "a text"),
     ("units: [a]", "gitsync.yaml:1: units[0]: expected a mapping with a path", "a list of texts"),
     ("units:\n- kind: folder", "gitsync.yaml:2: units[0]: expected a path", "no path"),

@@ -14,6 +14,7 @@ from gitsync.model.gvk import GVK, Key
 from gitsync.model.manifests import Encrypted
 from gitsync.model.problem import Level, SourceLocation
 from gitsync.model.secret import Secret
+from gitsync.model.unit import ChartRelease, Unit, UnitKind
 
 GROUP = """apiVersion: resources.azure.com/v1api20200601
 kind: ResourceGroup
@@ -411,6 +412,24 @@ def test_the_templates_of_a_chart_are_named_once(templates, count, why):
     assert all(f"{count} templates" in p.message for p in found.problems), why
     assert found.resources == ()
     assert {one.form for one in found.unread if "templates" in one.source.path} == {"Helm template"}
+
+
+def test_hooks_of_a_chart_are_passed_over():
+    hook = "metadata:\n  name: x\n  annotations:\n    helm.sh/hook: test"
+    rendered = f"---\n# Source: team/templates/a.yaml\n{ASO}---\n# Source: team/templates/h.yaml\n"
+    rendered += (
+        ASO.replace("metadata: {name: x}", hook)
+        + f"---\n# Source: team/templates/p.yaml\nkind: Pod\napiVersion: v1\n{hook}\n"
+    )
+    unit = Unit(
+        name="team", path="team", kind=UnitKind.CHART, file="team/Chart.yaml", release=ChartRelease(), namespace="shop"
+    )
+    found = read_manifests({"team/Chart.yaml": rendered.encode()}, units={"team/Chart.yaml": unit})
+    assert [one.key.namespace for one in found.resources] == ["shop"]
+    assert [(one.code, one.level) for one in found.problems] == [("HelmHook", Level.WARNING)]
+    assert [one.form for one in found.unread] == ["Helm hook"] * 2
+    plain = read_manifests({"a.yaml": rendered.encode()})
+    assert len(plain.resources) == 2, "elsewhere the annotation means nothing"
 
 
 def test_a_chart_in_a_chart_has_its_own_templates():

@@ -256,7 +256,7 @@ def test_several_sources_are_units_and_one_may_be_values_only() -> None:
     ]
     files = {"chart/Chart.yaml": "name: c\nversion: 0.1.0\n", "prod/values.yaml": "", **DIRECTORY}
     built = build({"apps/one.yaml": application("one", sources=sources), **files})
-    chart, infra = built.declared
+    chart, infra = sorted(built.declared, key=lambda one: one.name)  # charts are rendered last
     assert (chart.name, infra.name) == ("apps/argocd/one", "apps/argocd/one/2")
     assert chart.release
     assert chart.release.values == ("prod/values.yaml",)

@@ -69,12 +69,13 @@ def test_later_values_override_earlier_ones():
 def test_a_release_has_a_name_a_namespace_and_a_cluster():
     template = (
         "kind: A\nrelease: {{ .Release.Name }}/{{ .Release.Namespace }}\nversion: {{ .Capabilities.KubeVersion }}\n"
-        'has: {{ .Capabilities.APIVersions.Has "example.org/v1" }}\nfound: {{ len (lookup "v1" "Secret" "a" "b") }}\n'
+        'has: {{ .Capabilities.APIVersions.Has "example.org/v1" }}'
+        ' {{ .Capabilities.APIVersions.Has "network.azure.com/v1api20240301/VirtualNetwork" }}\nfound: {{ len (lookup "v1" "Secret" "a" "b") }}\n'
     )
     files = {**FILES, "team/templates/group.yaml": template}
     text = render(files, name="blue", namespace="shop", kubernetes=("1.30", "example.org/v1"))
-    assert "release: blue/shop\nversion: v1.30.0\nhas: true\nfound: 0\n" in text
-    assert "version: v1.33.0\nhas: false\n" in render(files), "the version does not depend on helm"
+    assert "release: blue/shop\nversion: v1.30.0\nhas: true true\nfound: 0\n" in text
+    assert "version: v1.33.0\nhas: false true\n" in render(files), "the version does not depend on helm"
 
 
 @needs_helm
@@ -142,7 +143,7 @@ REFUSED = [
     ({"team/templates/a.yaml": '{{ required "Set a name" .Values.name }}'}, "team/templates/a.yaml", 1, "Set a name", "a value that is needed"),
     ({"team/templates/a.yaml": "kind: A\n\nx: {{ .Values.a.b.c }}"}, "team/templates/a.yaml", 3, "nil pointer", "a line of a template"),
     ({"team/templates/a.yaml": "a: b: c\n"}, "team/templates/a.yaml", 1, "YAML parse error", "a result that is no YAML"),
-    ({"team/templates/a.yaml": '{{ define "a" }}{{ include "a" . }}{{ end }}{{ include "a" . }}'}, "team/templates/a.yaml", 1, "cannot be rendered", "a template without an end"),
+    ({"team/templates/a.yaml": '{{ define "a" }}{{ include "a" . }}{{ end }}{{ include "a" . }}'}, "team/templates/a.yaml", 1, "rendering template has a nested reference name: a", "a template without an end"),
     ({"team/templates/a.yaml": '{{ .Files.Get "../../etc/passwd" | required "nothing there" }}'}, "team/templates/a.yaml", 1, "nothing there", "a file elsewhere"),
     ({"team/templates/a.yaml": 'x: {{ repeat 9000000 "a" }}'}, "team/Chart.yaml", 1, "more than 8388608 are not read", "a result that is too much"),
     ({"team/values.yaml": "a: [\n"}, "team/Chart.yaml", 1, "values.yaml", "values that are no YAML"),
@@ -156,6 +157,7 @@ def test_what_helm_says_leads_to_the_template(more, path, line, said, why):
     assert (problem.path, problem.line) == (path, line), why
     assert said in problem.message
     assert "gitsync-run-" not in problem.message, "paths of the copy help nobody"
+    assert len(problem.message) < 600, "not each level of what includes itself"
 
 
 LIBRARY = "dependencies:\n- name: lib\n  version: 1.0.0\n  repository: {}\n"

@@ -5,6 +5,7 @@ The rules are the same for a folder and for every revision, so that they can be 
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -31,6 +32,7 @@ from gitsync.model.unit import Unit, UnitEntry, UnitKind
 from gitsync.units.all_units import AllUnits, FollowContext, build_all
 from gitsync.units.build import list_inputs as list_unit_inputs
 from gitsync.units.builds import Builds
+from gitsync.units.charts import CHART
 from gitsync.units.closure import KustomizationReader
 from gitsync.units.discovery import FoundUnits, find_units
 
@@ -192,6 +194,8 @@ def _find_missing_units(reader: KustomizationReader, entries: Iterable[UnitEntry
         missing = "" if reader.list_below(entry.path) else "folder"
         if entry.kind is UnitKind.KUSTOMIZATION and reader.find_in(entry.path) is None:
             missing = missing or "kustomization in the folder"
+        if entry.kind is UnitKind.CHART and posixpath.join(entry.path, CHART) not in reader.tree.paths:
+            missing = missing or "chart in the folder"
         if missing:
             yield Problem(
                 code="UnitNotFound",

@@ -1,0 +1,167 @@
+"""Flux's HelmReleases: which chart each renders, and with which values.
+
+The fields are those of helm.toolkit.fluxcd.io (https://fluxcd.io/flux/components/helm/helmreleases/). A chart at a path
+of a GitRepository is rendered if that is this repository. One of a HelmRepository or a registry is not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any, Final
+
+from gitsync.manifests.yaml_documents import Document
+from gitsync.model.unit import ChartRelease, ChartValues, Unit, UnitKind, ValuesKey, ValuesReference
+from gitsync.problems.field_path import FieldPath
+from gitsync.units.controller import SourceView
+from gitsync.units.declarations import Declarations, DeclaredUnit, ObjectName, SourceName
+from gitsync.units.object_fields import (
+    InvalidFieldError,
+    read_key,
+    read_list,
+    read_mapping,
+    read_path,
+    read_switch,
+    read_text,
+    read_texts,
+)
+
+GROUP: Final = "helm.toolkit.fluxcd.io"
+KIND: Final = "HelmRelease"
+NAMESPACE: Final = "flux-system"
+"""The namespace of objects of Flux that name none: that of `flux bootstrap`."""
+
+_CHART: Final[FieldPath] = ("spec", "chart", "spec")
+_HOLDERS: Final = frozenset({"ConfigMap", "Secret"})
+_LONGEST_NAME: Final = 53
+_DIGEST: Final = 12
+
+
+def read_helm_release(document: Document, _view: SourceView) -> Declarations:
+    """Return the unit of a HelmRelease. InvalidFieldError if it cannot be read."""
+    key = read_key(document, NAMESPACE)
+    namespace = _read_optional(document, "targetNamespace") or key.namespace
+    source = _read_source(document, key.namespace)
+    declared = DeclaredUnit(
+        kind=KIND,
+        key=key,
+        source=source,
+        unit=Unit(
+            name=_name_unit(key),
+            path=_read_folder(document, source),
+            kind=UnitKind.HELM_RELEASE,
+            file=document.path,
+            line=document.line(),
+            namespace=namespace,
+            release=ChartRelease(
+                name=_read_name(document, key),
+                namespace=namespace,
+                values=tuple(_read_values(document, key.namespace)),
+                changes=_read_changes(document),
+            ),
+            depends_on=tuple(map(_name_unit, _read_dependencies(document, key.namespace))),
+            is_suspended=read_switch(document, ("spec", "suspend")),
+        ),
+    )
+    return Declarations(units=(declared,))
+
+
+def _name_unit(key: ObjectName) -> str:
+    """The name of a unit: with its kind, for a Kustomization may have the same name."""
+    return f"{key.namespace}/{KIND}-{key.name}"
+
+
+def _read_optional(document: Document, name: str) -> str:
+    is_set = read_mapping(document, ("spec",)).get(name) is not None
+    return read_text(document, ("spec", name)) if is_set else ""
+
+
+def _read_folder(document: Document, source: SourceName) -> str:
+    """The folder of the chart; elsewhere, `chart` is a name."""
+    if source.kind != "GitRepository":
+        return ""
+    read_text(document, (*_CHART, "chart"))
+    return read_path(document, (*_CHART, "chart"))
+
+
+def _read_source(document: Document, namespace: str) -> SourceName:
+    where: FieldPath = (*_CHART, "sourceRef") if read_mapping(document, ("spec", "chart")) else ("spec", "chartRef")
+    return SourceName(
+        read_text(document, (*where, "kind")),
+        read_text(document, (*where, "namespace"), default=namespace),
+        read_text(document, (*where, "name")),
+    )
+
+
+def _read_name(document: Document, key: ObjectName) -> str:
+    """The name of the release: by default, that of the object, with its namespace before it if it is another one."""
+    if name := _read_optional(document, "releaseName"):
+        return name
+    target = _read_optional(document, "targetNamespace")
+    name = f"{target}-{key.name}" if target else key.name
+    if len(name) <= _LONGEST_NAME:
+        return name
+    digest = hashlib.sha256(name.encode()).hexdigest()[:_DIGEST]
+    return f"{name[: _LONGEST_NAME - _DIGEST - 1]}-{digest}"
+
+
+def _read_values(document: Document, namespace: str) -> Iterator[ChartValues]:
+    """The values, the strongest last: files of the chart's repository, objects, and those of the HelmRelease itself."""
+    for index in range(len(read_list(document, (*_CHART, "valuesFiles")))):
+        yield read_path(document, (*_CHART, "valuesFiles", index))
+    where: FieldPath = ("spec", "valuesFrom")
+    for index in range(len(read_list(document, where))):
+        yield _read_values_key(document, (*where, index), namespace)
+    yield read_mapping(document, ("spec", "values"))
+
+
+def _read_values_key(document: Document, where: FieldPath, namespace: str) -> ValuesKey:
+    kind = read_text(document, (*where, "kind"))
+    if kind not in _HOLDERS:
+        raise InvalidFieldError((*where, "kind"), f"{kind!r} is neither ConfigMap nor Secret.")
+    has_path = read_mapping(document, where).get("targetPath") is not None
+    return ValuesKey(
+        reference=ValuesReference(
+            kind=kind,
+            namespace=namespace,
+            name=read_text(document, (*where, "name")),
+            optional=read_switch(document, (*where, "optional")),
+        ),
+        key=read_text(document, (*where, "valuesKey"), default="values.yaml"),
+        path=read_text(document, (*where, "targetPath")) if has_path else "",
+    )
+
+
+def _read_changes(document: Document) -> dict[str, Any]:
+    """Fields of a kustomization: what the post-renderers and the common metadata change."""
+    changes: dict[str, Any] = {}
+    for index in range(len(read_list(document, ("spec", "postRenderers")))):
+        where: FieldPath = ("spec", "postRenderers", index, "kustomize")
+        for name in read_mapping(document, where):
+            changes.setdefault(name, []).extend(_read_change(document, (*where, name)))
+    if labels := read_texts(document, ("spec", "commonMetadata", "labels")):
+        changes["labels"] = [{"pairs": dict(labels)}]
+    if annotations := read_texts(document, ("spec", "commonMetadata", "annotations")):
+        changes["commonAnnotations"] = dict(annotations)
+    return changes
+
+
+def _read_change(document: Document, where: FieldPath) -> Iterator[Any]:
+    """The patches or images of a post-renderer. Each patch is written out, so none names a file."""
+    name, entries = where[-1], read_list(document, where)
+    if name not in {"patches", "images"}:
+        raise InvalidFieldError(where, f"gitsync does not apply {name}.", "Write them as `patches`.")
+    for index in range(len(entries)):
+        if name == "images":
+            yield read_mapping(document, (*where, index))
+            continue
+        target = read_mapping(document, (*where, index, "target"))
+        patch = read_text(document, (*where, index, "patch"))
+        yield {"patch": patch, "target": dict(target)} if target else {"patch": patch}
+
+
+def _read_dependencies(document: Document, namespace: str) -> Iterator[ObjectName]:
+    where: FieldPath = ("spec", "dependsOn")
+    for index in range(len(read_list(document, where))):
+        name = read_text(document, (*where, index, "name"))
+        yield ObjectName(read_text(document, (*where, index, "namespace"), default=namespace), name)

@@ -1,0 +1,237 @@
+"""HelmReleases of Flux: what is read of them, and which values their charts get."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+from trees import MemoryTree
+
+from gitsync.model.secret import Secret
+from gitsync.model.unit import ChartRelease, SetValue, Unit, UnitKind, ValuesKey, ValuesReference
+from gitsync.units.chart_values import merge_values
+from gitsync.units.closure import KustomizationReader
+from gitsync.units.controller import SourceView
+from gitsync.units.declarations import Declarations, DeclaredUnit, SourceName, ThisRepository
+from gitsync.units.flux_variables import FluxVariables
+from gitsync.units.following import follow
+from gitsync.units.object_reader import find_declarations
+from gitsync.units.referenced_values import fill_values
+from gitsync.units.unbuildable import ChartError
+
+SOURCE = "sourceRef: {kind: GitRepository, name: flux-system, namespace: flux-system}"
+
+
+def make_release(spec: str = "", *, name: str = "team", chart: str = "./charts/team", source: str = SOURCE) -> str:
+    head = f"""\
+        apiVersion: helm.toolkit.fluxcd.io/v2
+        kind: HelmRelease
+        metadata: {{name: {name}, namespace: shop}}
+        spec:
+          chart: {{spec: {{chart: {chart}, valuesFiles: [./values/prod.yaml], {source}}}}}
+        """
+    return textwrap.dedent(head) + textwrap.indent(textwrap.dedent(spec), "  ") + "---\n"
+
+
+def read(text: str) -> Declarations:
+    view = SourceView(KustomizationReader(MemoryTree({})))
+    return find_declarations({"clusters/prod/team.yaml": text.encode()}, {}, FluxVariables(), view)
+
+
+def read_one(text: str) -> DeclaredUnit:
+    (one,) = read(text).units
+    return one
+
+
+def test_a_helm_release_is_a_unit_of_its_chart():
+    spec = """\
+        suspend: true
+        dependsOn: [{name: base}, {name: other, namespace: net}]
+        valuesFrom: [{kind: ConfigMap, name: one}, {kind: Secret, name: two, valuesKey: k, targetPath: a.b, optional: true}]
+        values: {size: 3}
+        commonMetadata: {labels: {a: b}}
+        postRenderers:
+        - kustomize: {patches: [{patch: "x", target: {kind: A}}, {patch: "y"}], images: [{name: i}]}
+        - kustomize: {patches: [{patch: "z"}]}
+        """
+    one = read_one(make_release(spec))
+    assert (one.kind, one.source) == ("HelmRelease", SourceName("GitRepository", "flux-system", "flux-system"))
+    unit = one.unit
+    assert (unit.kind, unit.path, unit.is_suspended, unit.is_declared) == (
+        UnitKind.HELM_RELEASE,
+        "charts/team",
+        True,
+        True,
+    )
+    assert (unit.name, unit.depends_on) == ("shop/HelmRelease-team", ("shop/HelmRelease-base", "net/HelmRelease-other"))
+    two = ValuesReference(kind="Secret", namespace="shop", name="two", optional=True)
+    assert unit.release == ChartRelease(
+        name="team",
+        namespace="shop",
+        values=(
+            "values/prod.yaml",
+            ValuesKey(reference=ValuesReference(kind="ConfigMap", namespace="shop", name="one")),
+            ValuesKey(reference=two, key="k", path="a.b"),
+            {"size": 3},
+        ),
+        changes={
+            "patches": [{"patch": "x", "target": {"kind": "A"}}, {"patch": "y"}, {"patch": "z"}],
+            "images": [{"name": "i"}],
+            "labels": [{"pairs": {"a": "b"}}],
+        },
+    )
+
+
+NAMES = [
+    ("", "team", "shop", "the name of the object"),
+    ("targetNamespace: web\n", "web-team", "web", "with the namespace, if that is another one"),
+    ("targetNamespace: web\nreleaseName: blue\n", "blue", "web", "a name of its own"),
+    (f"targetNamespace: {'n' * 60}\n", f"{'n' * 40}-c3eaf9d69c8f", "n" * 60, "cut, and told apart by a digest"),
+]
+
+
+@pytest.mark.parametrize(("spec", "name", "namespace", "why"), NAMES, ids=[row[-1] for row in NAMES])
+def test_the_name_of_a_release_is_that_of_flux(spec, name, namespace, why):
+    unit = read_one(make_release(spec)).unit
+    assert unit.release is not None
+    assert (unit.release.name[:40], unit.release.namespace, unit.namespace) == (name[:40], namespace, namespace), why
+    assert len(unit.release.name) <= 53
+
+
+@pytest.mark.parametrize("version", ["v2", "v2beta2", "v2beta1"])
+def test_every_version_is_read(version):
+    assert read_one(make_release().replace("fluxcd.io/v2", f"fluxcd.io/{version}")).unit.path == "charts/team"
+
+
+FAULTS = [
+    (make_release(chart="../../etc"), "spec.chart.spec.chart", "leads out", "a chart outside of the repository"),
+    (make_release(chart="''"), "spec.chart.spec.chart", "not set", "no chart"),
+    (make_release("valuesFrom: [{kind: Pod, name: a}]\n"), "spec.valuesFrom[0].kind", "neither", "values of a Pod"),
+    (make_release("values: [a]\n"), "spec.values", "not a mapping", "values that are a list"),
+    (make_release("postRenderers: [{kustomize: {patches: [{path: ../x}]}}]\n"), "spec.postRenderers[0].kustomize.patches[0].patch", "not set", "a patch in a file"),
+    (make_release("postRenderers: [{kustomize: {resources: [../x]}}]\n"), "spec.postRenderers[0].kustomize.resources", "does not apply", "resources of a post-renderer"),
+    (make_release(source="version: 1"), "spec.chart.spec.sourceRef.kind", "not set", "no source"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "field", "said", "why"), FAULTS, ids=[row[-1] for row in FAULTS])
+def test_a_helm_release_that_cannot_be_read_is_a_problem_of_its_own(text, field, said, why):
+    found = read(text + make_release(name="other"))
+    assert [(one.code, one.field, said in one.message) for one in found.problems] == [
+        ("InvalidFluxObject", field, True)
+    ]
+    assert [one.key.name for one in found.units] == ["other"], why
+
+
+def test_charts_are_rendered_last_and_those_elsewhere_are_named_together():
+    elsewhere = [make_release(name=f"x{n}", source="sourceRef: {kind: HelmRepository, name: r}") for n in range(4)]
+    kustomization = """\
+        apiVersion: kustomize.toolkit.fluxcd.io/v1
+        kind: Kustomization
+        metadata: {name: infra, namespace: flux-system}
+        spec: {path: ./infra, sourceRef: {kind: GitRepository, name: flux-system}}
+        """
+    start = read(make_release() + "".join(elsewhere) + textwrap.dedent(kustomization))
+    rounds: list[list[str]] = []
+    followed = follow(
+        start, lambda units: rounds.append([one.name for one in units]), lambda _: Declarations(), ThisRepository()
+    )
+    assert rounds == [["clusters/prod/flux-system/infra"], ["clusters/prod/shop/HelmRelease-team"]]
+    (problem,) = followed.problems
+    assert problem.code == "OtherSource"
+    assert "The charts of 4 HelmReleases are not in this repository" in problem.message
+    assert "shop/x0 (HelmRepository shop/r)" in problem.message
+    assert problem.message.endswith(" and 1 more.")
+    assert len(problem.parts) == 4, "deletes of each are held"
+
+
+HOLDERS = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: one, namespace: shop}
+data: {values.yaml: "a: {b: 1}\\nlist: [x]", port: "80", quoted: "'80'", bad: "["}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: keys, namespace: shop}
+stringData: {values.yaml: "login: {user: me, password: 's3cr3t'}\\ncount: 2", token: tok-en, bad: "[ s3cr3t"}
+"""
+
+
+def key(kind: str, name: str, **options: str) -> ValuesKey:
+    return ValuesKey(reference=ValuesReference(kind=kind, namespace="shop", name=name), **options)
+
+
+def fill(*values: ValuesKey) -> Unit:
+    variables = FluxVariables()
+    variables.declare({"holders.yaml": HOLDERS.encode()}, {})
+    return fill_values(Unit(name="u", path="team", file="r.yaml", release=ChartRelease(values=values)), variables)
+
+
+def merge(unit: Unit):
+    assert unit.release is not None
+    return merge_values(unit.release.values, MemoryTree({}), ("r.yaml", 1))
+
+
+def test_values_come_from_config_maps_of_the_source():
+    unit = fill(
+        key("ConfigMap", "one"),
+        key("ConfigMap", "one", key="port", path="a.port"),
+        key("ConfigMap", "one", key="quoted", path="list[1]"),
+    )
+    assert merge(unit) == {"a": {"b": 1, "port": 80}, "list": ["x", "80"]}
+    assert unit.options.substitution is None
+
+
+def test_texts_of_a_secret_are_variables():
+    unit = fill(
+        key("Secret", "keys"), key("Secret", "keys", key="token", path="token"), key("Secret", "far", path="far")
+    )
+    merged = merge(unit)
+    substitution = unit.options.substitution
+    assert substitution is not None
+    values = {place: text.strip("${}") for place, text in (*merged["login"].items(), ("token", merged["token"]))}
+    assert {place: substitution.values[name] for place, name in values.items()} == {
+        "user": Secret("me"),
+        "password": Secret("s3cr3t"),
+        "token": Secret("tok-en"),
+    }
+    assert merged["count"] == 2, "a number has no hidden form"
+    (reference,) = substitution.references
+    assert (reference.name, reference.keys) == ("far", ((merged["far"].strip("${}"), "values.yaml"),))
+    assert "s3cr3t" not in repr(unit)
+
+
+UNKNOWN = [
+    (key("ConfigMap", "none"), "ConfigMap shop/none is not in the source", "an object that is not there"),
+    (key("ConfigMap", "one", key="none"), "ConfigMap shop/one has no key none", "a key that is not there"),
+    (key("ConfigMap", "one", key="bad"), "ConfigMap shop/one: bad of ConfigMap shop/one cannot be read", "a text that is no YAML"),
+    (key("Secret", "none"), "Secret shop/none is not in the source in plain text", "a Secret of which only the run knows values"),
+    (key("Secret", "keys", key="bad"), "Secret shop/keys: it is not a mapping in YAML", "a secret text that is no YAML"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("values", "said", "why"), UNKNOWN, ids=[row[-1] for row in UNKNOWN])
+def test_values_that_are_not_known_are_not_left_out(values, said, why):
+    with pytest.raises(ChartError) as failed:
+        merge(fill(values))
+    assert said in failed.value.problem.message, why
+    assert "s3cr3t" not in failed.value.problem.message
+
+
+def test_a_value_at_a_path_is_read_as_helm_reads_it():
+    rows = {
+        "true": True,
+        "null": None,
+        "-3": -3,
+        "007": "007",
+        "1.5": "1.5",
+        "{a,1}": ["a", 1],
+        "{}": [],
+        "a\\,b": "a,b",
+    }
+    for text, value in rows.items():
+        assert merge_values([SetValue(path="x", text=text)], MemoryTree({}), ("f", 1)) == {"x": value}
+    assert merge_values([SetValue(path="a\\.b[1].c", text="1", is_text=True)], MemoryTree({}), ("f", 1)) == {
+        "a.b": [None, {"c": "1"}]
+    }
