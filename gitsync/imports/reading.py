@@ -1,0 +1,119 @@
+"""Reads resources by lists, and one by one where a list does not do.
+
+A list of a type is believed only if one of its entries, read by itself, shows the same: some providers leave out
+properties in lists. Otherwise every resource of the type is read by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, Protocol
+
+from gitsync.arm.http.pages import is_refusal
+from gitsync.catalog.collections import find_collections
+from gitsync.errors import ArmError
+from gitsync.formats.arm_path import find_resource_group
+from gitsync.imports.conversion import Conversion, convert_body
+from gitsync.model.facts import Kind, ListLevel
+from gitsync.model.live import Live
+
+Body = Mapping[str, Any]
+
+MOST_GROUP_LISTS: Final = 3
+"""Lists of resource groups that are asked for before one of the whole subscription takes their place."""
+
+
+class ReadsLists(Protocol):
+    """The calls to Azure: reads only."""
+
+    async def get(self, arm_id: str, api_version: str) -> Live | None: ...
+
+    async def list(self, path: str, api_version: str, query: Mapping[str, str] | None = None) -> list[Body]: ...
+
+
+class RefusedList(Exception):
+    """Azure offers no such list, or not to this identity. `error` says which."""
+
+    def __init__(self, path: str, error: ArmError) -> None:
+        super().__init__(path)
+        self.path = path
+        self.error = error
+
+
+class ResourceReader:
+    """All reads of one import. `count` is told how many reads began, and how many ended."""
+
+    def __init__(self, azure: ReadsLists, count: Callable[[int, int], None]) -> None:
+        self._azure = azure
+        self._count = count
+        self._checks: dict[str, asyncio.Task[bool]] = {}
+
+    async def get(self, arm_id: str, api_version: str) -> Body | None:
+        """A resource; None if it does not exist. Raises ArmError."""
+        self._count(1, 0)
+        live = await self._azure.get(arm_id, api_version)
+        self._count(0, 1)
+        return live.body if live else None
+
+    async def list(self, path: str, api_version: str, query: Mapping[str, str] | None = None) -> list[Body]:
+        """The entries of a list. Raises RefusedList if there is none, and ArmError."""
+        self._count(1, 0)
+        try:
+            return await self._azure.list(path, api_version, query)
+        except ArmError as error:
+            if is_refusal(error):
+                raise RefusedList(path, error) from error
+            raise
+        finally:
+            self._count(0, 1)
+
+    async def read_all(self, kind: Kind, arm_ids: Sequence[str]) -> dict[str, Body]:
+        """The resources of one kind, by their ids in lower case, from as few requests as their lists allow."""
+        listed: dict[str, Body] = {}
+        for path in _choose_lists(kind, arm_ids):
+            try:
+                entries = await self.list(path, kind.api_version)
+            except RefusedList:
+                break
+            listed |= {str(entry.get("id", "")).casefold(): entry for entry in entries}
+        known = {arm_id: listed[arm_id.casefold()] for arm_id in arm_ids if arm_id.casefold() in listed}
+        return await self.complete(kind, known, [one for one in arm_ids if one not in known])
+
+    async def complete(self, kind: Kind, listed: Mapping[str, Body], others: Iterable[str] = ()) -> dict[str, Body]:
+        """The bodies of listed resources, by their ids in lower case: those of the list if that is whole. `others` are
+        read one by one. Resources that are gone are left out.
+        """
+        is_whole = not listed or await self._check(kind, *next(iter(listed.items())))
+        wanted = [*others, *(() if is_whole else listed)]
+        bodies = await asyncio.gather(*(self.get(arm_id, kind.api_version) for arm_id in wanted))
+        read = {arm_id.casefold(): body for arm_id, body in zip(wanted, bodies, strict=True) if body is not None}
+        return {**({arm_id.casefold(): body for arm_id, body in listed.items()} if is_whole else {}), **read}
+
+    async def _check(self, kind: Kind, arm_id: str, entry: Body) -> bool:
+        """Tell whether lists of a kind are whole: asked once for each kind, by its first resource."""
+        if kind.arm_type not in self._checks:
+            self._checks[kind.arm_type] = asyncio.create_task(self._is_whole(kind, arm_id, entry))
+        return await self._checks[kind.arm_type]
+
+    async def _is_whole(self, kind: Kind, arm_id: str, entry: Body) -> bool:
+        body = await self.get(arm_id, kind.api_version)
+        return body is not None and _list_settings(kind, body) == _list_settings(kind, entry)
+
+
+def _list_settings(kind: Kind, body: Body) -> Mapping[str, Any]:
+    return convert_body(kind, body, Conversion(refer=lambda arm_id: {"armId": arm_id.casefold()})).fields
+
+
+def _choose_lists(kind: Kind, arm_ids: Sequence[str]) -> list[str]:
+    """The lists that show resources of a kind: of their groups if those are few, else of the subscription; none if
+    reading them one by one takes no more requests.
+    """
+    groups = {(find_resource_group(arm_id) or "").casefold(): arm_id for arm_id in arm_ids}
+    paths = {
+        level: sorted({one.path for arm_id in groups.values() for one in find_collections(kind, arm_id) if one.level is level})
+        for level in (ListLevel.GROUP, ListLevel.SUBSCRIPTION)
+    }
+    by_group, by_subscription = paths[ListLevel.GROUP], paths[ListLevel.SUBSCRIPTION]
+    chosen = by_subscription if by_subscription and not 0 < len(by_group) <= MOST_GROUP_LISTS else by_group
+    return chosen if len(chosen) < len(arm_ids) else []
