@@ -21,7 +21,8 @@ from gitsync.imports.children import KindTree, find_embedded
 from gitsync.imports.filters import EXCLUDED, NO_MATCH, Filters
 from gitsync.imports.found import GROUPS, Findings, FoundResource, LeftOut
 from gitsync.imports.reading import Body, RefusedList, ResourceReader
-from gitsync.model.facts import Kind, ListLevel
+from gitsync.imports.scope import ImportScope
+from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.live import Live
 from gitsync.validation.references import parse_arm_type
@@ -67,23 +68,6 @@ _WITHOUT_SETTINGS: Final = frozenset(
     }
 )
 """Types for which Azure Monitor has no diagnostic settings (its list of supported resource logs)."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportScope:
-    """Where to look: in resource groups, at resources by their ids, or without either in the whole subscription."""
-
-    subscription: str
-    groups: tuple[str, ...] = ()
-    ids: tuple[str, ...] = ()
-
-    @property
-    def root(self) -> str:
-        return f"/subscriptions/{self.subscription}"
-
-    @property
-    def is_whole(self) -> bool:
-        return not self.groups and not self.ids
 
 
 @dataclass(slots=True)

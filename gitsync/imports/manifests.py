@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from gitsync.catalog.azure_values import find_azure_values
 from gitsync.imports.children import list_embedding
@@ -17,9 +17,6 @@ from gitsync.model.policy import RECONCILE_POLICY, Policy
 from gitsync.model.template import SecretHole, SecretMapHole
 from gitsync.request.body import convert
 from gitsync.request.holes import find_holes
-
-DEFAULT_NAMESPACE: Final = "default"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedManifest:
@@ -36,19 +33,20 @@ class ImportedManifest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManifestStyle:
-    """How manifests are made. `namespace` is written into them; "" for none. `is_full` keeps what Azure sets by itself.
-    `existing` are the keys of manifests that are there already, by ARM id.
+    """How manifests are made. `namespace` is theirs, and written into them if it `is_explicit`. `is_full` keeps what
+    Azure sets by itself. `existing` are the keys of manifests that are there already, by ARM id.
     """
 
-    policy: Policy = Policy.DETACH_ON_DELETE
-    namespace: str = ""
-    is_full: bool = False
     existing: Mapping[str, Key]
+    policy: Policy = Policy.DETACH_ON_DELETE
+    namespace: str
+    is_explicit: bool = False
+    is_full: bool = False
 
 
 def make_manifests(resources: Sequence[FoundResource], style: ManifestStyle) -> tuple[ImportedManifest, ...]:
     """A manifest of each resource, in the order of the resources."""
-    namespace = style.namespace or DEFAULT_NAMESPACE
+    namespace = style.namespace
     near = {arm_id: key for arm_id, key in style.existing.items() if key.namespace == namespace}
     taken: Taken = {(key.group, key.kind, key.name) for key in near.values()}
     names = name_manifests(resources, taken)
@@ -71,8 +69,8 @@ def _make_manifest(
     converted = _convert(resource, index, secret, is_full=style.is_full)
     spec = {**dict(_list_identity(resource, key, index)), **converted.fields}
     metadata: dict[str, Any] = {"name": key.name}
-    if style.namespace:
-        metadata["namespace"] = style.namespace
+    if style.is_explicit:
+        metadata["namespace"] = key.namespace
     if style.policy is not Policy.MANAGE:
         metadata["annotations"] = {RECONCILE_POLICY: style.policy.value}
     gvk = resource.kind.gvk
@@ -80,7 +78,7 @@ def _make_manifest(
         key=key,
         document={"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": metadata, "spec": spec},
         resource=resource,
-        secrets=tuple(_list_secrets(resource, converted)),
+        secrets=tuple(_list_secrets(resource, converted, key.namespace)),
         unfit=converted.unfit,
     )
 
@@ -105,8 +103,8 @@ def _list_identity(resource: FoundResource, key: Key, index: ManifestIndex) -> I
         yield "owner", index.own(resource.kind, resource.owner_id)
 
 
-def _list_secrets(resource: FoundResource, converted: ConvertedSpec) -> Iterator[tuple[str, str]]:
-    body = convert(resource.kind, converted.fields, resource.name, DEFAULT_NAMESPACE).body
+def _list_secrets(resource: FoundResource, converted: ConvertedSpec, namespace: str) -> Iterator[tuple[str, str]]:
+    body = convert(resource.kind, converted.fields, resource.name, namespace).body
     for hole in find_holes(body):
         match hole:
             case SecretHole(name, key):

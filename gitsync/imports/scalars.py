@@ -38,7 +38,7 @@ def _fit_choice(choices: list[Any], value: Any) -> Any:
 def _fit_text(value: Any) -> str:
     if isinstance(value, Mapping | list):
         raise UnfitValueError
-    return _format_text(value)
+    return _format_text(value).replace("\r\n", "\n")  # how a line ends says nothing
 
 
 def _format_text(value: Any) -> str:
