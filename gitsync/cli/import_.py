@@ -147,7 +147,8 @@ async def _search(
         async with open_azure(config, options.redactions) as (arm, clock):
             conversation = Conversation(deadline=clock.monotonic() + config.run_timeout)
             reader = ResourceReader(arm.reader(conversation), count)
-            discovery = Discovery(reader, tree, Registry.load(), filters, is_as_made)
+            is_plain = (lambda _: False) if options.full else is_as_made
+            discovery = Discovery(reader, tree, Registry.load(), filters, is_plain)
             findings = await discovery.search(scope)
             return findings, arm.requests.reads + arm.requests.polls
 

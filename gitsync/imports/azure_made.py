@@ -34,7 +34,34 @@ _MARKS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """By type: the member of the body that only a resource made by Azure has."""
 
+_UNSET: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
+    "advancedthreatprotectionsettings": {"state": frozenset({"disabled"})},
+    "auditingsettings": {"state": frozenset({"disabled"}), "retentionDays": frozenset({"0"})},
+    "azureadonlyauthentications": {"azureADOnlyAuthentication": frozenset({"false"})},
+    "backuplongtermretentionpolicies": {
+        "monthlyRetention": frozenset({"pt0s"}),
+        "weeklyRetention": frozenset({"pt0s"}),
+        "weekOfYear": frozenset({"0", "1"}),
+        "yearlyRetention": frozenset({"pt0s"}),
+    },
+    "backupshorttermretentionpolicies": {
+        "diffBackupIntervalInHours": frozenset({"12", "24"}),
+        "retentionDays": frozenset({"7"}),
+    },
+    "connectionpolicies": {"connectionType": frozenset({"default"})},
+    "encryptionprotector": {"serverKeyName": frozenset({"servicemanaged"}), "serverKeyType": frozenset({"servicemanaged"})},
+    "securityalertpolicies": {"state": frozenset({"disabled"}), "retentionDays": frozenset({"0"})},
+    "transparentdataencryption": {"state": frozenset({"enabled"})},
+}
+"""By the last word of the type of a singleton: the values, in lower case, of fields that nobody has set."""
+
 _BUILT_IN: Final = {"BuiltInRole", 0}
+
+
+def is_unset(arm_type: str, fields: Mapping[str, Any]) -> bool:
+    """Tell whether the spec of a singleton has only values that nobody has set."""
+    unset = _UNSET.get(arm_type.rpartition("/")[2].casefold(), {})
+    return all(str(value).casefold() in unset.get(name, ()) for name, value in fields.items())
 
 
 def is_made_by_azure(arm_type: str, name: str, body: Mapping[str, Any]) -> bool:

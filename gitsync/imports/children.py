@@ -8,13 +8,18 @@ from typing import Any, Final
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.imports.conversion import find_value
-from gitsync.model.facts import Kind, Scope
+from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK
 from gitsync.validation.references import parse_arm_type
 
+_CLUSTERS: Final = "microsoft.containerservice/managedclusters"
 _NETWORK: Final = "microsoft.network"
 _ENDPOINTS: Final = "properties/endpoints"
+_POOLS: Final = "properties/agentPoolProfiles"
 EMBEDDED: Final[Mapping[str, str]] = {
+    "microsoft.compute/virtualmachinescalesets/extensions": (
+        "properties/virtualMachineProfile/extensionProfile/extensions"
+    ),
     f"{_NETWORK}/loadbalancers/inboundnatrules": "properties/inboundNatRules",
     f"{_NETWORK}/networksecuritygroups/securityrules": "properties/securityRules",
     f"{_NETWORK}/routetables/routes": "properties/routes",
@@ -24,13 +29,32 @@ EMBEDDED: Final[Mapping[str, str]] = {
     f"{_NETWORK}/virtualnetworks/subnets": "properties/subnets",
     f"{_NETWORK}/virtualnetworks/virtualnetworkpeerings": "properties/virtualNetworkPeerings",
 }
-"""By type: the list in the parent that shows its children whole. A manifest of the parent does not name them."""
+"""By type: the list in the parent that shows its children. A manifest of the parent does not name them."""
 
 
 def list_embedding(arm_type: str) -> frozenset[str]:
     """The lists in the body of a type that hold resources of their own kinds."""
     parent = arm_type.casefold()
     return frozenset(place for child, place in EMBEDDED.items() if child.rpartition("/")[0] == parent)
+
+
+def is_separate(arm_type: str, place: str, entry: Any) -> bool:
+    """Tell whether an entry in the body of a type gets a manifest of its own: a pool of nodes that its cluster can be
+    without.
+    """
+    is_pool = arm_type.casefold() == _CLUSTERS and place == _POOLS
+    return is_pool and isinstance(entry, Mapping) and not _is_system_pool(entry)
+
+
+def is_in_parent(arm_type: str, body: Mapping[str, Any]) -> bool:
+    """Tell whether the manifest of its parent asks for a resource: the other pools."""
+    properties = body.get("properties")
+    is_pool = arm_type.casefold() == f"{_CLUSTERS}/agentpools"
+    return is_pool and isinstance(properties, Mapping) and _is_system_pool(properties)
+
+
+def _is_system_pool(pool: Mapping[str, Any]) -> bool:
+    return str(pool.get("mode", "")).casefold() == "system"
 
 
 def find_embedded(child: Kind, parent: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
@@ -84,7 +108,3 @@ def _iterate_types(catalog: Catalog) -> Iterator[str]:
     for group in catalog.groups():
         for kind in catalog.kinds(group):
             yield (catalog.arm_type(group, kind) or "").casefold()
-
-
-def is_extension(kind: Kind) -> bool:
-    return kind.scope is Scope.EXTENSION

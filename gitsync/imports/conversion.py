@@ -45,13 +45,15 @@ class Conversion:
 
     `refer` returns the reference for an ARM id. `refer_to_role` does so for the id of a role; None if no name is known.
     `is_azures_own` tells whether Azure sets a leaf to a value by itself. `left_out` are places in the body that are not
-    read. `secret` is the name of the Secret that holds what Azure does not show.
+    read, and `is_separate` tells which entries of a list are not. `secret` is the name of the Secret that holds what
+    Azure does not show.
     """
 
     refer: Callable[[str], Reference]
     refer_to_role: Callable[[str], Reference | None] = lambda _: None
     is_azures_own: Callable[[JsonPath, Any], bool] = lambda _path, _value: False
     left_out: frozenset[str] = frozenset()
+    is_separate: Callable[[str, Any], bool] = lambda _place, _entry: False
     secret: str = ""
 
 
@@ -117,7 +119,8 @@ class _Reading:
 
     def member(self, name: str, one: Field, body: Mapping[str, Any], path: JsonPath) -> _Part | None:
         steps = one["arm"].split("/")
-        if steps[0] in _NEVER_SET or steps[-1] in _NEVER_SET or (not path and one["arm"] in self.around.left_out):
+        place = (*path, *steps)
+        if not _NEVER_SET.isdisjoint(steps) or "/".join(map(str, place)) in self.around.left_out:
             return None
         value = find_value(body, steps)
         mode = one.get("mode", "")
@@ -125,7 +128,6 @@ class _Reading:
             return self.make_secret(name, mode, path, is_set=bool(value)) if value or one.get("required") else None
         if value is None:
             return None
-        place = (*path, *steps)
         return _MODES[mode](self, one["type"], value, place) if mode else self.value(one["type"], value, place)
 
     def value(self, type_: FieldType, value: Any, path: JsonPath) -> _Part | None:
@@ -154,7 +156,9 @@ class _Reading:
     def entries(self, type_: FieldType, value: Any, path: JsonPath) -> _Part | None:
         if not isinstance(value, list):
             return self.give_up(path)
-        parts = [part for entry in value if (part := self.entry(type_, entry, path)) is not None]
+        place = "/".join(map(str, path))
+        together = [entry for entry in value if not self.around.is_separate(place, entry)]
+        parts = [part for entry in together if (part := self.entry(type_, entry, path)) is not None]
         return _Part([part.value for part in parts], any(part.is_set for part in parts)) if parts else None
 
     def entry(self, type_: FieldType, value: Any, path: JsonPath) -> _Part | None:

@@ -17,7 +17,7 @@ from gitsync.extensions.api import Imported, Subject, imported
 from gitsync.extensions.registry import Registry
 from gitsync.formats.arm_path import find_resource_group, is_below, is_same_id
 from gitsync.imports.azure_made import is_made_by_azure
-from gitsync.imports.children import KindTree, find_embedded
+from gitsync.imports.children import KindTree, find_embedded, is_in_parent
 from gitsync.imports.filters import EXCLUDED, NO_MATCH, Filters
 from gitsync.imports.found import GROUPS, Findings, FoundResource, LeftOut
 from gitsync.imports.reading import Body, RefusedList, ResourceReader
@@ -31,7 +31,9 @@ SAMPLE: Final = 5
 RESOURCES_VERSION: Final = "2021-04-01"
 """ARM's api-version for the list of all resources."""
 
+AS_MADE: Final = "as Azure made it with its parent"
 BY_AZURE: Final = "made by Azure"
+IN_PARENT: Final = "part of the manifest of its parent"
 MANAGED: Final = "resource group that Azure manages"
 UNKNOWN: Final = "type without a kind"
 UNREADABLE: Final = "kind that Azure does not show"
@@ -108,11 +110,21 @@ class Discovery:
         while level:
             level = await self._find_below(level)
         await self._find_extensions(scope, [*groups, *roots])
+        self._drop_as_made()
         return Findings(
             resources=tuple(self._found[arm_id] for arm_id in sorted(self._found)),
             left_out=tuple(sorted(self._notes.left_out)),
             unread=tuple(sorted(self._notes.unread)),
         )
+
+    def _drop_as_made(self) -> None:
+        """Leave out what is as Azure made it, unless it owns something that is imported."""
+        owners: set[str] = set()
+        for arm_id, one in sorted(self._found.items(), reverse=True):  # children before their parents
+            if arm_id not in owners and self._is_as_made(one):
+                self._leave_out(self._found.pop(arm_id), AS_MADE)
+            else:
+                owners.add(one.owner_id.casefold())
 
     async def _find_groups(self, scope: ImportScope) -> list[FoundResource]:
         """The groups to look into, without those that Azure manages for a resource."""
@@ -376,6 +388,8 @@ class Discovery:
             return EXCLUDED
         if is_made_by_azure(found.kind.arm_type, found.name, found.body):
             return BY_AZURE
+        if is_in_parent(found.kind.arm_type, found.body):
+            return IN_PARENT
         if (Live(body=found.body).provisioning_state or "").casefold() == "deleting":
             return LEAVING
         return await self._ask_importer(found)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from gitsync.catalog.azure_values import find_azure_values
-from gitsync.imports.children import list_embedding
+from gitsync.imports.azure_made import is_unset
+from gitsync.imports.children import is_separate, list_embedding
 from gitsync.imports.conversion import Conversion, ConvertedSpec, convert_body
 from gitsync.imports.found import FoundResource
 from gitsync.imports.names import Taken, name_manifests
@@ -59,7 +61,10 @@ def make_manifests(resources: Sequence[FoundResource], style: ManifestStyle) -> 
 
 def is_as_made(resource: FoundResource) -> bool:
     """Tell whether a resource of a fixed name is as Azure made it with its parent: nobody has set anything."""
-    return resource.kind.fixed_azure_name is not None and not _convert(resource, ManifestIndex({}), "", is_full=False).fields
+    if resource.kind.fixed_azure_name is None:
+        return False
+    fields = _convert(resource, ManifestIndex({}), "", is_full=False).fields
+    return is_unset(resource.kind.arm_type, fields)
 
 
 def _make_manifest(
@@ -90,6 +95,7 @@ def _convert(resource: FoundResource, index: ManifestIndex, secret: str, *, is_f
         refer_to_role=index.refer_to_role,
         is_azures_own=(lambda _path, _value: False) if is_full else values.is_own,
         left_out=list_embedding(resource.kind.arm_type),
+        is_separate=partial(is_separate, resource.kind.arm_type),
         secret=secret,
     )
     return convert_body(resource.kind, resource.body, conversion)
