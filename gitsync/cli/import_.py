@@ -188,7 +188,7 @@ def _prove(
     if not imported:
         return ()
     environments = read_offline(config, redactions).environments
-    shown = [one for each in environments for one in show(each.prepared, each.manifests.config_maps)]
+    shown = [one for each in environments for one in show(each.prepared, each.manifests.config_maps, keeps_secrets=True)]
     return tuple(prove(imported, shown))
 
 

@@ -55,8 +55,8 @@ ANY_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 class Offline:
     """The desired state of a source. `everything` has all resources, `environments` the same in sets, each without
     units that stand for the same resources as others in it, `prepared` those that the settings select, `problems` those
-    of the selected resources and of the files, in the order of the files; `coverage` what was read. `namespace` is that of
-    manifests without one. `revision` is that of a named ref, None for a folder; paths of files are relative to `root`,
+    of the selected resources and of the files, in the order of the files; `coverage` what was read. `namespace` is that
+    of manifests without one. `revision` is that of a named ref, None for a folder; paths of files are relative to `root`,
     inside the repository.
     """
 

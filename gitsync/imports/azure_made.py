@@ -49,7 +49,10 @@ _UNSET: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
         "retentionDays": frozenset({"7"}),
     },
     "connectionpolicies": {"connectionType": frozenset({"default"})},
-    "encryptionprotector": {"serverKeyName": frozenset({"servicemanaged"}), "serverKeyType": frozenset({"servicemanaged"})},
+    "encryptionprotector": {
+        "serverKeyName": frozenset({"servicemanaged"}),
+        "serverKeyType": frozenset({"servicemanaged"}),
+    },
     "securityalertpolicies": {"state": frozenset({"disabled"}), "retentionDays": frozenset({"0"})},
     "transparentdataencryption": {"state": frozenset({"enabled"})},
 }

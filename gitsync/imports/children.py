@@ -68,7 +68,9 @@ def find_embedded(child: Kind, parent: Mapping[str, Any]) -> list[Mapping[str, A
 
 
 def _is_whole(entry: Any) -> bool:
-    return isinstance(entry, Mapping) and isinstance(entry.get("id"), str) and isinstance(entry.get("properties"), Mapping)
+    if not isinstance(entry, Mapping):
+        return False
+    return isinstance(entry.get("id"), str) and isinstance(entry.get("properties"), Mapping)
 
 
 class KindTree:

@@ -1,7 +1,7 @@
 """A live body as the spec of a manifest: the conversion of `request.body`, read backwards from the same facts.
 
-Only leaves that a manifest may set are read, so what Azure alone sets is left out by itself. Values of secrets are never
-read: a reference stands in for each.
+Only leaves that a manifest may set are read, so what Azure alone sets is left out by itself. Values of secrets are
+never read: a reference stands in for each.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _HIDDEN: Final = frozenset({"properties", EVERY})
 _USUAL: Final = "Default"
 """The choice of a union whose discriminator Azure does not show, as MariaDB with `createMode`."""
 
-_WITHOUT_PASSWORD: Final = "disablePasswordAuthentication"
+_WITHOUT_PASSWORD: Final = "disablePasswordAuthentication"  # noqa: S105 - the name of a field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +128,8 @@ class _Reading:
             return self.make_secret(name, mode, path, is_set=bool(value)) if value or one.get("required") else None
         if value is None:
             return None
-        return _MODES[mode](self, one["type"], value, place) if mode else self.value(one["type"], value, place)
+        part = _MODES[mode](self, one["type"], value, place) if mode else self.value(one["type"], value, place)
+        return _Part("", is_set=False) if part is None and value == "" and one.get("required") else part
 
     def value(self, type_: FieldType, value: Any, path: JsonPath) -> _Part | None:
         """Read a value of a type; None for nothing, or for what the type does not allow."""
@@ -166,12 +167,10 @@ class _Reading:
         while not isinstance(type_, str) and "base" in type_ and "enum" not in type_:
             type_ = type_["base"]
         unfit, place = len(self.unfit), (*path, EVERY)
-        is_object = not isinstance(type_, str) and "ref" in type_
-        part = (
-            self.mapping(self.types[type_["ref"]], value, place, is_entry=True)
-            if is_object
-            else self.value(type_, value, place)
-        )
+        if isinstance(type_, Mapping) and "ref" in type_:
+            part = self.mapping(self.types[type_["ref"]], value, place, is_entry=True)
+        else:
+            part = self.value(type_, value, place)
         if len(self.unfit) > unfit and is_own_entry(path, value, self.hints):
             del self.unfit[unfit:]
             return None
@@ -228,8 +227,10 @@ class _Reading:
         wanted = [name for name in hidden if _has_account(name, kept) and not _find_flag(_WITHOUT_PASSWORD, kept)]
         return {name: self.make_secret(name, "secret", path).value for name in wanted}
 
-    def give_up(self, path: JsonPath) -> None:
+    def give_up(self, path: JsonPath) -> _Part | None:
+        """Note a place whose value cannot be read."""
         self.unfit.append(path)
+        return None
 
 
 _MODES: Final[Mapping[str, Callable[[_Reading, FieldType, Any, JsonPath], _Part | None]]] = {

@@ -20,7 +20,7 @@ from gitsync.imports.azure_made import is_made_by_azure
 from gitsync.imports.children import KindTree, find_embedded, is_in_parent
 from gitsync.imports.filters import EXCLUDED, NO_MATCH, Filters
 from gitsync.imports.found import GROUPS, Findings, FoundResource, LeftOut
-from gitsync.imports.reading import Body, RefusedList, ResourceReader
+from gitsync.imports.reading import Body, RefusedListError, ResourceReader
 from gitsync.imports.scope import ImportScope
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
@@ -104,7 +104,7 @@ class Discovery:
         try:
             groups = await self._find_groups(scope)
             level = [*await self._find_in_groups(scope, groups), *await self._find_by_id(scope.ids)]
-        except RefusedList as refused:
+        except RefusedListError as refused:
             raise _make_unreadable(refused) from refused
         roots = list(level)
         while level:
@@ -178,7 +178,8 @@ class Discovery:
         if self._tree.find(arm_type) is None:
             self._notes.left_out.add(LeftOut(UNKNOWN, arm_type))
             return False
-        is_wanted = self._filters.leads_to(arm_type) and self._filters.admits(arm_id.rpartition("/")[2], entry.get("tags"))
+        name = arm_id.rpartition("/")[2]
+        is_wanted = self._filters.leads_to(arm_type) and self._filters.admits(name, entry.get("tags"))
         if not is_wanted:
             self._notes.left_out.add(LeftOut(NO_MATCH, arm_id))
         return is_wanted
@@ -301,7 +302,7 @@ class Discovery:
         """A list, or nothing if it is refused, which the findings say."""
         try:
             return await self._reader.list(path, kind.api_version, query)
-        except RefusedList as refused:
+        except RefusedListError as refused:
             if refused.error.status == 403:
                 self._notes.unread.add(f"{path}: {refused.error.code}, no right to read it")
             elif refused.error.status != 404:
@@ -361,7 +362,8 @@ class Discovery:
 
         async def look(parent: FoundResource) -> list[FoundResource]:
             path = f"{parent.arm_id}/providers/{kind.arm_type}"
-            listed = {f"{path}/{str(one.get('id', '')).rpartition('/')[2]}": one for one in await self._list(path, kind)}
+            entries = await self._list(path, kind)
+            listed = {f"{path}/{str(entry.get('id', '')).rpartition('/')[2]}": entry for entry in entries}
             return await self._accept(await self._complete(kind, listed, parent.arm_id))
 
         is_named = self._filters.names_type(arm_type)
@@ -432,7 +434,7 @@ def _spell_type(arm_id: str, kind: Kind) -> str:
     return f"{scope}/providers/{kind.arm_type}/{arm_id.rpartition('/')[2]}"
 
 
-def _make_unreadable(refused: RefusedList) -> SourceError:
+def _make_unreadable(refused: RefusedListError) -> SourceError:
     error = refused.error
     if error.status == 403:
         return SourceError(f"There is no right to read {refused.path}: {error.code}.", hint="Grant the role Reader.")

@@ -33,9 +33,7 @@ class Filters:
         """Tell whether the filters by name and by tag admit a resource that is directly in a group."""
         shown = tags if isinstance(tags, Mapping) else {}
         by_name = not self.names or any(_matches(name, pattern) for pattern in self.names)
-        return by_name and all(
-            tag in shown and value in {None, shown[tag]} for tag, value in self.tags.items()
-        )
+        return by_name and all(tag in shown and value in {None, shown[tag]} for tag, value in self.tags.items())
 
     def admits_type(self, arm_type: str) -> bool:
         return not self.types or arm_type.casefold() in self.types

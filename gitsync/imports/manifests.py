@@ -20,6 +20,7 @@ from gitsync.model.template import SecretHole, SecretMapHole
 from gitsync.request.body import convert
 from gitsync.request.holes import find_holes
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedManifest:
     """A manifest and what it was made of. `secrets` are the values that are still to be provided: name and key of a
@@ -52,9 +53,7 @@ def make_manifests(resources: Sequence[FoundResource], style: ManifestStyle) -> 
     near = {arm_id: key for arm_id, key in style.existing.items() if key.namespace == namespace}
     taken: Taken = {(key.group, key.kind, key.name) for key in near.values()}
     names = name_manifests(resources, taken)
-    keys = {
-        one.arm_id: Key(one.kind.gvk.group, one.kind.gvk.kind, namespace, names[one.arm_id]) for one in resources
-    }
+    keys = {one.arm_id: Key(one.kind.gvk.group, one.kind.gvk.kind, namespace, names[one.arm_id]) for one in resources}
     index = ManifestIndex({**near, **keys})
     return tuple(_make_manifest(one, keys[one.arm_id], index, style) for one in resources)
 
@@ -67,9 +66,7 @@ def is_as_made(resource: FoundResource) -> bool:
     return is_unset(resource.kind.arm_type, fields)
 
 
-def _make_manifest(
-    resource: FoundResource, key: Key, index: ManifestIndex, style: ManifestStyle
-) -> ImportedManifest:
+def _make_manifest(resource: FoundResource, key: Key, index: ManifestIndex, style: ManifestStyle) -> ImportedManifest:
     secret = f"{key.name}-{key.kind.lower()}"
     converted = _convert(resource, index, secret, is_full=style.is_full)
     spec = {**dict(_list_identity(resource, key, index)), **converted.fields}

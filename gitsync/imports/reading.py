@@ -32,7 +32,7 @@ class ReadsLists(Protocol):
     async def list(self, path: str, api_version: str, query: Mapping[str, str] | None = None) -> list[Body]: ...
 
 
-class RefusedList(Exception):
+class RefusedListError(Exception):
     """Azure offers no such list, or not to this identity. `error` says which."""
 
     def __init__(self, path: str, error: ArmError) -> None:
@@ -57,13 +57,13 @@ class ResourceReader:
         return live.body if live else None
 
     async def list(self, path: str, api_version: str, query: Mapping[str, str] | None = None) -> list[Body]:
-        """The entries of a list. Raises RefusedList if there is none, and ArmError."""
+        """The entries of a list. Raises RefusedListError if there is none, and ArmError."""
         self._count(1, 0)
         try:
             return await self._azure.list(path, api_version, query)
         except ArmError as error:
             if is_refusal(error):
-                raise RefusedList(path, error) from error
+                raise RefusedListError(path, error) from error
             raise
         finally:
             self._count(0, 1)
@@ -74,7 +74,7 @@ class ResourceReader:
         for path in _choose_lists(kind, arm_ids):
             try:
                 entries = await self.list(path, kind.api_version)
-            except RefusedList:
+            except RefusedListError:
                 break
             listed |= {str(entry.get("id", "")).casefold(): entry for entry in entries}
         known = {arm_id: listed[arm_id.casefold()] for arm_id in arm_ids if arm_id.casefold() in listed}
@@ -110,10 +110,10 @@ def _choose_lists(kind: Kind, arm_ids: Sequence[str]) -> list[str]:
     reading them one by one takes no more requests.
     """
     groups = {(find_resource_group(arm_id) or "").casefold(): arm_id for arm_id in arm_ids}
-    paths = {
-        level: sorted({one.path for arm_id in groups.values() for one in find_collections(kind, arm_id) if one.level is level})
-        for level in (ListLevel.GROUP, ListLevel.SUBSCRIPTION)
-    }
-    by_group, by_subscription = paths[ListLevel.GROUP], paths[ListLevel.SUBSCRIPTION]
+    lists = sorted(
+        {one for arm_id in groups.values() for one in find_collections(kind, arm_id)}, key=lambda one: one.path
+    )
+    by_group = [one.path for one in lists if one.level is ListLevel.GROUP]
+    by_subscription = [one.path for one in lists if one.level is ListLevel.SUBSCRIPTION]
     chosen = by_subscription if by_subscription and not 0 < len(by_group) <= MOST_GROUP_LISTS else by_group
     return chosen if len(chosen) < len(arm_ids) else []
