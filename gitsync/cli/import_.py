@@ -51,7 +51,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--api-version", metavar="VERSION", action="append", default=[], help="Use this version of kinds that have it."
     )
-    parser.add_argument("--full", action="store_true", help="Keep values that Azure sets by itself.")
+    parser.add_argument("--full", action="store_true", help="Keep what Azure sets by itself, and ask for everything.")
     parser.add_argument("--layout", choices=LAYOUTS, default=LAYOUTS[0], help="One file for each. [default topic]")
     parser.add_argument(
         "--policy",
@@ -147,8 +147,7 @@ async def _search(
         async with open_azure(config, options.redactions) as (arm, clock):
             conversation = Conversation(deadline=clock.monotonic() + config.run_timeout)
             reader = ResourceReader(arm.reader(conversation), count)
-            is_plain = (lambda _: False) if options.full else is_as_made
-            discovery = Discovery(reader, tree, Registry.load(), filters, is_plain)
+            discovery = Discovery(reader, tree, Registry.load(), filters, None if options.full else is_as_made)
             findings = await discovery.search(scope)
             return findings, arm.requests.reads + arm.requests.polls
 
@@ -188,7 +187,9 @@ def _prove(
     if not imported:
         return ()
     environments = read_offline(config, redactions).environments
-    shown = [one for each in environments for one in show(each.prepared, each.manifests.config_maps, keeps_secrets=True)]
+    shown = [
+        one for each in environments for one in show(each.prepared, each.manifests.config_maps, keeps_secrets=True)
+    ]
     return tuple(prove(imported, shown))
 
 

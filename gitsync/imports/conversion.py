@@ -104,6 +104,7 @@ class _Reading:
             if part.is_set or one.get("required") or (is_entry and name in _KEYS)
         }
         kept |= self.find_passwords(facts, kept, path)
+        kept = {name: kept[name] for name in facts["fields"] if name in kept}
         return _Part(kept, any(part.is_set for _, part in parts.values())) if kept or is_entry else None
 
     def union(self, facts: TypeFacts, body: Mapping[str, Any], path: JsonPath) -> _Part | None:

@@ -1,7 +1,8 @@
 """Finds what exists in Azure: resource groups, the resources in them, what is below those, and what extends them.
 
-A collection that many parents have is looked into at `SAMPLE` of them first. If it is empty at all of these, the others
-are not asked, and the findings name it: most kinds have collections that hardly anybody uses.
+A collection of more than `MANY` parents is looked into at `SAMPLE` of them first. If it is empty at all of these, the
+others are not asked, and the findings name it: most kinds have collections that hardly anybody uses. A filter that names the
+type, or a search that is not `sparing`, asks at all of them.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ from gitsync.model.gvk import Key
 from gitsync.model.live import Live
 from gitsync.validation.references import parse_arm_type
 
-SAMPLE: Final = 5
+MANY: Final = 20
+"""Parents that are all asked for a collection."""
+
+SAMPLE: Final = 2
 RESOURCES_VERSION: Final = "2021-04-01"
 """ARM's api-version for the list of all resources."""
 
@@ -80,7 +84,7 @@ class _Notes:
 
 class Discovery:
     """One search. `is_as_made` tells whether nobody has set anything of a resource, so that only what is below it may
-    need a manifest.
+    need a manifest; without it, the search leaves out nothing for that reason, and asks for everything.
     """
 
     def __init__(
@@ -89,13 +93,14 @@ class Discovery:
         tree: KindTree,
         registry: Registry,
         filters: Filters,
-        is_as_made: Callable[[FoundResource], bool],
+        is_as_made: Callable[[FoundResource], bool] | None = None,
     ) -> None:
         self._reader = reader
         self._tree = tree
         self._registry = registry
         self._filters = filters
-        self._is_as_made = is_as_made
+        self._is_as_made = is_as_made or (lambda _: False)
+        self._is_sparing = is_as_made is not None
         self._notes = _Notes()
         self._found: dict[str, FoundResource] = {}
 
@@ -245,8 +250,37 @@ class Discovery:
         async def look(parent: FoundResource) -> list[FoundResource]:
             return await self._accept(await self._read_children(kinds, parent))
 
-        is_named = any(self._filters.names_type(kind.arm_type) for kind in kinds)
-        return await self._look_around(parents, look, kinds[0].arm_type, asks_all=is_named)
+        asks_all = self._asks_all(kinds)
+        if len(parents) > MANY and not asks_all and self._is_container(kinds[0]):
+            return await self._find_inside(kinds[0], parents)
+        open_ones = [parent for parent in parents if find_embedded(kinds[0], parent.body) is not None]
+        closed = [parent for parent in parents if find_embedded(kinds[0], parent.body) is None]
+        found = [one for entries in await asyncio.gather(*map(look, open_ones)) for one in entries]
+        return [*found, *await self._look_around(closed, look, kinds[0].arm_type, asks_all=asks_all)]
+
+    def _asks_all(self, kinds: Iterable[Kind]) -> bool:
+        return not self._is_sparing or any(self._filters.names_type(kind.arm_type) for kind in kinds)
+
+    def _is_container(self, kind: Kind) -> bool:
+        """Tell whether a kind is a singleton that others are below, such as the blob service of an account."""
+        return bool(kind.fixed_azure_name and self._tree.below(kind.arm_type))
+
+    async def _find_inside(self, kind: Kind, parents: Sequence[FoundResource]) -> list[FoundResource]:
+        """What is below the singletons of some parents, and of the singletons those that something is below."""
+        inside = {_name_child(parent, kind, kind.fixed_azure_name or ""): parent for parent in parents}
+        unread = [
+            FoundResource(kind=kind, arm_id=arm_id, owner_id=parent.arm_id, body={})
+            for arm_id, parent in inside.items()
+        ]
+        found = await self._find_below(unread)
+        owners = sorted({one.owner_id for one in found})
+        bodies = await asyncio.gather(*(self._read_children((kind,), inside[arm_id]) for arm_id in owners))
+        await self._accept([one for entries in bodies for one in entries])
+        if len(owners) < len(parents):
+            self._notes.unread.add(
+                f"{kind.arm_type}: read at {len(owners)} of {len(parents)}, because nothing is below the others"
+            )
+        return found
 
     async def _look_around(
         self,
@@ -257,8 +291,8 @@ class Discovery:
         asks_all: bool,
     ) -> list[FoundResource]:
         """Look at all parents, or only at a sample of them if nothing is there."""
-        step = 1 if asks_all or len(parents) <= SAMPLE else len(parents) / SAMPLE
-        places = {int(number * step) for number in range(len(parents) if step == 1 else SAMPLE)}
+        count = len(parents) if asks_all or len(parents) <= MANY else SAMPLE
+        places = {number * len(parents) // count for number in range(count)}
         seen = await asyncio.gather(*(look(parents[place]) for place in sorted(places)))
         found = [one for entries in seen for one in entries]
         others = [parent for place, parent in enumerate(parents) if place not in places]
@@ -277,11 +311,13 @@ class Discovery:
             body = await self._reader.get(arm_id, kind.api_version)
             return [FoundResource(kind=kind, arm_id=arm_id, owner_id=parent.arm_id, body=body)] if body else []
         embedded = find_embedded(kind, parent.body)
-        if embedded is None:
-            embedded = await self._list(find_collections(kind, _name_child(parent, kind, "-"))[0].path, kind)
+        if embedded is not None:
+            listed = {_name_child(parent, kind, str(entry["id"]).rpartition("/")[2]): entry for entry in embedded}
+            return _make_found(kind, listed, parent.arm_id)
+        entries = await self._list(find_collections(kind, _name_child(parent, kind, "-"))[0].path, kind)
         by_type = {one.arm_type.casefold(): one for one in kinds}
         found: dict[str, tuple[Kind, dict[str, Body]]] = {}
-        for entry in embedded:
+        for entry in entries:
             arm_type = parse_arm_type(str(entry.get("id", "")))
             if one := by_type.get(arm_type.casefold()):
                 arm_id = _name_child(parent, one, str(entry["id"]).rpartition("/")[2])
@@ -292,11 +328,8 @@ class Discovery:
 
     async def _complete(self, kind: Kind, listed: Mapping[str, Body], owner_id: str) -> list[FoundResource]:
         bodies = await self._reader.complete(kind, listed)
-        return [
-            FoundResource(kind=kind, arm_id=arm_id, owner_id=owner_id, body=bodies[arm_id.casefold()])
-            for arm_id in sorted(listed)
-            if arm_id.casefold() in bodies
-        ]
+        known = {arm_id: bodies[arm_id.casefold()] for arm_id in listed if arm_id.casefold() in bodies}
+        return _make_found(kind, known, owner_id)
 
     async def _list(self, path: str, kind: Kind, query: Mapping[str, str] | None = None) -> list[Body]:
         """A list, or nothing if it is refused, which the findings say."""
@@ -366,10 +399,10 @@ class Discovery:
             listed = {f"{path}/{str(entry.get('id', '')).rpartition('/')[2]}": entry for entry in entries}
             return await self._accept(await self._complete(kind, listed, parent.arm_id))
 
-        is_named = self._filters.names_type(arm_type)
+        asks_all = self._asks_all([kind])
         for extended in sorted(by_type):
             what = f"{arm_type} of {extended}"
-            await self._look_around(by_type[extended], look, what, asks_all=is_named)
+            await self._look_around(by_type[extended], look, what, asks_all=asks_all)
 
     async def _accept(self, found: Sequence[FoundResource]) -> list[FoundResource]:
         """Keep what is imported, and return what to look below of."""
@@ -422,6 +455,12 @@ class Discovery:
         if kind is None:
             raise AssertionError(f"the catalog has {arm_type}")
         return kind
+
+
+def _make_found(kind: Kind, bodies: Mapping[str, Body], owner_id: str) -> list[FoundResource]:
+    return [
+        FoundResource(kind=kind, arm_id=arm_id, owner_id=owner_id, body=bodies[arm_id]) for arm_id in sorted(bodies)
+    ]
 
 
 def _name_child(parent: FoundResource, kind: Kind, name: str) -> str:
