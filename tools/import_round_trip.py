@@ -19,6 +19,7 @@ from typing import Any
 
 from gitsync.catalog.catalog import Catalog, open_catalog
 from gitsync.imports.children import KindTree
+from gitsync.imports.discovery import find_owner_id
 from gitsync.imports.found import FoundResource
 from gitsync.imports.manifests import ManifestStyle, make_manifests
 from gitsync.imports.proof import ImportProof, prove
@@ -46,9 +47,7 @@ def find_resource(recording: Mapping[str, Any], catalog: Catalog) -> FoundResour
     kind = catalog.by_arm_type(arm_type, recording["apiVersion"]) or KindTree(catalog).find(arm_type)
     if kind is None:
         return None
-    scope, _, path = arm_id.rpartition("/providers/")
-    owner_id = arm_id.rsplit("/", 2)[0] if path.count("/") > 2 else scope
-    return FoundResource(kind=kind, arm_id=arm_id, owner_id=owner_id, body=recording["get"])
+    return FoundResource(kind=kind, arm_id=arm_id, owner_id=find_owner_id(arm_id), body=recording["get"])
 
 
 def try_round_trip(resource: FoundResource, catalog: Catalog) -> tuple[ImportProof, tuple[str, ...]]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gitsync.cli.running import AZURE
 from gitsync.config.config import Config
-from gitsync.errors import SourceError
+from gitsync.errors import ConfigError, SourceError
 from gitsync.model.policy import Policy
 
 if TYPE_CHECKING:
@@ -131,6 +131,7 @@ async def _search(
     from gitsync.catalog.catalog import open_catalog
     from gitsync.cli.output import show_progress
     from gitsync.extensions.registry import Registry
+    from gitsync.imports.acceptance import Acceptance
     from gitsync.imports.children import KindTree
     from gitsync.imports.discovery import Discovery
     from gitsync.imports.manifests import is_as_made
@@ -147,8 +148,13 @@ async def _search(
         async with open_azure(config, options.redactions) as (arm, clock):
             conversation = Conversation(deadline=clock.monotonic() + config.run_timeout)
             reader = ResourceReader(arm.reader(conversation), count)
-            discovery = Discovery(reader, tree, Registry.load(), filters, None if options.full else is_as_made)
-            findings = await discovery.search(scope)
+            acceptance = Acceptance(Registry.load(), filters, None if options.full else is_as_made)
+            findings = await Discovery(reader, tree, acceptance).search(scope)
+            if unused := sorted(set(options.api_version) - tree.used):
+                raise ConfigError(
+                    f"No kind that was looked for has the api-version {', '.join(unused)}.",
+                    hint="Run gitsync explain KIND for the versions of a kind.",
+                )
             return findings, arm.requests.reads + arm.requests.polls
 
 

@@ -56,8 +56,8 @@ class Offline:
     """The desired state of a source. `everything` has all resources, `environments` the same in sets, each without
     units that stand for the same resources as others in it, `prepared` those that the settings select, `problems` those
     of the selected resources and of the files, in the order of the files; `coverage` what was read. `namespace` is that
-    of manifests without one. `revision` is that of a named ref, None for a folder; paths of files are relative to `root`,
-    inside the repository.
+    of manifests without one. `revision` is that of a named ref, None for a folder; paths of files are relative to
+    `root`, inside the repository.
     """
 
     catalog: Catalog

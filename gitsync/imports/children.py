@@ -77,9 +77,10 @@ class KindTree:
     """The newest stable version of each kind, or the one that was asked for, and the kinds below each."""
 
     def __init__(self, catalog: Catalog, versions: Iterable[str] = ()) -> None:
-        """`versions` are api-versions of ARM that are taken where a kind has them."""
+        """`versions` are api-versions of ARM that are taken where a kind has them; `used` has those that some had."""
         self._catalog = catalog
         self._versions = frozenset(versions)
+        self.used: set[str] = set()
 
     def find(self, arm_type: str) -> Kind | None:
         home = self._catalog.home_of(arm_type)
@@ -92,6 +93,7 @@ class KindTree:
         kinds = [self._catalog.kind(GVK(group, version, kind)) for version in self._catalog.versions(group, kind)]
         known = [one for one in kinds if one]
         asked = [one for one in known if one.api_version in self._versions]
+        self.used.update(one.api_version for one in asked)
         stable = [one for one in known if not one.api_version.endswith("preview")]
         return (asked or stable or known)[-1] if known else None
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any, Final
+from typing import Any
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.kind_names import find_kind
 from gitsync.errors import ConfigError
 from gitsync.formats.arm_path import is_below, is_same_id
-
-NO_MATCH: Final = "no match for the filters"
-EXCLUDED: Final = "excluded"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from gitsync.model.facts import Kind
 
-GROUPS = "Microsoft.Resources/resourceGroups"
+GROUPS: Final = "Microsoft.Resources/resourceGroups"
+
+UNKNOWN: Final = "type without a kind"
+"""Why a type is left out that the catalog does not have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

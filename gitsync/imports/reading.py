@@ -20,6 +20,10 @@ from gitsync.model.live import Live
 
 Body = Mapping[str, Any]
 
+FORBIDDEN: Final = 403
+ABSENT: Final = 404
+NO_RIGHT: Final = "no right to read it"
+
 MOST_GROUP_LISTS: Final = 3
 """Lists of resource groups that are asked for before one of the whole subscription takes their place."""
 
@@ -49,14 +53,14 @@ class ResourceReader:
         self._count = count
         self._checks: dict[str, asyncio.Task[bool]] = {}
 
-    async def get(self, arm_id: str, api_version: str) -> Body | None:
+    async def read(self, arm_id: str, api_version: str) -> Body | None:
         """A resource; None if it does not exist. Raises ArmError."""
         self._count(1, 0)
         live = await self._azure.get(arm_id, api_version)
         self._count(0, 1)
         return live.body if live else None
 
-    async def list(self, path: str, api_version: str, query: Mapping[str, str] | None = None) -> list[Body]:
+    async def read_list(self, path: str, api_version: str, query: Mapping[str, str] | None = None) -> list[Body]:
         """The entries of a list. Raises RefusedListError if there is none, and ArmError."""
         self._count(1, 0)
         try:
@@ -68,27 +72,40 @@ class ResourceReader:
         finally:
             self._count(0, 1)
 
+    async def try_list(
+        self, path: str, kind: Kind, note: Callable[[str], None], query: Mapping[str, str] | None = None
+    ) -> list[Body]:
+        """The entries of a list; of a refused one none, which is noted unless nothing of the kind can be there."""
+        try:
+            return await self.read_list(path, kind.api_version, query)
+        except RefusedListError as refused:
+            if refused.error.status == FORBIDDEN:
+                note(f"{path}: {refused.error.code}, {NO_RIGHT}")
+            elif refused.error.status != ABSENT:
+                note(f"{kind.arm_type}: Azure lists none ({refused.error.code})")
+            return []
+
     async def read_all(self, kind: Kind, arm_ids: Sequence[str]) -> dict[str, Body]:
-        """The resources of one kind, by their ids in lower case, from as few requests as their lists allow."""
+        """The resources of one kind by their ids, from as few requests as their lists allow."""
         listed: dict[str, Body] = {}
         for path in _choose_lists(kind, arm_ids):
             try:
-                entries = await self.list(path, kind.api_version)
+                entries = await self.read_list(path, kind.api_version)
             except RefusedListError:
                 break
             listed |= {str(entry.get("id", "")).casefold(): entry for entry in entries}
         known = {arm_id: listed[arm_id.casefold()] for arm_id in arm_ids if arm_id.casefold() in listed}
-        return await self.complete(kind, known, [one for one in arm_ids if one not in known])
+        return await self.complete(kind, known, [arm_id for arm_id in arm_ids if arm_id not in known])
 
     async def complete(self, kind: Kind, listed: Mapping[str, Body], others: Iterable[str] = ()) -> dict[str, Body]:
-        """The bodies of listed resources, by their ids in lower case: those of the list if that is whole. `others` are
-        read one by one. Resources that are gone are left out.
+        """The bodies of listed resources by their ids: those of the list, if it is whole. `others` are read one by
+        one. Resources that are gone are left out.
         """
         is_whole = not listed or await self._check(kind, *next(iter(listed.items())))
         wanted = [*others, *(() if is_whole else listed)]
-        bodies = await asyncio.gather(*(self.get(arm_id, kind.api_version) for arm_id in wanted))
-        read = {arm_id.casefold(): body for arm_id, body in zip(wanted, bodies, strict=True) if body is not None}
-        return {**({arm_id.casefold(): body for arm_id, body in listed.items()} if is_whole else {}), **read}
+        bodies = await asyncio.gather(*(self.read(arm_id, kind.api_version) for arm_id in wanted))
+        read = {arm_id: body for arm_id, body in zip(wanted, bodies, strict=True) if body is not None}
+        return {**(listed if is_whole else {}), **read}
 
     async def _check(self, kind: Kind, arm_id: str, entry: Body) -> bool:
         """Tell whether lists of a kind are whole: asked once for each kind, by its first resource."""
@@ -97,7 +114,7 @@ class ResourceReader:
         return await self._checks[kind.arm_type]
 
     async def _is_whole(self, kind: Kind, arm_id: str, entry: Body) -> bool:
-        body = await self.get(arm_id, kind.api_version)
+        body = await self.read(arm_id, kind.api_version)
         return body is not None and _list_settings(kind, body) == _list_settings(kind, entry)
 
 

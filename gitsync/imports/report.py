@@ -10,6 +10,7 @@ from typing import Any
 from gitsync.imports.found import LeftOut
 from gitsync.imports.manifests import ImportedManifest
 from gitsync.imports.proof import ImportProof
+from gitsync.imports.reading import NO_RIGHT
 from gitsync.report.escape import format_value
 from gitsync.report.headline import format_plural
 from gitsync.report.json import build_problem
@@ -43,7 +44,7 @@ class ImportReport:
 
 
 def is_refusal(line: str) -> bool:
-    return line.endswith("no right to read it")
+    return line.endswith(NO_RIGHT)
 
 
 def format_lines(report: ImportReport) -> Iterator[str]:
