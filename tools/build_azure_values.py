@@ -3,7 +3,7 @@
 usage: build_azure_values.py RECORDINGS [MANIFESTS…] [--file FILE]
 
 RECORDINGS is a folder of recordings: JSON lines with `path`, `apiVersion`, `put` (the body that was sent) and `get`
-(the answer to the read after it). MANIFESTS are folders of manifests. A leaf of a type is packed if nobody is known to
+(the answer to the read after it). MANIFESTS are folders of manifests. A leaf of a type is packed if no one is known to
 ask for it, in a recording or a manifest (whoever sets such a leaf means it), and if at least LEAST recorded resources
 show it, either
 

@@ -1,4 +1,4 @@
-"""The values that Azure gives to leaves of a type by itself, where nobody asks for them: facts from recordings, packed
+"""The values that Azure gives to leaves of a type by itself, where no one asks for them: facts from recordings, packed
 by tools/build_azure_values.py.
 
 An import leaves them out. A type with few recordings is not in the table.

@@ -28,7 +28,7 @@ class Acceptance:
     def __init__(
         self, registry: Registry, filters: Filters, is_as_made: Callable[[FoundResource], bool] | None
     ) -> None:
-        """`is_as_made` tells whether nobody has set anything of a resource; without it, all such are imported too."""
+        """`is_as_made` tells whether no one has set anything of a resource; without it, all such are imported too."""
         self.filters = filters
         self.is_sparing = is_as_made is not None
         self._registry = registry

@@ -1,4 +1,4 @@
-"""Resources that Azure makes with others: nobody asked for them, so they need no manifest.
+"""Resources that Azure makes with others: no one asked for them, so they need no manifest.
 
 The rows are from Azure's documentation; `docs/import.md` names them. Kinds whose importers decide, as ASO's do, are not
 among them (docs/reference/kinds.md#imports).
@@ -56,13 +56,13 @@ _UNSET: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
     "securityalertpolicies": {"state": frozenset({"disabled"}), "retentionDays": frozenset({"0"})},
     "transparentdataencryption": {"state": frozenset({"enabled"})},
 }
-"""By the last word of the type of a singleton: the values, in lower case, of fields that nobody has set."""
+"""By the last word of the type of a singleton: the values, in lower case, of fields that no one has set."""
 
 _BUILT_IN: Final = {"BuiltInRole", 0}
 
 
 def is_unset(arm_type: str, fields: Mapping[str, Any]) -> bool:
-    """Tell whether the spec of a singleton has only values that nobody has set."""
+    """Tell whether the spec of a singleton has only values that no one has set."""
     unset = _UNSET.get(arm_type.rpartition("/")[2].casefold(), {})
     return all(str(value).casefold() in unset.get(name, ()) for name, value in fields.items())
 

@@ -45,7 +45,7 @@ class Conversion:
 
     `refer` returns the reference for an ARM id. `refer_to_role` does so for the id of a role; None if no name is known.
     `is_azures_own` tells whether Azure sets a leaf to a value by itself. `left_out` are places in the body that are not
-    read, and `is_separate` tells which entries of a list are not. `secret` is the name of the Secret that holds what
+    read, and `is_separate` selects entries of lists that are not. `secret` is the name of the Secret that holds what
     Azure does not show.
     """
 
@@ -92,7 +92,7 @@ class _Reading:
     unfit: list[JsonPath] = field(default_factory=list)
 
     def mapping(self, facts: TypeFacts, body: Any, path: JsonPath, *, is_entry: bool = False) -> _Part | None:
-        """Read named fields. Fields that nobody set stay if the kind requires them, or if they identify an entry."""
+        """Read named fields. Fields that no one set stay if the kind requires them, or if they identify an entry."""
         if not isinstance(body, Mapping):
             return self.give_up(path)
         if facts.get("oneOf"):

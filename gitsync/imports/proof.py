@@ -37,7 +37,11 @@ def prove(imported: Mapping[Key, FoundResource], shown: Iterable[Shown]) -> Iter
 def _prove_one(key: Key, resource: FoundResource, shown: Shown | None) -> ImportProof:
     problems = tuple(problem for problem in shown.prepared.problems if problem.is_error) if shown else ()
     if shown is None or shown.request is None:
-        missing = Problem(code="NoRequest", message=f"No request can be made from the manifest of {resource.arm_id}.")
+        missing = Problem(
+            code="NoRequest",
+            message=f"No unit of the repository reads the manifest of {resource.arm_id}.",
+            hint="Name the file in the kustomization of its folder, or set --out to another folder.",
+        )
         return ImportProof(key=key, problems=problems or (missing,))
     if shown.request.arm_id.casefold() != resource.arm_id.casefold():
         other = Difference("/id", shown.request.arm_id, resource.arm_id, "stands for another resource")

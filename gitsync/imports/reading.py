@@ -46,7 +46,7 @@ class RefusedListError(Exception):
 
 
 class ResourceReader:
-    """All reads of one import. `count` is told how many reads began, and how many ended."""
+    """All reads of one import. `count` receives how many reads began, and how many ended."""
 
     def __init__(self, azure: ReadsLists, count: Callable[[int, int], None]) -> None:
         self._azure = azure

@@ -119,7 +119,8 @@ def _list_unfit(report: ImportReport) -> list[str]:
 def _describe(proof: ImportProof) -> Iterator[str]:
     name = f"{proof.key.kind}/{proof.key.name}"
     for problem in proof.problems:
-        yield f"{name}: {problem.code} {problem.field}: {problem.message}"
+        place = f" {problem.field}" if problem.field else ""
+        yield f"{name}: {problem.code}{place}: {problem.message} {problem.hint}".rstrip()
     for difference in proof.differences:
         shown, asked = format_value(difference.live), format_value(difference.desired)
         yield f"{name}: {difference.path}: {shown} in Azure, {asked} in the manifest ({difference.rule})"
