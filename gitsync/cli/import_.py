@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gitsync.cli.running import AZURE
 from gitsync.config.config import Config
-from gitsync.errors import ConfigError, SourceError
+from gitsync.errors import ArmError, ConfigError, SourceError
 from gitsync.model.policy import Policy
 
 if TYPE_CHECKING:
@@ -147,9 +147,15 @@ async def _search(
 
         async with open_azure(config, options.redactions) as (arm, clock):
             conversation = Conversation(deadline=clock.monotonic() + config.run_timeout)
-            reader = ResourceReader(arm.reader(conversation), count)
             acceptance = Acceptance(Registry.load(), filters, None if options.full else is_as_made)
-            findings = await Discovery(reader, tree, acceptance).search(scope)
+            reader = ResourceReader(arm.reader(conversation), count, acceptance.note_unread)
+            try:
+                findings = await Discovery(reader, tree, acceptance).search(scope)
+            except ArmError as error:
+                raise SourceError(
+                    f"{error.resource_id} cannot be read: {error.message}",
+                    hint="Run the import again. Nothing was written.",
+                ) from error
             if unused := sorted(set(options.api_version) - tree.used):
                 raise ConfigError(
                     f"No kind that was looked for has the api-version {', '.join(unused)}.",

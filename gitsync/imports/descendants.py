@@ -90,13 +90,13 @@ class Descendants:
         kind = kinds[0]
         if kind.fixed_azure_name:
             arm_id = _name_child(parent, kind, kind.fixed_azure_name)
-            body = await self._reader.read(arm_id, kind.api_version)
+            body = await self._reader.try_read(arm_id, kind.api_version)
             return [FoundResource(kind=kind, arm_id=arm_id, owner_id=parent.arm_id, body=body)] if body else []
         embedded = find_embedded(kind, parent.body)
         if embedded is not None:
             return make_found(kind, _name_entries(parent, kind, embedded), parent.arm_id)
         path = find_collections(kind, _name_child(parent, kind, "-"))[0].path
-        entries = await self._reader.try_list(path, kind, self._acceptance.note_unread)
+        entries = await self._reader.try_list(path, kind)
         found = [await self._reader.complete(one, _name_entries(parent, one, _select(entries, one))) for one in kinds]
         self._note_unknown(entries)
         return [

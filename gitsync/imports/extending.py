@@ -78,9 +78,7 @@ class Extending:
         if kind is None:
             return
         paths = [f"{place}/providers/{kind.arm_type}" for place in places]
-        lists = await asyncio.gather(
-            *(self._reader.try_list(path, kind, self._acceptance.note_unread, query) for path in paths)
-        )
+        lists = await asyncio.gather(*(self._reader.try_list(path, kind, query) for path in paths))
         found = [
             self._place(kind, place, entry, scope)
             for place, entries in zip(places, lists, strict=True)
@@ -116,7 +114,7 @@ class Extending:
 
         async def look(parent: FoundResource) -> list[FoundResource]:
             path = f"{parent.arm_id}/providers/{kind.arm_type}"
-            entries = await self._reader.try_list(path, kind, self._acceptance.note_unread)
+            entries = await self._reader.try_list(path, kind)
             listed = {f"{path}/{str(entry.get('id', '')).rpartition('/')[2]}": entry for entry in entries}
             bodies = await self._reader.complete(kind, listed)
             return await self._acceptance.accept(make_found(kind, bodies, parent.arm_id))

@@ -46,11 +46,12 @@ class RefusedListError(Exception):
 
 
 class ResourceReader:
-    """All reads of one import. `count` receives how many reads began, and how many ended."""
+    """All reads of one import. `count` receives how many reads began, and how many ended; `note` what was refused."""
 
-    def __init__(self, azure: ReadsLists, count: Callable[[int, int], None]) -> None:
+    def __init__(self, azure: ReadsLists, count: Callable[[int, int], None], note: Callable[[str], None]) -> None:
         self._azure = azure
         self._count = count
+        self._note = note
         self._checks: dict[str, asyncio.Task[bool]] = {}
 
     async def read(self, arm_id: str, api_version: str) -> Body | None:
@@ -60,30 +61,43 @@ class ResourceReader:
         self._count(0, 1)
         return live.body if live else None
 
+    async def try_read(self, arm_id: str, api_version: str) -> Body | None:
+        """A resource; None if it does not exist, and for one that is refused, which is noted. Raises ArmError if there
+        is no answer.
+        """
+        try:
+            return await self.read(arm_id, api_version)
+        except ArmError as error:
+            if not _is_refused(error):
+                raise
+            self._note_refusal(arm_id, error)
+            return None
+
     async def read_list(self, path: str, api_version: str, query: Mapping[str, str] | None = None) -> list[Body]:
-        """The entries of a list. Raises RefusedListError if there is none, and ArmError."""
+        """The entries of a list. Raises RefusedListError if it is refused, and ArmError if there is no answer."""
         self._count(1, 0)
         try:
             return await self._azure.list(path, api_version, query)
         except ArmError as error:
-            if is_refusal(error):
+            if _is_refused(error):
                 raise RefusedListError(path, error) from error
             raise
         finally:
             self._count(0, 1)
 
-    async def try_list(
-        self, path: str, kind: Kind, note: Callable[[str], None], query: Mapping[str, str] | None = None
-    ) -> list[Body]:
+    async def try_list(self, path: str, kind: Kind, query: Mapping[str, str] | None = None) -> list[Body]:
         """The entries of a list; of a refused one none, which is noted unless nothing of the kind can be there."""
         try:
             return await self.read_list(path, kind.api_version, query)
         except RefusedListError as refused:
-            if refused.error.status == FORBIDDEN:
-                note(f"{path}: {refused.error.code}, {NO_RIGHT}")
-            elif refused.error.status != ABSENT:
-                note(f"{kind.arm_type}: Azure lists none ({refused.error.code})")
+            self._note_refusal(path, refused.error)
             return []
+
+    def _note_refusal(self, path: str, error: ArmError) -> None:
+        if error.status == FORBIDDEN:
+            self._note(f"{path}: {error.code}, {NO_RIGHT}")
+        elif error.status != ABSENT:
+            self._note(f"{path}: refused by Azure ({error.code})")
 
     async def read_all(self, kind: Kind, arm_ids: Sequence[str]) -> dict[str, Body]:
         """The resources of one kind by their ids, from as few requests as their lists allow."""
@@ -103,7 +117,7 @@ class ResourceReader:
         """
         is_whole = not listed or await self._check(kind, *next(iter(listed.items())))
         wanted = [*others, *(() if is_whole else listed)]
-        bodies = await asyncio.gather(*(self.read(arm_id, kind.api_version) for arm_id in wanted))
+        bodies = await asyncio.gather(*(self.try_read(arm_id, kind.api_version) for arm_id in wanted))
         read = {arm_id: body for arm_id, body in zip(wanted, bodies, strict=True) if body is not None}
         return {**(listed if is_whole else {}), **read}
 
@@ -114,8 +128,13 @@ class ResourceReader:
         return await self._checks[kind.arm_type]
 
     async def _is_whole(self, kind: Kind, arm_id: str, entry: Body) -> bool:
-        body = await self.read(arm_id, kind.api_version)
+        body = await self.try_read(arm_id, kind.api_version)
         return body is not None and _list_settings(kind, body) == _list_settings(kind, entry)
+
+
+def _is_refused(error: ArmError) -> bool:
+    """Tell whether asking again would not help; services answer with various codes for what an account lacks."""
+    return is_refusal(error) or 400 <= error.status < 500
 
 
 def _list_settings(kind: Kind, body: Body) -> Mapping[str, Any]:

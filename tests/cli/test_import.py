@@ -169,7 +169,10 @@ def test_a_list_that_leaves_out_properties_is_not_believed(small, tmp_path):
 
 def test_a_list_that_is_refused_is_said(small, tmp_path):
     match = Match(path="*/containers")
-    for status, code, says in ((403, 1, "AuthorizationFailed, no right to read it"), (405, 0, "Azure lists none")):
+    for status, code, says in (
+        (403, 1, "AuthorizationFailed, no right to read it"),
+        (405, 0, "refused by Azure (AuthorizationFailed)"),
+    ):
         rule = FaultRule(match=match, answer=Canned(status=status, code="AuthorizationFailed", message="No."))
         done, _ = run_import(small, tmp_path, "--out", f"out{status}", rules=(rule,))
         assert done.code == code, done.out + done.err
