@@ -11,7 +11,7 @@ from gitsync.formats.arm_path import find_resource_group
 from gitsync.imports.acceptance import EXCLUDED, Acceptance
 from gitsync.imports.children import KindTree
 from gitsync.imports.descendants import Descendants
-from gitsync.imports.extending import Extending
+from gitsync.imports.extending import Extending, has_hidden_types
 from gitsync.imports.found import GROUPS, UNKNOWN, Findings, FoundResource
 from gitsync.imports.reading import Body, RefusedListError, ResourceReader
 from gitsync.imports.scope import ImportScope
@@ -108,7 +108,8 @@ class Discovery:
         if self._tree.find(arm_type) is None:
             self._acceptance.leave_out(arm_type, UNKNOWN)
             return False
-        is_wanted = filters.leads_to(arm_type) and filters.admits(arm_id.rpartition("/")[2], entry.get("tags"))
+        leads_on = filters.leads_to(arm_type) or has_hidden_types(filters)
+        is_wanted = leads_on and filters.admits(arm_id.rpartition("/")[2], entry.get("tags"))
         if not is_wanted:
             self._acceptance.leave_out(arm_id, NO_MATCH)
         return is_wanted

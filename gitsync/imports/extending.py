@@ -10,12 +10,14 @@ from gitsync.formats.arm_path import is_below, is_same_id
 from gitsync.imports.acceptance import Acceptance
 from gitsync.imports.children import KindTree
 from gitsync.imports.descendants import make_found
+from gitsync.imports.filters import Filters
 from gitsync.imports.found import FoundResource
 from gitsync.imports.reading import Body, ResourceReader
 from gitsync.imports.sampling import asks_all, look_around, look_everywhere
 from gitsync.imports.scope import ImportScope
 from gitsync.model.facts import Kind
 
+INHERITED: Final = "inherited from above"
 ORPHAN: Final = "extends a resource that is not imported"
 
 _LISTED: Final = ("Microsoft.Authorization/roleAssignments", "Microsoft.EventGrid/eventSubscriptions")
@@ -87,18 +89,20 @@ class Extending:
         await self._acceptance.accept(list({one.arm_id.casefold(): one for one in found if one}.values()))
 
     def _place(self, kind: Kind, place: str, entry: Body, scope: ImportScope) -> FoundResource | None:
-        """An extension, with what it extends as its owner; None if that is not imported. One from above the scope of
-        the list gets that as its owner, so that its importer finds it inherited.
+        """An extension, with what it extends as its owner; None if that is not imported, or above the scope of the
+        list.
         """
         arm_id = str(entry.get("id", ""))
         extended = arm_id[: max(arm_id.casefold().rfind("/providers/"), 0)]
         known = self._acceptance.find(extended)
-        is_inside = is_below(extended, place) or is_same_id(extended, place)
         is_root = scope.is_whole and is_same_id(extended, scope.root)
-        if is_inside and not (known or is_root or self._acceptance.filters.names_type(kind.arm_type)):
+        if not (is_below(extended, place) or is_same_id(extended, place)):
+            self._acceptance.leave_out(arm_id, INHERITED)
+            return None
+        if not (known or is_root or self._acceptance.filters.names_type(kind.arm_type)):
             self._acceptance.leave_out(arm_id, ORPHAN)
             return None
-        owner = known.arm_id if known else extended if is_inside else place
+        owner = known.arm_id if known else extended
         path = f"{owner}/providers/{kind.arm_type}/{arm_id.rpartition('/')[2]}"
         return FoundResource(kind=kind, arm_id=path, owner_id=owner, body=entry)
 
@@ -124,6 +128,11 @@ class Extending:
                 await look_everywhere(by_type[extended], look)
             else:
                 await look_around(by_type[extended], look, f"{arm_type} of {extended}", self._acceptance)
+
+
+def has_hidden_types(filters: Filters) -> bool:
+    """Tell whether filters name a type that only the extended resources show."""
+    return any(map(filters.names_type, _HIDDEN))
 
 
 def _is_in(one: FoundResource, others: Iterable[FoundResource]) -> bool:

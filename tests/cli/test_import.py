@@ -154,9 +154,62 @@ def test_nothing_is_overwritten_and_what_has_a_manifest_is_skipped(small, tmp_pa
 )  # fmt: skip
 def test_what_an_import_selects(small, tmp_path, arguments, kinds, why):
     done, _ = run_import(small, tmp_path, *arguments, "--out", "out", "--output", "json")
-    assert done.code == 0, done.out + done.err
-    found = [one["kind"] for file in json.loads(done.out)["files"] for one in file["resources"]]
+    found = read_kinds(done)
     assert {kind: found.count(kind) for kind in found} == kinds, why
+
+
+def read_kinds(done):
+    assert done.code == 0, done.out + done.err
+    return [one["kind"] for file in json.loads(done.out)["files"] for one in file["resources"]]
+
+
+ROLE = f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Authorization/roleDefinitions/acdd72a7-3385-48ef-bd42-f606fba81ae7"
+ASSIGNMENT = {"properties": {"principalId": "11111111-1111-4111-8111-111111111111", "roleDefinitionId": ROLE}}
+SETTINGS = {"properties": {"workspaceId": f"{GROUP}/providers/Microsoft.OperationalInsights/workspaces/logs"}}
+ZONE = f"{GROUP}/providers/Microsoft.Network/dnsZones/shop.contoso.example"
+RECORD = {"properties": {"TTL": 60, "ARecords": [{"ipv4Address": "192.0.2.1"}]}}
+
+
+def test_extensions_come_with_what_they_extend(tmp_path):
+    extensions = {
+        f"{NETWORK}/providers/Microsoft.Insights/diagnosticSettings/audit": SETTINGS,
+        f"{NETWORK}/providers/Microsoft.Authorization/roleAssignments/0a1b5d2c-a08f-55af-a14e-fa97442cba25": ASSIGNMENT,
+        f"{ROLE.partition('/providers/')[0]}/providers/Microsoft.Authorization/roleAssignments/"
+        "9a1b5d2c-a08f-55af-a14e-fa97442cba25": ASSIGNMENT,
+    }
+    store = fill({GROUP: SMALL[GROUP], NETWORK: SMALL[NETWORK], **extensions})
+    for number, (arguments, settings, assignments) in enumerate(
+        [((), 1, 2), ((NETWORK,), 1, 1), (("--type", "DiagnosticSetting"), 1, 0), (("--type", "RoleAssignment"), 0, 2)]
+    ):
+        done, _ = run_import(store, tmp_path, *arguments, "--out", f"out{number}", "--output", "json")
+        kinds = read_kinds(done)
+        assert (kinds.count("DiagnosticSetting"), kinds.count("RoleAssignment")) == (settings, assignments), arguments
+        inherited = [one for one in json.loads(done.out)["leftOut"] if one["reason"] == "inherited from above"]
+        assert len(inherited) == (arguments == (NETWORK,))
+
+
+def test_what_azure_makes_stays_out_and_a_zone_is_read_by_one_list(tmp_path):
+    managed = f"{ROOT}/managed"
+    store = fill(
+        {
+            GROUP: SMALL[GROUP],
+            managed: {"location": "westeurope", "managedBy": f"{GROUP}/providers/Microsoft.Databricks/workspaces/w"},
+            f"{managed}/providers/Microsoft.Network/virtualNetworks/workers": SMALL[NETWORK],
+            ZONE: {"location": "global"},
+            f"{ZONE}/A/@": RECORD,
+            f"{ZONE}/A/www": RECORD,
+            f"{ZONE}/NS/@": {"properties": {"TTL": 60, "NSRecords": [{"nsdname": "ns1.example."}]}},
+        }
+    )
+    with azure(store) as served:
+        done = gitsync("import", "--out", "out", "--output", "json", folder=tmp_path, **served.variables)
+        lists = [path for _, path, _ in served.sent() if path.startswith(f"{ZONE}/")]
+    assert lists.count(f"{ZONE}/recordsets") == 1
+    assert sorted(read_kinds(done)) == ["DnsZone", "DnsZonesARecord", "DnsZonesARecord", "ResourceGroup"]
+    assert "name: shop.contoso.example-apex" in (tmp_path / "out/g00/dns.yaml").read_text()
+    reasons = {one["subject"]: one["reason"] for one in json.loads(done.out)["leftOut"]}
+    assert reasons[managed] == "resource group that Azure manages"
+    assert reasons[f"{ZONE}/NS/@"] == "made by Azure"
 
 
 def test_a_list_that_leaves_out_properties_is_not_believed(small, tmp_path):
@@ -210,12 +263,25 @@ def test_bad_input_writes_nothing(small, tmp_path, arguments, says):
     assert not (tmp_path / "out").exists()
 
 
-def test_no_right_to_read_writes_nothing(small, tmp_path):
-    answer = Canned(status=403, code="AuthorizationFailed", message="The client has no right.")
-    done, _ = run_import(small, tmp_path, "--out", "out", rules=(FaultRule(answer=answer),))
+@pytest.mark.parametrize(
+    ("status", "path", "says"),
+    [(403, "*", "There is no right to read"), (500, "*/containers", "cannot be read: Out of order.")],
+)
+def test_an_azure_that_does_not_answer_writes_nothing(small, tmp_path, status, path, says):
+    rule = FaultRule(match=Match(path=path), answer=Canned(status=status, code="Failed", message="Out of order."))
+    done, _ = run_import(small, tmp_path, "--out", "out", "--run-timeout", "1s", rules=(rule,))
     assert (done.code, done.out) == (2, "")
-    assert "There is no right to read" in done.err
+    assert says in done.err
     assert not (tmp_path / "out").exists()
+
+
+def test_a_single_read_that_is_refused_is_said_and_the_rest_goes_on(small, tmp_path):
+    match = Match(path="*/managementpolicies/default")
+    rule = FaultRule(match=match, answer=Canned(status=400, code="FeatureNotSupportedForAccount", message="No."))
+    done, _ = run_import(small, tmp_path, "--out", "out", rules=(rule,))
+    assert done.code == 0, done.out + done.err
+    assert "managementPolicies/default: refused by Azure (FeatureNotSupportedForAccount)" in done.out
+    assert "StorageAccount" in done.out
 
 
 def test_a_folder_that_cannot_be_written_or_read_is_refused(small, tmp_path):
