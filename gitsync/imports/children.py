@@ -7,27 +7,28 @@ from functools import cache
 from typing import Any, Final
 
 from gitsync.catalog.catalog import Catalog
+from gitsync.catalog.collections import EMBEDDED
 from gitsync.imports.conversion import find_value
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK
 from gitsync.validation.references import parse_arm_type
 
 _CLUSTERS: Final = "microsoft.containerservice/managedclusters"
-_NETWORK: Final = "microsoft.network"
 _ENDPOINTS: Final = "properties/endpoints"
 _POOLS: Final = "properties/agentPoolProfiles"
-EMBEDDED: Final[Mapping[str, str]] = {
+_PLACES: Final[Mapping[str, str]] = {
+    **{
+        f"{parent}/{member.casefold()}": f"properties/{member}"
+        for parent, members in EMBEDDED.items()
+        for member in members
+    },
     "microsoft.compute/virtualmachinescalesets/extensions": (
         "properties/virtualMachineProfile/extensionProfile/extensions"
     ),
-    f"{_NETWORK}/loadbalancers/inboundnatrules": "properties/inboundNatRules",
-    f"{_NETWORK}/networksecuritygroups/securityrules": "properties/securityRules",
-    f"{_NETWORK}/routetables/routes": "properties/routes",
-    f"{_NETWORK}/trafficmanagerprofiles/azureendpoints": _ENDPOINTS,
-    f"{_NETWORK}/trafficmanagerprofiles/externalendpoints": _ENDPOINTS,
-    f"{_NETWORK}/trafficmanagerprofiles/nestedendpoints": _ENDPOINTS,
-    f"{_NETWORK}/virtualnetworks/subnets": "properties/subnets",
-    f"{_NETWORK}/virtualnetworks/virtualnetworkpeerings": "properties/virtualNetworkPeerings",
+    "microsoft.network/loadbalancers/inboundnatrules": "properties/inboundNatRules",
+    "microsoft.network/trafficmanagerprofiles/azureendpoints": _ENDPOINTS,
+    "microsoft.network/trafficmanagerprofiles/externalendpoints": _ENDPOINTS,
+    "microsoft.network/trafficmanagerprofiles/nestedendpoints": _ENDPOINTS,
 }
 """By type: the list in the parent that shows its children. A manifest of the parent does not name them."""
 
@@ -35,7 +36,7 @@ EMBEDDED: Final[Mapping[str, str]] = {
 def list_embedding(arm_type: str) -> frozenset[str]:
     """The lists in the body of a type that hold resources of their own kinds."""
     parent = arm_type.casefold()
-    return frozenset(place for child, place in EMBEDDED.items() if child.rpartition("/")[0] == parent)
+    return frozenset(place for child, place in _PLACES.items() if child.rpartition("/")[0] == parent)
 
 
 def is_separate(arm_type: str, place: str, entry: Any) -> bool:
@@ -59,7 +60,7 @@ def _is_system_pool(pool: Mapping[str, Any]) -> bool:
 
 def find_embedded(child: Kind, parent: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
     """The children that a parent shows; None if it shows none of that kind, so that their collection has to be read."""
-    place = EMBEDDED.get(child.arm_type.casefold())
+    place = _PLACES.get(child.arm_type.casefold())
     entries = find_value(parent, place.split("/")) if place else None
     if not isinstance(entries, list) or not all(_is_whole(entry) for entry in entries):
         return None
