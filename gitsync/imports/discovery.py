@@ -13,7 +13,7 @@ from gitsync.imports.children import KindTree
 from gitsync.imports.descendants import Descendants
 from gitsync.imports.extending import Extending, has_hidden_types
 from gitsync.imports.found import GROUPS, UNKNOWN, Findings, FoundResource
-from gitsync.imports.reading import Body, RefusedListError, ResourceReader
+from gitsync.imports.reading import MOST_GROUP_LISTS, Body, RefusedListError, ResourceReader
 from gitsync.imports.scope import ImportScope
 from gitsync.model.facts import Kind
 from gitsync.validation.references import parse_arm_type
@@ -23,9 +23,6 @@ NO_MATCH: Final = "no match for the filters"
 
 RESOURCES_VERSION: Final = "2021-04-01"
 """ARM's api-version for the list of all resources."""
-
-MOST_GROUP_LISTS: Final = 3
-"""Resource groups whose resources are listed one by one; of more, the whole subscription is listed."""
 
 
 class Discovery:

@@ -23,7 +23,6 @@ MOST: Final = 253
 """Characters of a name in Kubernetes (RFC 1123)."""
 
 _ILLEGAL: Final = re.compile(r"[^-.a-z0-9]+")
-_EDGES: Final = re.compile(r"[-.]*(?:\.[-.]*)[-.]*")
 _APEX: Final = "apex"
 """For `@`, the record of the zone itself."""
 
