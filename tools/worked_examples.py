@@ -25,6 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = (
     ROOT / "README.md",
     ROOT / "docs/getting-started.md",
+    ROOT / "docs/import.md",
     ROOT / "docs/manifests.md",
     ROOT / "docs/variables.md",
     ROOT / "docs/argocd.md",

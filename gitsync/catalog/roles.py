@@ -21,6 +21,11 @@ def find_built_in_role(name: str) -> str | None:
     return found[1] if found else None
 
 
+def name_built_in_role(arm_id: str) -> str | None:
+    """Return the name of a role by its ARM id; None if the table does not have it."""
+    return _read_names().get(arm_id.rpartition("/")[2].casefold())
+
+
 def suggest_role(name: str) -> str | None:
     """Return the role that a misspelt name may mean; None for a name in the table, and for one like no other."""
     roles = _read_roles()
@@ -35,6 +40,12 @@ def make_role_id(arm_id: str, role: str) -> str:
     subscription = find_subscription(arm_id)
     scope = f"/subscriptions/{subscription}" if subscription else ""
     return f"{scope}/providers/Microsoft.Authorization/roleDefinitions/{role}"
+
+
+@cache
+def _read_names() -> Mapping[str, str]:
+    """The name of each role by its id in lower case."""
+    return MappingProxyType({role.casefold(): name for name, role in _read_roles().values()})
 
 
 @cache

@@ -40,6 +40,7 @@ COMMANDS = {
     "graph": CommandEntry("gitsync.cli.graph", "Draw owners and references. Offline."),
     "compare": CommandEntry("gitsync.cli.compare", "Compare two ARM documents, desired and live. Offline."),
     "eval": CommandEntry("gitsync.cli.eval", "Evaluate an expression of an export for one resource."),
+    "import": CommandEntry("gitsync.cli.import_", "Write manifests of resources that exist in Azure."),
     "explain": CommandEntry("gitsync.cli.explain", "Describe a kind or one of its fields. Offline."),
     "status": CommandEntry("gitsync.cli.status", "Show what the last run recorded, like kubectl get."),
     "describe": CommandEntry(

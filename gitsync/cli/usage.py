@@ -56,9 +56,13 @@ def _make_parser(name: str, command: Command) -> argparse.ArgumentParser:
     return parser
 
 
+_USAGES: dict[int | str | None, str] = {"?": "[{}]", "*": "[{}…]"}
+"""How many times an argument may be given, by argparse's word for it; any other word: once."""
+
+
 def _format_usage(action: argparse.Action) -> str:
     name = str(action.metavar or action.dest)
-    return f"[{name}]" if action.nargs == "?" else name
+    return _USAGES.get(action.nargs, "{}").format(name)
 
 
 def suggest_word(word: str, known_words: Iterable[str]) -> str:

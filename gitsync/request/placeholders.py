@@ -19,24 +19,28 @@ Secrets = Mapping[tuple[str, str], Mapping[str, Secret]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """A resource, its id and its request; None if these cannot be made. The body is plain JSON."""
+    """A resource, its id and its request; None if these cannot be made."""
 
     prepared: Prepared
     arm_id: str | None
     request: Request | None
 
 
-def show(prepared: Sequence[Prepared], config_maps: ConfigMaps) -> tuple[Shown, ...]:
-    """Render every resource for display, in the same order. `config_maps` are those that manifests declare."""
+def show(prepared: Sequence[Prepared], config_maps: ConfigMaps, *, keeps_secrets: bool = False) -> tuple[Shown, ...]:
+    """Render every resource for display, in the same order. `config_maps` are those that manifests declare.
+
+    With `keeps_secrets`, placeholders of secrets are not text but secrets, for a comparison.
+    """
     values = Placeholders({one.key: one for one in prepared}, config_maps)
-    return tuple(_render(one, values) for one in prepared)
+    return tuple(_render(one, values, keeps_secrets=keeps_secrets) for one in prepared)
 
 
-def _render(prepared: Prepared, values: Placeholders) -> Shown:
+def _render(prepared: Prepared, values: Placeholders, *, keeps_secrets: bool) -> Shown:
     if prepared.template is None:
         return Shown(prepared=prepared, arm_id=prepared.arm_id, request=None)
     filled = fill(prepared.template, prepared.key.namespace, values)
-    body = _with_role(_to_json(filled.body), prepared.resource.spec, filled.arm_id)
+    plain = filled.body if keeps_secrets else _to_json(filled.body)
+    body = _with_role(plain, prepared.resource.spec, filled.arm_id)
     request = Request(arm_id=filled.arm_id, api_version=filled.api_version, body=body)
     return Shown(prepared=prepared, arm_id=filled.arm_id, request=request)
 

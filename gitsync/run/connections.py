@@ -135,6 +135,14 @@ async def open_connections(
             )
 
 
+@asynccontextmanager
+async def open_azure(config: Config, redactions: Redactions) -> AsyncIterator[tuple[Arm, Clock]]:
+    """Open Azure alone, for a command that reads no source and no state. Raises ConfigError if it cannot be reached."""
+    clock = SystemClock()
+    async with _open_azure(config, redactions) as access, open_arms(access, clock) as arms:
+        yield await arms.open(access.sign_in), clock
+
+
 def find_global_subscription(config: Config) -> str:
     """Return the subscription of the global credential; "" if there is none."""
     return config.subscription or (PLACEHOLDER_SUBSCRIPTION if config.emulator is not None else "")

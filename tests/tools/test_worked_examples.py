@@ -18,7 +18,7 @@ def tool():
     return module
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/getting-started.md", "docs/manifests.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/getting-started.md", "docs/import.md", "docs/manifests.md"])
 def test_the_output_on_the_page_is_what_the_commands_print(tool, page, tmp_path):
     """To update a page after a change of messages: python tools/worked_examples.py --write"""
     assert ROOT / page in tool.PAGES

@@ -22,30 +22,33 @@ _NEVER_FOLDED = 2**31 - 1
 _BARE = (True, False)  # a scalar that needs neither tag nor quotes
 
 
-def dump(value: Mapping[str, Any]) -> bytes:
-    """The document, keys in the order given, ended by a newline. TypeError or ValueError for what is not JSON."""
+def dump(value: Mapping[str, Any], *, has_blocks: bool = False) -> bytes:
+    """The document, keys in the order given, ended by a newline. TypeError or ValueError for what is not JSON.
+
+    `has_blocks` writes texts of several lines as blocks, which people read more easily; without it, they are quoted.
+    """
     events: list[Any] = [yaml.StreamStartEvent(), yaml.DocumentStartEvent(explicit=False)]
-    _emit(value, events.append)
+    _emit(value, events.append, _make_block_or_scalar if has_blocks else _make_scalar)
     events += [yaml.DocumentEndEvent(explicit=False), yaml.StreamEndEvent()]
     text: str = yaml.emit(events, Dumper=_Emitter, allow_unicode=True, width=_NEVER_FOLDED)
     return text.encode()
 
 
-def _emit(value: Any, emit: Callable[[Any], None]) -> None:
+def _emit(value: Any, emit: Callable[[Any], None], make_scalar: Callable[[str], Any]) -> None:
     """Emit the events of a value, without aliases."""
     match value:
         case str():
-            emit(_make_scalar(value))
+            emit(make_scalar(value))
         case Mapping():
             emit(yaml.MappingStartEvent(None, None, implicit=True, flow_style=False))
             for key, member in value.items():
                 emit(_make_scalar(key))
-                _emit(member, emit)
+                _emit(member, emit, make_scalar)
             emit(yaml.MappingEndEvent())
         case list() | tuple():
             emit(yaml.SequenceStartEvent(None, None, implicit=True, flow_style=False))
             for member in value:
-                _emit(member, emit)
+                _emit(member, emit, make_scalar)
             emit(yaml.SequenceEndEvent())
         case _:
             emit(yaml.ScalarEvent(None, None, _BARE, _format_scalar(value)))
@@ -57,6 +60,13 @@ def _make_scalar(text: str) -> Any:
     return yaml.ScalarEvent(
         None, None, (_is_read_back(clean_text), True), clean_text, style=None if clean_text.isprintable() else '"'
     )
+
+
+def _make_block_or_scalar(text: str) -> Any:
+    """A text of several lines as a block, if a block can hold it unchanged."""
+    lines = text.split("\n")
+    is_block = len(lines) > 1 and all(line.isprintable() and line == line.rstrip() for line in lines) and lines[0]
+    return yaml.ScalarEvent(None, None, (False, True), text, style="|") if is_block else _make_scalar(text)
 
 
 @lru_cache(maxsize=4096)

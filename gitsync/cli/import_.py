@@ -1,0 +1,215 @@
+"""Write manifests of resources that exist in Azure. Nothing in Azure is changed.
+
+Give the ARM ids of resources or resource groups, or --resource-group; without either, everything in the subscription is
+imported. What is below a resource comes with it. No file in --out is changed, and a resource that a manifest of the
+repository stands for already is skipped. At the end, what was written is validated and compared with what was read: the
+exit code is 0 if nothing differs, else 1. docs/import.md describes it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from gitsync.cli.running import AZURE
+from gitsync.config.config import Config
+from gitsync.errors import ArmError, ConfigError, SourceError
+from gitsync.model.policy import Policy
+
+if TYPE_CHECKING:
+    from gitsync.imports.filters import Filters
+    from gitsync.imports.found import Findings, FoundResource
+    from gitsync.imports.manifests import ImportedManifest
+    from gitsync.imports.proof import ImportProof
+    from gitsync.imports.report import ImportReport
+    from gitsync.imports.scope import ImportScope
+    from gitsync.model.gvk import Key
+    from gitsync.redaction import Redactions
+
+SETTINGS = ("namespace", "subscription", *AZURE, "output")
+OUTPUTS = ("text", "json")
+
+DEFAULT_NAMESPACE = "default"
+LAYOUTS = ("topic", "resource", "group")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("ids", metavar="ID", nargs="*", help="An ARM id: of a resource, a group or a subscription.")
+    parser.add_argument("--out", metavar="DIR", required=True, help="The folder for the manifests.")
+    parser.add_argument("--resource-group", metavar="NAME", action="append", default=[], help="Import a group.")
+    parser.add_argument("--type", metavar="TYPE", action="append", default=[], help="Only this kind or ARM type.")
+    parser.add_argument("--name", metavar="PATTERN", action="append", default=[], help="Only resources of this name.")
+    parser.add_argument("--tag", metavar="NAME[=VALUE]", action="append", default=[], help="Only with this tag.")
+    parser.add_argument(
+        "--exclude", metavar="WHAT", action="append", default=[], help="Leave out an id, a type or a pattern of names."
+    )
+    parser.add_argument(
+        "--api-version", metavar="VERSION", action="append", default=[], help="Use this version of kinds that have it."
+    )
+    parser.add_argument("--full", action="store_true", help="Keep what Azure sets by itself, and ask for everything.")
+    parser.add_argument("--layout", choices=LAYOUTS, default=LAYOUTS[0], help="One file for each. [default topic]")
+    parser.add_argument(
+        "--policy",
+        choices=[policy.value for policy in Policy],
+        default=Policy.DETACH_ON_DELETE.value,
+        help="The reconcile policy of the manifests. [default detach-on-delete]",
+    )
+
+
+def run(options: argparse.Namespace, config: Config) -> int:
+    """Import, print the report and return the exit code."""
+    from gitsync.catalog.catalog import open_catalog
+    from gitsync.imports.filters import make_filters
+    from gitsync.imports.report import ImportReport
+    from gitsync.imports.scope import read_scope
+    from gitsync.imports.writing import check_folder
+
+    folder = Path(options.out)
+    check_folder(folder)
+    scope = read_scope(options.ids, options.resource_group, config.subscription, config.endpoint)
+    filters = make_filters(options.type, options.name, options.tag, options.exclude, open_catalog())
+    redactions: Redactions = options.redactions
+    config = replace(config, source=str(_find_repository(folder)), subscription=scope.subscription)
+    existing = _read_existing(config, redactions)
+    findings, requests = asyncio.run(_search(options, config, scope, filters))
+    new = [one for one in findings.resources if one.arm_id.casefold() not in existing.ids]
+    files = _write(new, existing, options, config)
+    report = ImportReport(
+        folder=options.out,
+        files=files,
+        proofs=_prove(files, config, redactions),
+        skipped=tuple(one.arm_id for one in findings.resources if one.arm_id.casefold() in existing.ids),
+        left_out=findings.left_out,
+        unread=findings.unread,
+        requests=requests,
+    )
+    _print(report, config)
+    return report.exit_code
+
+
+class _Existing(NamedTuple):
+    """What the repository has: the keys of manifests by ARM id in lower case, and the namespace of those without."""
+
+    ids: Mapping[str, Key]
+    namespace: str
+
+
+def _find_repository(folder: Path) -> Path:
+    """The working tree of git that a folder is in, or will be in; else the folder itself."""
+    places = (folder.absolute(), *folder.absolute().parents)
+    return next((place for place in places if (place / ".git").exists()), folder)
+
+
+def _read_existing(config: Config, redactions: Redactions) -> _Existing:
+    """What the repository has. SourceError if a file does not parse: what it stands for would be imported again."""
+    from gitsync.cli.offline import read_offline
+
+    if not Path(config.source).is_dir():
+        return _Existing({}, config.namespace or DEFAULT_NAMESPACE)
+    offline = read_offline(config, redactions)
+    own = {problem for one in offline.everything for problem in one.problems}
+    unread = [problem for problem in offline.problems if problem.is_error and problem not in own]
+    if unread:
+        raise SourceError(
+            f"{config.source} has manifests that cannot be read: {unread[0].path}: {unread[0].message}",
+            hint="Fix what gitsync validate shows, and import then.",
+        )
+    ids = {one.arm_id.casefold(): one.key for one in offline.everything if one.arm_id}
+    return _Existing(ids, offline.namespace)
+
+
+async def _search(
+    options: argparse.Namespace, config: Config, scope: ImportScope, filters: Filters
+) -> tuple[Findings, int]:
+    """What is in Azure, and the number of requests that it took to find it."""
+    from gitsync.arm.http.conversation import Conversation
+    from gitsync.catalog.catalog import open_catalog
+    from gitsync.cli.output import show_progress
+    from gitsync.extensions.registry import Registry
+    from gitsync.imports.acceptance import Acceptance
+    from gitsync.imports.children import KindTree
+    from gitsync.imports.discovery import Discovery
+    from gitsync.imports.manifests import is_as_made
+    from gitsync.imports.reading import ResourceReader
+    from gitsync.run.connections import open_azure
+
+    tree = KindTree(open_catalog(), options.api_version)
+    with show_progress() as tally:
+
+        def count(begun: int, ended: int) -> None:
+            tally.total += begun
+            tally.done += ended
+
+        async with open_azure(config, options.redactions) as (arm, clock):
+            conversation = Conversation(deadline=clock.monotonic() + config.run_timeout)
+            acceptance = Acceptance(Registry.load(), filters, None if options.full else is_as_made)
+            reader = ResourceReader(arm.reader(conversation), count, acceptance.note_unread)
+            try:
+                findings = await Discovery(reader, tree, acceptance).search(scope)
+            except ArmError as error:
+                raise SourceError(
+                    f"{error.resource_id} cannot be read: {error.message}",
+                    hint="Run the import again. Nothing was written.",
+                ) from error
+            if unused := sorted(set(options.api_version) - tree.used):
+                raise ConfigError(
+                    f"No kind that was looked for has the api-version {', '.join(unused)}.",
+                    hint="Run gitsync explain KIND for the versions of a kind.",
+                )
+            return findings, arm.requests.reads + arm.requests.polls
+
+
+def _write(
+    resources: Sequence[FoundResource], existing: _Existing, options: argparse.Namespace, config: Config
+) -> dict[str, list[ImportedManifest]]:
+    """Write the manifests, and return those of each file."""
+    from gitsync.imports.layout import Layout, place_manifests
+    from gitsync.imports.manifests import ManifestStyle, make_manifests
+    from gitsync.imports.writing import format_documents, list_files, write_files
+
+    style = ManifestStyle(
+        existing=existing.ids,
+        policy=Policy(options.policy),
+        namespace=existing.namespace,
+        is_explicit=config.namespace is not None,
+        is_full=options.full,
+    )
+    folder = Path(options.out)
+    files = place_manifests(make_manifests(resources, style), Layout(options.layout), list_files(folder))
+    if files:
+        texts = {path: format_documents(one.document for one in manifests) for path, manifests in files.items()}
+        write_files(folder, texts)
+    return files
+
+
+def _prove(
+    files: Mapping[str, Sequence[ImportedManifest]], config: Config, redactions: Redactions
+) -> tuple[ImportProof, ...]:
+    """Validate what was written, and compare it with what was read."""
+    from gitsync.cli.offline import read_offline
+    from gitsync.imports.proof import prove
+    from gitsync.request.placeholders import show
+
+    imported = {one.key: one.resource for manifests in files.values() for one in manifests}
+    if not imported:
+        return ()
+    environments = read_offline(config, redactions).environments
+    shown = [
+        one for each in environments for one in show(each.prepared, each.manifests.config_maps, keeps_secrets=True)
+    ]
+    return tuple(prove(imported, shown))
+
+
+def _print(report: ImportReport, config: Config) -> None:
+    from gitsync.imports.report import build_document, format_lines
+    from gitsync.logging import escape_controls, neutralize
+
+    if config.output == "json":
+        print(neutralize(json.dumps(build_document(report), indent=2)))
+    else:
+        print(neutralize("\n".join(map(escape_controls, format_lines(report)))))

@@ -1,0 +1,112 @@
+"""Decides about each resource that a search comes across, and keeps what is imported and what is left out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from gitsync.extensions.api import Imported, Subject, imported
+from gitsync.extensions.registry import Registry
+from gitsync.imports.azure_made import is_made_by_azure
+from gitsync.imports.children import is_in_parent
+from gitsync.imports.filters import Filters
+from gitsync.imports.found import Findings, FoundResource, LeftOut
+from gitsync.model.gvk import Key
+from gitsync.model.live import Live
+
+AS_MADE: Final = "as Azure made it with its parent"
+BY_AZURE: Final = "made by Azure"
+EXCLUDED: Final = "excluded"
+IN_PARENT: Final = "part of the manifest of its parent"
+LEAVING: Final = "being deleted"
+
+
+class Acceptance:
+    """What one search has found so far. Its methods are called in any order; the findings are sorted."""
+
+    def __init__(
+        self, registry: Registry, filters: Filters, is_as_made: Callable[[FoundResource], bool] | None
+    ) -> None:
+        """`is_as_made` tells whether no one has set anything of a resource; without it, all such are imported too."""
+        self.filters = filters
+        self.is_sparing = is_as_made is not None
+        self._registry = registry
+        self._is_as_made = is_as_made or (lambda _: False)
+        self._left_out: set[LeftOut] = set()
+        self._unread: set[str] = set()
+        self._found: dict[str, FoundResource] = {}
+
+    def find(self, arm_id: str) -> FoundResource | None:
+        """The imported resource of an id."""
+        return self._found.get(arm_id.casefold())
+
+    def is_set(self, found: FoundResource) -> bool:
+        """Tell whether somebody has set something of a resource."""
+        return not self._is_as_made(found)
+
+    def leave_out(self, subject: str, reason: str) -> None:
+        """Note a resource or a type without a manifest."""
+        self._left_out.add(LeftOut(reason, subject))
+
+    def note_unread(self, line: str) -> None:
+        """Note a collection that was not asked for, or refused."""
+        self._unread.add(line)
+
+    async def accept(self, found: Sequence[FoundResource]) -> list[FoundResource]:
+        """Keep what is imported, and return what may have something below it that is."""
+        reasons = await asyncio.gather(*map(self._find_reason, found))
+        accepted = []
+        for one, reason in zip(found, reasons, strict=True):
+            if reason:
+                self.leave_out(one.arm_id, reason)
+                continue
+            accepted.append(one)
+            if self.filters.admits_type(one.kind.arm_type):
+                self._found[one.arm_id.casefold()] = one
+        return accepted
+
+    def finish(self) -> Findings:
+        """The findings, without what is as Azure made it, unless that owns something that is imported."""
+        owners: set[str] = set()
+        for arm_id, one in sorted(self._found.items(), reverse=True):  # children before their parents
+            if arm_id not in owners and self._is_as_made(one):
+                self.leave_out(self._found.pop(arm_id).arm_id, AS_MADE)
+            else:
+                owners.add(one.owner_id.casefold())
+        return Findings(
+            resources=tuple(self._found[arm_id] for arm_id in sorted(self._found)),
+            left_out=tuple(sorted(self._left_out)),
+            unread=tuple(sorted(self._unread)),
+        )
+
+    async def _find_reason(self, found: FoundResource) -> str:
+        """Why a resource gets no manifest; "" if it gets one."""
+        if self.filters.excludes(found.arm_id, found.kind.arm_type):
+            return EXCLUDED
+        if is_made_by_azure(found.kind.arm_type, found.name, found.body):
+            return BY_AZURE
+        if is_in_parent(found.kind.arm_type, found.body):
+            return IN_PARENT
+        if (Live(body=found.body).provisioning_state or "").casefold() == "deleting":
+            return LEAVING
+        return await self._ask_importer(found)
+
+    async def _ask_importer(self, found: FoundResource) -> str:
+        """What the importers of the kind say (docs/reference/kinds.md#imports)."""
+
+        async def load(subject: Subject) -> tuple[Subject, Imported]:
+            return subject, imported()
+
+        gvk, owner = found.kind.gvk, self.find(found.owner_id)
+        subject = Subject(
+            key=Key(gvk.group, gvk.kind, "", found.name),
+            gvk=gvk,
+            spec={},
+            arm_id=found.arm_id,
+            api_version=found.kind.api_version,
+            live=Live(body=found.body),
+            owner=Live(body={**(owner.body if owner else {}), "id": found.owner_id}) if found.owner_id else None,
+        )
+        _, answer = await self._registry.import_(subject, load)
+        return answer.skipped

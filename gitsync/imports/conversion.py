@@ -1,0 +1,278 @@
+"""A live body as the spec of a manifest: the conversion of `request.body`, read backwards from the same facts.
+
+Only leaves that a manifest may set are read, so what Azure alone sets is left out by itself. Values of secrets are
+never read: a reference stands in for each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from gitsync.diff.hints import Hints, find_kind_hints
+from gitsync.diff.list_pairing import KEY_FIELDS
+from gitsync.diff.rules.own_entries import is_own_entry
+from gitsync.diff.rules.words import is_region, normalize_region
+from gitsync.formats.json_pointer import JsonPath, format_pointer
+from gitsync.imports.scalars import UnfitValueError, fit_scalar
+from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
+
+Reference = Mapping[str, Any]
+
+EVERY: Final = "*"
+"""Stands for the index of an entry in the path of a leaf."""
+
+_KEYS: Final = frozenset(name for name in KEY_FIELDS if "." not in name)
+_LOGINS: Final = ("Login", "UserName", "Username")
+"""How the name of an account ends; the password beside it has the same beginning, and ends in `Password`."""
+_NEVER_SET: Final = frozenset({"etag", "provisioningState", "systemData"})
+"""Fields that the facts allow, and that are of an answer only."""
+
+_HIDDEN: Final = frozenset({"properties", EVERY})
+"""Steps of a path that the key of a secret leaves out."""
+
+_USUAL: Final = "Default"
+"""The choice of a union whose discriminator Azure does not show, as MariaDB with `createMode`."""
+
+_WITHOUT_PASSWORD: Final = "disablePasswordAuthentication"  # noqa: S105 - the name of a field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversion:
+    """What the conversion asks of its surroundings.
+
+    `refer` returns the reference for an ARM id. `refer_to_role` does so for the id of a role; None if no name is known.
+    `is_azures_own` tells whether Azure sets a leaf to a value by itself. `left_out` are places in the body that are not
+    read, and `is_separate` selects entries of lists that are not. `secret` is the name of the Secret that holds what
+    Azure does not show.
+    """
+
+    refer: Callable[[str], Reference]
+    refer_to_role: Callable[[str], Reference | None] = lambda _: None
+    is_azures_own: Callable[[JsonPath, Any], bool] = lambda _path, _value: False
+    left_out: frozenset[str] = frozenset()
+    is_separate: Callable[[str, Any], bool] = lambda _place, _entry: False
+    secret: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConvertedSpec:
+    """`fields` are those of the spec that the body gives. `unfit` are the places of values that the kind does not
+    allow, as JSON pointers.
+    """
+
+    fields: Mapping[str, Any]
+    unfit: tuple[str, ...] = ()
+
+
+class _Part(NamedTuple):
+    """A converted value. `is_set`: somebody set it, as far as is known; otherwise it stays only where it must."""
+
+    value: Any
+    is_set: bool
+
+
+def convert_body(kind: Kind, body: Mapping[str, Any], conversion: Conversion) -> ConvertedSpec:
+    """Return the spec that asks for what a body shows, without owner and azureName."""
+    reading = _Reading(kind.types, conversion, find_kind_hints(kind))
+    part = reading.mapping(kind.types[kind.spec], body, ())
+    return ConvertedSpec(
+        fields=part.value if part else {},
+        unfit=tuple(dict.fromkeys(format_pointer(path) for path in reading.unfit)),
+    )
+
+
+@dataclass(slots=True)
+class _Reading:
+    types: Mapping[str, TypeFacts]
+    around: Conversion
+    hints: Hints
+    unfit: list[JsonPath] = field(default_factory=list)
+
+    def mapping(self, facts: TypeFacts, body: Any, path: JsonPath, *, is_entry: bool = False) -> _Part | None:
+        """Read named fields. Fields that no one set stay if the kind requires them, or if they identify an entry."""
+        if not isinstance(body, Mapping):
+            return self.give_up(path)
+        if facts.get("oneOf"):
+            return self.union(facts, body, path)
+        parts = {name: (one, part) for name, one in _list_fields(facts) if (part := self.member(name, one, body, path))}
+        kept = {
+            name: part.value
+            for name, (one, part) in parts.items()
+            if part.is_set or one.get("required") or (is_entry and name in _KEYS)
+        }
+        kept |= self.find_passwords(facts, kept, path)
+        kept = {name: kept[name] for name in facts["fields"] if name in kept}
+        return _Part(kept, any(part.is_set for _, part in parts.values())) if kept or is_entry else None
+
+    def union(self, facts: TypeFacts, body: Mapping[str, Any], path: JsonPath) -> _Part | None:
+        """Read the one field of a union whose content the body is."""
+        discriminator = facts.get("discriminator", "")
+        shown = str(body.get(discriminator, _USUAL)).casefold()
+        word = next((word for word in facts.get("values", {}) if word.casefold() == shown), None)
+        if word is None:
+            return self.give_up(path)
+        name = facts["values"][word]
+        part = self.value(facts["fields"][name]["type"], {**body, discriminator: word}, path)
+        return _Part({name: part.value}, part.is_set) if part else None
+
+    def member(self, name: str, one: Field, body: Mapping[str, Any], path: JsonPath) -> _Part | None:
+        steps = one["arm"].split("/")
+        place = (*path, *steps)
+        if not _NEVER_SET.isdisjoint(steps) or "/".join(map(str, place)) in self.around.left_out:
+            return None
+        value = find_value(body, steps)
+        mode = one.get("mode", "")
+        if mode.startswith("secret"):
+            return self.make_secret(name, mode, path, is_set=bool(value)) if value or one.get("required") else None
+        if value is None:
+            return None
+        part = _MODES[mode](self, one["type"], value, place) if mode else self.value(one["type"], value, place)
+        return _Part("", is_set=False) if part is None and value == "" and one.get("required") else part
+
+    def value(self, type_: FieldType, value: Any, path: JsonPath) -> _Part | None:
+        """Read a value of a type; None for nothing, or for what the type does not allow."""
+        if value is None:
+            return None
+        if isinstance(type_, str) or "enum" in type_:
+            return self.scalar(type_, value, path)
+        if "base" in type_:
+            return self.value(type_["base"], value, path)
+        if "ref" in type_:
+            return self.mapping(self.types[type_["ref"]], value, path)
+        return self.entries(type_["list"], value, path) if "list" in type_ else self.map(type_["map"], value, path)
+
+    def scalar(self, type_: FieldType, value: Any, path: JsonPath) -> _Part | None:
+        try:
+            fitting = fit_scalar(type_, value)
+        except UnfitValueError:
+            return self.give_up(path)
+        if fitting in (None, "", [], {}):
+            return None
+        if isinstance(fitting, str) and is_region(_find_name(path).casefold()):
+            fitting = normalize_region(fitting)
+        return _Part(fitting, not self.around.is_azures_own(path, value))
+
+    def entries(self, type_: FieldType, value: Any, path: JsonPath) -> _Part | None:
+        if not isinstance(value, list):
+            return self.give_up(path)
+        place = "/".join(map(str, path))
+        together = [entry for entry in value if not self.around.is_separate(place, entry)]
+        parts = [part for entry in together if (part := self.entry(type_, entry, path)) is not None]
+        return _Part([part.value for part in parts], any(part.is_set for part in parts)) if parts else None
+
+    def entry(self, type_: FieldType, value: Any, path: JsonPath) -> _Part | None:
+        """Read an entry of a list. One that Azure added is left out if the kind does not allow it."""
+        while not isinstance(type_, str) and "base" in type_ and "enum" not in type_:
+            type_ = type_["base"]
+        unfit, place = len(self.unfit), (*path, EVERY)
+        if isinstance(type_, Mapping) and "ref" in type_:
+            part = self.mapping(self.types[type_["ref"]], value, place, is_entry=True)
+        else:
+            part = self.value(type_, value, place)
+        if len(self.unfit) > unfit and is_own_entry(path, value, self.hints):
+            del self.unfit[unfit:]
+            return None
+        return part
+
+    def map(self, type_: FieldType, value: Any, path: JsonPath) -> _Part | None:
+        if not isinstance(value, Mapping):
+            return self.give_up(path)
+        parts = {key: part for key, one in sorted(value.items()) if (part := self.map_value(type_, one, (*path, key)))}
+        kept = {key: part.value for key, part in parts.items() if part.is_set}
+        return _Part(kept, is_set=True) if kept else None
+
+    def map_value(self, type_: FieldType, value: Any, path: JsonPath) -> _Part | None:
+        return _Part("", is_set=True) if value == "" else self.value(type_, value, path)
+
+    def reference(self, type_: FieldType, value: Any, path: JsonPath) -> _Part | None:
+        """Read an ARM id as a reference; lists and maps of such by their type."""
+        if isinstance(type_, Mapping) and "list" in type_ and isinstance(value, list):
+            parts = [part for one in value if (part := self.reference(type_["list"], one, path))]
+            return _Part([part.value for part in parts], is_set=True) if parts else None
+        if isinstance(type_, Mapping) and "map" in type_ and isinstance(value, Mapping):
+            pairs = {key: self.reference(type_["map"], one, path) for key, one in sorted(value.items())}
+            kept = {key: part.value for key, part in pairs.items() if part}
+            return _Part(kept, is_set=True) if kept else None
+        if not isinstance(value, str):
+            return self.give_up(path)
+        return _Part(self.refer(type_, value), not self.around.is_azures_own(path, value)) if value else None
+
+    def refer(self, type_: FieldType, value: str) -> Any:
+        if type_ == "string":
+            return value
+        if type_ == "wellKnownReference":
+            known = self.around.refer_to_role(value)
+            return known or (self.around.refer(value) if value.startswith("/") else {"wellKnownName": value})
+        return self.around.refer(value)
+
+    def identities(self, _type: FieldType, value: Any, path: JsonPath) -> _Part | None:
+        """Read a map whose keys are ARM ids as a list of references."""
+        if not isinstance(value, Mapping):
+            return self.give_up(path)
+        references = [{"reference": self.around.refer(arm_id)} for arm_id in sorted(value)]
+        return _Part(references, is_set=True) if references else None
+
+    def make_secret(self, name: str, mode: str, path: JsonPath, *, is_set: bool = True) -> _Part:
+        """A reference in place of a value that Azure does not show."""
+        key = re.sub(r"[^-._a-zA-Z0-9]+", "", ".".join(step for step in map(str, (*path, name)) if step not in _HIDDEN))
+        if mode == "secretMap":
+            return _Part({"name": f"{self.around.secret}-{key.lower().replace('_', '-')}"}, is_set)
+        return _Part({"name": self.around.secret, "key": key}, is_set)
+
+    def find_passwords(self, facts: TypeFacts, kept: Mapping[str, Any], path: JsonPath) -> dict[str, Any]:
+        """References for passwords of accounts: Azure shows the account only."""
+        hidden = [name for name, one in _list_fields(facts) if one.get("mode") == "secret" and name not in kept]
+        wanted = [name for name in hidden if _has_account(name, kept) and not _find_flag(_WITHOUT_PASSWORD, kept)]
+        return {name: self.make_secret(name, "secret", path).value for name in wanted}
+
+    def give_up(self, path: JsonPath) -> _Part | None:
+        """Note a place whose value cannot be read."""
+        self.unfit.append(path)
+        return None
+
+
+_MODES: Final[Mapping[str, Callable[[_Reading, FieldType, Any, JsonPath], _Part | None]]] = {
+    "reference": _Reading.reference,
+    "identityMap": _Reading.identities,
+}
+
+
+def find_value(body: Any, steps: Sequence[str]) -> Any:
+    """The value at a place of a body; None if there is none."""
+    for step in steps:
+        body = body.get(step) if isinstance(body, Mapping) else None
+    return body
+
+
+def _list_fields(facts: TypeFacts) -> Iterator[tuple[str, Field]]:
+    """The fields that stand for a place in the body, one for each: of a value and its reference to a ConfigMap the
+    value, of a value and its reference to a Secret the reference, of two forms of a reference the one by name.
+    """
+    by_place: dict[str, tuple[str, Field]] = {}
+    for name, one in facts["fields"].items():
+        if "arm" not in one or one.get("meta") or one.get("mode") == "configMap":
+            continue
+        if one["arm"] not in by_place or one.get("mode") == "secret" or one["type"] == "reference":
+            by_place[one["arm"]] = (name, one)
+    return iter(by_place.values())
+
+
+def _has_account(name: str, kept: Mapping[str, Any]) -> bool:
+    beginning = name.removesuffix("Password")
+    return beginning != name and any(
+        beginning.removesuffix("Login") + ending == other for other in kept for ending in (*_LOGINS, "")
+    )
+
+
+def _find_flag(name: str, fields: Any) -> bool:
+    """Tell whether a field is true in a spec or in a part of it."""
+    return isinstance(fields, Mapping) and (
+        fields.get(name) is True or any(_find_flag(name, part) for part in fields.values())
+    )
+
+
+def _find_name(path: JsonPath) -> str:
+    return next((step for step in reversed(path) if isinstance(step, str) and step != EVERY), "")

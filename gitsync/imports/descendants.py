@@ -1,0 +1,133 @@
+"""Finds what is below resources: every kind that the catalog has there, from the parents or from collections."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from gitsync.catalog.collections import find_collections
+from gitsync.imports.acceptance import Acceptance
+from gitsync.imports.children import KindTree, find_embedded
+from gitsync.imports.found import UNKNOWN, FoundResource
+from gitsync.imports.reading import Body, ResourceReader
+from gitsync.imports.sampling import MANY, asks_all, look_around, look_everywhere
+from gitsync.model.facts import Kind
+from gitsync.validation.references import parse_arm_type
+
+UNREADABLE: Final = "kind that Azure does not show"
+
+
+class Descendants:
+    """The search below resources, level by level."""
+
+    def __init__(self, reader: ResourceReader, tree: KindTree, acceptance: Acceptance) -> None:
+        self._reader = reader
+        self._tree = tree
+        self._acceptance = acceptance
+
+    async def find(self, parents: Sequence[FoundResource]) -> list[FoundResource]:
+        """What is directly below some resources."""
+        by_type: dict[str, list[FoundResource]] = {}
+        for parent in parents:
+            by_type.setdefault(parent.kind.arm_type, []).append(parent)
+        searches = [
+            self._find_of_kinds(kinds, by_type[arm_type])
+            for arm_type in sorted(by_type)
+            for kinds in self._list_collections(arm_type)
+        ]
+        return [one for found in await asyncio.gather(*searches) for one in found]
+
+    def _list_collections(self, arm_type: str) -> Iterator[tuple[Kind, ...]]:
+        """The kinds below a type that the filters lead to: those that one collection shows are together."""
+        together: dict[str, list[Kind]] = {}
+        for kind in self._tree.below(arm_type):
+            if not self._acceptance.filters.leads_to(kind.arm_type):
+                continue
+            if kind.can_get:
+                lists = find_collections(kind, f"/parent/{kind.arm_type.rpartition('/')[2]}/name")
+                together.setdefault(lists[0].path if lists else kind.arm_type, []).append(kind)
+            else:
+                self._acceptance.leave_out(kind.arm_type, UNREADABLE)
+        return iter(tuple(kinds) for kinds in together.values())
+
+    async def _find_of_kinds(self, kinds: tuple[Kind, ...], parents: Sequence[FoundResource]) -> list[FoundResource]:
+        """What parents of one type have in one collection. Nothing is asked of those that show it themselves."""
+
+        async def look(parent: FoundResource) -> list[FoundResource]:
+            return await self._acceptance.accept(await self._read(kinds, parent))
+
+        if asks_all(kinds, self._acceptance):
+            return await look_everywhere(parents, look)
+        if len(parents) > MANY and kinds[0].fixed_azure_name and self._tree.below(kinds[0].arm_type):
+            return await self._find_inside(kinds[0], parents)
+        shown = [parent for parent in parents if find_embedded(kinds[0], parent.body) is not None]
+        hidden = [parent for parent in parents if find_embedded(kinds[0], parent.body) is None]
+        found = await look_everywhere(shown, look)
+        return [*found, *await look_around(hidden, look, kinds[0].arm_type, self._acceptance)]
+
+    async def _find_inside(self, kind: Kind, parents: Sequence[FoundResource]) -> list[FoundResource]:
+        """What is below the singletons of many parents, such as the blob services of accounts; and of the singletons
+        those that have something below them.
+        """
+        inside = {_name_child(parent, kind, kind.fixed_azure_name or ""): parent for parent in parents}
+        singletons = [
+            FoundResource(kind=kind, arm_id=arm_id, owner_id=parent.arm_id, body={})
+            for arm_id, parent in inside.items()
+        ]
+        found = await self.find(singletons)
+        owners = sorted({one.owner_id for one in found})
+        read = await asyncio.gather(*(self._read((kind,), inside[arm_id]) for arm_id in owners))
+        await self._acceptance.accept([one for entries in read for one in entries])
+        if len(owners) < len(parents):
+            self._acceptance.note_unread(
+                f"{kind.arm_type}: read at {len(owners)} of {len(parents)}; nothing is below the others"
+            )
+        return found
+
+    async def _read(self, kinds: tuple[Kind, ...], parent: FoundResource) -> list[FoundResource]:
+        """What one parent has: a singleton, what it shows itself, or what a collection lists."""
+        kind = kinds[0]
+        if kind.fixed_azure_name:
+            arm_id = _name_child(parent, kind, kind.fixed_azure_name)
+            body = await self._reader.try_read(arm_id, kind.api_version)
+            return [FoundResource(kind=kind, arm_id=arm_id, owner_id=parent.arm_id, body=body)] if body else []
+        embedded = find_embedded(kind, parent.body)
+        if embedded is not None:
+            return make_found(kind, _name_entries(parent, kind, embedded), parent.arm_id)
+        path = find_collections(kind, _name_child(parent, kind, "-"))[0].path
+        entries = await self._reader.try_list(path, kind)
+        found = [await self._reader.complete(one, _name_entries(parent, one, _select(entries, one))) for one in kinds]
+        self._note_unknown(entries)
+        return [
+            one
+            for of_kind, bodies in zip(kinds, found, strict=True)
+            for one in make_found(of_kind, bodies, parent.arm_id)
+        ]
+
+    def _note_unknown(self, entries: Iterable[Body]) -> None:
+        for arm_type in {parse_arm_type(str(entry.get("id", ""))) for entry in entries}:
+            if self._tree.find(arm_type) is None:
+                self._acceptance.leave_out(arm_type, UNKNOWN)
+
+
+def _select(entries: Iterable[Body], kind: Kind) -> list[Body]:
+    """The entries of one type: a zone lists records of all types together."""
+    wanted = kind.arm_type.casefold()
+    return [entry for entry in entries if parse_arm_type(str(entry.get("id", ""))).casefold() == wanted]
+
+
+def _name_entries(parent: FoundResource, kind: Kind, entries: Iterable[Body]) -> dict[str, Body]:
+    """Entries by their ids, spelled as those of the parent and of the catalog."""
+    return {_name_child(parent, kind, str(entry.get("id", "")).rpartition("/")[2]): entry for entry in entries}
+
+
+def _name_child(parent: FoundResource, kind: Kind, name: str) -> str:
+    return f"{parent.arm_id}/{kind.arm_type.rpartition('/')[2]}/{name}"
+
+
+def make_found(kind: Kind, bodies: Mapping[str, Body], owner_id: str) -> list[FoundResource]:
+    """Resources of one kind and one owner, sorted by id."""
+    return [
+        FoundResource(kind=kind, arm_id=arm_id, owner_id=owner_id, body=bodies[arm_id]) for arm_id in sorted(bodies)
+    ]

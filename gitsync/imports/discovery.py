@@ -1,0 +1,154 @@
+"""Finds what exists in Azure: resource groups, the resources in them, what is below those, and what extends them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from gitsync.errors import SourceError
+from gitsync.formats.arm_path import find_resource_group
+from gitsync.imports.acceptance import EXCLUDED, Acceptance
+from gitsync.imports.children import KindTree
+from gitsync.imports.descendants import Descendants
+from gitsync.imports.extending import Extending, has_hidden_types
+from gitsync.imports.found import GROUPS, UNKNOWN, Findings, FoundResource
+from gitsync.imports.reading import MOST_GROUP_LISTS, Body, RefusedListError, ResourceReader
+from gitsync.imports.scope import ImportScope
+from gitsync.model.facts import Kind
+from gitsync.validation.references import parse_arm_type
+
+MANAGED: Final = "resource group that Azure manages"
+NO_MATCH: Final = "no match for the filters"
+
+RESOURCES_VERSION: Final = "2021-04-01"
+"""ARM's api-version for the list of all resources."""
+
+
+class Discovery:
+    """One search in Azure."""
+
+    def __init__(self, reader: ResourceReader, tree: KindTree, acceptance: Acceptance) -> None:
+        self._reader = reader
+        self._tree = tree
+        self._acceptance = acceptance
+        self._descendants = Descendants(reader, tree, acceptance)
+        self._extending = Extending(reader, tree, acceptance)
+
+    async def search(self, scope: ImportScope) -> Findings:
+        """Find what the filters admit. Raises SourceError if the scope cannot be read, and ArmError."""
+        try:
+            groups = await self._find_groups(scope)
+            roots = [*await self._find_in_groups(scope, groups), *await self._find_by_id(scope.ids)]
+        except RefusedListError as refused:
+            raise _make_unreadable(refused) from refused
+        level = roots
+        while level:
+            level = await self._descendants.find(level)
+        await self._extending.find(scope, [*groups, *roots])
+        return self._acceptance.finish()
+
+    async def _find_groups(self, scope: ImportScope) -> list[FoundResource]:
+        """The groups to look into, without those that Azure manages for a resource."""
+        kind = self._tree.find(GROUPS)
+        if kind is None or not (scope.groups or scope.is_whole):
+            return []
+        entries = await self._reader.read_list(f"{scope.root}/resourcegroups", kind.api_version)
+        by_name = {str(entry.get("name", "")).casefold(): entry for entry in entries}
+        if missing := sorted(name for name in scope.groups if name.casefold() not in by_name):
+            raise SourceError(
+                f"There is no resource group {', '.join(missing)} in subscription {scope.subscription}.",
+                hint="Check --resource-group and --subscription.",
+            )
+        names = [name.casefold() for name in scope.groups] or sorted(by_name)
+        groups = [self._make_group(kind, scope, by_name[name]) for name in dict.fromkeys(names)]
+        return [group for group in groups if await self._is_looked_into(group)]
+
+    def _make_group(self, kind: Kind, scope: ImportScope, entry: Body) -> FoundResource:
+        arm_id = f"{scope.root}/resourceGroups/{entry['name']}"
+        return FoundResource(kind=kind, arm_id=arm_id, owner_id="", body=entry)
+
+    async def _is_looked_into(self, group: FoundResource) -> bool:
+        """Tell whether a group is searched; if the filters admit it, it is imported too."""
+        filters = self._acceptance.filters
+        if group.body.get("managedBy"):
+            self._acceptance.leave_out(group.arm_id, MANAGED)
+            return False
+        if filters.excludes(group.arm_id, GROUPS):
+            self._acceptance.leave_out(group.arm_id, EXCLUDED)
+            return False
+        if filters.admits(group.name, group.body.get("tags")):
+            await self._acceptance.accept([group])
+        return True
+
+    async def _find_in_groups(self, scope: ImportScope, groups: Sequence[FoundResource]) -> list[FoundResource]:
+        """The resources directly in the groups, as the filters by name and by tag admit them."""
+        folders = {group.arm_id.casefold(): group.arm_id for group in groups}
+        places = [scope.root] if len(groups) > MOST_GROUP_LISTS else list(folders.values())
+        lists = await asyncio.gather(*(self._reader.read_list(f"{one}/resources", RESOURCES_VERSION) for one in places))
+        by_type: dict[str, list[str]] = {}
+        for entry in (entry for entries in lists for entry in entries):
+            arm_id = str(entry.get("id", ""))
+            folder = folders.get(f"{scope.root}/resourceGroups/{find_resource_group(arm_id)}".casefold())
+            if folder and self._is_wanted(arm_id, entry):
+                arm_type = parse_arm_type(arm_id).casefold()
+                by_type.setdefault(arm_type, []).append(f"{folder}/{arm_id.split('/', 5)[5]}")
+        kinds = {self._tree.find(arm_type): arm_ids for arm_type, arm_ids in sorted(by_type.items())}
+        reads = [self._read_roots(kind, sorted(arm_ids)) for kind, arm_ids in kinds.items() if kind]
+        return [one for found in await asyncio.gather(*reads) for one in found]
+
+    def _is_wanted(self, arm_id: str, entry: Body) -> bool:
+        """Tell whether a listed resource is read. One below another is found there."""
+        arm_type, filters = parse_arm_type(arm_id), self._acceptance.filters
+        if arm_type.count("/") > 1:
+            return False
+        if self._tree.find(arm_type) is None:
+            self._acceptance.leave_out(arm_type, UNKNOWN)
+            return False
+        leads_on = filters.leads_to(arm_type) or has_hidden_types(filters)
+        is_wanted = leads_on and filters.admits(arm_id.rpartition("/")[2], entry.get("tags"))
+        if not is_wanted:
+            self._acceptance.leave_out(arm_id, NO_MATCH)
+        return is_wanted
+
+    async def _read_roots(self, kind: Kind, arm_ids: Sequence[str]) -> list[FoundResource]:
+        """The resources of one type, with ids that spell the type as the catalog does."""
+        bodies = await self._reader.read_all(kind, arm_ids)
+        found = []
+        for arm_id, body in bodies.items():
+            group = arm_id[: arm_id.casefold().index("/providers/")]
+            spelled = f"{group}/providers/{kind.arm_type}/{arm_id.rpartition('/')[2]}"
+            found.append(FoundResource(kind=kind, arm_id=spelled, owner_id=group, body=body))
+        return await self._acceptance.accept(found)
+
+    async def _find_by_id(self, arm_ids: Iterable[str]) -> list[FoundResource]:
+        """The resources that ids name. Raises SourceError for one that does not exist, or whose type has no kind."""
+        return [one for found in await asyncio.gather(*map(self._read_named, arm_ids)) for one in found]
+
+    async def _read_named(self, arm_id: str) -> list[FoundResource]:
+        kind = self._tree.find(parse_arm_type(arm_id))
+        if kind is None:
+            raise SourceError(
+                f"The catalog has no kind for {arm_id}.", hint="Run gitsync explain for the kinds that it has."
+            )
+        body = await self._reader.read(arm_id, kind.api_version)
+        if body is None:
+            raise SourceError(f"{arm_id} does not exist.", hint="Check the id, --subscription and --endpoint.")
+        return await self._acceptance.accept(
+            [FoundResource(kind=kind, arm_id=arm_id, owner_id=find_owner_id(arm_id), body=body)]
+        )
+
+
+def find_owner_id(arm_id: str) -> str:
+    """The ARM id of what owns a resource: its parent, its resource group, or what an extension extends."""
+    scope, separator, path = arm_id.rpartition("/providers/")
+    return arm_id.rsplit("/", 2)[0] if not separator or path.count("/") > 2 else scope
+
+
+def _make_unreadable(refused: RefusedListError) -> SourceError:
+    error = refused.error
+    if error.status == 403:
+        return SourceError(f"There is no right to read {refused.path}: {error.code}.", hint="Grant the role Reader.")
+    return SourceError(
+        f"{refused.path} cannot be listed: {error.code}: {error.message}", hint="Check --subscription and --endpoint."
+    )

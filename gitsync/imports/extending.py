@@ -1,0 +1,139 @@
+"""Finds extension resources: those that extend resources of any kind, such as role assignments."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from gitsync.formats.arm_path import is_below, is_same_id
+from gitsync.imports.acceptance import Acceptance
+from gitsync.imports.children import KindTree
+from gitsync.imports.descendants import make_found
+from gitsync.imports.filters import Filters
+from gitsync.imports.found import FoundResource
+from gitsync.imports.reading import Body, ResourceReader
+from gitsync.imports.sampling import asks_all, look_around, look_everywhere
+from gitsync.imports.scope import ImportScope
+from gitsync.model.facts import Kind
+
+INHERITED: Final = "inherited from above"
+ORPHAN: Final = "extends a resource that is not imported"
+
+_LISTED: Final = ("Microsoft.Authorization/roleAssignments", "Microsoft.EventGrid/eventSubscriptions")
+"""Extensions that a list of a subscription, of a group or of a resource shows, with those of all that is below it."""
+
+_ROLES: Final = "Microsoft.Authorization/roleDefinitions"
+_CUSTOM: Final = {"$filter": "type eq 'CustomRole'"}
+
+_CLUSTERS: Final = "microsoft.containerservice/managedclusters"
+_MACHINES: Final = ("microsoft.compute/virtualmachines", "microsoft.compute/virtualmachinescalesets")
+_HIDDEN: Final[Mapping[str, tuple[str, ...]]] = {
+    "Microsoft.Insights/dataCollectionRuleAssociations": (*_MACHINES, _CLUSTERS),
+    "Microsoft.Insights/diagnosticSettings": (),
+    "Microsoft.KubernetesConfiguration/extensions": (_CLUSTERS,),
+    "Microsoft.KubernetesConfiguration/fluxConfigurations": (_CLUSTERS,),
+}
+"""Extensions that only a list of the extended resource shows, and the types that have them; none stands for all."""
+
+_WITHOUT_SETTINGS: Final = frozenset(
+    {
+        "microsoft.compute/disks",
+        "microsoft.compute/images",
+        "microsoft.compute/snapshots",
+        "microsoft.insights/actiongroups",
+        "microsoft.insights/metricalerts",
+        "microsoft.insights/scheduledqueryrules",
+        "microsoft.managedidentity/userassignedidentities",
+        "microsoft.network/natgateways",
+        "microsoft.network/privateendpoints",
+        "microsoft.network/routetables",
+    }
+)
+"""Types that Azure Monitor's list of supported resources does not have: they have no diagnostic settings."""
+
+
+class Extending:
+    """The search for what extends the resources that were found before."""
+
+    def __init__(self, reader: ResourceReader, tree: KindTree, acceptance: Acceptance) -> None:
+        self._reader = reader
+        self._tree = tree
+        self._acceptance = acceptance
+
+    async def find(self, scope: ImportScope, roots: Sequence[FoundResource]) -> None:
+        """Find what extends the scope, and what is in it. `roots` are groups, and resources directly in groups."""
+        places = [scope.root] if scope.is_whole else [root.arm_id for root in roots if not _is_in(root, roots)]
+        searches = [self._find_listed(arm_type, places, scope) for arm_type in _LISTED]
+        if scope.is_whole:
+            searches.append(self._find_listed(_ROLES, places, scope, _CUSTOM))
+        searches += [self._find_hidden(arm_type, types, roots) for arm_type, types in _HIDDEN.items()]
+        await asyncio.gather(*searches)
+
+    def _choose(self, arm_type: str) -> Kind | None:
+        return self._tree.find(arm_type) if self._acceptance.filters.admits_type(arm_type) else None
+
+    async def _find_listed(
+        self, arm_type: str, places: Sequence[str], scope: ImportScope, query: Mapping[str, str] | None = None
+    ) -> None:
+        kind = self._choose(arm_type)
+        if kind is None:
+            return
+        paths = [f"{place}/providers/{kind.arm_type}" for place in places]
+        lists = await asyncio.gather(*(self._reader.try_list(path, kind, query) for path in paths))
+        found = [
+            self._place(kind, place, entry, scope)
+            for place, entries in zip(places, lists, strict=True)
+            for entry in entries
+        ]
+        await self._acceptance.accept(list({one.arm_id.casefold(): one for one in found if one}.values()))
+
+    def _place(self, kind: Kind, place: str, entry: Body, scope: ImportScope) -> FoundResource | None:
+        """An extension, with what it extends as its owner; None if that is not imported, or above the scope of the
+        list.
+        """
+        arm_id = str(entry.get("id", ""))
+        extended = arm_id[: max(arm_id.casefold().rfind("/providers/"), 0)]
+        known = self._acceptance.find(extended)
+        is_root = scope.is_whole and is_same_id(extended, scope.root)
+        if not (is_below(extended, place) or is_same_id(extended, place)):
+            self._acceptance.leave_out(arm_id, INHERITED)
+            return None
+        if not (known or is_root or self._acceptance.filters.names_type(kind.arm_type)):
+            self._acceptance.leave_out(arm_id, ORPHAN)
+            return None
+        owner = known.arm_id if known else extended
+        path = f"{owner}/providers/{kind.arm_type}/{arm_id.rpartition('/')[2]}"
+        return FoundResource(kind=kind, arm_id=path, owner_id=owner, body=entry)
+
+    async def _find_hidden(self, arm_type: str, types: tuple[str, ...], roots: Iterable[FoundResource]) -> None:
+        kind = self._choose(arm_type)
+        if kind is None:
+            return
+        by_type: dict[str, list[FoundResource]] = {}
+        for root in roots:
+            extended = root.kind.arm_type.casefold()
+            if extended in types or (not types and root.owner_id and extended not in _WITHOUT_SETTINGS):
+                by_type.setdefault(root.kind.arm_type, []).append(root)
+
+        async def look(parent: FoundResource) -> list[FoundResource]:
+            path = f"{parent.arm_id}/providers/{kind.arm_type}"
+            entries = await self._reader.try_list(path, kind)
+            listed = {f"{path}/{str(entry.get('id', '')).rpartition('/')[2]}": entry for entry in entries}
+            bodies = await self._reader.complete(kind, listed)
+            return await self._acceptance.accept(make_found(kind, bodies, parent.arm_id))
+
+        for extended in sorted(by_type):
+            if asks_all([kind], self._acceptance):
+                await look_everywhere(by_type[extended], look)
+            else:
+                await look_around(by_type[extended], look, f"{arm_type} of {extended}", self._acceptance)
+
+
+def has_hidden_types(filters: Filters) -> bool:
+    """Tell whether filters name a type that only the extended resources show."""
+    return any(map(filters.names_type, _HIDDEN))
+
+
+def _is_in(one: FoundResource, others: Iterable[FoundResource]) -> bool:
+    return any(is_below(one.arm_id, other.arm_id) for other in others if not other.owner_id)

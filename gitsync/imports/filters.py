@@ -1,0 +1,91 @@
+"""Which of the resources that exist are imported: the filters of the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any
+
+from gitsync.catalog.catalog import Catalog
+from gitsync.catalog.kind_names import find_kind
+from gitsync.errors import ConfigError
+from gitsync.formats.arm_path import is_below, is_same_id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """`types` are ARM types in lower case, `names` patterns of names in Azure, `tags` pairs of name and value (None for
+    any), `excluded` ARM ids, ARM types or patterns of names. An empty filter admits everything.
+
+    Names and tags decide about a resource directly in a resource group, and so about all below it; types about each.
+    """
+
+    types: frozenset[str] = frozenset()
+    names: tuple[str, ...] = ()
+    tags: Mapping[str, str | None] = field(default_factory=dict)
+    excluded: tuple[str, ...] = ()
+
+    def admits(self, name: str, tags: Any) -> bool:
+        """Tell whether the filters by name and by tag admit a resource that is directly in a group."""
+        shown = tags if isinstance(tags, Mapping) else {}
+        by_name = not self.names or any(_matches(name, pattern) for pattern in self.names)
+        return by_name and all(tag in shown and value in {None, shown[tag]} for tag, value in self.tags.items())
+
+    def admits_type(self, arm_type: str) -> bool:
+        return not self.types or arm_type.casefold() in self.types
+
+    def leads_to(self, arm_type: str) -> bool:
+        """Tell whether a type, or one below it, is admitted."""
+        prefix = f"{arm_type.casefold()}/"
+        return self.admits_type(arm_type) or any(wanted.startswith(prefix) for wanted in self.types)
+
+    def names_type(self, arm_type: str) -> bool:
+        return arm_type.casefold() in self.types
+
+    def excludes(self, arm_id: str, arm_type: str) -> bool:
+        name = arm_id.rpartition("/")[2]
+        return any(
+            is_same_id(arm_id, one) or is_below(arm_id, one)
+            if one.startswith("/")
+            else one.casefold() == arm_type.casefold() or _matches(name, one)
+            for one in self.excluded
+        )
+
+
+def make_filters(
+    types: Iterable[str], names: Iterable[str], tags: Iterable[str], excluded: Iterable[str], catalog: Catalog
+) -> Filters:
+    """Read the filters as typed: a type is an ARM type or a kind. ConfigError for a type that the catalog lacks."""
+    pairs = (tag.partition("=") for tag in tags)
+    return Filters(
+        types=frozenset(find_type(text, catalog).casefold() for text in types),
+        names=tuple(names),
+        tags={name: value if equals else None for name, equals, value in pairs},
+        excluded=tuple(find_type(text, catalog) if _is_kind(text, catalog) else text for text in excluded),
+    )
+
+
+def find_type(text: str, catalog: Catalog) -> str:
+    """The ARM type that an ARM type or a kind names. ConfigError if the catalog does not have it."""
+    home = catalog.home_of(text)
+    if home:
+        return catalog.arm_type(*home) or text
+    if "/" in text and "." in text.partition("/")[0] and not text.partition("/")[0].endswith(".azure.com"):
+        raise ConfigError(f"The catalog has no kind for the type {text}.", hint="Run gitsync explain for all kinds.")
+    return find_kind(text, catalog).kind.arm_type
+
+
+def _is_kind(text: str, catalog: Catalog) -> bool:
+    """Tell whether a text names a type or a kind; otherwise it is an id or a pattern of names."""
+    if text.startswith("/") or "*" in text:
+        return False
+    try:
+        find_type(text, catalog)
+    except ConfigError:
+        return False
+    return True
+
+
+def _matches(name: str, pattern: str) -> bool:
+    return fnmatchcase(name.casefold(), pattern.casefold())

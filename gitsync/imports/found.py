@@ -1,0 +1,48 @@
+"""What an import found in Azure, and what it leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from gitsync.model.facts import Kind
+
+GROUPS: Final = "Microsoft.Resources/resourceGroups"
+
+UNKNOWN: Final = "type without a kind"
+"""Why a type is left out that the catalog does not have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundResource:
+    """A resource as Azure shows it. `owner_id` is the ARM id of what owns it: its parent, its resource group, or the
+    scope of an extension; "" for a resource group.
+    """
+
+    kind: Kind
+    arm_id: str
+    owner_id: str
+    body: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        """Its name in Azure."""
+        return self.arm_id.rpartition("/")[2]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class LeftOut:
+    """A resource, or all resources of a type (`subject`), without a manifest, and the reason."""
+
+    reason: str
+    subject: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """What was found, sorted by ARM id. `unread` says which collections were not asked for, or refused."""
+
+    resources: tuple[FoundResource, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    unread: tuple[str, ...] = ()

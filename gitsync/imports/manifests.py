@@ -1,0 +1,118 @@
+"""Manifests of what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from gitsync.catalog.azure_values import find_azure_values
+from gitsync.imports.azure_made import is_unset
+from gitsync.imports.children import is_separate, list_embedding
+from gitsync.imports.conversion import Conversion, ConvertedSpec, convert_body
+from gitsync.imports.found import FoundResource
+from gitsync.imports.names import Taken, name_manifests
+from gitsync.imports.references import ManifestIndex
+from gitsync.model.gvk import Key
+from gitsync.model.policy import RECONCILE_POLICY, Policy
+from gitsync.model.template import SecretHole, SecretMapHole
+from gitsync.request.body import convert
+from gitsync.request.holes import find_holes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedManifest:
+    """A manifest and what it was made of. `secrets` are the values that are still to be provided: name and key of a
+    Secret, "" for all its keys. `unfit` are places in the body with values that the kind does not allow.
+    """
+
+    key: Key
+    document: Mapping[str, Any]
+    resource: FoundResource
+    secrets: tuple[tuple[str, str], ...] = ()
+    unfit: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManifestStyle:
+    """How manifests are made. `namespace` is theirs, and written into them if it `is_explicit`. `is_full` keeps what
+    Azure sets by itself. `existing` are the keys of manifests that are there already, by ARM id.
+    """
+
+    existing: Mapping[str, Key]
+    policy: Policy = Policy.DETACH_ON_DELETE
+    namespace: str
+    is_explicit: bool = False
+    is_full: bool = False
+
+
+def make_manifests(resources: Sequence[FoundResource], style: ManifestStyle) -> tuple[ImportedManifest, ...]:
+    """A manifest of each resource, in the order of the resources."""
+    namespace = style.namespace
+    near = {arm_id: key for arm_id, key in style.existing.items() if key.namespace == namespace}
+    taken: Taken = {(key.group, key.kind, key.name) for key in near.values()}
+    names = name_manifests(resources, taken)
+    keys = {one.arm_id: Key(one.kind.gvk.group, one.kind.gvk.kind, namespace, names[one.arm_id]) for one in resources}
+    index = ManifestIndex({**near, **keys})
+    return tuple(_make_manifest(one, keys[one.arm_id], index, style) for one in resources)
+
+
+def is_as_made(resource: FoundResource) -> bool:
+    """Tell whether a resource of a fixed name is as Azure made it with its parent: no one has set anything."""
+    if resource.kind.fixed_azure_name is None:
+        return False
+    fields = _convert(resource, ManifestIndex({}), "", is_full=False).fields
+    return is_unset(resource.kind.arm_type, fields)
+
+
+def _make_manifest(resource: FoundResource, key: Key, index: ManifestIndex, style: ManifestStyle) -> ImportedManifest:
+    secret = f"{key.name}-{key.kind.lower()}"
+    converted = _convert(resource, index, secret, is_full=style.is_full)
+    spec = {**dict(_list_identity(resource, key, index)), **converted.fields}
+    metadata: dict[str, Any] = {"name": key.name}
+    if style.is_explicit:
+        metadata["namespace"] = key.namespace
+    if style.policy is not Policy.MANAGE:
+        metadata["annotations"] = {RECONCILE_POLICY: style.policy.value}
+    gvk = resource.kind.gvk
+    return ImportedManifest(
+        key=key,
+        document={"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": metadata, "spec": spec},
+        resource=resource,
+        secrets=tuple(_list_secrets(resource, converted, key.namespace)),
+        unfit=converted.unfit,
+    )
+
+
+def _convert(resource: FoundResource, index: ManifestIndex, secret: str, *, is_full: bool) -> ConvertedSpec:
+    values = find_azure_values(resource.kind.arm_type)
+    conversion = Conversion(
+        refer=index.refer,
+        refer_to_role=index.refer_to_role,
+        is_azures_own=(lambda _path, _value: False) if is_full else values.is_own,
+        left_out=list_embedding(resource.kind.arm_type),
+        is_separate=partial(is_separate, resource.kind.arm_type),
+        secret=secret,
+    )
+    return convert_body(resource.kind, resource.body, conversion)
+
+
+def _list_identity(resource: FoundResource, key: Key, index: ManifestIndex) -> Iterator[tuple[str, Any]]:
+    """The fields that say which resource it is: its name in Azure if that differs, and its owner."""
+    if resource.kind.fixed_azure_name is None and resource.name != key.name:
+        yield "azureName", resource.name
+    if resource.kind.has_owner:
+        yield "owner", index.own(resource.kind, resource.owner_id)
+
+
+def _list_secrets(resource: FoundResource, converted: ConvertedSpec, namespace: str) -> Iterator[tuple[str, str]]:
+    body = convert(resource.kind, converted.fields, resource.name, namespace).body
+    for hole in find_holes(body):
+        match hole:
+            case SecretHole(name, key):
+                yield name, key
+            case SecretMapHole(name):
+                yield name, ""
+            case _:
+                pass

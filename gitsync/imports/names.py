@@ -1,0 +1,115 @@
+"""Names of manifests: legal in Kubernetes, readable, unique, and the same in every import.
+
+The name in Azure, in lower case. A child has the name of its parent before its own, unless its own is one that Azure
+fixes (`default`). Where two resources of one kind would have the same name, both get the name of their resource group
+before it, or of their subscription; the last resort is a part of a digest of the ARM id.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Final
+
+from gitsync.catalog.roles import name_built_in_role
+from gitsync.formats.arm_path import find_resource_group, find_subscription
+from gitsync.imports.conversion import find_value
+from gitsync.imports.found import FoundResource
+from gitsync.model.facts import Scope
+
+MOST: Final = 253
+"""Characters of a name in Kubernetes (RFC 1123)."""
+
+_ILLEGAL: Final = re.compile(r"[^-.a-z0-9]+")
+_APEX: Final = "apex"
+"""For `@`, the record of the zone itself."""
+
+_ASSIGNMENT: Final = "microsoft.authorization/roleassignments"
+_DIGITS: Final = 8
+
+Taken = Collection[tuple[str, str, str]]
+"""Group, kind and name of manifests that exist."""
+
+
+def name_manifests(resources: Sequence[FoundResource], taken: Taken = ()) -> dict[str, str]:
+    """The name of each resource, by its ARM id. No name is among those that are `taken`."""
+    names: dict[str, str] = {}
+    open_ones = {one.arm_id: one for one in sorted(resources, key=lambda one: one.arm_id.casefold())}
+    used = set(taken)
+    for make in _FORMS:
+        plain = {one.arm_id: _clean(make(one, open_ones)) for one in open_ones.values() if one.arm_id not in names}
+        counts = Counter((*_identify(open_ones[arm_id]), name) for arm_id, name in plain.items())
+        for arm_id, name in plain.items():
+            key = (*_identify(open_ones[arm_id]), name)
+            if counts[key] == 1 and key not in used and len(name) <= MOST:
+                names[arm_id] = name
+        used |= {(*_identify(open_ones[arm_id]), name) for arm_id, name in names.items()}
+    return names
+
+
+def _identify(one: FoundResource) -> tuple[str, str]:
+    return one.kind.gvk.group, one.kind.gvk.kind
+
+
+def _name_plainly(one: FoundResource, known: Mapping[str, FoundResource]) -> str:
+    """The name by parents: `hub-firewall` for a subnet, `shop.example-www` for a record."""
+    own = "" if one.kind.fixed_azure_name else _name_itself(one)
+    is_child = one.kind.arm_type.count("/") > 1 or one.kind.scope is Scope.EXTENSION
+    if not is_child:
+        return own or one.name
+    owner = known.get(one.owner_id)
+    before = _name_plainly(owner, known) if owner else _name_id(one.owner_id)
+    return "-".join(filter(None, (before, own)))
+
+
+def _name_itself(one: FoundResource) -> str:
+    if one.kind.arm_type.casefold() != _ASSIGNMENT:
+        return one.name
+    role = find_value(one.body, ("properties", "roleDefinitionId"))
+    known = name_built_in_role(role) if isinstance(role, str) else None
+    return f"{known.replace(' ', '-') if known else 'role'}-{one.name[:_DIGITS]}"
+
+
+def _name_id(arm_id: str) -> str:
+    """The name of an owner without a manifest, from its id: the names below its resource group."""
+    _, separator, path = arm_id.partition("/providers/")
+    if not separator:
+        return find_resource_group(arm_id) or "subscription"
+    names = [name for name in path.split("/")[2::2] if name.casefold() not in {"default", "current"}]
+    return "-".join(names)
+
+
+def _name_by_group(one: FoundResource, known: Mapping[str, FoundResource]) -> str:
+    return "-".join(filter(None, (find_resource_group(one.arm_id), _name_plainly(one, known))))
+
+
+def _name_by_subscription(one: FoundResource, known: Mapping[str, FoundResource]) -> str:
+    return "-".join(filter(None, (find_subscription(one.arm_id), _name_by_group(one, known))))
+
+
+def _name_by_digest(one: FoundResource, known: Mapping[str, FoundResource]) -> str:
+    digest = hashlib.sha256(one.arm_id.casefold().encode()).hexdigest()[:_DIGITS]
+    return f"{_clean(_name_plainly(one, known))[: MOST - _DIGITS - 1]}-{digest}"
+
+
+_FORMS: Final[tuple[Callable[[FoundResource, Mapping[str, FoundResource]], str], ...]] = (
+    _name_plainly,
+    _name_by_group,
+    _name_by_subscription,
+    _name_by_digest,
+)
+"""From the shortest to the one that is always unique."""
+
+
+def _clean(name: str) -> str:
+    """A name as Kubernetes allows it: `@` and `*` as words, other characters as dashes."""
+    text = re.sub(r"(?<![^-])@(?![^-])", _APEX, name).replace("*", "wildcard")
+    text = _ILLEGAL.sub("-", text.casefold())
+    return re.sub(r"-*\.[-.]*", ".", re.sub(r"-{2,}", "-", text)).strip("-.") or "unnamed"
+
+
+def clean_name(name: Any) -> str:
+    """A text as a part of a name or of a path."""
+    return _clean(str(name))

@@ -1,0 +1,155 @@
+"""Reads resources by lists, and one by one where a list does not do.
+
+A list of a type is believed only if one of its entries, read by itself, shows the same: some providers leave out
+properties in lists. Otherwise every resource of the type is read by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, Protocol
+
+from gitsync.arm.http.pages import is_refusal
+from gitsync.catalog.collections import find_collections
+from gitsync.errors import ArmError
+from gitsync.formats.arm_path import find_resource_group
+from gitsync.imports.conversion import Conversion, convert_body
+from gitsync.model.facts import Kind, ListLevel
+from gitsync.model.live import Live
+
+Body = Mapping[str, Any]
+
+FORBIDDEN: Final = 403
+ABSENT: Final = 404
+NO_RIGHT: Final = "no right to read it"
+
+MOST_GROUP_LISTS: Final = 3
+"""Lists of resource groups that are asked for before one of the whole subscription takes their place."""
+
+
+class ReadsLists(Protocol):
+    """The calls to Azure: reads only."""
+
+    async def get(self, arm_id: str, api_version: str) -> Live | None: ...
+
+    async def list(self, path: str, api_version: str, query: Mapping[str, str] | None = None) -> list[Body]: ...
+
+
+class RefusedListError(Exception):
+    """Azure offers no such list, or not to this identity. `error` says which."""
+
+    def __init__(self, path: str, error: ArmError) -> None:
+        super().__init__(path)
+        self.path = path
+        self.error = error
+
+
+class ResourceReader:
+    """All reads of one import. `count` receives how many reads began, and how many ended; `note` what was refused."""
+
+    def __init__(self, azure: ReadsLists, count: Callable[[int, int], None], note: Callable[[str], None]) -> None:
+        self._azure = azure
+        self._count = count
+        self._note = note
+        self._checks: dict[str, asyncio.Task[bool]] = {}
+
+    async def read(self, arm_id: str, api_version: str) -> Body | None:
+        """A resource; None if it does not exist. Raises ArmError."""
+        self._count(1, 0)
+        live = await self._azure.get(arm_id, api_version)
+        self._count(0, 1)
+        return live.body if live else None
+
+    async def try_read(self, arm_id: str, api_version: str) -> Body | None:
+        """A resource; None if it does not exist, and for one that is refused, which is noted. Raises ArmError if there
+        is no answer.
+        """
+        try:
+            return await self.read(arm_id, api_version)
+        except ArmError as error:
+            if not _is_refused(error):
+                raise
+            self._note_refusal(arm_id, error)
+            return None
+
+    async def read_list(self, path: str, api_version: str, query: Mapping[str, str] | None = None) -> list[Body]:
+        """The entries of a list. Raises RefusedListError if it is refused, and ArmError if there is no answer."""
+        self._count(1, 0)
+        try:
+            return await self._azure.list(path, api_version, query)
+        except ArmError as error:
+            if _is_refused(error):
+                raise RefusedListError(path, error) from error
+            raise
+        finally:
+            self._count(0, 1)
+
+    async def try_list(self, path: str, kind: Kind, query: Mapping[str, str] | None = None) -> list[Body]:
+        """The entries of a list; of a refused one none, which is noted unless nothing of the kind can be there."""
+        try:
+            return await self.read_list(path, kind.api_version, query)
+        except RefusedListError as refused:
+            self._note_refusal(path, refused.error)
+            return []
+
+    def _note_refusal(self, path: str, error: ArmError) -> None:
+        if error.status == FORBIDDEN:
+            self._note(f"{path}: {error.code}, {NO_RIGHT}")
+        elif error.status != ABSENT:
+            self._note(f"{path}: refused by Azure ({error.code})")
+
+    async def read_all(self, kind: Kind, arm_ids: Sequence[str]) -> dict[str, Body]:
+        """The resources of one kind by their ids, from as few requests as their lists allow."""
+        listed: dict[str, Body] = {}
+        for path in _choose_lists(kind, arm_ids):
+            try:
+                entries = await self.read_list(path, kind.api_version)
+            except RefusedListError:
+                break
+            listed |= {str(entry.get("id", "")).casefold(): entry for entry in entries}
+        known = {arm_id: listed[arm_id.casefold()] for arm_id in arm_ids if arm_id.casefold() in listed}
+        return await self.complete(kind, known, [arm_id for arm_id in arm_ids if arm_id not in known])
+
+    async def complete(self, kind: Kind, listed: Mapping[str, Body], others: Iterable[str] = ()) -> dict[str, Body]:
+        """The bodies of listed resources by their ids: those of the list, if it is whole. `others` are read one by
+        one. Resources that are gone are left out.
+        """
+        is_whole = not listed or await self._check(kind, *next(iter(listed.items())))
+        wanted = [*others, *(() if is_whole else listed)]
+        bodies = await asyncio.gather(*(self.try_read(arm_id, kind.api_version) for arm_id in wanted))
+        read = {arm_id: body for arm_id, body in zip(wanted, bodies, strict=True) if body is not None}
+        return {**(listed if is_whole else {}), **read}
+
+    async def _check(self, kind: Kind, arm_id: str, entry: Body) -> bool:
+        """Tell whether lists of a kind are whole: asked once for each kind, by its first resource."""
+        if kind.arm_type not in self._checks:
+            self._checks[kind.arm_type] = asyncio.create_task(self._is_whole(kind, arm_id, entry))
+        return await self._checks[kind.arm_type]
+
+    async def _is_whole(self, kind: Kind, arm_id: str, entry: Body) -> bool:
+        body = await self.try_read(arm_id, kind.api_version)
+        return body is not None and _list_settings(kind, body) == _list_settings(kind, entry)
+
+
+def _is_refused(error: ArmError) -> bool:
+    """Tell whether asking again would not help; services answer with various codes for what an account lacks."""
+    return is_refusal(error) or 400 <= error.status < 500
+
+
+def _list_settings(kind: Kind, body: Body) -> Mapping[str, Any]:
+    return convert_body(kind, body, Conversion(refer=lambda arm_id: {"armId": arm_id.casefold()})).fields
+
+
+def _choose_lists(kind: Kind, arm_ids: Sequence[str]) -> list[str]:
+    """The lists that show resources of a kind: of their groups if those are few, else of the subscription; none if
+    reading them one by one takes no more requests.
+    """
+    groups = {(find_resource_group(arm_id) or "").casefold(): arm_id for arm_id in arm_ids}
+    lists = sorted(
+        {one for arm_id in groups.values() for one in find_collections(kind, arm_id)}, key=lambda one: one.path
+    )
+    by_group = [one.path for one in lists if one.level is ListLevel.GROUP]
+    by_subscription = [one.path for one in lists if one.level is ListLevel.SUBSCRIPTION]
+    chosen = by_subscription if by_subscription and not 0 < len(by_group) <= MOST_GROUP_LISTS else by_group
+    return chosen if len(chosen) < len(arm_ids) else []

@@ -1,0 +1,170 @@
+"""What an import did, as text and as JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gitsync.imports.found import LeftOut
+from gitsync.imports.manifests import ImportedManifest
+from gitsync.imports.proof import ImportProof
+from gitsync.imports.reading import NO_RIGHT
+from gitsync.report.escape import format_value
+from gitsync.report.headline import format_plural
+from gitsync.report.json import build_problem
+
+_LONGEST_LIST = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportReport:
+    """`files` are the manifests by path; `proofs` has one for each. `skipped` are ARM ids that a manifest stood for
+    before. `unread` are collections that were not asked for, or refused. `requests` is their number.
+    """
+
+    folder: str
+    files: Mapping[str, list[ImportedManifest]]
+    proofs: tuple[ImportProof, ...]
+    skipped: tuple[str, ...]
+    left_out: tuple[LeftOut, ...]
+    unread: tuple[str, ...]
+    requests: int
+
+    @property
+    def proven(self) -> int:
+        return sum(proof.holds for proof in self.proofs)
+
+    @property
+    def exit_code(self) -> int:
+        """1 if a manifest is wrong or differs, or if something could not be read."""
+        is_refused = any(is_refusal(line) for line in self.unread)
+        return 0 if self.proven == len(self.proofs) and not is_refused else 1
+
+
+def is_refusal(line: str) -> bool:
+    return line.endswith(NO_RIGHT)
+
+
+def format_lines(report: ImportReport) -> Iterator[str]:
+    """The report as text."""
+    yield from _format_files(report)
+    yield from _format_left_out(report)
+    yield from _format_list("Not read:", report.unread)
+    yield from _format_list("To be provided before a sync needs it:", _list_secrets(report))
+    yield from _format_list("Values that the kind does not allow, left out:", _list_unfit(report))
+    yield from _format_list("Not as in Azure:", [line for proof in report.proofs for line in _describe(proof)])
+    yield _format_summary(report)
+
+
+def _format_files(report: ImportReport) -> Iterator[str]:
+    if not report.files:
+        return
+    width = max(map(len, report.files))
+    yield f"Written to {report.folder}:"
+    for path, manifests in report.files.items():
+        kinds = Counter(one.key.kind for one in manifests)
+        yield f"  {path:<{width}}  {', '.join(_format_kind(kind, count) for kind, count in kinds.items())}"
+    yield ""
+
+
+def _format_kind(kind: str, count: int) -> str:
+    return kind if count == 1 else f"{count} {kind}"
+
+
+def _format_left_out(report: ImportReport) -> Iterator[str]:
+    reasons: dict[str, list[str]] = {}
+    for one in report.left_out:
+        reasons.setdefault(one.reason, []).append(one.subject)
+    if report.skipped:
+        reasons["a manifest stands for it already"] = list(report.skipped)
+    rows = [f"{len(subjects):>5}  {reason}{_name_types(subjects)}" for reason, subjects in sorted(reasons.items())]
+    yield from _format_list("Left out:", rows)
+
+
+def _name_types(subjects: list[str]) -> str:
+    """The names of types, which are the subjects of some reasons; ids are in the JSON."""
+    types = [subject for subject in subjects if not subject.startswith("/")]
+    more = [f"{len(types) - _LONGEST_LIST} more"] if len(types) > _LONGEST_LIST else []
+    return f": {', '.join([*types[:_LONGEST_LIST], *more])}" if types else ""
+
+
+def _format_list(title: str, rows: Any) -> Iterator[str]:
+    rows = list(rows)
+    if rows:
+        yield title
+        yield from (f"  {row}" for row in rows)
+        yield ""
+
+
+def _list_secrets(report: ImportReport) -> list[str]:
+    return [
+        f"Secret {name}, {f'key {key}' if key else 'all keys'}: {path}, {one.key.kind}/{one.key.name}"
+        for path, manifests in report.files.items()
+        for one in manifests
+        for name, key in one.secrets
+    ]
+
+
+def _list_unfit(report: ImportReport) -> list[str]:
+    return [
+        f"{one.key.kind}/{one.key.name}: {place}"
+        for manifests in report.files.values()
+        for one in manifests
+        for place in one.unfit
+    ]
+
+
+def _describe(proof: ImportProof) -> Iterator[str]:
+    name = f"{proof.key.kind}/{proof.key.name}"
+    for problem in proof.problems:
+        place = f" {problem.field}" if problem.field else ""
+        yield f"{name}: {problem.code}{place}: {problem.message} {problem.hint}".rstrip()
+    for difference in proof.differences:
+        shown, asked = format_value(difference.live), format_value(difference.desired)
+        yield f"{name}: {difference.path}: {shown} in Azure, {asked} in the manifest ({difference.rule})"
+
+
+def _format_summary(report: ImportReport) -> str:
+    count = len(report.proofs)
+    each = f" ({report.requests / count:.2f} a resource)" if count else ""
+    proven = f"{report.proven} with nothing to change"
+    return f"{format_plural(count, 'resource')} imported, {proven}; {format_plural(report.requests, 'request')}{each}."
+
+
+def build_document(report: ImportReport) -> dict[str, Any]:
+    """The report as plain JSON."""
+    proofs = {proof.key: proof for proof in report.proofs}
+    return {
+        "folder": report.folder,
+        "imported": len(report.proofs),
+        "nothingToChange": report.proven,
+        "requests": report.requests,
+        "exitCode": report.exit_code,
+        "files": [
+            {"path": path, "resources": [_build_resource(one, proofs[one.key]) for one in manifests]}
+            for path, manifests in report.files.items()
+        ],
+        "skipped": list(report.skipped),
+        "leftOut": [{"reason": one.reason, "subject": one.subject} for one in report.left_out],
+        "unread": list(report.unread),
+    }
+
+
+def _build_resource(one: ImportedManifest, proof: ImportProof) -> dict[str, Any]:
+    return {
+        "apiVersion": one.resource.kind.gvk.api_version,
+        "kind": one.key.kind,
+        "namespace": one.key.namespace,
+        "name": one.key.name,
+        "armId": one.resource.arm_id,
+        "armApiVersion": one.resource.kind.api_version,
+        "secrets": [{"name": name, "key": key or None} for name, key in one.secrets],
+        "leftOut": list(one.unfit),
+        "problems": [build_problem(problem) for problem in proof.problems],
+        "differences": [
+            {"path": each.path, "desired": each.desired, "live": each.live, "rule": each.rule}
+            for each in proof.differences
+        ],
+    }

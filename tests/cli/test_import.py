@@ -1,0 +1,307 @@
+"""`gitsync import`: from what exists in Azure to manifests, over a real socket."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import aiohttp
+import pytest
+from command_line import SUBSCRIPTION, azure, gitsync
+from world import World
+
+from gitsync.catalog.catalog import open_catalog
+from gitsync.emulator.faults import Canned, FaultRule, Match
+from gitsync.emulator.http.call import ListFault
+from gitsync.emulator.http.server import Emulator
+from gitsync.emulator.settings import EmulatorSettings, Timing
+from gitsync.emulator.state.store import MemoryStore
+from gitsync.imports.children import KindTree
+from gitsync.validation.references import parse_arm_type
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "manifests"
+ROOT = f"/subscriptions/{SUBSCRIPTION}/resourceGroups"
+TREE = KindTree(open_catalog())
+
+
+def fill(bodies):
+    """A store with resources as they were PUT, by their ids."""
+    store = MemoryStore()
+
+    async def put():
+        settings = EmulatorSettings(limits=None, operations=Timing(polls=0))
+        async with Emulator(settings, store) as emulator, aiohttp.ClientSession() as session:
+            for arm_id, body in bodies.items():
+                version = TREE.find(parse_arm_type(arm_id)).api_version
+                async with session.put(f"{emulator.url}{arm_id}?api-version={version}", json=body) as answer:
+                    assert answer.status < 300, await answer.text()
+
+    asyncio.run(put())
+    return store
+
+
+def make_estate(groups, containers=2):
+    """Resource groups with a network of three subnets, and an account with containers."""
+    bodies = {}
+    for number in range(groups):
+        group = f"{ROOT}/g{number:02}"
+        bodies[group] = {"location": "westeurope", "tags": {"number": str(number)}}
+        network = f"{group}/providers/Microsoft.Network/virtualNetworks/hub"
+        subnets = [{"name": f"s{place}", "properties": {"addressPrefix": f"10.0.{place}.0/24"}} for place in range(3)]
+        bodies[network] = {
+            "location": "westeurope",
+            "properties": {"addressSpace": {"addressPrefixes": ["10.0.0.0/16"]}, "subnets": subnets},
+        }
+        account = f"{group}/providers/Microsoft.Storage/storageAccounts/acc{number:02}"
+        bodies[account] = {"location": "westeurope", "kind": "StorageV2", "sku": {"name": "Standard_LRS"}}
+        for place in range(containers):
+            bodies[f"{account}/blobServices/default/containers/con{place}"] = {"properties": {"publicAccess": "Blob"}}
+    return bodies
+
+
+SMALL = make_estate(1)
+(GROUP, NETWORK, ACCOUNT, *_) = SMALL
+
+
+@pytest.fixture(scope="module")
+def small():
+    return fill(SMALL)
+
+
+def run_import(store, folder, *arguments, rules=(), **settings):
+    with azure(store, rules=tuple(rules), **settings) as served:
+        done = gitsync("import", *arguments, folder=folder, **served.variables)
+        assert {method for method, _, _ in served.sent()} <= {"GET"}, "an import only reads"
+        return done, len(served.sent())
+
+
+def read_all(folder):
+    return {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*.yaml")}
+
+
+def test_the_landing_zone_comes_back_as_it_was(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    world = World(tmp_path / "a")
+    files = {path.relative_to(EXAMPLES).as_posix(): path.read_text() for path in EXAMPLES.rglob("*.yaml")}
+    world.says_files(files).sync()
+    done, _ = run_import(world.store, tmp_path, "--out", "out")
+    assert done.code == 0, done.out + done.err
+    assert "65 resources imported, 65 with nothing to change" in done.out
+
+    other = World(tmp_path / "b")
+    other.store = world.store
+    report = other.says_files(read_all(tmp_path / "out")).plan()
+    assert {(one.verdict.value, one.action.value) for one in report.results} == {("adopt", "none")}
+    assert not [one for one in report.results if one.differences or one.unverified]
+    assert other.writes == []
+
+    asked, imported = (render(tmp_path / one) for one in ("a/repository", "out"))
+    assert len(imported) == len(asked) == 65
+    lost = [
+        (arm_id, path)
+        for arm_id, body in asked.items()
+        for path, value in list_leaves(body)
+        if "<configmap" not in f"{arm_id}{value}" and dict(list_leaves(imported[arm_id])).get(path) != value.casefold()
+    ]
+    assert lost == []
+
+
+def render(folder):
+    out = gitsync("render", str(folder), "--output=json", "--subscription", SUBSCRIPTION, folder=folder).out
+    return {one["armId"].casefold(): one["body"] for one in json.loads(out)["resources"]}
+
+
+def list_leaves(value, path=()):
+    if isinstance(value, dict):
+        return [leaf for key, member in value.items() for leaf in list_leaves(member, (*path, key))]
+    if isinstance(value, list):
+        return [leaf for place, entry in enumerate(value) for leaf in list_leaves(entry, (*path, place))]
+    return [(path, str(value).casefold())]
+
+
+def test_nothing_is_overwritten_and_what_has_a_manifest_is_skipped(small, tmp_path):
+    out = tmp_path / "out"
+    first, _ = run_import(small, tmp_path, "--out", "out", "--type", "VirtualNetwork", "--type", "ResourceGroup")
+    assert first.code == 0, first.out + first.err
+    before = read_all(out)
+    assert set(before) == {"g00/network.yaml", "g00/resource-group.yaml"}
+    second, _ = run_import(small, tmp_path, "--out", "out", "--output", "json")
+    assert second.code == 0, second.out + second.err
+    report = json.loads(second.out)
+    assert report["skipped"] == [GROUP, NETWORK]
+    after = read_all(out)
+    assert {path: after[path] for path in before} == before
+    assert "name: hub\n" in after["g00/network-2.yaml"], "subnets name their network by its manifest"
+    third, _ = run_import(small, tmp_path, "--out", "out")
+    assert "0 resources imported" in third.out
+    assert read_all(out) == after
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kinds", "why"),
+    [
+        ((NETWORK,), {"VirtualNetwork": 1, "VirtualNetworksSubnet": 3}, "a resource with what is below it"),
+        ((GROUP, "--exclude", "StorageAccount"), {"ResourceGroup": 1, "VirtualNetwork": 1, "VirtualNetworksSubnet": 3},
+         "a type and all below it"),
+        (("--resource-group", "G00", "--type", "StorageAccountsBlobServicesContainer"),
+         {"StorageAccountsBlobServicesContainer": 2}, "one kind, whose owners stay out"),
+        (("--name", "acc*", "--layout", "resource", "--policy", "skip", "--full"),
+         {"StorageAccount": 1, "StorageAccountsBlobService": 1, "StorageAccountsBlobServicesContainer": 2,
+          "StorageAccountsFileService": 1, "StorageAccountsQueueService": 1, "StorageAccountsTableService": 1},
+         "names of resources in groups, and all that Azure made"),
+        (("--tag", "number=0"), {"ResourceGroup": 1}, "tags"),
+    ],
+)  # fmt: skip
+def test_what_an_import_selects(small, tmp_path, arguments, kinds, why):
+    done, _ = run_import(small, tmp_path, *arguments, "--out", "out", "--output", "json")
+    found = read_kinds(done)
+    assert {kind: found.count(kind) for kind in found} == kinds, why
+
+
+def read_kinds(done):
+    assert done.code == 0, done.out + done.err
+    return [one["kind"] for file in json.loads(done.out)["files"] for one in file["resources"]]
+
+
+ROLE = f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Authorization/roleDefinitions/acdd72a7-3385-48ef-bd42-f606fba81ae7"
+ASSIGNMENT = {"properties": {"principalId": "11111111-1111-4111-8111-111111111111", "roleDefinitionId": ROLE}}
+SETTINGS = {"properties": {"workspaceId": f"{GROUP}/providers/Microsoft.OperationalInsights/workspaces/logs"}}
+ZONE = f"{GROUP}/providers/Microsoft.Network/dnsZones/shop.contoso.example"
+RECORD = {"properties": {"TTL": 60, "ARecords": [{"ipv4Address": "192.0.2.1"}]}}
+
+
+def test_extensions_come_with_what_they_extend(tmp_path):
+    extensions = {
+        f"{NETWORK}/providers/Microsoft.Insights/diagnosticSettings/audit": SETTINGS,
+        f"{NETWORK}/providers/Microsoft.Authorization/roleAssignments/0a1b5d2c-a08f-55af-a14e-fa97442cba25": ASSIGNMENT,
+        f"{ROLE.partition('/providers/')[0]}/providers/Microsoft.Authorization/roleAssignments/"
+        "9a1b5d2c-a08f-55af-a14e-fa97442cba25": ASSIGNMENT,
+    }
+    store = fill({GROUP: SMALL[GROUP], NETWORK: SMALL[NETWORK], **extensions})
+    for number, (arguments, settings, assignments) in enumerate(
+        [((), 1, 2), ((NETWORK,), 1, 1), (("--type", "DiagnosticSetting"), 1, 0), (("--type", "RoleAssignment"), 0, 2)]
+    ):
+        done, _ = run_import(store, tmp_path, *arguments, "--out", f"out{number}", "--output", "json")
+        kinds = read_kinds(done)
+        assert (kinds.count("DiagnosticSetting"), kinds.count("RoleAssignment")) == (settings, assignments), arguments
+        inherited = [one for one in json.loads(done.out)["leftOut"] if one["reason"] == "inherited from above"]
+        assert len(inherited) == (arguments == (NETWORK,))
+
+
+def test_what_azure_makes_stays_out_and_a_zone_is_read_by_one_list(tmp_path):
+    managed = f"{ROOT}/managed"
+    store = fill(
+        {
+            GROUP: SMALL[GROUP],
+            managed: {"location": "westeurope", "managedBy": f"{GROUP}/providers/Microsoft.Databricks/workspaces/w"},
+            f"{managed}/providers/Microsoft.Network/virtualNetworks/workers": SMALL[NETWORK],
+            ZONE: {"location": "global"},
+            f"{ZONE}/A/@": RECORD,
+            f"{ZONE}/A/www": RECORD,
+            f"{ZONE}/NS/@": {"properties": {"TTL": 60, "NSRecords": [{"nsdname": "ns1.example."}]}},
+        }
+    )
+    with azure(store) as served:
+        done = gitsync("import", "--out", "out", "--output", "json", folder=tmp_path, **served.variables)
+        lists = [path for _, path, _ in served.sent() if path.startswith(f"{ZONE}/")]
+    assert lists.count(f"{ZONE}/recordsets") == 1
+    assert sorted(read_kinds(done)) == ["DnsZone", "DnsZonesARecord", "DnsZonesARecord", "ResourceGroup"]
+    assert "name: shop.contoso.example-apex" in (tmp_path / "out/g00/dns.yaml").read_text()
+    reasons = {one["subject"]: one["reason"] for one in json.loads(done.out)["leftOut"]}
+    assert reasons[managed] == "resource group that Azure manages"
+    assert reasons[f"{ZONE}/NS/@"] == "made by Azure"
+
+
+def test_a_list_that_leaves_out_properties_is_not_believed(small, tmp_path):
+    trimmed = FaultRule(match=Match(lists=True), list_fault=ListFault(trim=("/properties/publicAccess", "/kind")))
+    for name, rules in (("whole", ()), ("trimmed", (trimmed,))):
+        done, _ = run_import(small, tmp_path, "--out", name, rules=rules)
+        assert done.code == 0, done.out + done.err
+    assert read_all(tmp_path / "whole") == read_all(tmp_path / "trimmed")
+
+
+def test_a_list_that_is_refused_is_said(small, tmp_path):
+    match = Match(path="*/containers")
+    for status, code, says in (
+        (403, 1, "AuthorizationFailed, no right to read it"),
+        (405, 0, "refused by Azure (AuthorizationFailed)"),
+    ):
+        rule = FaultRule(match=match, answer=Canned(status=status, code="AuthorizationFailed", message="No."))
+        done, _ = run_import(small, tmp_path, "--out", f"out{status}", rules=(rule,))
+        assert done.code == code, done.out + done.err
+        assert says in done.out
+
+
+def test_many_resources_take_few_requests(tmp_path):
+    store = fill(make_estate(25))
+    done, requests = run_import(store, tmp_path, "--out", "out", "--output", "json")
+    assert done.code == 0, done.out + done.err
+    report = json.loads(done.out)
+    assert report["imported"] == 25 * 9, "a group, a network, three subnets, an account, a service and two containers"
+    assert report["requests"] == requests <= 0.35 * report["imported"], "one list and one read for each account"
+    assert any("tableServices/tables: not asked for at 23 of 25" in line for line in report["unread"])
+
+
+BROKEN = "apiVersion: network.azure.com/v1\nkind: [\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((f"https://management.chinacloudapi.cn{NETWORK}",), "--endpoint is"),
+        (("--resource-group", "nowhere"), "There is no resource group nowhere"),
+        ((f"{NETWORK}x",), "does not exist"),
+        ((f"{GROUP}/providers/Contoso.Things/things/a",), "has no kind for"),
+        (("--type", "VirtualNetwrok"), "Did you mean VirtualNetwork?"),
+        (("--api-version", "1999-01-01"), "has the api-version 1999-01-01"),
+    ],
+)
+def test_bad_input_writes_nothing(small, tmp_path, arguments, says):
+    done, _ = run_import(small, tmp_path, *arguments, "--out", "out")
+    assert (done.code, done.out) == (2, "")
+    assert says in done.err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("status", "path", "says"),
+    [(403, "*", "There is no right to read"), (500, "*/containers", "cannot be read: Out of order.")],
+)
+def test_an_azure_that_does_not_answer_writes_nothing(small, tmp_path, status, path, says):
+    rule = FaultRule(match=Match(path=path), answer=Canned(status=status, code="Failed", message="Out of order."))
+    done, _ = run_import(small, tmp_path, "--out", "out", "--run-timeout", "1s", rules=(rule,))
+    assert (done.code, done.out) == (2, "")
+    assert says in done.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_single_read_that_is_refused_is_said_and_the_rest_goes_on(small, tmp_path):
+    match = Match(path="*/managementpolicies/default")
+    rule = FaultRule(match=match, answer=Canned(status=400, code="FeatureNotSupportedForAccount", message="No."))
+    done, _ = run_import(small, tmp_path, "--out", "out", rules=(rule,))
+    assert done.code == 0, done.out + done.err
+    assert "managementPolicies/default: refused by Azure (FeatureNotSupportedForAccount)" in done.out
+    assert "StorageAccount" in done.out
+
+
+def test_a_folder_that_cannot_be_written_or_read_is_refused(small, tmp_path):
+    (tmp_path / "file").touch()
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "network.yaml").write_text(BROKEN)
+    for out, says in (("file", "is not a folder"), ("broken", "manifests that cannot be read")):
+        done = gitsync("import", "--out", out, folder=tmp_path, AZURE_SUBSCRIPTION_ID=SUBSCRIPTION)
+        assert done.code == 2
+        assert says in done.err
+
+
+def test_secrets_are_to_be_provided_and_a_warning_until_then(tmp_path):
+    server = f"{GROUP}/providers/Microsoft.DBforPostgreSQL/flexibleServers/orders"
+    properties = {"administratorLogin": "boss", "administratorLoginPassword": "hunter2hunter2", "version": "16"}
+    store = fill({GROUP: SMALL[GROUP], server: {"location": "westeurope", "properties": properties}})
+    done, _ = run_import(store, tmp_path, "--out", "out")
+    assert done.code == 0, done.out + done.err
+    assert "Secret orders-flexibleserver, key administratorLoginPassword: g00/database.yaml" in done.out
+    assert "hunter2" not in done.out + "".join(read_all(tmp_path / "out").values())
+    checked = gitsync("validate", "out", folder=tmp_path)
+    assert checked.code == 0
+    assert "ValueNotFound" in checked.out

@@ -1,0 +1,22 @@
+"""Resources as an import finds them, in one line."""
+
+from gitsync.catalog.catalog import open_catalog
+from gitsync.imports.children import KindTree
+from gitsync.imports.discovery import find_owner_id
+from gitsync.imports.found import FoundResource
+from gitsync.validation.references import parse_arm_type
+
+SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
+GROUP = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/Core"
+TREE = KindTree(open_catalog())
+
+
+def at(path, group="Core"):
+    """The ARM id of a resource in a group: `Microsoft.Network/virtualNetworks/hub`."""
+    return f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{group}/providers/{path}"
+
+
+def find(arm_id, **body):
+    """A resource of the newest stable version of its kind."""
+    kind = TREE.find(parse_arm_type(arm_id))
+    return FoundResource(kind=kind, arm_id=arm_id, owner_id=find_owner_id(arm_id), body={"id": arm_id, **body})

@@ -1,0 +1,172 @@
+"""Live bodies as specs: what is read, and what is left out."""
+
+import json
+
+import pytest
+import yaml
+from found import at, find
+
+from gitsync.catalog.azure_values import find_azure_values
+from gitsync.imports.manifests import ManifestStyle, make_manifests
+from gitsync.imports.writing import format_documents
+from gitsync.model.gvk import Key
+
+STYLE = ManifestStyle(existing={}, namespace="default")
+
+
+def spec_of(resource, **style):
+    (manifest,) = make_manifests([resource], ManifestStyle(**{"existing": {}, "namespace": "default", **style}))
+    return {name: value for name, value in manifest.document["spec"].items() if name not in {"owner", "azureName"}}
+
+
+VAULT = at("Microsoft.KeyVault/vaults/safe")
+ACCOUNT = at("Microsoft.Storage/storageAccounts/stuff")
+CLUSTER = at("Microsoft.ContainerService/managedClusters/k")
+SERVER = at("Microsoft.DBforPostgreSQL/flexibleServers/db1")
+MACHINE = at("Microsoft.Compute/virtualMachines/vm")
+NETWORK = at("Microsoft.Network/virtualNetworks/hub")
+SUBNET = f"{NETWORK}/subnets/one"
+SECURITY = at("Microsoft.Network/networkSecurityGroups/nsg")
+IDENTITY = at("Microsoft.ManagedIdentity/userAssignedIdentities/me")
+PASSWORD = {"name": "db1-flexibleserver", "key": "administratorLoginPassword"}
+
+
+@pytest.mark.parametrize(
+    ("arm_id", "body", "spec", "why"),
+    [
+        (ACCOUNT, {"location": "West Europe"}, {"location": "westeurope"}, "regions have one spelling"),
+        (ACCOUNT, {"kind": "storageV2"}, {"kind": "StorageV2"}, "words of an enumeration are spelled as the kind does"),
+        (ACCOUNT, {"etag": "W/1", "properties": {"provisioningState": "Succeeded"}}, {}, "what an answer is about"),
+        (ACCOUNT, {"properties": {"primaryEndpoints": {"blob": "https://x"}}}, {}, "read-only, so no field has it"),
+        (ACCOUNT, {"tags": {"a": "", "b": "c"}}, {"tags": {"a": "", "b": "c"}}, "a tag may be empty"),
+        (ACCOUNT, {"properties": {"networkAcls": {"ipRules": []}}}, {}, "an empty object says nothing"),
+        (ACCOUNT, {"properties": {"accessTier": ""}}, {}, "nor does an empty text"),
+        (ACCOUNT, {"properties": {"accessTier": "Sometimes"}}, {}, "a word that the kind lacks, which is reported"),
+        (
+            ACCOUNT,
+            {"properties": {"allowBlobPublicAccess": "False"}},
+            {"allowBlobPublicAccess": False},
+            "text for a flag",
+        ),
+        (
+            SUBNET,
+            {"properties": {"networkSecurityGroup": {"id": SECURITY}}},
+            {"networkSecurityGroup": {"reference": {"armId": SECURITY}}},
+            "an id of what is not imported",
+        ),
+        (
+            CLUSTER,
+            {"identity": {"type": "UserAssigned", "userAssignedIdentities": {IDENTITY: {"clientId": "x"}}}},
+            {"identity": {"type": "UserAssigned", "userAssignedIdentities": [{"reference": {"armId": IDENTITY}}]}},
+            "ids as keys become references",
+        ),
+        (
+            NETWORK,
+            {"properties": {"subnets": [{"name": "one"}], "addressSpace": {"addressPrefixes": ["10.0.0.0/8"]}}},
+            {"addressSpace": {"addressPrefixes": ["10.0.0.0/8"]}},
+            "subnets have manifests of their own",
+        ),
+        (
+            CLUSTER,
+            {"properties": {"agentPoolProfiles": [{"name": "s", "mode": "System"}, {"name": "u", "mode": "User"}]}},
+            {"agentPoolProfiles": [{"name": "s", "mode": "System"}]},
+            "a cluster cannot be made without its system pool",
+        ),
+        (
+            SERVER,
+            {"properties": {"administratorLogin": "me"}},
+            {"administratorLogin": "me", "administratorLoginPassword": PASSWORD},
+            "Azure shows the account alone",
+        ),
+        (
+            MACHINE,
+            {
+                "properties": {
+                    "osProfile": {"adminUsername": "me", "linuxConfiguration": {"disablePasswordAuthentication": True}}
+                }
+            },
+            {"osProfile": {"adminUsername": "me", "linuxConfiguration": {"disablePasswordAuthentication": True}}},
+            "a machine with keys has no password",
+        ),
+        (
+            at("Microsoft.Kusto/clusters/c/databases/d"),
+            {"kind": "ReadWrite", "location": "West Europe"},
+            {"readWriteDatabase": {"kind": "ReadWrite", "location": "westeurope"}},
+            "a union by its discriminator",
+        ),
+        (at("Microsoft.Kusto/clusters/c/databases/d"), {"kind": "Odd"}, {}, "a union of an unknown member"),
+    ],
+)
+def test_what_a_spec_says_of_a_body(arm_id, body, spec, why):
+    assert spec_of(find(arm_id, **body)) == spec, why
+
+
+def test_values_that_a_kind_does_not_allow_are_named():
+    (manifest,) = make_manifests([find(ACCOUNT, properties={"accessTier": "Sometimes"})], STYLE)
+    assert manifest.unfit == ("/properties/accessTier",)
+
+
+def test_secrets_are_never_written_but_named():
+    body = {"properties": {"configurationProtectedSettings": {"key": "hunter2"}}}
+    extension = find(f"{CLUSTER}/providers/Microsoft.KubernetesConfiguration/extensions/flux", **body)
+    server = find(SERVER, properties={"administratorLogin": "me"})
+    manifests = make_manifests([extension, server], STYLE)
+    assert [one.secrets for one in manifests] == [
+        (("k-flux-extension-configurationprotectedsettings", ""),),
+        (("db1-flexibleserver", "administratorLoginPassword"),),
+    ]
+    assert "hunter2" not in json.dumps([one.document for one in manifests])
+
+
+def test_what_azure_sets_by_itself_is_left_out_unless_all_is_kept():
+    body = {"properties": {"encryption": {"keySource": "Microsoft.Storage"}, "allowCrossTenantReplication": False}}
+    account = find(ACCOUNT, **body)
+    assert spec_of(account) == {}
+    assert spec_of(account, is_full=True) == {
+        "encryption": {"keySource": "Microsoft.Storage"},
+        "allowCrossTenantReplication": False,
+    }
+
+
+def test_a_field_that_the_kind_requires_stays_beside_one_that_is_set():
+    body = {"properties": {"encryption": {"keySource": "Microsoft.Storage", "requireInfrastructureEncryption": True}}}
+    assert spec_of(find(ACCOUNT, **body))["encryption"]["requireInfrastructureEncryption"] is True
+
+
+def test_the_table_knows_a_type_in_any_case_and_says_nothing_of_others():
+    leaf = ("properties", "encryption", "keySource")
+    assert find_azure_values("MICROSOFT.STORAGE/storageAccounts").is_own(leaf, "Microsoft.Storage")
+    assert not find_azure_values("Microsoft.Storage/storageAccounts").is_own(leaf, "Microsoft.Keyvault")
+    assert not find_azure_values("Contoso.Things/things").is_own(leaf, "Microsoft.Storage")
+
+
+def test_references_are_by_name_inside_an_import_and_the_repository_and_else_by_id():
+    network, subnet = find(NETWORK), find(SUBNET, properties={"networkSecurityGroup": {"id": SECURITY.upper()}})
+    key = Key("network.azure.com", "NetworkSecurityGroup", "default", "firewall")
+    elsewhere = Key("network.azure.com", "NetworkSecurityGroup", "team", "firewall")
+    for existing, reference in (
+        ({SECURITY: key}, {"group": key.group, "kind": key.kind, "name": "firewall"}),
+        ({SECURITY: elsewhere}, {"armId": SECURITY.upper()}),
+    ):
+        style = ManifestStyle(existing=existing, namespace="default")
+        manifests = [one.document["spec"] for one in make_manifests([network, subnet], style)]
+        assert manifests[0]["owner"] == {"armId": network.owner_id}
+        assert manifests[1]["owner"] == {"name": "hub"}
+        assert manifests[1]["networkSecurityGroup"]["reference"] == reference
+
+
+def test_a_role_is_referred_to_by_its_name():
+    role = "/subscriptions/x/providers/Microsoft.Authorization/roleDefinitions/acdd72a7-3385-48ef-bd42-f606fba81ae7"
+    assignment = f"{NETWORK}/providers/Microsoft.Authorization/roleAssignments/8a1b5d2c-a08f-55af-a14e-fa97442cba25"
+    found = find(assignment, properties={"roleDefinitionId": role, "principalId": "p"})
+    (manifest,) = make_manifests([found], STYLE)
+    assert manifest.document["spec"]["roleDefinitionReference"] == {"wellKnownName": "Reader"}
+    assert manifest.key.name == "hub-reader-8a1b5d2c"
+
+
+def test_a_manifest_begins_with_its_identity_and_writes_lines_as_a_block():
+    policy = find(at("Microsoft.ApiManagement/service/a/policies/policy"), properties={"value": "<a>\r\n</a>"})
+    account = find(ACCOUNT.replace("stuff", "Stuff"), location="westeurope")
+    text = format_documents(one.document for one in make_manifests([policy, account], STYLE)).decode()
+    assert "value: |-\n    <a>\n    </a>\n" in text
+    assert list(yaml.safe_load(text.partition("---\n")[2])["spec"]) == ["azureName", "owner", "location"]

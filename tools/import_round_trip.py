@@ -1,0 +1,95 @@
+"""Import each recorded resource, and compare the request of its manifest with what was recorded.
+
+usage: import_round_trip.py RECORDINGS
+
+RECORDINGS is a folder of JSON lines with `path`, `apiVersion` and `get`, the answer of Azure to a GET. Each resource is
+imported, its manifest written as YAML, read, validated and rendered, and the request compared with the recording, as
+`gitsync import` does at its end. Prints the counts by type, and what differs. Exits 1 if anything does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from gitsync.catalog.catalog import Catalog, open_catalog
+from gitsync.imports.children import KindTree
+from gitsync.imports.discovery import find_owner_id
+from gitsync.imports.found import FoundResource
+from gitsync.imports.manifests import ManifestStyle, make_manifests
+from gitsync.imports.proof import ImportProof, prove
+from gitsync.imports.writing import format_documents
+from gitsync.manifests.reader import read_manifests
+from gitsync.request.build import prepare
+from gitsync.request.placeholders import show
+from gitsync.validation.references import parse_arm_type
+
+SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
+NAMESPACE = "default"
+
+
+def read_recordings(folder: Path) -> Iterator[Mapping[str, Any]]:
+    for file in sorted(folder.glob("*.jsonl")):
+        yield from map(json.loads, file.read_text(encoding="utf-8").splitlines())
+
+
+def find_resource(recording: Mapping[str, Any], catalog: Catalog) -> FoundResource | None:
+    """The recorded resource; None if the catalog has no such kind. At an api-version that the catalog lacks, the newest
+    version of the kind reads it.
+    """
+    arm_id = recording["path"]
+    arm_type = parse_arm_type(arm_id)
+    kind = catalog.by_arm_type(arm_type, recording["apiVersion"]) or KindTree(catalog).find(arm_type)
+    if kind is None:
+        return None
+    return FoundResource(kind=kind, arm_id=arm_id, owner_id=find_owner_id(arm_id), body=recording["get"])
+
+
+def try_round_trip(resource: FoundResource, catalog: Catalog) -> tuple[ImportProof, tuple[str, ...]]:
+    """The proof of one import, and the places that the kind does not allow."""
+    (manifest,) = make_manifests([resource], ManifestStyle(existing={}, namespace=NAMESPACE))
+    text = format_documents([manifest.document])
+    manifests = read_manifests({"manifest.yaml": text}, namespace=NAMESPACE)
+    prepared = prepare(manifests, catalog=catalog, subscription=SUBSCRIPTION)
+    (proof,) = prove({manifest.key: resource}, show(prepared, {}, keeps_secrets=True))
+    return proof, manifest.unfit
+
+
+def format_proof(proof: ImportProof, unfit: tuple[str, ...]) -> Iterator[str]:
+    yield from (f"{problem.code} {problem.field}: {problem.message}" for problem in proof.problems)
+    yield from (f"{one.path}: {one.live!r} became {one.desired!r} ({one.rule})" for one in proof.differences)
+    yield from (f"{place}: not allowed by the kind, left out" for place in unfit)
+
+
+def main(argv: list[str]) -> int:
+    parser = argparse.ArgumentParser(description="Import recorded resources, and compare.")
+    parser.add_argument("recordings", type=Path)
+    options = parser.parse_args(argv)
+    catalog = open_catalog()
+    total, proven, unknown = Counter[str](), Counter[str](), Counter[str]()
+    notes = Counter[str]()
+    for recording in read_recordings(options.recordings):
+        arm_type = parse_arm_type(recording["path"])
+        resource = find_resource(recording, catalog)
+        if resource is None:
+            unknown[arm_type] += 1
+            continue
+        proof, unfit = try_round_trip(resource, catalog)
+        total[arm_type] += 1
+        proven[arm_type] += proof.holds
+        notes.update(f"{arm_type} {recording['apiVersion']} {line}" for line in format_proof(proof, unfit))
+    for arm_type in sorted(total):
+        print(f"{proven[arm_type]:>4} of {total[arm_type]:>4}  {arm_type}")
+    for note, count in sorted(notes.items()):
+        print(f"{count:>4} × {note}")
+    print(f"{proven.total()} of {total.total()} without a difference; {unknown.total()} of types without a kind.")
+    return 0 if proven == total else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
