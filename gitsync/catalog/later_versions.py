@@ -34,7 +34,7 @@ def find_later_version(gvk: GVK, spec: Any, catalog: Catalog) -> LaterVersion | 
 
     None if the kind has no later version. A preview replaces a preview only.
     """
-    later = [LaterVersion(one, _find_lacking(one, spec, catalog)) for one in _list_later(gvk, catalog)]
+    later = [LaterVersion(one, find_lacking(one, spec, catalog)) for one in _list_later(gvk, catalog)]
     return next((one for one in later if not one.lacks), later[0] if later else None)
 
 
@@ -61,10 +61,20 @@ def _make_age(match: re.Match[str]) -> tuple[str, bool]:
     return match["date"], match["preview"] is None
 
 
-def _find_lacking(gvk: GVK, spec: Any, catalog: Catalog) -> str:
+def is_same_version(one: GVK, other: GVK) -> bool:
+    """Tell whether two versions of a kind are one api-version of ARM, in whatever spelling."""
+    first, second = _VERSION.fullmatch(one.version), _VERSION.fullmatch(other.version)
+    return one == other or bool(first and second and _make_age(first) == _make_age(second))
+
+
+def find_lacking(gvk: GVK, spec: Any, catalog: Catalog) -> str:
+    """The first field of a spec that a version lacks, or that has another type there; "" if it has all of them.
+
+    Raises ValueError if the catalog does not have the version.
+    """
     kind = catalog.kind(gvk)
     if kind is None:
-        raise AssertionError("the catalog has the versions that it lists")
+        raise ValueError(f"the catalog has no {gvk}")
     return next((lacking for visit in visit_spec(kind, spec) for lacking in _list_lacking(visit)), "")
 
 
