@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from gitsync.model.commit import LastCommit
 from gitsync.model.condition import Condition, Hold, Severity
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
@@ -65,6 +66,7 @@ class Result:
     that of a create in a plan, without secrets. `is_tolerated` tells that it is not Ready, and does not fail the run.
     `policy_reason` says what decided about the policy, if the manifest did not. `rendered_by` is the unit that rendered
     the manifest; "" for one that is a document of its file.
+    `last_commit` is that of a resource which was removed from git.
     """
 
     key: Key
@@ -93,6 +95,7 @@ class Result:
     is_tolerated: bool = False
     policy_reason: str = ""
     rendered_by: str = ""
+    last_commit: LastCommit | None = None
 
     @property
     def message(self) -> str:

@@ -16,7 +16,7 @@ from gitsync.model.clock import format_rfc3339
 from gitsync.model.condition import Condition, ConditionStatus, Hold, Severity
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Apply, Node
+from gitsync.model.plan import Apply, Node, Prune
 from gitsync.model.policy import Policy
 from gitsync.model.record import Claim, PendingOperation, Record, WriteStreak
 from gitsync.model.result import Result
@@ -142,6 +142,7 @@ def build_unattempted(node: Node, agent: str) -> Result:
         record=record,
         owner=record.owner if record else None,
         depends_on=record.depends_on if record else (),
+        last_commit=node.last_commit if isinstance(node, Prune) else None,
     )
     return _replace_by_manifest(result, node, agent) if isinstance(node, Apply) else result
 

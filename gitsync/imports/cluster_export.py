@@ -9,18 +9,19 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
 from gitsync.catalog.catalog import NOT_ARM, Catalog
 from gitsync.catalog.later_versions import find_lacking, find_later_version, is_same_version
 from gitsync.catalog.unknown_kind import explain_unknown_kind
-from gitsync.importing.object_metadata import clean_metadata
+from gitsync.imports.object_metadata import clean_metadata
 from gitsync.manifests.list_items import split_list
 from gitsync.manifests.metadata import Header, is_object, read_header
 from gitsync.manifests.recognition import is_ours
 from gitsync.manifests.yaml_documents import Document, read_documents
+from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.policy import RECONCILE_POLICY
 from gitsync.model.problem import Level, Problem, SourceLocation
@@ -40,9 +41,12 @@ _ORIGINAL, _BAG = "originalVersion", "$propertyBag"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedManifest:
-    """The manifest of one object, at the version that it was written in. `arm_id` is what ASO recorded, "" for none."""
+    """The manifest of one object, of a kind at the version that it was written in. `arm_id` is what ASO recorded, "" for
+    none.
+    """
 
     key: Key
+    kind: Kind
     document: Mapping[str, Any]
     source: SourceLocation
     arm_id: str = ""
@@ -50,12 +54,11 @@ class ExportedManifest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterExport:
-    """The content of an export: manifests by key, sorted; `namespaces` are those that set a policy. `left_out` counts
-    other objects by kind, `problems` are in the order of the files. An object with an error has no manifest.
+    """The content of an export: manifests by key, sorted. `left_out` counts other objects by kind, `problems` are in the
+    order of the files. An object with an error has no manifest.
     """
 
     manifests: Mapping[Key, ExportedManifest] = field(default_factory=dict)
-    namespaces: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     left_out: Mapping[str, int] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
 
@@ -72,8 +75,7 @@ def read_cluster_export(files: Mapping[str, bytes], catalog: Catalog) -> Cluster
         for document in chain.from_iterable(map(split_list, contents.documents)):
             reader.add(document)
     return ClusterExport(
-        manifests=dict(sorted(reader.manifests.items())),
-        namespaces=dict(sorted(reader.namespaces.items())),
+        manifests={key: reader.inherit_policy(one) for key, one in sorted(reader.manifests.items())},
         left_out=dict(sorted(reader.left_out.items())),
         problems=tuple(sorted({*reader.problems, *reader.warn_of_versions()}, key=lambda one: one.order)),
     )
@@ -86,7 +88,7 @@ class _Reader:
         self._catalog = catalog
         self._unproven: dict[GVK, SourceLocation] = {}
         self.manifests: dict[Key, ExportedManifest] = {}
-        self.namespaces: dict[str, Mapping[str, Any]] = {}
+        self._policies: dict[str, str] = {}
         self.left_out: Counter[str] = Counter()
         self.problems: list[Problem] = []
 
@@ -105,14 +107,21 @@ class _Reader:
             self.add_resource(document)
 
     def add_namespace(self, document: Document) -> None:
-        """Keep the policy of a Namespace: its resources have it too."""
+        """Note the policy of a Namespace."""
+        self.left_out["Namespace"] += 1
         header = read_header(document, "default")
-        policy = header.annotations.get(RECONCILE_POLICY) if isinstance(header, Header) else None
-        if isinstance(header, Problem) or not policy:
-            self.left_out["Namespace"] += 1
-            return
-        metadata = {"name": header.name, "annotations": {RECONCILE_POLICY: policy}}
-        self.namespaces[header.name] = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
+        if isinstance(header, Header) and RECONCILE_POLICY in header.annotations:
+            self._policies[header.name] = header.annotations[RECONCILE_POLICY]
+
+    def inherit_policy(self, manifest: ExportedManifest) -> ExportedManifest:
+        """A manifest with the policy of its Namespace, if it has none itself: the Namespace stays in the cluster."""
+        metadata = manifest.document["metadata"]
+        annotations = metadata.get("annotations", {})
+        policy = annotations.get(RECONCILE_POLICY) or self._policies.get(manifest.key.namespace)
+        if not policy:
+            return manifest
+        metadata = {**metadata, "annotations": dict(sorted({**annotations, RECONCILE_POLICY: policy}.items()))}
+        return replace(manifest, document={**manifest.document, "metadata": metadata})
 
     def add_resource(self, document: Document) -> None:
         header = read_header(document, "default")
@@ -138,11 +147,12 @@ class _Reader:
         key = Key(header.gvk.group, header.gvk.kind, header.namespace, header.name)
         manifest = ExportedManifest(
             key=key,
+            kind=chosen.kind,
             document={
-                "apiVersion": chosen.gvk.api_version,
+                "apiVersion": chosen.kind.gvk.api_version,
                 "kind": key.kind,
                 "metadata": clean_metadata(header),
-                "spec": _clean_spec(document.value.get("spec") or {}, chosen.gvk, header.name, self._catalog),
+                "spec": _clean_spec(document.value.get("spec") or {}, chosen.kind, header.name),
             },
             source=SourceLocation(document.path, document.line()),
             arm_id=header.annotations.get(RESOURCE_ID, ""),
@@ -159,8 +169,8 @@ class _Reader:
             yield Problem(
                 code="OlderVersion",
                 message=(
-                    f"The export shows {gvk.kind} of {gvk.group} at {gvk.version}, and does not say at which version it "
-                    "was applied. Fields that only a later version has are missing."
+                    f"The export shows {gvk.kind} of {gvk.group} at {gvk.version}, and not at which version it was "
+                    "applied. Fields that only a later version has are missing."
                 ),
                 hint=f"Run `kubectl get {gvk._replace(version=newest)} --all-namespaces -o yaml`, and import that.",
                 level=Level.WARNING,
@@ -175,9 +185,9 @@ class _Reader:
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """The version of a manifest. `is_proven` says that the export has all fields that were applied."""
+    """The kind of a manifest at its version. `is_proven` says that the export has all fields that were applied."""
 
-    gvk: GVK
+    kind: Kind
     is_proven: bool
 
 
@@ -192,17 +202,17 @@ def _choose_version(header: Header, spec: Mapping[str, Any], catalog: Catalog) -
         return _choose_original(exported, spec, catalog)
     applied = _read_last_applied(header)
     if applied is None or is_same_version(applied.gvk, exported):
-        versions = catalog.versions(exported.group, exported.kind)
-        is_newest = (
-            applied is not None or not versions or is_same_version(exported._replace(version=versions[-1]), exported)
-        )
-        return _find_known(exported, spec, catalog, is_proven=is_newest)
-    lacking = find_lacking(exported, applied.spec, catalog) if catalog.kind(exported) else "known version"
-    if lacking:
+        return _find_known(exported, spec, catalog, is_proven=bool(applied) or _is_newest(exported, catalog))
+    shown, meant = catalog.kind(exported), catalog.kind(applied.gvk)
+    lacking = find_lacking(shown, applied.spec) if shown else "field that is known"
+    if shown is None or lacking:
         return _make_lost(applied.gvk, f"The export shows it at {exported.version}, which has no {lacking}.")
-    if catalog.kind(applied.gvk) and not find_lacking(applied.gvk, spec, catalog):
-        return _Version(applied.gvk, is_proven=True)
-    return _Version(exported, is_proven=True)
+    return _Version(meant if meant and not find_lacking(meant, spec) else shown, is_proven=True)
+
+
+def _is_newest(gvk: GVK, catalog: Catalog) -> bool:
+    versions = catalog.versions(gvk.group, gvk.kind)
+    return not versions or is_same_version(gvk._replace(version=versions[-1]), gvk)
 
 
 def _choose_original(stored: GVK, spec: Mapping[str, Any], catalog: Catalog) -> _Version | Finding:
@@ -216,10 +226,9 @@ def _choose_original(stored: GVK, spec: Mapping[str, Any], catalog: Catalog) -> 
 
 def _find_known(gvk: GVK, spec: Mapping[str, Any], catalog: Catalog, *, is_proven: bool) -> _Version | Finding:
     """The version itself or, if ASO has removed it, the nearest later one with all fields."""
-    if catalog.kind(gvk):
-        return _Version(gvk, is_proven)
     later = find_later_version(gvk, spec, catalog)
-    return _Version(later.gvk, is_proven) if later and not later.lacks else explain_unknown_kind(gvk, spec, catalog)
+    kind = catalog.kind(gvk) or (catalog.kind(later.gvk) if later and not later.lacks else None)
+    return _Version(kind, is_proven) if kind else explain_unknown_kind(gvk, spec, catalog)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,12 +263,11 @@ def _find_bags(value: Any, path: FieldPath) -> Iterator[FieldPath]:
             yield from _find_bags(member, (*path, name))
 
 
-def _clean_spec(spec: Mapping[str, Any], gvk: GVK, name: str, catalog: Catalog) -> dict[str, Any]:
+def _clean_spec(spec: Mapping[str, Any], kind: Kind, name: str) -> dict[str, Any]:
     """The spec without what ASO adds to it: the name in Azure where it is the name of the object anyway, and notes of
     the storage version.
     """
-    kind = catalog.kind(gvk)
-    is_default = kind is not None and not is_uuid_named(kind) and spec.get("azureName") == name
+    is_default = not is_uuid_named(kind) and spec.get("azureName") == name
     spare = {_ORIGINAL, *(("azureName",) if is_default else ())}
     return {key: _drop_bags(value) for key, value in spec.items() if key not in spare and key != _BAG}
 
