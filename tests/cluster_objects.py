@@ -64,7 +64,7 @@ def make_object(
         "apiVersion": version,
         "kind": manifest["kind"],
         "metadata": metadata,
-        "spec": {**manifest["spec"], "azureName": manifest["spec"].get("azureName", name)},
+        "spec": {"azureName": arm_id.rpartition("/")[2], **manifest["spec"]},
         "status": {"conditions": [READY], **(live or {"id": arm_id, "name": name})},
     }
 
