@@ -1,4 +1,4 @@
-"""The metadata that a person wrote, of an object of a cluster: without the notes of API server, ASO and other tools."""
+"""What a person wrote of an object of a cluster: without the notes of the API server, of ASO and of other tools."""
 
 from __future__ import annotations
 
@@ -6,12 +6,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from gitsync.manifests.metadata import Header
+from gitsync.model.facts import Kind
 from gitsync.validation.annotations import OPERATOR_ANNOTATIONS, OPERATOR_LABELS
+from gitsync.validation.name_rules import is_uuid_named
+
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+"""The annotation in which `kubectl apply` keeps what it applied."""
+
+ORIGINAL, BAG = "originalVersion", "$propertyBag"
+"""What ASO adds to a spec in the version that it stores: the version that was applied, and fields that have no place."""
 
 _TOOL_ANNOTATIONS = frozenset(
     {
+        LAST_APPLIED,
         "argocd.argoproj.io/tracking-id",
-        "kubectl.kubernetes.io/last-applied-configuration",
         "kustomize.toolkit.fluxcd.io/checksum",
         "meta.helm.sh/release-name",
         "meta.helm.sh/release-namespace",
@@ -39,6 +47,19 @@ def clean_metadata(header: Header) -> dict[str, Any]:
         **({"labels": labels} if labels else {}),
         **({"annotations": annotations} if annotations else {}),
     }
+
+
+def clean_spec(spec: Mapping[str, Any], kind: Kind, name: str) -> dict[str, Any]:
+    """The spec, without the name in Azure if it is the name of the object anyway."""
+    is_default = not is_uuid_named(kind) and spec.get("azureName") == name
+    spare = {ORIGINAL, BAG, *(("azureName",) if is_default else ())}
+    return {key: _drop_bags(value) for key, value in spec.items() if key not in spare}
+
+
+def _drop_bags(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _drop_bags(member) for key, member in value.items() if key != BAG}
+    return [_drop_bags(member) for member in value] if isinstance(value, list) else value
 
 
 def _drop(texts: Mapping[str, str], names: frozenset[str]) -> dict[str, str]:
