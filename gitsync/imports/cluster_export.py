@@ -49,8 +49,8 @@ class ExportedManifest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterExport:
-    """The content of an export: manifests by key, sorted. `left_out` counts other objects by kind, `problems` are in the
-    order of the files. An object with an error has no manifest.
+    """The content of an export: manifests by key, sorted. `left_out` counts other objects by kind, `problems` are in
+    the order of the files. An object with an error has no manifest.
     """
 
     manifests: Mapping[Key, ExportedManifest] = field(default_factory=dict)

@@ -14,6 +14,7 @@ from gitsync.imports.conversion import Conversion, ConvertedSpec, convert_body
 from gitsync.imports.found import FoundResource
 from gitsync.imports.names import Taken, name_manifests
 from gitsync.imports.references import ManifestIndex
+from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.policy import RECONCILE_POLICY, Policy
 from gitsync.model.template import SecretHole, SecretMapHole
@@ -80,7 +81,7 @@ def _make_manifest(resource: FoundResource, key: Key, index: ManifestIndex, styl
         key=key,
         document={"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": metadata, "spec": spec},
         resource=resource,
-        secrets=tuple(_list_secrets(resource, converted, key.namespace)),
+        secrets=tuple(list_secrets(resource.kind, converted.fields, resource.name, key.namespace)),
         unfit=converted.unfit,
     )
 
@@ -106,8 +107,9 @@ def _list_identity(resource: FoundResource, key: Key, index: ManifestIndex) -> I
         yield "owner", index.own(resource.kind, resource.owner_id)
 
 
-def _list_secrets(resource: FoundResource, converted: ConvertedSpec, namespace: str) -> Iterator[tuple[str, str]]:
-    body = convert(resource.kind, converted.fields, resource.name, namespace).body
+def list_secrets(kind: Kind, spec: Mapping[str, Any], name: str, namespace: str) -> Iterator[tuple[str, str]]:
+    """The values of Secrets that a spec refers to: name and key of each, "" for all keys."""
+    body = convert(kind, spec, name, namespace).body
     for hole in find_holes(body):
         match hole:
             case SecretHole(name, key):

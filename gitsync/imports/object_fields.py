@@ -14,7 +14,7 @@ LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 """The annotation in which `kubectl apply` keeps what it applied."""
 
 ORIGINAL, BAG = "originalVersion", "$propertyBag"
-"""What ASO adds to a spec in the version that it stores: the version that was applied, and fields that have no place."""
+"""What ASO adds to a spec that it stores: the version that was applied, and fields that have no place."""
 
 _TOOL_ANNOTATIONS = frozenset(
     {

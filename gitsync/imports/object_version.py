@@ -38,14 +38,14 @@ def choose_version(header: Header, spec: Mapping[str, Any], catalog: Catalog) ->
     """
     exported = header.gvk
     if exported.version.endswith(_STORAGE):
-        return _choose_original(exported, spec, catalog)
+        return _choose_original(header, spec, catalog)
     applied = _read_last_applied(header)
     if applied is None or is_same_version(applied.gvk, exported):
         return _find_known(exported, spec, catalog, is_proven=bool(applied) or _is_newest(exported, catalog))
     shown, meant = catalog.kind(exported), catalog.kind(applied.gvk)
     lacking = find_lacking(shown, applied.spec) if shown else "field that is known"
     if shown is None or lacking:
-        return _make_lost(applied.gvk, f"The export shows it at {exported.version}, which has no {lacking}.")
+        return _make_lost(header, applied.gvk, f"The export shows it at {exported.version}, which has no {lacking}.")
     return ObjectVersion(meant if meant and not find_lacking(meant, spec) else shown, is_proven=True)
 
 
@@ -54,12 +54,12 @@ def _is_newest(gvk: GVK, catalog: Catalog) -> bool:
     return not versions or is_same_version(gvk._replace(version=versions[-1]), gvk)
 
 
-def _choose_original(stored: GVK, spec: Mapping[str, Any], catalog: Catalog) -> ObjectVersion | Finding:
+def _choose_original(header: Header, spec: Mapping[str, Any], catalog: Catalog) -> ObjectVersion | Finding:
     original = spec.get(ORIGINAL)
-    version = original if isinstance(original, str) and original else stored.version.removesuffix(_STORAGE)
-    gvk = stored._replace(version=version)
+    version = original if isinstance(original, str) and original else header.gvk.version.removesuffix(_STORAGE)
+    gvk = header.gvk._replace(version=version)
     if bag := next(_find_bags(spec, ("spec",)), None):
-        return _make_lost(gvk, f"The export has fields in {format_field(bag)}, which only ASO can read.")
+        return _make_lost(header, gvk, f"The export has fields in {format_field(bag)}, which only ASO can read.")
     return _find_known(gvk, spec, catalog, is_proven=True)
 
 
@@ -102,10 +102,11 @@ def _find_bags(value: Any, path: FieldPath) -> Iterator[FieldPath]:
             yield from _find_bags(member, (*path, name))
 
 
-def _make_lost(written: GVK, reason: str) -> Finding:
+def _make_lost(header: Header, applied: GVK, reason: str) -> Finding:
+    name = f"{applied.kind} {header.namespace}/{header.name}"
     return Finding(
         code="FieldsNotExported",
         path=("apiVersion",),
-        message=f"It was applied at {written.version}. {reason}",
-        hint=f"Run `kubectl get {written} --all-namespaces -o yaml`, and import that.",
+        message=f"{name} was applied at {applied.version}. {reason}",
+        hint=f"Run `kubectl get {applied} --all-namespaces -o yaml`, and import that.",
     )

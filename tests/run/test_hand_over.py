@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,10 +12,9 @@ from cluster_objects import aso, make_list, make_object
 from estate import BESIDE, estate
 from world import CATALOG, World
 
-from gitsync.git.state.yaml_text import dump
-from gitsync.imports.cluster_export import ClusterExport, read_cluster_export
+from gitsync.cli.main import run
 from gitsync.model.gvk import GVK, Key
-from gitsync.model.verdict import Verdict
+from gitsync.model.verdict import Action, Verdict
 
 RESOURCES = 25
 
@@ -29,13 +29,15 @@ def cluster(tmp_path) -> World:
     return world
 
 
-def export(cluster: World, policy: str = "") -> ClusterExport:
-    """`kubectl get -o yaml` of everything in the namespace, Secrets too, as gitsync reads it."""
+def export(cluster: World, folder: Path, policy: str = "") -> str:
+    """`kubectl get -o yaml` of everything in the namespace, Secrets too, in a file."""
     ids = {one.key: one.arm_id for one in cluster.plan().results}
     texts = [file.read_text() for file in sorted(cluster.folder.glob("*.yaml"))]
     documents = [one for text in texts for one in yaml.safe_load_all(text)]
     objects = [_make_object(cluster, one, ids, policy) if "spec" in one else one for one in documents]
-    return read_cluster_export({"export.yaml": make_list(objects).encode()}, CATALOG)
+    file = folder / f"export{policy}.yaml"
+    file.write_text(make_list(objects))
+    return str(file)
 
 
 def _make_object(
@@ -52,27 +54,32 @@ def _make_object(
     return made
 
 
-def test_no_step_from_aso_to_gitsync_writes_to_azure(cluster, tmp_path):
-    exported = export(cluster)
-    assert (exported.problems, exported.left_out) == ((), {"ConfigMap": 1, "Secret": 1})
-    assert len(exported.manifests) == RESOURCES
-
+def test_no_step_from_aso_to_gitsync_writes_to_azure(cluster, tmp_path, capsys):
     world = World(tmp_path)
     world.store, world.clock = cluster.store, cluster.clock
-    text = b"---\n".join(dump(one.document) for one in exported.manifests.values()).decode()
-    world.says_files({"azure.yaml": text, "beside.yaml": BESIDE})
+    (world.folder / "beside.yaml").write_text(BESIDE)
+    assert run(["import", "--from-cluster-export", export(cluster, tmp_path), "--out", str(world.folder)]) == 0
+    shown = capsys.readouterr().out
+    assert "2  objects that are no manifests of Azure resources: ConfigMap, Secret\n" in shown
+    assert f"{RESOURCES} manifests imported, {RESOURCES} for the resource that ASO has recorded.\n" in shown
+
+    world.git("add", "-A")
+    world.git("commit", "-qm", "Import what ASO manages")
     planned = world.plan()
     assert (planned.exit_code, planned.problems, world.writes) == (0, (), [])
-    assert {one.key: one.arm_id for one in planned.results} == {key: m.arm_id for key, m in exported.manifests.items()}
-    assert {one.action.value for one in planned.results} == {"none"}, "a sync would write nothing"
+    assert {one.action for one in planned.results} == {Action.NONE}, "a sync would write nothing"
 
-    later = export(cluster, "skip").manifests.values()
-    policies = {one.document["metadata"]["annotations"][aso("reconcile-policy")] for one in later}
-    assert policies == {"skip"}, "an export after the policy was set has it too, so the export comes first"
+    run(["import", "--from-cluster-export", export(cluster, tmp_path, "skip"), "--out", str(tmp_path / "later")])
+    later = [text.read_text() for text in (tmp_path / "later").rglob("*.yaml")]
+    assert sum(text.count("reconcile-policy: skip") for text in later) == RESOURCES, "so the export comes first"
+
     synced = world.sync(prune=True)
     assert (synced.exit_code, world.writes, len(synced.results)) == (0, [], RESOURCES)
-    assert {one.verdict for one in world.sync(prune=True).results} == {Verdict.IN_SYNC}, "and the next run is silent"
+    assert {one.verdict for one in world.sync(prune=True).results} == {Verdict.IN_SYNC}, "the next run is silent"
     assert world.writes == []
 
-    world.says_files({"azure.yaml": text.replace("team-01", "team-one"), "beside.yaml": BESIDE}).sync()
+    file = next(iter(world.folder.rglob("resource-group.yaml")))
+    file.write_text(file.read_text().replace("team-01", "team-one"))
+    world.git("commit", "-qam", "Rename the team")
+    world.sync()
     assert world.writes, "from now on, gitsync writes what changes in git"
