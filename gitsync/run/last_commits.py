@@ -1,4 +1,4 @@
-"""The last commits of manifests that were removed from git: whom to ask, and where to find them again.
+"""The last commits of manifests that were removed from git: who knows about them, and where to find them again.
 
 A manifest that a unit was built from has no history of its own, so any change below its unit counts.
 """
