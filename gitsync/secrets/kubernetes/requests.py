@@ -27,7 +27,7 @@ from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret as Value
 from gitsync.secrets.kubernetes.account import EMPTY_TOKEN, ServiceAccount
 from gitsync.secrets.kubernetes.failures import AbsentError, Doing, make_failure, make_unreachable
-from gitsync.secrets.kubernetes.object import Held
+from gitsync.secrets.kubernetes.object import StoredObject
 from gitsync.secrets.kubernetes.refusals import is_starting
 from gitsync.secrets.kubernetes.roles import Right
 from gitsync.secrets.protocols import VaultError
@@ -95,7 +95,7 @@ class KubernetesRequests:
             raise PassingError(message, attempts=PATIENT_ATTEMPTS, hint="Run again later.")
         return is_allowed
 
-    async def get(self, address: Address) -> Held | None:
+    async def get(self, address: Address) -> StoredObject | None:
         """The object; None if it does not exist."""
         doing = Doing(verb="get", address=address)
         try:
@@ -109,22 +109,22 @@ class KubernetesRequests:
         except ValueError as error:
             raise VaultError(f"The data of {address} is not base64.", hint="Check what wrote it.") from error
 
-    async def create(self, stored: Held, *, is_rehearsal: bool = False) -> None:
+    async def create(self, stored: StoredObject, *, is_rehearsal: bool = False) -> None:
         """Create an object. A rehearsal is what Kubernetes calls a dry run on the server: nothing is stored."""
         await self._write("create", stored, is_rehearsal=is_rehearsal)
 
-    async def replace(self, stored: Held, *, is_rehearsal: bool = False) -> None:
+    async def replace(self, stored: StoredObject, *, is_rehearsal: bool = False) -> None:
         """Replace the object whose version it carries."""
         await self._write("update", stored, is_rehearsal=is_rehearsal)
 
-    async def delete(self, stored: Held) -> None:
+    async def delete(self, stored: StoredObject) -> None:
         """Delete an object if it still has the version that it carries. One that is gone already is no error."""
         kind, address = _KINDS[stored.address.holder], stored.address
         call = self._client.delete_at_version(kind, address.name, address.namespace, stored.version)
         with suppress(AbsentError):
             await self._answer(call, Doing(verb="delete", address=address))
 
-    async def _write(self, verb: str, stored: Held, *, is_rehearsal: bool) -> None:
+    async def _write(self, verb: str, stored: StoredObject, *, is_rehearsal: bool) -> None:
         body: Any = _make_body(stored)
         doing = Doing(verb=verb, address=stored.address, secrets=_list_values(stored))
         send = self._client.create if verb == "create" else self._client.replace
@@ -170,10 +170,10 @@ class KubernetesRequests:
 _KINDS: Mapping[Holder, Any] = {Holder.SECRET: Secret, Holder.CONFIG_MAP: ConfigMap}
 
 
-def _read_object(answer: Any, address: Address) -> Held:
+def _read_object(answer: Any, address: Address) -> StoredObject:
     metadata, data = answer.metadata or ObjectMeta(), answer.data or {}
     is_secret = address.holder is Holder.SECRET
-    return Held(
+    return StoredObject(
         address=address,
         data={key: base64.b64decode(text) if is_secret else text.encode() for key, text in data.items()},
         annotations=metadata.annotations or {},
@@ -187,7 +187,7 @@ def _read_object(answer: Any, address: Address) -> Held:
     )
 
 
-def _make_body(stored: Held) -> Any:
+def _make_body(stored: StoredObject) -> Any:
     metadata = ObjectMeta(
         name=stored.address.name,
         namespace=stored.address.namespace,
@@ -202,7 +202,7 @@ def _make_body(stored: Held) -> Any:
     return Secret(metadata=metadata, data=data, type=stored.kind or "Opaque")
 
 
-def _list_values(stored: Held) -> tuple[Value, ...]:
+def _list_values(stored: StoredObject) -> tuple[Value, ...]:
     """Every value as it is and as it is sent, so that neither shows."""
     plain = [value.decode() for value in stored.data.values()]
     return tuple(Value(text) for text in [*plain, *(base64.b64encode(text.encode()).decode() for text in plain)])
