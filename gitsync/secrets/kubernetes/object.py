@@ -13,7 +13,8 @@ _OPERATOR = ".azure.com"  # the groups of Azure Service Operator's kinds end so
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredObject:
-    """A Secret or a ConfigMap as the API server stores it. `version` is "" for a new object; `owners` are the apiVersions of its owner references.
+    """A Secret or a ConfigMap as the API server stores it. `version` is "" for a new object; `owners` are the
+    apiVersions of its owner references.
 
     `has_binary_data` means that a ConfigMap has binary data, which gitsync does not write.
     """

@@ -26,7 +26,7 @@ from gitsync.formats.strict_json import read_json
 from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret as Value
 from gitsync.secrets.kubernetes.account import EMPTY_TOKEN, ServiceAccount
-from gitsync.secrets.kubernetes.failures import AbsentError, Doing, make_failure, make_unreachable
+from gitsync.secrets.kubernetes.failures import AbsentError, ApiCall, make_failure, make_unreachable
 from gitsync.secrets.kubernetes.object import StoredObject
 from gitsync.secrets.kubernetes.refusals import is_starting
 from gitsync.secrets.kubernetes.roles import Right
@@ -81,13 +81,13 @@ class KubernetesRequests:
             verb=right.verb, group="", version="v1", resource=right.resource, namespace=right.namespace, name=name
         )
         review = SelfSubjectAccessReview(spec=SelfSubjectAccessReviewSpec(resourceAttributes=attributes))
-        doing = Doing(
+        api_call = ApiCall(
             verb="create",
             address=Address(Holder.SECRET, right.namespace, name),
             words=f"review whether the service account may {right}",
         )
         was_away = self._was_away
-        answer = await self._answer(self._client.create(review), doing)
+        answer = await self._answer(self._client.create(review), api_call)
         is_allowed = bool(answer.status and answer.status.allowed)
         if was_away and not is_allowed:  # it may not have read all roles yet
             self._was_away = True
@@ -97,10 +97,10 @@ class KubernetesRequests:
 
     async def get(self, address: Address) -> StoredObject | None:
         """The object; None if it does not exist."""
-        doing = Doing(verb="get", address=address)
+        api_call = ApiCall(verb="get", address=address)
         try:
             answer = await self._answer(
-                self._client.get(_KINDS[address.holder], address.name, namespace=address.namespace), doing
+                self._client.get(_KINDS[address.holder], address.name, namespace=address.namespace), api_call
             )
         except AbsentError:
             return None
@@ -122,43 +122,43 @@ class KubernetesRequests:
         kind, address = _KINDS[stored.address.holder], stored.address
         call = self._client.delete_at_version(kind, address.name, address.namespace, stored.version)
         with suppress(AbsentError):
-            await self._answer(call, Doing(verb="delete", address=address))
+            await self._answer(call, ApiCall(verb="delete", address=address))
 
     async def _write(self, verb: str, stored: StoredObject, *, is_rehearsal: bool) -> None:
         body: Any = _make_body(stored)
-        doing = Doing(verb=verb, address=stored.address, secrets=_list_values(stored))
+        api_call = ApiCall(verb=verb, address=stored.address, secrets=_list_values(stored))
         send = self._client.create if verb == "create" else self._client.replace
-        await self._answer(send(body, dry_run=is_rehearsal), doing)
+        await self._answer(send(body, dry_run=is_rehearsal), api_call)
 
-    async def _answer(self, call: Any, doing: Doing) -> Any:
+    async def _answer(self, call: Any, api_call: ApiCall) -> Any:
         """Return the answer of lightkube, and raise its errors as ours."""
         try:
-            async with answered(f"The API server did not respond to the request to {doing}"):
+            async with answered(f"The API server did not respond to the request to {api_call}"):
                 answer = await call
         except httpx2.HTTPStatusError as error:
-            raise self._make_failure(error.response, doing) from None  # lightkube's error holds the answer
+            raise self._make_failure(error.response, api_call) from None  # lightkube's error holds the answer
         except httpx2.TransportError as error:
             self._check_token()  # without one, nothing is sent
             self._was_away = True
-            raise make_unreachable(doing, error) from error
+            raise make_unreachable(api_call, error) from error
         except AccountError as error:
             raise VaultError(f"The token of the service account is missing: {error}.", hint="Run again.") from error
         except _UNREADABLE as error:
             raise VaultError(
-                f"The response to the request to {doing} is not that of an API server ({type(error).__name__}).",
+                f"The response to the request to {api_call} is not that of an API server ({type(error).__name__}).",
                 hint="Check KUBERNETES_SERVICE_HOST and _PORT.",
             ) from None
         self._was_away = False
         return answer
 
-    def _make_failure(self, response: httpx2.Response, doing: Doing) -> VaultError:
+    def _make_failure(self, response: httpx2.Response, api_call: ApiCall) -> VaultError:
         """The error for a refusal. One of a server that has just started may pass: it has not read all roles yet."""
         status, body = response.status_code, _parse_json(response.content)
         if status == 401:
             self._check_token()
         may_pass = status == 403 and (self._was_away or is_starting(body))
         self._was_away = self._was_away and (may_pass or status >= 500)
-        return make_failure(doing, status, response.headers, body, may_pass=may_pass)
+        return make_failure(api_call, status, response.headers, body, may_pass=may_pass)
 
     def _check_token(self) -> None:
         """Raise VaultError if the file of the token is empty by now."""
