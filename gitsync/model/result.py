@@ -58,7 +58,7 @@ class Result:
     """The end of one node. `record` is what to remember; None means forget it.
 
     `is_fine` tells dependents that they may go on: Ready, or in a plan "would be". `exists` tells that Azure has the
-    resource, which is enough for a dependent that is ours already. `may_mend` tells that another try, in this run or
+    resource, which is enough for a dependent that is ours already. `is_retryable` tells that another try, in this run or
     the next, may go better without a change of the manifest. `fault` is what a bug in gitsync raised, if that ended
     the attempt. `owner` and `depends_on` are what the manifest names, or the last one that was recorded: the edges of
     the graph. `blocked_by` is the resource that it waits for, if it waits for one. `because` gives for some paths of
@@ -79,7 +79,7 @@ class Result:
     condition: Condition
     is_fine: bool
     exists: bool = False
-    may_mend: bool = False
+    is_retryable: bool = False
     differences: tuple[Difference, ...] = ()
     unverified: tuple[str, ...] = ()
     attempts: tuple[Attempt, ...] = ()

@@ -13,7 +13,7 @@ from gitsync.errors import ArmError
 from gitsync.model.live import Live
 from gitsync.model.record import Claim, Record
 from gitsync.model.verdict import Action, Comparison, Verdict
-from gitsync.status.error_classes import MENDS_BY_WAITING, NOT_ALLOWED, NOT_YET_THERE
+from gitsync.status.error_classes import NOT_ALLOWED, NOT_YET_THERE, RETRIED_CODES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +91,7 @@ def may_recover(error: ArmError, *, missed_is_ours: bool, granted: bool) -> bool
     """
     return (
         error.outcome_unknown
-        or error.code in MENDS_BY_WAITING
+        or error.code in RETRIED_CODES
         or (missed_is_ours and error.code in NOT_YET_THERE)
         or (granted and error.status == 403 and error.code in NOT_ALLOWED)
     )

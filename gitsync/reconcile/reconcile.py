@@ -270,4 +270,4 @@ def _break_off(attempt: A, failure: Exception) -> A:
         case GitsyncError() if failure.exit_code != FAULT:
             return attempt.stopped(make_failed(failure), Verdict.BLOCKED)
         case _:
-            return attempt.stopped(make_fault(failure), Verdict.UNKNOWN, may_mend=False, fault=failure)
+            return attempt.stopped(make_fault(failure), Verdict.UNKNOWN, is_retryable=False, fault=failure)

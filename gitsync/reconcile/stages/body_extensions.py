@@ -32,7 +32,7 @@ async def extend_body(attempt: ApplyAttempt, request: Request, registry: Registr
     try:
         body = registry.compared(request.body, attempt.as_subject())
     except UnmendableError as refusal:
-        return attempt.stopped(make_error("Failed", refusal.message, refusal.hint), Verdict.BLOCKED, may_mend=False)
+        return attempt.stopped(make_error("Failed", refusal.message, refusal.hint), Verdict.BLOCKED, is_retryable=False)
     return attempt if body is request.body else replace(attempt, request=replace(request, body=body))
 
 
