@@ -6,7 +6,7 @@ import pytest
 from asking import REGISTRY, subject
 
 from gitsync.errors import GitsyncError
-from gitsync.extensions.api import ActionCall, LookupRequest, UnmendableError
+from gitsync.extensions.api import ActionCall, LookupRequest, PermanentError
 from gitsync.model.live import Live
 
 GROUP = "keyvault.azure.com"
@@ -83,7 +83,7 @@ def test_a_name_that_only_a_later_step_knows_is_not_asked_for():
 
 
 def test_another_group_is_for_the_manifest_to_mend():
-    with pytest.raises(UnmendableError, match="was in resource group other, and cannot be recovered to core"):
+    with pytest.raises(PermanentError, match="was in resource group other, and cannot be recovered to core"):
         REGISTRY.compared(body("createOrRecover"), about("createOrRecover", deleted=was_in("other")))
 
 

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from gitsync.errors import GitsyncError
-from gitsync.extensions.api import ActionCall, Extension, Extensions, LookupRequest, Modifier, Subject, UnmendableError
+from gitsync.extensions.api import ActionCall, Extension, Extensions, LookupRequest, Modifier, PermanentError, Subject
 from gitsync.formats.arm_path import find_resource_group, find_subscription
 from gitsync.model.live import Live
 
@@ -48,7 +48,7 @@ def asks_for_deleted(subject: Subject) -> tuple[LookupRequest, ...]:
 def without_goal(body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
     """The body without a mode that Azure does not know.
 
-    Raises UnmendableError if the vault would have to be recovered to another resource group than before, GitsyncError
+    Raises PermanentError if the vault would have to be recovered to another resource group than before, GitsyncError
     if Azure's answer about the deleted vault is not valid.
     """
     if goal_of(subject) is None:
@@ -122,7 +122,7 @@ def _check_group(subject: Subject) -> None:
         return
     former_group, new_group = _find_former_group(subject), find_resource_group(subject.arm_id)
     if new_group is None or former_group.casefold() != new_group.casefold():
-        raise UnmendableError(
+        raise PermanentError(
             f"The deleted vault {_get_name(subject)} was in resource group {former_group}, "
             f"and cannot be recovered to {new_group}.",
             hint=f"Set the owner of the manifest to {former_group}, "
