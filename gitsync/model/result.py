@@ -58,8 +58,8 @@ class Result:
     """The end of one node. `record` is what to remember; None means forget it.
 
     `is_fine` tells dependents that they may go on: Ready, or in a plan "would be". `exists` tells that Azure has the
-    resource, which is enough for a dependent that is ours already. `is_retryable` tells that another try, in this run or
-    the next, may go better without a change of the manifest. `fault` is what a bug in gitsync raised, if that ended
+    resource, which is enough for a dependent that is ours already. `is_retryable` tells that another try, in this run
+    or the next, may go better without a change of the manifest. `fault` is what a bug in gitsync raised, if that ended
     the attempt. `owner` and `depends_on` are what the manifest names, or the last one that was recorded: the edges of
     the graph. `blocked_by` is the resource that it waits for, if it waits for one. `because` gives for some paths of
     `unverified` what else is not known, and `reviewed` is what a plan for review contains of the resource. `body` is

@@ -67,7 +67,7 @@ def test_a_mode_is_a_goal(mode, deleted, sent, called, told, why):
     assert REGISTRY.first_calls(asked) == (
         (ActionCall(path=f"{SCOPE}/in-azure/purge", api_version="2024-11-01"),) if called else ()
     )
-    assert REGISTRY.foretold(asked) == told
+    assert REGISTRY.describe_calls(asked) == told
 
 
 @pytest.mark.parametrize("mode", ["createOrRecover", "purgeThenCreate"])
@@ -75,7 +75,7 @@ def test_nothing_is_in_the_way_of_a_vault_that_is_there(mode):
     asked = about(mode, live=Live(body={}), deleted=was_in("other"))
     assert REGISTRY.questions(asked) == ()
     assert REGISTRY.modified(REGISTRY.compared(body(mode), asked), asked) == body("default")
-    assert (REGISTRY.first_calls(asked), REGISTRY.foretold(asked)) == ((), "")
+    assert (REGISTRY.first_calls(asked), REGISTRY.describe_calls(asked)) == ((), "")
 
 
 def test_a_name_that_only_a_later_step_knows_is_not_asked_for():

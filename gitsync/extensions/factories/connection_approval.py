@@ -13,7 +13,7 @@ APPROVED = "Approved"
 _PATH = "properties/manualPrivateLinkServiceConnections"
 
 
-async def connections_are_approved(subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult:  # noqa: A002 - ASO's word
+async def check_connections(subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult:  # noqa: A002 - ASO's word
     """Checks only connections that need manual approval; one without a state is not approved.
 
     Raises GitsyncError if Azure's list of connections is not valid.

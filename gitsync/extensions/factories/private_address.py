@@ -20,7 +20,7 @@ _INTERFACE = At("properties/networkInterfaces/0/id")
 _ADDRESS = At("properties/privateIPAddress")
 
 
-async def primary_private_address(subject: Subject, azure: ReadsAzure, wanted: frozenset[str]) -> Mapping[str, str]:
+async def export_private_address(subject: Subject, azure: ReadsAzure, wanted: frozenset[str]) -> Mapping[str, str]:
     """Nothing if the endpoint has no network interface yet, or none of its addresses is the primary one.
 
     Raises ArmError if the interface cannot be read, GitsyncError if it does not exist or is not as expected.

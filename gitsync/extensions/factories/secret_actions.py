@@ -94,7 +94,7 @@ DOMAIN_NAME: Final = Keys(StatusFields({"fullyQualifiedDomainName": At("properti
 """The export of database servers."""
 
 
-def exporting(group: str, exporters: Mapping[str, SecretExporter]) -> Extensions:
+def make_exporters(group: str, exporters: Mapping[str, SecretExporter]) -> Extensions:
     """Registrations of kinds that only export secrets, or that register their other points separately."""
     return tuple(Extension(group=group, kind=kind, export_secrets=export) for kind, export in exporters.items())
 

@@ -168,7 +168,7 @@ async def compare(
         comparison, action = _add_secrets(known, comparison, action, digests)
         comparison = add_unknown_values(comparison, unknown, attempt.id_doubt)
     first = attempt.first_comparison or (comparison if action is not Action.NONE else None)
-    note = "" if action is Action.NONE else registry.foretold(attempt.as_subject())
+    note = "" if action is Action.NONE else registry.describe_calls(attempt.as_subject())
     return replace(attempt, comparison=comparison, action=action, first_comparison=first, note=note)
 
 
