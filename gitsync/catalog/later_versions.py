@@ -13,6 +13,7 @@ from typing import Any
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.spec_visitor import Visit, visit_spec
+from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK
 from gitsync.problems.field_path import format_field
 
@@ -34,7 +35,9 @@ def find_later_version(gvk: GVK, spec: Any, catalog: Catalog) -> LaterVersion | 
 
     None if the kind has no later version. A preview replaces a preview only.
     """
-    later = [LaterVersion(one, _find_lacking(one, spec, catalog)) for one in _list_later(gvk, catalog)]
+    later = [
+        LaterVersion(one, find_lacking(kind, spec)) for one in _list_later(gvk, catalog) if (kind := catalog.kind(one))
+    ]
     return next((one for one in later if not one.lacks), later[0] if later else None)
 
 
@@ -61,10 +64,14 @@ def _make_age(match: re.Match[str]) -> tuple[str, bool]:
     return match["date"], match["preview"] is None
 
 
-def _find_lacking(gvk: GVK, spec: Any, catalog: Catalog) -> str:
-    kind = catalog.kind(gvk)
-    if kind is None:
-        raise AssertionError("the catalog has the versions that it lists")
+def is_same_version(one: GVK, other: GVK) -> bool:
+    """Tell whether two versions of a kind are one api-version of ARM, in whatever spelling."""
+    first, second = _VERSION.fullmatch(one.version), _VERSION.fullmatch(other.version)
+    return one == other or bool(first and second and _make_age(first) == _make_age(second))
+
+
+def find_lacking(kind: Kind, spec: Any) -> str:
+    """The first field of a spec that a kind lacks, or that has another type there; "" if it has all of them."""
     return next((lacking for visit in visit_spec(kind, spec) for lacking in _list_lacking(visit)), "")
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from gitsync.imports.scope import ImportScope
     from gitsync.model.gvk import Key
     from gitsync.redaction import Redactions
+    from gitsync.request.placeholders import Shown
 
 SETTINGS = ("namespace", "subscription", *AZURE, "output")
 OUTPUTS = ("text", "json")
@@ -41,6 +42,13 @@ LAYOUTS = ("topic", "resource", "group")
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("ids", metavar="ID", nargs="*", help="An ARM id: of a resource, a group or a subscription.")
     parser.add_argument("--out", metavar="DIR", required=True, help="The folder for the manifests.")
+    parser.add_argument(
+        "--from-cluster-export",
+        metavar="FILE",
+        nargs="+",
+        default=[],
+        help="Import the objects of a cluster that runs ASO from these files, and not from Azure.",
+    )
     parser.add_argument("--resource-group", metavar="NAME", action="append", default=[], help="Import a group.")
     parser.add_argument("--type", metavar="TYPE", action="append", default=[], help="Only this kind or ARM type.")
     parser.add_argument("--name", metavar="PATTERN", action="append", default=[], help="Only resources of this name.")
@@ -56,7 +64,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--policy",
         choices=[policy.value for policy in Policy],
-        default=Policy.DETACH_ON_DELETE.value,
         help="The reconcile policy of the manifests. [default detach-on-delete]",
     )
 
@@ -71,11 +78,15 @@ def run(options: argparse.Namespace, config: Config) -> int:
 
     folder = Path(options.out)
     check_folder(folder)
+    if options.from_cluster_export:
+        from gitsync.cli.cluster_export import import_objects
+
+        return import_objects(options, config)
     scope = read_scope(options.ids, options.resource_group, config.subscription, config.endpoint)
     filters = make_filters(options.type, options.name, options.tag, options.exclude, open_catalog())
     redactions: Redactions = options.redactions
-    config = replace(config, source=str(_find_repository(folder)), subscription=scope.subscription)
-    existing = _read_existing(config, redactions)
+    config = replace(config, source=str(find_repository(folder)), subscription=scope.subscription)
+    existing = read_existing(config, redactions)
     findings, requests = asyncio.run(_search(options, config, scope, filters))
     new = [one for one in findings.resources if one.arm_id.casefold() not in existing.ids]
     files = _write(new, existing, options, config)
@@ -88,29 +99,29 @@ def run(options: argparse.Namespace, config: Config) -> int:
         unread=findings.unread,
         requests=requests,
     )
-    _print(report, config)
+    print_report(report, config)
     return report.exit_code
 
 
-class _Existing(NamedTuple):
+class ExistingManifests(NamedTuple):
     """What the repository has: the keys of manifests by ARM id in lower case, and the namespace of those without."""
 
     ids: Mapping[str, Key]
     namespace: str
 
 
-def _find_repository(folder: Path) -> Path:
+def find_repository(folder: Path) -> Path:
     """The working tree of git that a folder is in, or will be in; else the folder itself."""
     places = (folder.absolute(), *folder.absolute().parents)
     return next((place for place in places if (place / ".git").exists()), folder)
 
 
-def _read_existing(config: Config, redactions: Redactions) -> _Existing:
+def read_existing(config: Config, redactions: Redactions) -> ExistingManifests:
     """What the repository has. SourceError if a file does not parse: what it stands for would be imported again."""
     from gitsync.cli.offline import read_offline
 
     if not Path(config.source).is_dir():
-        return _Existing({}, config.namespace or DEFAULT_NAMESPACE)
+        return ExistingManifests({}, config.namespace or DEFAULT_NAMESPACE)
     offline = read_offline(config, redactions)
     own = {problem for one in offline.everything for problem in one.problems}
     unread = [problem for problem in offline.problems if problem.is_error and problem not in own]
@@ -120,7 +131,7 @@ def _read_existing(config: Config, redactions: Redactions) -> _Existing:
             hint="Fix what gitsync validate shows, and import then.",
         )
     ids = {one.arm_id.casefold(): one.key for one in offline.everything if one.arm_id}
-    return _Existing(ids, offline.namespace)
+    return ExistingManifests(ids, offline.namespace)
 
 
 async def _search(
@@ -165,22 +176,30 @@ async def _search(
 
 
 def _write(
-    resources: Sequence[FoundResource], existing: _Existing, options: argparse.Namespace, config: Config
+    resources: Sequence[FoundResource], existing: ExistingManifests, options: argparse.Namespace, config: Config
 ) -> dict[str, list[ImportedManifest]]:
     """Write the manifests, and return those of each file."""
-    from gitsync.imports.layout import Layout, place_manifests
     from gitsync.imports.manifests import ManifestStyle, make_manifests
-    from gitsync.imports.writing import format_documents, list_files, write_files
 
     style = ManifestStyle(
         existing=existing.ids,
-        policy=Policy(options.policy),
+        policy=Policy(options.policy or Policy.DETACH_ON_DELETE),
         namespace=existing.namespace,
         is_explicit=config.namespace is not None,
         is_full=options.full,
     )
+    return write_manifests(make_manifests(resources, style), options)
+
+
+def write_manifests(
+    manifests: Sequence[ImportedManifest], options: argparse.Namespace
+) -> dict[str, list[ImportedManifest]]:
+    """Write manifests into files, and return those of each file."""
+    from gitsync.imports.layout import Layout, place_manifests
+    from gitsync.imports.writing import format_documents, list_files, write_files
+
     folder = Path(options.out)
-    files = place_manifests(make_manifests(resources, style), Layout(options.layout), list_files(folder))
+    files = place_manifests(manifests, Layout(options.layout), list_files(folder))
     if files:
         texts = {path: format_documents(one.document for one in manifests) for path, manifests in files.items()}
         write_files(folder, texts)
@@ -191,21 +210,25 @@ def _prove(
     files: Mapping[str, Sequence[ImportedManifest]], config: Config, redactions: Redactions
 ) -> tuple[ImportProof, ...]:
     """Validate what was written, and compare it with what was read."""
-    from gitsync.cli.offline import read_offline
     from gitsync.imports.proof import prove
-    from gitsync.request.placeholders import show
 
     imported = {one.key: one.resource for manifests in files.values() for one in manifests}
     if not imported:
         return ()
+    return tuple(prove(imported, show_repository(config, redactions)))
+
+
+def show_repository(config: Config, redactions: Redactions) -> list[Shown]:
+    """The requests of all manifests in the repository."""
+    from gitsync.cli.offline import read_offline
+    from gitsync.request.placeholders import show
+
     environments = read_offline(config, redactions).environments
-    shown = [
-        one for each in environments for one in show(each.prepared, each.manifests.config_maps, keeps_secrets=True)
-    ]
-    return tuple(prove(imported, shown))
+    return [one for each in environments for one in show(each.prepared, each.manifests.config_maps, keeps_secrets=True)]
 
 
-def _print(report: ImportReport, config: Config) -> None:
+def print_report(report: ImportReport, config: Config) -> None:
+    """Print what an import did, as text or JSON."""
     from gitsync.imports.report import build_document, format_lines
     from gitsync.logging import escape_controls, neutralize
 

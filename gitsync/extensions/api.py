@@ -90,7 +90,7 @@ class Subject:
     answers: Mapping[LookupRequest, LookupResult] = field(default_factory=dict)
 
 
-class UnmendableError(GitsyncError):
+class PermanentError(GitsyncError):
     """Raised if only a change of the manifest can fix the problem: Ready becomes Error/Failed with its message."""
 
 

@@ -94,7 +94,7 @@ class Registry:
             body = modifier.compared(body, subject) if modifier.compared else body
         return body
 
-    def foretold(self, subject: Subject) -> str:
+    def describe_calls(self, subject: Subject) -> str:
         """Additional text in a plan for sending the body."""
         sentences = [modifier.foretells(subject) for modifier in self._list_modifiers(subject) if modifier.foretells]
         return " ".join(filter(None, sentences))

@@ -51,9 +51,9 @@ def place_manifests(
     """
     together: dict[str, list[ImportedManifest]] = {}
     manifests = tuple(manifests)
-    subscriptions = {find_subscription(one.resource.arm_id) for one in manifests}
+    subscriptions = {found for one in manifests if (found := find_subscription(one.resource.arm_id))}
     for one in manifests:
-        folder = _name_folder(one, is_one=len(subscriptions) == 1)
+        folder = _name_folder(one, is_one=len(subscriptions) < 2)
         together.setdefault(f"{folder}/{_name_file(one, layout)}", []).append(one)
     used = {path.casefold() for path in taken}
     placed = {}
@@ -74,7 +74,7 @@ def _list_paths(stem: str) -> Iterable[str]:
 
 def _name_folder(one: ImportedManifest, *, is_one: bool) -> str:
     folder = clean_name(find_resource_group(one.resource.arm_id) or "subscription")
-    return folder if is_one else f"{find_subscription(one.resource.arm_id)}/{folder}"
+    return folder if is_one else f"{find_subscription(one.resource.arm_id) or 'tenant'}/{folder}"
 
 
 def _name_file(one: ImportedManifest, layout: Layout) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from gitsync.diff.hints import find_kind_hints
 from gitsync.diff.three_way import compare
+from gitsync.formats.arm_path import find_subscription, is_same_id
 from gitsync.imports.found import FoundResource
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem
@@ -34,17 +35,46 @@ def prove(imported: Mapping[Key, FoundResource], shown: Iterable[Shown]) -> Iter
         yield _prove_one(key, resource, requests.get(key))
 
 
-def _prove_one(key: Key, resource: FoundResource, shown: Shown | None) -> ImportProof:
+def prove_handover(imported: Mapping[Key, FoundResource], shown: Iterable[Shown]) -> Iterator[ImportProof]:
+    """Check that each manifest stands for the resource that ASO has recorded. A resource that ASO never created has no
+    id, and an id that only a run knows is not compared. The subscription counts if there is only one.
+    """
+    requests = {one.prepared.key: one for one in shown}
+    ids = [resource.arm_id for resource in imported.values()]
+    is_one = len({find_subscription(arm_id) for arm_id in ids if arm_id}) < 2
+    for key, resource in imported.items():
+        one = requests.get(key)
+        problems, recorded = _find_problems(one, key), resource.arm_id
+        made = one.request.arm_id if one and one.request and "<" not in one.request.arm_id else recorded
+        is_same = is_same_id(*((made, recorded) if is_one else map(_remove_subscription, (made, recorded))))
+        differences = () if is_same or not recorded else (_make_other(made, recorded),)
+        yield ImportProof(key=key, problems=problems, differences=differences)
+
+
+def _remove_subscription(arm_id: str) -> str:
+    return arm_id.removeprefix(f"/subscriptions/{find_subscription(arm_id)}")
+
+
+def _find_problems(shown: Shown | None, key: Key) -> tuple[Problem, ...]:
     problems = tuple(problem for problem in shown.prepared.problems if problem.is_error) if shown else ()
+    missing = Problem(
+        code="NoRequest",
+        message=f"No unit of the repository reads the manifest of {key}.",
+        hint="Name the file in the kustomization of its folder, or set --out to another folder.",
+    )
+    return problems if shown and shown.request else problems or (missing,)
+
+
+def _make_other(made: str, wanted: str) -> Difference:
+    return Difference("/id", made, wanted, "stands for another resource")
+
+
+def _prove_one(key: Key, resource: FoundResource, shown: Shown | None) -> ImportProof:
+    problems = _find_problems(shown, key)
     if shown is None or shown.request is None:
-        missing = Problem(
-            code="NoRequest",
-            message=f"No unit of the repository reads the manifest of {resource.arm_id}.",
-            hint="Name the file in the kustomization of its folder, or set --out to another folder.",
-        )
-        return ImportProof(key=key, problems=problems or (missing,))
-    if shown.request.arm_id.casefold() != resource.arm_id.casefold():
-        other = Difference("/id", shown.request.arm_id, resource.arm_id, "stands for another resource")
+        return ImportProof(key=key, problems=problems)
+    if not is_same_id(shown.request.arm_id, resource.arm_id):
+        other = _make_other(shown.request.arm_id, resource.arm_id)
         return ImportProof(key=key, problems=problems, differences=(other,))
     hints = replace(find_kind_hints(resource.kind), own_id=resource.arm_id)
     return ImportProof(

@@ -11,9 +11,11 @@ from gitsync.imports.found import LeftOut
 from gitsync.imports.manifests import ImportedManifest
 from gitsync.imports.proof import ImportProof
 from gitsync.imports.reading import NO_RIGHT
+from gitsync.model.problem import Problem
 from gitsync.report.escape import format_value
 from gitsync.report.headline import format_plural
 from gitsync.report.json import build_problem
+from gitsync.report.text import format_problems
 
 _LONGEST_LIST = 5
 
@@ -21,7 +23,8 @@ _LONGEST_LIST = 5
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport:
     """`files` are the manifests by path; `proofs` has one for each. `skipped` are ARM ids that a manifest stood for
-    before. `unread` are collections that were not asked for, or refused. `requests` is their number.
+    before. `unread` are collections that were not asked for, or refused. `requests` is their number, None if Azure was
+    not read; then `problems` are those of the files that were.
     """
 
     folder: str
@@ -30,7 +33,8 @@ class ImportReport:
     skipped: tuple[str, ...]
     left_out: tuple[LeftOut, ...]
     unread: tuple[str, ...]
-    requests: int
+    requests: int | None
+    problems: tuple[Problem, ...] = ()
 
     @property
     def proven(self) -> int:
@@ -39,7 +43,7 @@ class ImportReport:
     @property
     def exit_code(self) -> int:
         """1 if a manifest is wrong or differs, or if something could not be read."""
-        is_refused = any(is_refusal(line) for line in self.unread)
+        is_refused = any(is_refusal(line) for line in self.unread) or any(one.is_error for one in self.problems)
         return 0 if self.proven == len(self.proofs) and not is_refused else 1
 
 
@@ -50,11 +54,13 @@ def is_refusal(line: str) -> bool:
 def format_lines(report: ImportReport) -> Iterator[str]:
     """The report as text."""
     yield from _format_files(report)
+    yield from _format_problems(report)
     yield from _format_left_out(report)
     yield from _format_list("Not read:", report.unread)
     yield from _format_list("To be provided before a sync needs it:", _list_secrets(report))
     yield from _format_list("Values that the kind does not allow, left out:", _list_unfit(report))
-    yield from _format_list("Not as in Azure:", [line for proof in report.proofs for line in _describe(proof)])
+    title = "Not as in Azure:" if report.requests is not None else "Wrong, or not as ASO has recorded:"
+    yield from _format_list(title, [line for proof in report.proofs for line in _describe(proof)])
     yield _format_summary(report)
 
 
@@ -67,6 +73,12 @@ def _format_files(report: ImportReport) -> Iterator[str]:
         kinds = Counter(one.key.kind for one in manifests)
         yield f"  {path:<{width}}  {', '.join(_format_kind(kind, count) for kind, count in kinds.items())}"
     yield ""
+
+
+def _format_problems(report: ImportReport) -> Iterator[str]:
+    if report.problems:
+        yield from format_problems(report.problems)
+        yield ""
 
 
 def _format_kind(kind: str, count: int) -> str:
@@ -85,7 +97,8 @@ def _format_left_out(report: ImportReport) -> Iterator[str]:
 
 def _name_types(subjects: list[str]) -> str:
     """The names of types, which are the subjects of some reasons; ids are in the JSON."""
-    types = [subject for subject in subjects if not subject.startswith("/")]
+    counts = Counter(subject for subject in subjects if not subject.startswith("/"))
+    types = [_format_kind(*row) for row in counts.items()]
     more = [f"{len(types) - _LONGEST_LIST} more"] if len(types) > _LONGEST_LIST else []
     return f": {', '.join([*types[:_LONGEST_LIST], *more])}" if types else ""
 
@@ -128,6 +141,8 @@ def _describe(proof: ImportProof) -> Iterator[str]:
 
 def _format_summary(report: ImportReport) -> str:
     count = len(report.proofs)
+    if report.requests is None:
+        return f"{format_plural(count, 'manifest')} imported, {report.proven} for the resource that ASO has recorded."
     each = f" ({report.requests / count:.2f} a resource)" if count else ""
     proven = f"{report.proven} with nothing to change"
     return f"{format_plural(count, 'resource')} imported, {proven}; {format_plural(report.requests, 'request')}{each}."
@@ -142,6 +157,7 @@ def build_document(report: ImportReport) -> dict[str, Any]:
         "nothingToChange": report.proven,
         "requests": report.requests,
         "exitCode": report.exit_code,
+        "problems": [build_problem(problem) for problem in report.problems],
         "files": [
             {"path": path, "resources": [_build_resource(one, proofs[one.key]) for one in manifests]}
             for path, manifests in report.files.items()

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Resource
-from gitsync.model.unit import Unit
+from gitsync.model.unit import Unit, UnitKind
 
 SUFFIXES = (".yaml", ".yml", ".json")
 """Of files that may have manifests."""
@@ -50,6 +50,13 @@ def find_own_path(path: str, unit: Unit | None) -> str:
     """
     own = path.removeprefix(f"{unit.name}/") if unit and unit.selection else path
     return own if unit and own in unit.contents else path
+
+
+def find_place(resource: Resource) -> tuple[str, ...]:
+    """Return the paths that a resource is made of: its file and, if its unit is built, the folder of that."""
+    unit = resource.unit
+    path = find_own_path(resource.source.path, unit)
+    return (path,) if unit is None or unit.kind is UnitKind.FOLDER else (unit.path or ROOT, path)
 
 
 def is_inside(unit: str, folder: str) -> bool:

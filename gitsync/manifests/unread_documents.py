@@ -37,7 +37,7 @@ def pass_over(document: Document) -> UnreadContent:
     """Pass a document over, unless a sign says that it was meant for gitsync; then it is rejected."""
     fault = _find_fault(document)
     if fault is not None:
-        return reject(document, _locate_finding(fault, document))
+        return reject(document, locate_finding(fault, document))
     if duplicates := tuple(problem for problem in document.problems if _hides(problem, {"apiVersion", "kind"})):
         return reject(document, *duplicates)
     form = ARM_TEMPLATE if is_arm_template(document.value) else ""
@@ -136,7 +136,8 @@ def _find_items(value: Any) -> list[Any]:
     return value[key] if key is not None and isinstance(value[key], list) else []
 
 
-def _locate_finding(finding: Finding, document: Document) -> Problem:
+def locate_finding(finding: Finding, document: Document) -> Problem:
+    """The finding with its file, line and field."""
     return Problem(
         code=finding.code,
         message=finding.message,

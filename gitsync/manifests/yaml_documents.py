@@ -82,13 +82,15 @@ class Unreadable(Exception):  # noqa: N818 - it ends the reading of one document
         self.code, self.message, self.line, self.hint, self.problems = code, message, line, hint, problems
 
 
-def read_documents(path: str, content: bytes, *, marks_quotes: bool = False) -> FileDocuments:
+def read_documents(
+    path: str, content: bytes, *, marks_quotes: bool = False, max_bytes: int = MAX_BYTES
+) -> FileDocuments:
     """Every document of a file that can be read, and a problem for each that cannot. With `marks_quotes`, a text that
     was quoted and may have variables is a `QuotedText`.
     """
     contents = FileDocuments()
-    if len(content) > MAX_BYTES:
-        message = f"The file has {len(content)} bytes; more than {MAX_BYTES} are not read."
+    if len(content) > max_bytes:
+        message = f"The file has {len(content)} bytes; more than {max_bytes} are not read."
         hint = "Split it, or add it to .gitsyncignore."
         contents.problems.append(Problem(code="FileTooLarge", message=message, hint=hint, path=path, line=1))
         return contents

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from gitsync.model.commit import LastCommit
 from gitsync.model.condition import Condition
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import UnreadDocument
@@ -38,7 +39,8 @@ class Prune:
 
     `depends_on` are the prunes that go first: its dependents. `held` says why it is not deleted; "" if nothing holds
     it. `within` is the group (or the parent) whose deletion includes this resource, and `carries` are the records that
-    the deletion of a group includes. `reason` is a sentence that says how the resource was removed from git.
+    the deletion of a group includes. `reason` is a sentence that says how the resource was removed from git, and
+    `last_commit` the last commit that had its manifest; None if the source has no history.
     """
 
     record: Record
@@ -48,6 +50,7 @@ class Prune:
     within: Key | None = None
     carries: tuple[Record, ...] = ()
     reason: str = ""
+    last_commit: LastCommit | None = None
 
     @property
     def key(self) -> Key:
@@ -60,14 +63,15 @@ Node = Apply | Prune
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Departure:
-    """How a resource was removed from git: the policy, the file and the units of its last manifest, as far as history
-    can be read (None, ""), and a sentence for people.
+    """How a resource was removed from git: the policy, the file, the units and the commit of its last manifest, as far
+    as history can be read (None, ""), and a sentence for people.
     """
 
     policy: Policy | None = None
     path: str = ""
     units: tuple[str, ...] = ()
     reason: str = "Removed from git."
+    last_commit: LastCommit | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

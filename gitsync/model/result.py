@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from gitsync.model.commit import LastCommit
 from gitsync.model.condition import Condition, Hold, Severity
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
@@ -57,14 +58,15 @@ class Result:
     """The end of one node. `record` is what to remember; None means forget it.
 
     `is_fine` tells dependents that they may go on: Ready, or in a plan "would be". `exists` tells that Azure has the
-    resource, which is enough for a dependent that is ours already. `may_mend` tells that another try, in this run or
-    the next, may go better without a change of the manifest. `fault` is what a bug in gitsync raised, if that ended
+    resource, which is enough for a dependent that is ours already. `is_retryable` tells that another try, in this run
+    or the next, may go better without a change of the manifest. `fault` is what a bug in gitsync raised, if that ended
     the attempt. `owner` and `depends_on` are what the manifest names, or the last one that was recorded: the edges of
     the graph. `blocked_by` is the resource that it waits for, if it waits for one. `because` gives for some paths of
     `unverified` what else is not known, and `reviewed` is what a plan for review contains of the resource. `body` is
     that of a create in a plan, without secrets. `is_tolerated` tells that it is not Ready, and does not fail the run.
     `policy_reason` says what decided about the policy, if the manifest did not. `rendered_by` is the unit that rendered
     the manifest; "" for one that is a document of its file.
+    `last_commit` is that of a resource which was removed from git.
     """
 
     key: Key
@@ -77,7 +79,7 @@ class Result:
     condition: Condition
     is_fine: bool
     exists: bool = False
-    may_mend: bool = False
+    is_retryable: bool = False
     differences: tuple[Difference, ...] = ()
     unverified: tuple[str, ...] = ()
     attempts: tuple[Attempt, ...] = ()
@@ -93,6 +95,7 @@ class Result:
     is_tolerated: bool = False
     policy_reason: str = ""
     rendered_by: str = ""
+    last_commit: LastCommit | None = None
 
     @property
     def message(self) -> str:

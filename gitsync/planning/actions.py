@@ -13,12 +13,12 @@ from gitsync.errors import ArmError
 from gitsync.model.live import Live
 from gitsync.model.record import Claim, Record
 from gitsync.model.verdict import Action, Comparison, Verdict
-from gitsync.status.error_classes import MENDS_BY_WAITING, NOT_ALLOWED, NOT_YET_THERE
+from gitsync.status.error_classes import NOT_ALLOWED, NOT_YET_THERE, RETRIED_CODES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
-    """The settings that a decision depends on."""
+class WriteRules:
+    """The settings that decide whether a resource is written."""
 
     adopts: bool = True
     always_put: bool = False
@@ -44,7 +44,7 @@ def decide_present(
     desired: Mapping[str, Any],
     live: Live,
     remembered: Remembered | None,
-    wishes: Wishes,
+    write_rules: WriteRules,
     hints: Hints,
     ignored: Paths = (),
 ) -> tuple[Comparison, Action]:
@@ -53,11 +53,11 @@ def decide_present(
     `ignored` are paths of the live body to ignore; `desired` and `remembered` are without them already.
     """
     comparison = compare(desired, remove_paths(live.body, ignored), remembered, hints)
-    if comparison.verdict is Verdict.ADOPT and not wishes.adopts:
+    if comparison.verdict is Verdict.ADOPT and not write_rules.adopts:
         return comparison, Action.NONE
     if live.has_failed and comparison.verdict is Verdict.IN_SYNC:
         comparison = replace(comparison, verdict=Verdict.DRIFTED)
-    must_write = bool(comparison.differences) or live.has_failed or wishes.always_put
+    must_write = bool(comparison.differences) or live.has_failed or write_rules.always_put
     return comparison, Action.UPDATE if must_write else Action.NONE
 
 
@@ -91,7 +91,7 @@ def may_recover(error: ArmError, *, missed_is_ours: bool, granted: bool) -> bool
     """
     return (
         error.outcome_unknown
-        or error.code in MENDS_BY_WAITING
+        or error.code in RETRIED_CODES
         or (missed_is_ours and error.code in NOT_YET_THERE)
         or (granted and error.status == 403 and error.code in NOT_ALLOWED)
     )

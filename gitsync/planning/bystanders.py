@@ -13,26 +13,24 @@ from gitsync.formats.arm_path import is_below, is_same_id
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Plan, Prune
 from gitsync.model.record import Claim, Record
-from gitsync.model.resource import Prepared
-from gitsync.planning.group_deletes import is_group
 
 
-def spare_bystanders(plan: Plan, records: Mapping[Key, Record], prepared: Iterable[Prepared]) -> Plan:
-    """Hold every prune that would also delete something outside of this run.
+def spare_bystanders(plan: Plan, records: Mapping[Key, Record]) -> Plan:
+    """Hold every prune that would also delete a resource of a record outside of this run. `records` are all records.
 
-    `records` are all records, `prepared` all manifests, selected or not.
+    Resources that a manifest names, in the run or not, are held by the plan itself.
     """
-    bystanders = sorted((*_find_recorded_ids(plan, records), *_find_named_ids(plan, prepared)))
-    former = sorted(_find_former_ids(plan))
-    declared = sorted(record.arm_id for record in _find_records_outside(plan, records))
+    outside = [record for key, record in records.items() if key not in plan.applies and key not in plan.prunes]
+    bystanders = sorted(record.arm_id for record in outside if _may_exist(record))
+    declared = sorted(record.arm_id for record in outside)
     prunes = {
-        key: _spare_bystander(
-            prune,
-            [*bystanders, *(former if is_group(key) else ()), *_find_same(prune, declared)],
-        )
-        for key, prune in plan.prunes.items()
+        key: _spare_bystander(prune, [*bystanders, *_find_same(prune, declared)]) for key, prune in plan.prunes.items()
     }
     return replace(plan, prunes=prunes)
+
+
+def _may_exist(record: Record) -> bool:
+    return record.claim is not Claim.NONE or not record.policy.allows_delete
 
 
 def _find_same(prune: Prune, arm_ids: Iterable[str]) -> Iterable[str]:
@@ -50,33 +48,3 @@ def _spare_bystander(prune: Prune, staying_ids: list[str]) -> Prune:
     if endangered_id is None:
         return prune
     return replace(prune, held=f"The delete would also delete {endangered_id}, which this run does not manage.")
-
-
-def _find_recorded_ids(plan: Plan, records: Mapping[Key, Record]) -> Iterable[str]:
-    """Records without a node in this run whose resource may exist in Azure."""
-    return (
-        record.arm_id
-        for record in _find_records_outside(plan, records)
-        if record.claim is not Claim.NONE or not record.policy.allows_delete
-    )
-
-
-def _find_records_outside(plan: Plan, records: Mapping[Key, Record]) -> Iterable[Record]:
-    return (record for key, record in records.items() if key not in plan.applies and key not in plan.prunes)
-
-
-def _find_named_ids(plan: Plan, prepared: Iterable[Prepared]) -> Iterable[str]:
-    """Manifests without a node in this run, and resources whose ARM id is not known yet."""
-    yield from (one.arm_id for one in prepared if one.key not in plan.applies and one.arm_id)
-    for apply in plan.applies.values():
-        if apply.record and apply.prepared.arm_id is None:
-            yield apply.record.arm_id
-
-
-def _find_former_ids(plan: Plan) -> Iterable[str]:
-    """The recorded ids of resources whose manifests now have another id: they stay until that is resolved."""
-    for apply in plan.applies.values():
-        recorded_id = apply.record.arm_id if apply.record and apply.record.claim.is_ours else ""
-        current_id = apply.prepared.arm_id
-        if recorded_id and current_id and not is_same_id(recorded_id, current_id):
-            yield recorded_id

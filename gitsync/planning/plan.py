@@ -116,7 +116,13 @@ def _make_prunes(
         detaches = _must_detach(record, policy, named_id)
         held = "" if detaches else _explain_named(named_id) or holds.on(Gap(record, departure.path, departure.units))
         last_record = replace(record, policy=policy)
-        prunes[key] = Prune(record=last_record, detaches=detaches, held=held, reason=departure.reason)
+        prunes[key] = Prune(
+            record=last_record,
+            detaches=detaches,
+            held=held,
+            reason=departure.reason,
+            last_commit=departure.last_commit,
+        )
     return hold_parents(join_deletes(prunes))
 
 

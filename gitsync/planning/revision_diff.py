@@ -241,6 +241,7 @@ def _rehearse_prune(removed: Prune, *, prune: bool) -> Result:
         is_fine=True,
         owner=record.owner,
         depends_on=record.depends_on,
+        last_commit=removed.last_commit,
     )
     if removed.detaches:
         detached = _add_message(result, Verdict.DETACH, removed.reason, "It stays in Azure.")

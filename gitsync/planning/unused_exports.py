@@ -5,22 +5,27 @@ An unused secret should not be read. Config maps are kept next to the status, or
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from gitsync.manifests.selection import EVERYTHING, Selection
 from gitsync.model.export import Address, Holder
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Prepared
-from gitsync.model.template import SecretHole, SecretMapHole
 from gitsync.request.exports import find_addresses
-from gitsync.request.holes import find_holes
+from gitsync.request.holes import find_values
 
 _MOST_NAMES = 3
 
 
 def find_needed_secrets(prepared: Iterable[Prepared]) -> frozenset[Address]:
     """The Secrets that the requests of these resources use."""
-    return frozenset(address for one in prepared for address in _find_needed(one))
+    return frozenset(
+        address
+        for one in prepared
+        if one.template
+        for address, _ in find_values(one.template.body, one.key.namespace)
+        if address.holder is Holder.SECRET
+    )
 
 
 def warn_unused_exports(prepared: Sequence[Prepared], selection: Selection = EVERYTHING) -> tuple[Problem, ...]:
@@ -47,9 +52,3 @@ def warn_unused_exports(prepared: Sequence[Prepared], selection: Selection = EVE
         hint="Set a sink with --export-to, such as folder or key-vault.",
     )
     return (warning,)
-
-
-def _find_needed(prepared: Prepared) -> Iterator[Address]:
-    for hole in find_holes(prepared.template.body) if prepared.template else ():
-        if isinstance(hole, SecretHole | SecretMapHole):
-            yield Address(Holder.SECRET, prepared.key.namespace, hole.name)

@@ -36,7 +36,7 @@ from gitsync.status.conditions import FAILED, RECONCILING, check_subscription, m
 class Stop:
     """Why an attempt ended before its last stage.
 
-    `waits`: the cause may go away by itself, so retry in this run. `may_mend`: another run may succeed without a
+    `waits`: the cause may go away by itself, so retry in this run. `is_retryable`: another run may succeed without a
     change of the manifest. `is_fine`: the resource is in sync, though the condition is not True. `fault`: the exception
     of a bug in gitsync. `blocked_by`: the resource that the attempt waits for. `is_tolerated`: the run does not fail.
     """
@@ -44,7 +44,7 @@ class Stop:
     condition: Condition
     verdict: Verdict | None = None
     waits: bool = False
-    may_mend: bool = True
+    is_retryable: bool = True
     is_fine: bool = False
     fault: Exception | None = None
     blocked_by: Key | None = None

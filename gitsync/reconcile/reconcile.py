@@ -21,7 +21,7 @@ from gitsync.model.gvk import GVK, Key
 from gitsync.model.plan import Apply, Node, Prune
 from gitsync.model.result import Outcome, Result, Stage
 from gitsync.model.verdict import Action, Verdict
-from gitsync.planning.actions import Wishes, find_remembered
+from gitsync.planning.actions import WriteRules, find_remembered
 from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
 from gitsync.reconcile.context import RunContext
 from gitsync.reconcile.result_builder import build_apply_result, build_prune_result
@@ -137,8 +137,10 @@ def make_apply_steps(run: RunContext) -> tuple[Step[ApplyAttempt], ...]:
 def _make_observing_steps(run: RunContext) -> tuple[Step[ApplyAttempt], ...]:
     """The stages that find what differs in Azure: by a list, else by a read."""
     registry, cache, values, writes = run.registry, run.cache, run.values, run.rules.writes
-    wishes = Wishes(adopts=run.rules.adopts, always_put=run.rules.always_put)
-    compare_live = partial(compare, values=values, registry=registry, cache=cache, digests=run.digests, wishes=wishes)
+    write_rules = WriteRules(adopts=run.rules.adopts, always_put=run.rules.always_put)
+    compare_live = partial(
+        compare, values=values, registry=registry, cache=cache, digests=run.digests, write_rules=write_rules
+    )
     judge = partial(judge_entry, registry=registry, kept=run.outlets.kept, compare=compare_live)
     return (
         Step(Stage.OBSERVE, partial(approve_by_list, lists=run.lists, cache=cache, judge=judge, clock=run.clock)),
@@ -268,4 +270,4 @@ def _break_off(attempt: A, failure: Exception) -> A:
         case GitsyncError() if failure.exit_code != FAULT:
             return attempt.stopped(make_failed(failure), Verdict.BLOCKED)
         case _:
-            return attempt.stopped(make_fault(failure), Verdict.UNKNOWN, may_mend=False, fault=failure)
+            return attempt.stopped(make_fault(failure), Verdict.UNKNOWN, is_retryable=False, fault=failure)

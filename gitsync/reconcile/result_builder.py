@@ -16,7 +16,7 @@ from gitsync.model.clock import format_rfc3339
 from gitsync.model.condition import Condition, ConditionStatus, Hold, Severity
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Apply, Node
+from gitsync.model.plan import Apply, Node, Prune
 from gitsync.model.policy import Policy
 from gitsync.model.record import Claim, PendingOperation, Record, WriteStreak
 from gitsync.model.result import Result
@@ -85,7 +85,7 @@ def _build_result(attempt: ReconciledAttempt, comparison: Comparison, condition:
         action=attempt.done if rules.writes else attempt.action,
         condition=condition,
         exists=attempt.exists if attempt.exists is not None else _was_ours(attempt.record),
-        may_mend=attempt.stop is not None and attempt.stop.may_mend,
+        is_retryable=attempt.stop is not None and attempt.stop.is_retryable,
         differences=comparison.differences,
         unverified=comparison.unverified,
         because=comparison.because,
@@ -138,10 +138,11 @@ def build_unattempted(node: Node, agent: str) -> Result:
         condition=NO_TURN,
         is_fine=False,
         exists=_was_ours(record),
-        may_mend=True,
+        is_retryable=True,
         record=record,
         owner=record.owner if record else None,
         depends_on=record.depends_on if record else (),
+        last_commit=node.last_commit if isinstance(node, Prune) else None,
     )
     return _replace_by_manifest(result, node, agent) if isinstance(node, Apply) else result
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from gitsync.model.commit import LastCommit
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.report import Report
@@ -98,9 +99,16 @@ def _build_resource(result: Result, cause: Key | None) -> dict[str, Any]:
         ],
         "unverified": sorted(result.unverified),
         **({"because": dict(sorted(result.because.items()))} if result.because else {}),
+        **({"lastCommit": _build_commit(result.last_commit)} if result.last_commit else {}),
         "attempts": [_build_attempt(a) for a in result.attempts],
         "requests": result.requests,
     }
+
+
+def _build_commit(commit: LastCommit) -> dict[str, Any]:
+    if commit.doubt:
+        return {"commit": None, "author": None, "subject": None, "unknown": commit.doubt}
+    return {"commit": commit.commit, "author": commit.author, "subject": commit.subject}
 
 
 def _build_attempt(attempt: Attempt) -> dict[str, Any]:

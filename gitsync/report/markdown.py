@@ -25,6 +25,7 @@ from gitsync.report.headline import (
     format_problem_counts,
     shorten_revision,
 )
+from gitsync.report.last_commit import format_last_commit
 from gitsync.report.names import shorten_names
 from gitsync.report.nextsteps import list_next_steps
 from gitsync.report.quiet import is_quiet
@@ -55,7 +56,8 @@ def render(report: Report) -> str:
 def _has_details(result: Result) -> bool:
     """A planned create has its id. The row of what waits for another resource says all of it."""
     is_explained = result.is_fine or result.blocked_by
-    return bool(result.differences or result.attempts) or result.body is not None or not is_explained
+    has_content = result.differences or result.attempts or result.last_commit
+    return bool(has_content) or result.body is not None or not is_explained
 
 
 def _select_fitting(texts: Sequence[str], room: int, noun: str) -> list[str]:
@@ -173,6 +175,7 @@ def _format_detail(result: Result, name: str) -> str:
         format_code(result.arm_id or ""),
         format_code(_format_source(result)),
         format_code(_format_message(result)),
+        f"Last commit: {format_code(commit)}" if (commit := format_last_commit(result.last_commit)) else "",
         f"**What to do:** {advice}" if (advice := format_advice(result.condition, result.key, _LONG_MESSAGE)) else "",
         format_block([line for d in shown for line in _format_sides(d)], "diff") if shown else "",
         *_format_left_out(hidden, "difference"),

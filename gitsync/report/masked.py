@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from gitsync.model.commit import LastCommit
 from gitsync.model.condition import Condition
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record
@@ -71,7 +72,12 @@ def _mask_result(result: Result, mask: Mask) -> Result:
         record=_mask_record(result.record, mask) if result.record else None,
         body=mask_value(result.body, mask) if result.body is not None else None,
         policy_reason=mask(result.policy_reason),
+        last_commit=_mask_commit(result.last_commit, mask) if result.last_commit else None,
     )
+
+
+def _mask_commit(commit: LastCommit, mask: Mask) -> LastCommit:
+    return replace(commit, author=mask(commit.author), subject=mask(commit.subject))
 
 
 def _mask_difference(difference: Difference, mask: Mask) -> Difference:

@@ -23,6 +23,7 @@ from gitsync.report.colour import Paint
 from gitsync.report.coverage import format_coverage
 from gitsync.report.escape import format_value
 from gitsync.report.headline import format_baseline_note, format_cost, format_done, format_found, shorten_revision
+from gitsync.report.last_commit import format_last_commit
 from gitsync.report.names import has_namespaces, shorten_names
 from gitsync.report.nextsteps import list_next_steps
 from gitsync.report.quiet import format_in_sync, is_quiet
@@ -168,10 +169,7 @@ def _format_detail(result: Result, width: int | None, paint: Paint) -> Iterator[
     is_new = result.body is not None and (result.arm_id or "") not in result.condition.message
     if result.arm_id and (is_new or differences or result.attempts or not (result.is_fine or is_waiting)):
         yield f"  id: {escape_controls(result.arm_id)}"
-    if result.condition.request_id:
-        yield f"  request id: {escape_controls(result.condition.request_id)}"
-    if advice := find_condition_advice(result.condition, result.key):
-        yield from indent(f"What to do: {escape_controls(advice)}", width, by=2)
+    yield from _format_notes(result, width)
     for difference in differences:
         yield from _format_difference(difference, width, paint)
     if differences and result.unverified:
@@ -179,6 +177,16 @@ def _format_detail(result: Result, width: int | None, paint: Paint) -> Iterator[
             yield f"  {escape_controls(path)}: {result.because.get(path, 'Azure does not return it')}"
     for attempt in result.attempts:
         yield from indent(_format_attempt(attempt), width, by=2)
+
+
+def _format_notes(result: Result, width: int | None) -> Iterator[str]:
+    """What is known of a resource in addition to its row."""
+    if result.condition.request_id:
+        yield f"  request id: {escape_controls(result.condition.request_id)}"
+    if last_commit := format_last_commit(result.last_commit):
+        yield from indent(f"last commit: {last_commit}", width, by=2)
+    if advice := find_condition_advice(result.condition, result.key):
+        yield from indent(f"What to do: {escape_controls(advice)}", width, by=2)
 
 
 def _format_difference(difference: Difference, width: int | None, paint: Paint) -> Iterator[str]:

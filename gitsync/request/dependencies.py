@@ -10,12 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gitsync.formats.arm_path import iterate_ancestors
-from gitsync.model.export import Address, Holder
+from gitsync.model.export import Address
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import DeclaredObject
 from gitsync.model.resource import OwnerRef, Resource
-from gitsync.model.template import ConfigMapHole, Hole, ReferenceHole, SecretHole, SecretMapHole
+from gitsync.model.template import Hole, ReferenceHole
 from gitsync.request.export_owners import iterate_own_addresses
+from gitsync.request.holes import find_value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,15 +66,10 @@ class Dependencies:
             yield self._keys_by_id[nearest]
 
     def _find_sources(self, hole: Hole, namespace: str) -> Iterator[Key]:
-        match hole:
-            case ReferenceHole(key):
-                yield key
-            case SecretHole(name, key_):
-                yield from self._find_exporters(Address(Holder.SECRET, namespace, name), key_)
-            case ConfigMapHole(name, key_):
-                yield from self._find_exporters(Address(Holder.CONFIG_MAP, namespace, name), key_)
-            case SecretMapHole(name):
-                yield from self._find_exporters(Address(Holder.SECRET, namespace, name), None)
+        if isinstance(hole, ReferenceHole):
+            yield hole.key
+        elif value := find_value(hole, namespace):
+            yield from self._find_exporters(*value)
 
     def _find_exporters(self, address: Address, entry: str | None) -> Iterator[Key]:
         for key, exported in self._producers.get(address, ()):

@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from gitsync.model.export import Address, Holder
 from gitsync.model.gvk import Key
 from gitsync.model.template import (
     ConfigMapHole,
     Hole,
     ReferenceHole,
     ReferenceKeys,
+    SecretHole,
+    SecretMapHole,
     Text,
 )
 
@@ -27,6 +30,24 @@ def fill_references(value: Any, arm_ids: Mapping[Key, str]) -> Any:
     if isinstance(value, ReferenceKeys):
         return ReferenceKeys(tuple(fill_references(reference, arm_ids) for reference in value.references))
     return arm_ids.get(value.key, value) if isinstance(value, ReferenceHole) else value
+
+
+def find_values(value: Any, namespace: str) -> Iterator[tuple[Address, str | None]]:
+    """Every value of a Secret or a config map that a body or an ARM id needs, in order, as `find_value`."""
+    return (found for hole in find_holes(value) if (found := find_value(hole, namespace)))
+
+
+def find_value(hole: Hole, namespace: str) -> tuple[Address, str | None] | None:
+    """The object and the key of the value that a placeholder stands for, None for all keys; None for a reference."""
+    match hole:
+        case SecretHole(name, key):
+            return Address(Holder.SECRET, namespace, name), key
+        case SecretMapHole(name):
+            return Address(Holder.SECRET, namespace, name), None
+        case ConfigMapHole(name, key):
+            return Address(Holder.CONFIG_MAP, namespace, name), key
+        case _:
+            return None
 
 
 def find_holes(value: Any) -> Iterator[Hole]:

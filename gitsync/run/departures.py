@@ -6,7 +6,7 @@ If one commit sets detach-on-delete and the next removes the manifest, with no r
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from gitsync.config.config import Config
@@ -14,14 +14,17 @@ from gitsync.config.source_settings import find_source_settings
 from gitsync.errors import ConfigError
 from gitsync.git.source.checkout import Checkout
 from gitsync.git.source.contents import SourceContents
+from gitsync.git.source.last_commits import Place
 from gitsync.manifests.policy import decide_policy
-from gitsync.manifests.units import find_unit, find_unit_name, is_inside
+from gitsync.manifests.units import find_place, find_unit, find_unit_name, is_inside
 from gitsync.manifests.variable_values import References
+from gitsync.model.commit import LastCommit
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Departure
 from gitsync.model.policy import Policy
 from gitsync.model.record import Record
 from gitsync.model.unit import Unit
+from gitsync.run.last_commits import explain_unknown, find_last_commits
 from gitsync.run.prepare import read_source
 
 MOST_REVISIONS = 50
@@ -39,13 +42,16 @@ class Reading(NamedTuple):
 
 class _LastManifest(NamedTuple):
     """The last manifest of a resource: its policy (None for an unknown one), its file and its units. `declared` is
-    the unit if an object of a controller declares it.
+    the unit if an object of a controller declares it, `place` what the manifest was made of, and `revision` the last
+    one that had it.
     """
 
     policy: Policy | None = None
     path: str = ""
     units: tuple[str, ...] = ()
     declared: Unit | None = None
+    place: Place = ()
+    revision: str = ""
 
 
 def find_departures(
@@ -55,17 +61,29 @@ def find_departures(
 
     `since` is the revision of the records, None if it is not known.
     """
-    last = _find_last_manifests(source, removed, since, config, reading)
-    return {key: _make_departure(source, record, last.get(key, _LastManifest())) for key, record in removed.items()}
+    if not removed:
+        return {}
+    revisions = source.revisions_since(since) if since else ()
+    last = _find_last_manifests(source, removed, revisions, config, reading)
+    is_long = len(revisions) > MOST_REVISIONS
+    is_searched = since is not None and not is_long and source.has_history_since(since)
+    commits = find_last_commits(
+        source, {key: (one.revision, one.place) for key, one in last.items() if is_searched or one.revision != since}
+    )
+    unknown = explain_unknown(source, since, is_long=is_long)
+    return {
+        key: _make_departure(source, record, last.get(key, _LastManifest()), commits.get(key, unknown))
+        for key, record in removed.items()
+    }
 
 
-def _make_departure(source: Checkout, record: Record, last: _LastManifest) -> Departure:
+def _make_departure(source: Checkout, record: Record, last: _LastManifest, last_commit: LastCommit | None) -> Departure:
     reason = _explain_removal(source, record, last)
     unit = _find_unit(source, last.units or (record.unit,))
     policy = _restrict(last.policy or record.policy, unit)
     if unit is None and last.declared and not last.declared.cascades and policy is Policy.MANAGE:
         policy = Policy.DETACH_ON_DELETE
-    return Departure(policy=policy, path=last.path, units=last.units, reason=reason)
+    return Departure(policy=policy, path=last.path, units=last.units, reason=reason, last_commit=last_commit)
 
 
 def _find_unit(source: Checkout, names: Collection[str]) -> Unit | None:
@@ -81,18 +99,19 @@ def _restrict(policy: Policy, unit: Unit | None) -> Policy:
 
 
 def _find_last_manifests(
-    source: Checkout, removed: Mapping[Key, Record], since: str | None, config: Config, reading: Reading
+    source: Checkout, removed: Mapping[Key, Record], revisions: Sequence[str], config: Config, reading: Reading
 ) -> Mapping[Key, _LastManifest]:
-    if not removed or since is None:
-        return {}
+    """Search the revisions, newest first; the last of them is that of the records."""
+    uncommitted = (source.revision,) if revisions and source.dirty and source.revision else ()
     manifests: dict[Key, _LastManifest] = {}
-    for revision in (*source.revisions_since(since)[:MOST_REVISIONS], since):
+    for revision in dict.fromkeys((*uncommitted, *revisions[:MOST_REVISIONS], *revisions[-1:])):
         if len(manifests) == len(removed):
             break
         contents = source.contents_at(revision)
         if contents is not None:
             former = reading._replace(namespace=_find_namespace(source, revision, config, reading.namespace))
-            manifests = {**_read_last_manifests(contents, removed, config, former), **manifests}
+            found = _read_last_manifests(contents, removed, config, former)
+            manifests = {key: one._replace(revision=revision) for key, one in found.items()} | manifests
     return manifests
 
 
@@ -116,7 +135,8 @@ def _read_last_manifests(
         units = (*(found[one.key].units if one.key in found else ()), find_unit_name(one))
         declared = one.unit if one.unit and one.unit.is_declared else None
         decision = decide_policy(one, manifests.namespaces, default)
-        found[one.key] = _LastManifest(decision.policy if decision else None, one.source.path, units, declared)
+        policy = decision.policy if decision else None
+        found[one.key] = _LastManifest(policy, one.source.path, units, declared, find_place(one))
     return found
 
 

@@ -15,9 +15,8 @@ from gitsync.model.export import Address, Holder
 from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Prepared
-from gitsync.model.template import ConfigMapHole, SecretHole, SecretMapHole, Template
 from gitsync.request.exports import find_addresses
-from gitsync.request.holes import find_holes
+from gitsync.request.holes import find_values
 from gitsync.secrets.local import open_local_source
 from gitsync.secrets.protocols import SecretSource
 from gitsync.secrets.sources.environment import make_secret_variable
@@ -62,23 +61,10 @@ async def _warn(uses: Iterable[_Use], manifests: Manifests, sources: Sequence[Se
 
 
 def _find_uses(prepared: Prepared) -> Iterator[_Use]:
-    namespace = prepared.key.namespace
-    for hole in _list_holes(prepared.template):
-        match hole:
-            case SecretHole(name, key):
-                yield _Use(Address(Holder.SECRET, namespace, name), key, prepared)
-            case SecretMapHole(name):
-                yield _Use(Address(Holder.SECRET, namespace, name), None, prepared)
-            case ConfigMapHole(name, key):
-                yield _Use(Address(Holder.CONFIG_MAP, namespace, name), key, prepared)
-            case _:
-                pass
-
-
-def _list_holes(template: Template | None) -> Iterator[object]:
-    if template is not None:
-        yield from find_holes(template.body)
-        yield from find_holes(template.arm_id)
+    template = prepared.template
+    for place in (template.body, template.arm_id) if template else ():
+        for address, key in find_values(place, prepared.key.namespace):
+            yield _Use(address, key, prepared)
 
 
 def _is_exported(use: _Use, exported: Collection[tuple[Address, str | None]]) -> bool:

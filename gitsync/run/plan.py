@@ -67,7 +67,7 @@ def plan_run(config: Config, connections: Connections, run_input: RunInput, stat
     )
     plan = note_moves(plan, settlement.moves)
     plan = hold_untrusted(plan, {**_find_unproven(config, connections, removed), **untrusted})
-    plan = spare_bystanders(plan, state.records, run_input.prepared)
+    plan = spare_bystanders(plan, state.records)
     return replace(plan, problems=(*plan.problems, *run_input.problems))
 
 

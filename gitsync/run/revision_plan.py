@@ -6,7 +6,7 @@ Azure. It needs no login, no subscription and no recorded state, so it can run i
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,13 +18,15 @@ from gitsync.config.source_settings import find_source_settings
 from gitsync.errors import ConfigError, SourceError
 from gitsync.git.access import GitAccess
 from gitsync.git.source.checkout import Checkout, open_checkout
-from gitsync.git.source.revisions import RevisionManifests, read_revision
+from gitsync.git.source.revisions import RevisionManifests, find_commits_before, read_revision
 from gitsync.git.source.trusted_keys import read_trusted_keys
 from gitsync.manifests.selection import find_unmatched, select_prepared
+from gitsync.manifests.units import find_place
 from gitsync.model.clock import Clock, format_rfc3339
 from gitsync.model.export import Holder
+from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
-from gitsync.model.plan import Plan, Surroundings
+from gitsync.model.plan import Departure, Plan, Surroundings
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RequestCounts
 from gitsync.model.secret import Secret
@@ -68,7 +70,8 @@ def plan_revisions(config: Config, clock: Clock, redactions: Redactions) -> Repo
     new, manifests = _read_revised(reader, after, config.to_revision or "")
     target = _find_target(config, after)
     log_start("plan", target)
-    plan = _make_plan(reader, old, new, (*after.problems, *manifests.problems), manifests)
+    removed = _find_departures(config, before.commit, old, new)
+    plan = _make_plan(reader, old, new, (*after.problems, *manifests.problems), manifests, removed)
     refuse_invalid(config, plan)
     plan = _with_refusal(config, plan, old)
     selection, results = make_selection(config), compare_revisions(plan, old, new, prune=config.prune)
@@ -114,7 +117,7 @@ def _find_target(config: Config, after: RevisionManifests) -> RunTarget:
 
 
 def _read_both(config: Config) -> tuple[RevisionManifests, RevisionManifests]:
-    access = GitAccess(token=config.git_token, username=config.git_username, timeout=config.git_timeout)
+    access = _make_access(config)
     status_dir = Path(config.status_dir) if config.status_dir else None
     trusted = read_trusted_keys(config.trusted_keys) if config.trusted_keys else None
     read = partial(
@@ -146,6 +149,10 @@ def _read_both(config: Config) -> tuple[RevisionManifests, RevisionManifests]:
         builds=builds,
     ) as checkout:
         return before, _take_manifests(checkout)
+
+
+def _make_access(config: Config) -> GitAccess:
+    return GitAccess(token=config.git_token, username=config.git_username, timeout=config.git_timeout)
 
 
 def _take_manifests(checkout: Checkout) -> RevisionManifests:
@@ -202,8 +209,23 @@ def _list_encrypted(manifests: Manifests) -> Secrets:
     }
 
 
+def _find_departures(config: Config, commit: str | None, old: Revised, new: Revised) -> dict[Key, Departure]:
+    """The resources that only the old revision has, with the commits that changed them last."""
+    keys = {one.key for one in new.prepared}
+    places = {one.key: find_place(one.resource) for one in old.prepared if one.key not in keys}
+    if not places or commit is None:
+        return {}
+    found = find_commits_before(config.source, commit, set(places.values()), _make_access(config))
+    return {key: Departure(last_commit=found[place]) for key, place in places.items()}
+
+
 def _make_plan(
-    reader: _Reader, old: Revised, new: Revised, problems: tuple[Problem, ...], manifests: Manifests
+    reader: _Reader,
+    old: Revised,
+    new: Revised,
+    problems: tuple[Problem, ...],
+    manifests: Manifests,
+    removed: Mapping[Key, Departure],
 ) -> Plan:
     """The plan of a run after one that applied the old revision. Raises SourceError if --only matches nothing."""
     selection, records = make_selection(reader.config), make_records(old)
@@ -212,5 +234,5 @@ def _make_plan(
         raise SourceError(f"No resource is called {unmatched[0]}.", hint="--only takes Kind/name, or a pattern with *.")
     selected = {key: record for key, record in records.items() if key in keys or selection.has(key)}
     around = Surroundings(others=new.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere)
-    plan = make_plan(select_prepared(new.prepared, selection), selected, problems, around=around)
+    plan = make_plan(select_prepared(new.prepared, selection), selected, problems, removed, around=around)
     return replace(plan, problems=(*plan.problems, *reader.foreign.problems))

@@ -219,7 +219,7 @@ def _find_second_tries(plan: Plan, applied: Mapping[Key, Result]) -> dict[Key, A
     """Applies that failed with a retryable error, for a run that has deleted something since
     (docs/reference/design.md#prune).
     """
-    failed = {key for key, result in applied.items() if not result.is_fine and result.may_mend}
+    failed = {key for key, result in applied.items() if not result.is_fine and result.is_retryable}
     return _keep_records(plan, applied, failed)
 
 

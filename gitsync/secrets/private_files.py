@@ -21,7 +21,7 @@ _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC  #
 _OTHER_USERS = 0o077
 
 
-class UnfitError(Exception):
+class UnsafePathError(Exception):
     """A path is not safe for secrets: the reason, and a hint."""
 
     def __init__(self, message: str, hint: str) -> None:
@@ -33,7 +33,7 @@ class UnfitError(Exception):
 def ensure_private_folder(folder: Path) -> None:
     """Ensure a folder that only this user can enter; create it and its parents if it does not exist.
 
-    Raises UnfitError if other users can enter it, or it is not a folder; OSError if it cannot be created.
+    Raises UnsafePathError if other users can enter it, or it is not a folder; OSError if it cannot be created.
     """
     for parent in reversed(folder.absolute().parents):
         if not parent.exists():
@@ -45,35 +45,35 @@ def ensure_private_folder(folder: Path) -> None:
 
 
 def judge_folder(folder: Path) -> None:
-    """Raise UnfitError if a path is not a private folder of this user; OSError if it does not exist."""
+    """Raise UnsafePathError if a path is not a private folder of this user; OSError if it does not exist."""
     status = folder.lstat()
     if stat.S_ISLNK(status.st_mode):
-        raise UnfitError(f"{folder} is a symbolic link.", "Use the folder itself.")
+        raise UnsafePathError(f"{folder} is a symbolic link.", "Use the folder itself.")
     if not stat.S_ISDIR(status.st_mode):
-        raise UnfitError(f"{folder} is not a folder.", "Use a folder, or another path.")
+        raise UnsafePathError(f"{folder} is not a folder.", "Use a folder, or another path.")
     _check_owner_and_mode(folder, status, "700")
 
 
 def judge_file(file: Path) -> None:
-    """Raise UnfitError if something other than a private file of this user is at a path."""
+    """Raise UnsafePathError if something other than a private file of this user is at a path."""
     try:
         status = file.lstat()
     except FileNotFoundError:
         return
     if not stat.S_ISREG(status.st_mode):
         kind = "a symbolic link" if stat.S_ISLNK(status.st_mode) else "not a file"
-        raise UnfitError(f"{file} is {kind}.", "Use the file itself, or another path.")
+        raise UnsafePathError(f"{file} is {kind}.", "Use the file itself, or another path.")
     _check_owner_and_mode(file, status, "600")
 
 
 def _check_owner_and_mode(path: Path, status: os.stat_result, mode: str) -> None:
     if status.st_uid != os.geteuid():
-        raise UnfitError(
+        raise UnsafePathError(
             f"{path} belongs to the user {status.st_uid}, and gitsync runs as {os.geteuid()}.",
             f"Run `chown {os.geteuid()} {path}`, or use another path.",
         )
     if status.st_mode & _OTHER_USERS:
-        raise UnfitError(
+        raise UnsafePathError(
             f"{path} has the mode {stat.S_IMODE(status.st_mode):04o}: other users can read or write secrets.",
             f"Run `chmod {mode} {path}`.",
         )

@@ -8,13 +8,14 @@ and does not read every remote source: such a value is a `Placeholder`, which is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from gitsync.model.export import Address, Export, Holder
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Placeholder, Secret
-from gitsync.model.template import ConfigMapHole, Hole, SecretHole, SecretMapHole
+from gitsync.model.template import Hole
 from gitsync.request.fill import MissingValueError, describe_missing_reference
+from gitsync.request.holes import find_value
 from gitsync.request.placeholders import format_alias_root
 from gitsync.secrets.lookup import Lookup
 
@@ -55,7 +56,7 @@ class RunValues:
         """Read the values of references from the sources, except exports of this run. Raises VaultError if a source
         cannot be read.
         """
-        for address, key in _list_needs(namespace, holes):
+        for address, key in filter(None, (find_value(hole, namespace) for hole in holes)):
             if not (self._is_exported(address, key) or self._is_to_come(address, key)):
                 await self._lookup.ask(address, key)
 
@@ -166,16 +167,3 @@ class RunValues:
 def _describe_absent(address: Address) -> str:
     """As the client of Kubernetes words it."""
     return f'{address.namespace}/{address.name} does not exist ({address.holder} "{address.name}" not found)'
-
-
-def _list_needs(namespace: str, holes: Iterable[Hole]) -> Iterator[tuple[Address, str | None]]:
-    for hole in holes:
-        match hole:
-            case SecretHole(name, key):
-                yield Address(Holder.SECRET, namespace, name), key
-            case SecretMapHole(name):
-                yield Address(Holder.SECRET, namespace, name), None
-            case ConfigMapHole(name, key):
-                yield Address(Holder.CONFIG_MAP, namespace, name), key
-            case _:  # other manifests are not in sources
-                pass

@@ -45,7 +45,7 @@ _BY_CODE = {
     **dict.fromkeys(_FATAL.split(), Retry.NEVER),
 }
 
-MENDS_BY_WAITING = frozenset({"AnotherOperationInProgress", "Conflict", "RetryableError"})
+RETRIED_CODES = frozenset({"AnotherOperationInProgress", "Conflict", "RetryableError"})
 """Codes that a run retries, since the operation that blocks the resource ends (docs/reference/design.md#retries)."""
 
 NOT_YET_THERE = frozenset(

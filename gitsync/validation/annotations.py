@@ -31,7 +31,7 @@ IGNORE: Final = f"{OUR_PREFIX}ignore"
 UPDATE_METHODS: Final = ("patch", "put")
 
 _USER_ANNOTATIONS: Final = frozenset({RECONCILE_POLICY, CREDENTIAL_FROM, UPDATE_METHOD, IGNORE})
-_OPERATOR_ANNOTATIONS: Final = frozenset(
+OPERATOR_ANNOTATIONS: Final = frozenset(
     f"{ASO_PREFIX}{name}"
     for name in (
         "azure-name-from-config",
@@ -45,6 +45,11 @@ _OPERATOR_ANNOTATIONS: Final = frozenset(
     )
 )
 """Written by ASO itself: manifests that were taken from a cluster have them."""
+
+OPERATOR_LABELS: Final = frozenset(
+    f"{ASO_PREFIX}{name}" for name in ("last-reconciled-version", "owner-group-kind", "owner-name", "owner-uid")
+)
+"""Written by ASO too."""
 
 
 def check_annotations(resource: Resource) -> Iterator[Finding]:
@@ -85,9 +90,9 @@ def _check_annotation(key: str, value: str) -> Iterator[Finding]:
         for fault in check(value) if value else ():  # empty means not set
             yield Finding(code=code, path=("metadata", "annotations", key), message=f"{key} {fault}.", hint=hint(value))
         return
-    if key in _OPERATOR_ANNOTATIONS:
+    if key in OPERATOR_ANNOTATIONS:
         return
-    close = suggest(key, _USER_ANNOTATIONS) or suggest(key, _OPERATOR_ANNOTATIONS)
+    close = suggest(key, _USER_ANNOTATIONS) or suggest(key, OPERATOR_ANNOTATIONS)
     if close is None and not key.startswith((ASO_PREFIX, OUR_PREFIX)):
         return
     known_annotations = join_with_or(

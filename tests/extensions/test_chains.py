@@ -134,7 +134,7 @@ def test_body_modifiers_say_what_they_need_and_alter_two_bodies():
     assert known.compared({}, ABOUT) == {"compared": [1, 2]}
     assert known.modified({}, ABOUT) == {"sent": [1, 2]}
     assert known.first_calls(ABOUT) == (ActionCall(path="/1", api_version="1"),)
-    assert known.foretold(ABOUT) == "Does 2."
+    assert known.describe_calls(ABOUT) == "Does 2."
 
 
 @pytest.mark.parametrize("modifier", [Modifier(), lambda body, _: {**body, "a": 1}])
@@ -142,4 +142,4 @@ def test_a_modifier_need_not_have_all_parts(modifier):
     known = Registry([Extension(group="g", kind="K", modify=modifier)])
     assert known.compared({}, ABOUT) == {}
     assert known.modified({}, ABOUT) == ({} if isinstance(modifier, Modifier) else {"a": 1})
-    assert (known.questions(ABOUT), known.first_calls(ABOUT), known.foretold(ABOUT)) == ((), (), "")
+    assert (known.questions(ABOUT), known.first_calls(ABOUT), known.describe_calls(ABOUT)) == ((), (), "")

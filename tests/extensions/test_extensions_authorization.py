@@ -8,7 +8,7 @@ from asking import REGISTRY, subject
 
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import imported, skipped
-from gitsync.extensions.builtin.authorization import ROLES, roles_of
+from gitsync.extensions.builtin.authorization import ROLES, index_roles
 from gitsync.model.live import Live
 
 GROUP = "authorization.azure.com"
@@ -36,7 +36,7 @@ def about(reference, arm_id=f"{SCOPE}{PROVIDER}/roleAssignments/a", answers=None
 
 
 def test_roles_are_known_by_their_names_without_case_and_the_last_of_a_name_wins():
-    assert roles_of(LISTED) == {"reader": "new"}
+    assert index_roles(LISTED) == {"reader": "new"}
 
 
 @pytest.mark.parametrize(

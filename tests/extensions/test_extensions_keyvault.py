@@ -6,7 +6,7 @@ import pytest
 from asking import REGISTRY, subject
 
 from gitsync.errors import GitsyncError
-from gitsync.extensions.api import ActionCall, LookupRequest, UnmendableError
+from gitsync.extensions.api import ActionCall, LookupRequest, PermanentError
 from gitsync.model.live import Live
 
 GROUP = "keyvault.azure.com"
@@ -67,7 +67,7 @@ def test_a_mode_is_a_goal(mode, deleted, sent, called, told, why):
     assert REGISTRY.first_calls(asked) == (
         (ActionCall(path=f"{SCOPE}/in-azure/purge", api_version="2024-11-01"),) if called else ()
     )
-    assert REGISTRY.foretold(asked) == told
+    assert REGISTRY.describe_calls(asked) == told
 
 
 @pytest.mark.parametrize("mode", ["createOrRecover", "purgeThenCreate"])
@@ -75,7 +75,7 @@ def test_nothing_is_in_the_way_of_a_vault_that_is_there(mode):
     asked = about(mode, live=Live(body={}), deleted=was_in("other"))
     assert REGISTRY.questions(asked) == ()
     assert REGISTRY.modified(REGISTRY.compared(body(mode), asked), asked) == body("default")
-    assert (REGISTRY.first_calls(asked), REGISTRY.foretold(asked)) == ((), "")
+    assert (REGISTRY.first_calls(asked), REGISTRY.describe_calls(asked)) == ((), "")
 
 
 def test_a_name_that_only_a_later_step_knows_is_not_asked_for():
@@ -83,7 +83,7 @@ def test_a_name_that_only_a_later_step_knows_is_not_asked_for():
 
 
 def test_another_group_is_for_the_manifest_to_mend():
-    with pytest.raises(UnmendableError, match="was in resource group other, and cannot be recovered to core"):
+    with pytest.raises(PermanentError, match="was in resource group other, and cannot be recovered to core"):
         REGISTRY.compared(body("createOrRecover"), about("createOrRecover", deleted=was_in("other")))
 
 

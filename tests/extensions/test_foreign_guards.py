@@ -48,7 +48,7 @@ PARTS = {
     "compared": lambda known: known.compared({}, ABOUT),
     "sent": lambda known: known.modified({}, ABOUT),
     "first": lambda known: known.first_calls(ABOUT),
-    "foretells": lambda known: known.foretold(ABOUT),
+    "foretells": lambda known: known.describe_calls(ABOUT),
     "restores": lambda known: known.restores(ABOUT),
 }
 SEES_KEYS = frozenset({"delete", "export_secrets", "succeeded"})

@@ -3,7 +3,7 @@
 import pytest
 
 from gitsync.errors import ArmError
-from gitsync.extensions.factories.error_rules import ANY_CODE, Class, ErrorRule, Refusals, classified
+from gitsync.extensions.factories.error_rules import ANY_CODE, Class, ErrorRule, Refusals, make_classifiers
 from gitsync.model.condition import Retry
 from gitsync.status.error_classes import Classification
 
@@ -53,5 +53,5 @@ def test_an_error_that_no_row_speaks_of_stays_as_it_is():
 
 
 def test_the_rows_of_one_kind_make_one_classifier():
-    made = classified("g", (row(kind="A"), row(kind="B", code="x"), row(kind="B", code="y")))
+    made = make_classifiers("g", (row(kind="A"), row(kind="B", code="x"), row(kind="B", code="y")))
     assert [(extension.kind, len(extension.classify.rows)) for extension in made] == [("A", 1), ("B", 2)]

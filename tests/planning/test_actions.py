@@ -9,7 +9,7 @@ from gitsync.errors import ArmError
 from gitsync.model.record import Claim
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.actions import (
-    Wishes,
+    WriteRules,
     decide_absent,
     decide_claim,
     decide_present,
@@ -37,14 +37,14 @@ def test_what_is_not_there(claim, verdict, why):
 
 
 @pytest.mark.parametrize(
-    ("there", "remembered", "wishes", "verdict", "action", "why"),
+    ("there", "remembered", "write_rules", "verdict", "action", "why"),
     [
-        (live("Succeeded", properties={"a": 1}), SEEN, Wishes(), Verdict.IN_SYNC, Action.NONE, "nothing differs"),
-        (live(properties={"a": 2}), SEEN, Wishes(), Verdict.DRIFTED, Action.UPDATE, "Azure moved"),
+        (live("Succeeded", properties={"a": 1}), SEEN, WriteRules(), Verdict.IN_SYNC, Action.NONE, "nothing differs"),
+        (live(properties={"a": 2}), SEEN, WriteRules(), Verdict.DRIFTED, Action.UPDATE, "Azure moved"),
         (
             live("Failed", properties={"a": 1}),
             SEEN,
-            Wishes(),
+            WriteRules(),
             Verdict.DRIFTED,
             Action.UPDATE,
             "a failed operation is a difference",
@@ -52,26 +52,26 @@ def test_what_is_not_there(claim, verdict, why):
         (
             live(properties={"a": 1}),
             SEEN,
-            Wishes(always_put=True),
+            WriteRules(always_put=True),
             Verdict.IN_SYNC,
             Action.UPDATE,
             "as Azure Service Operator does",
         ),
-        (live(properties={"a": 2}), None, Wishes(), Verdict.ADOPT, Action.UPDATE, "adopted with git's values"),
-        (live(properties={"a": 1}), None, Wishes(), Verdict.ADOPT, Action.NONE, "adopted as it is"),
-        (live(properties={"a": 2}), None, Wishes(adopts=False), Verdict.ADOPT, Action.NONE, "only reported"),
+        (live(properties={"a": 2}), None, WriteRules(), Verdict.ADOPT, Action.UPDATE, "adopted with git's values"),
+        (live(properties={"a": 1}), None, WriteRules(), Verdict.ADOPT, Action.NONE, "adopted as it is"),
+        (live(properties={"a": 2}), None, WriteRules(adopts=False), Verdict.ADOPT, Action.NONE, "only reported"),
         (
             live("Failed", properties={"a": 1}),
             None,
-            Wishes(adopts=False),
+            WriteRules(adopts=False),
             Verdict.ADOPT,
             Action.NONE,
             "also when it failed",
         ),
     ],
 )
-def test_what_is_there(there, remembered, wishes, verdict, action, why):
-    found, done = decide_present(BODY, there, remembered, wishes, Hints())
+def test_what_is_there(there, remembered, write_rules, verdict, action, why):
+    found, done = decide_present(BODY, there, remembered, write_rules, Hints())
     assert (found.verdict, done) == (verdict, action), why
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from builders import group_id, prepared, record, rg, subnet, vnet, vnet_id
 
+from gitsync.model.plan import Surroundings
 from gitsync.model.policy import Policy
 from gitsync.model.record import Claim
 from gitsync.planning.bystanders import spare_bystanders
@@ -21,8 +22,8 @@ def records(*entries):
     return {entry.key: entry for entry in entries}
 
 
-def held(plan, every=(), says=()):
-    return {key.name for key, node in spare_bystanders(plan, records(*every), says).prunes.items() if node.held}
+def held(plan, every=()):
+    return {key.name for key, node in spare_bystanders(plan, records(*every)).prunes.items() if node.held}
 
 
 @pytest.mark.parametrize(
@@ -44,14 +45,14 @@ def test_what_is_on_record_beside_the_plan_holds_what_it_lies_in(beside, expecte
 
 
 def test_a_manifest_that_was_not_chosen_holds_what_it_lies_in():
-    plan = make_plan([], records(GROUP, NET))
-    assert held(plan, (GROUP, NET), [prepared(subnet(), SUBNET.arm_id)]) == {"core", "hub"}
+    around = Surroundings(others=(prepared(subnet(), SUBNET.arm_id),))
+    assert held(make_plan([], records(GROUP, NET), around=around), (GROUP, NET)) == {"core", "hub"}
 
 
 def test_a_manifest_that_does_not_tell_its_id_yet_stands_where_it_is_on_record():
     later = replace(prepared(subnet(), ""), arm_id=None)
     plan = make_plan([later], records(GROUP, NET, SUBNET))
-    assert held(plan, (GROUP, NET, SUBNET), [later]) == {"core", "hub"}
+    assert held(plan, (GROUP, NET, SUBNET)) == {"core", "hub"}
 
 
 def test_what_git_has_elsewhere_by_now_holds_its_old_group():
@@ -60,4 +61,4 @@ def test_what_git_has_elsewhere_by_now_holds_its_old_group():
     """
     moved = prepared(subnet(), f"{vnet_id('new', 'new')}/subnets/one")
     plan = make_plan([moved], records(GROUP, NET, SUBNET))
-    assert held(plan, (GROUP, NET, SUBNET), [moved]) == {"core", "hub"}
+    assert held(plan, (GROUP, NET, SUBNET)) == {"core", "hub"}

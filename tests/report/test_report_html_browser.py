@@ -245,8 +245,8 @@ def test_text_stands_out_from_what_is_behind_it(scheme, opened):
     """WCAG 2.2, success criterion 1.4.3: 4.5 to 1."""
 
     async def look(page):
-        wishes = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}
-        features = [{"name": name, "value": value} for name, value in wishes.items()]
+        write_rules = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}
+        features = [{"name": name, "value": value} for name, value in write_rules.items()]
         await page.send("Emulation.setEmulatedMedia", features=features)
         return await page.value("getComputedStyle(document.body).backgroundColor"), await page.value(CONTRAST)
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from typing import Any
 
 import pytest
-import yaml
+from cluster_objects import make_list, make_object
 from world import GROUP_ID, VNET_ID, World, of
 
 from gitsync.cli.offline import read_offline
@@ -32,52 +30,23 @@ spec:
 """
 
 
-def export(kind: str, version: str, arm_id: str, spec: Mapping[str, Any], more: Mapping[str, str]) -> dict[str, Any]:
-    """An object as `kubectl get -o yaml` prints it."""
-    name = arm_id.rpartition("/")[2]
-    owner = {"apiVersion": "resources.azure.com/v1api20200601", "kind": "ResourceGroup", "name": "core", "uid": "8c1d"}
-    manager = {"apiVersion": version, "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {".": {}}}, "operation": "Apply"}
-    ready = {"type": "Ready", "status": "True", "reason": "Succeeded", "observedGeneration": 2}
-    metadata: dict[str, Any] = {
-        "annotations": {
-            "kubectl.kubernetes.io/last-applied-configuration": json.dumps({"kind": kind, "spec": spec}),
-            "serviceoperator.azure.com/latest-reconciled-generation": "2",
-            "serviceoperator.azure.com/operator-namespace": "azureserviceoperator-system",
-            "serviceoperator.azure.com/resource-id": arm_id,
-            **more,
-        },
-        "creationTimestamp": "2025-11-03T09:14:06Z",
-        "finalizers": ["serviceoperator.azure.com/finalizer"],
-        "generation": 2,
-        "labels": {"kustomize.toolkit.fluxcd.io/name": "infra", "kustomize.toolkit.fluxcd.io/namespace": "flux-system"},
-        "managedFields": [{"manager": "kustomize-controller", "time": "2025-11-03T09:14:06Z", **manager}],
-        "name": name,
-        "namespace": "platform",
-        "resourceVersion": "912345",
-        "uid": "5f0c9a0e-1d3c-4a51-b0cd-53a1c1f8a7d1",
-    }
-    if kind != "ResourceGroup":
-        metadata["ownerReferences"] = [{"blockOwnerDeletion": True, "controller": True, **owner}]
-    status = {"conditions": [ready], "id": arm_id, "name": name, "location": "westeurope"}
-    return {
-        "apiVersion": version,
-        "kind": kind,
-        "metadata": metadata,
-        "spec": {**spec, "azureName": name},
-        "status": status,
-    }
-
-
 def export_all(more: Mapping[str, str]) -> str:
     """`kubectl get resourcegroups,virtualnetworks -o yaml`."""
-    group = {"location": "westeurope"}
-    hub = {"location": "westeurope", "owner": {"name": "core"}, "addressSpace": PREFIXES}
-    items = [
-        export("ResourceGroup", "resources.azure.com/v1api20200601", GROUP_ID, group, more),
-        export("VirtualNetwork", "network.azure.com/v1api20240301", VNET_ID, hub, more),
-    ]
-    found = {"apiVersion": "v1", "items": items, "kind": "List", "metadata": {"resourceVersion": ""}}
-    return str(yaml.safe_dump(found))
+    metadata = {"namespace": "platform", "annotations": dict(more)}
+    group = {
+        "apiVersion": "resources.azure.com/v1api20200601",
+        "kind": "ResourceGroup",
+        "metadata": {"name": "core", **metadata},
+        "spec": {"location": "westeurope"},
+    }
+    hub = {
+        "apiVersion": "network.azure.com/v1api20240301",
+        "kind": "VirtualNetwork",
+        "metadata": {"name": "hub", **metadata},
+        "spec": {"location": "westeurope", "owner": {"name": "core"}, "addressSpace": PREFIXES},
+    }
+    owner = {"apiVersion": "resources.azure.com/v1api20200601", "kind": "ResourceGroup", "name": "core"}
+    return make_list([make_object(group, GROUP_ID), make_object(hub, VNET_ID, owner=owner)])
 
 
 def test_from_a_cluster_to_gitsync_alone_without_a_write(tmp_path):

@@ -131,7 +131,7 @@ def test_a_locked_scope_refuses_writes(tmp_path):
     world.synced(group=GROUP)
     world.settings = EmulatorSettings(limits=None, locks=(ManagementLock(scope=GROUP_ID, read_only=True),))
     found = of(world.says(group=GROUP, vnet=VNET).sync(), "VirtualNetwork")
-    assert (found.condition.reason, found.may_mend) == ("ScopeLocked", True)
+    assert (found.condition.reason, found.is_retryable) == ("ScopeLocked", True)
 
 
 def test_a_provider_is_registered_once_for_all_that_need_it(tmp_path):
@@ -438,7 +438,7 @@ def test_a_create_that_comes_to_nothing_again_is_a_failure(tmp_path):
     world = made(tmp_path, f"{{match: {{method: PUT, type: {VNETS}}}, {rest}}}")
     report = world.says(group=GROUP, vnet=VNET).sync()
     found = of(report, "VirtualNetwork")
-    assert (found.condition.reason, found.action, found.may_mend) == ("AzureResourceNotFound", Action.NONE, True)
+    assert (found.condition.reason, found.action, found.is_retryable) == ("AzureResourceNotFound", Action.NONE, True)
     assert "twice" in found.condition.message
     assert (found.record.claim, found.record.operation) == (Claim.EXPECTED, None)
     assert world.sent("PUT").count(VNET_ID) == 2

@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 from gitsync.extensions.api import Extensions
-from gitsync.extensions.factories.error_rules import ErrorRule, classified
+from gitsync.extensions.factories.error_rules import ErrorRule, make_classifiers
 
 GROUP = "app.azure.com"
 
-EXTENSIONS: Extensions = classified(
+EXTENSIONS: Extensions = make_classifiers(
     GROUP,
     (
         ErrorRule(kind="ContainerApp", code="ManagedEnvironmentNotProvisioned"),

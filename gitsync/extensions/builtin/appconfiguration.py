@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitsync.extensions.api import Extensions
-from gitsync.extensions.factories.secret_actions import Keys, SecretAction, exporting
+from gitsync.extensions.factories.secret_actions import Keys, SecretAction, make_exporters
 from gitsync.extensions.factories.value_paths import ListMember
 
 GROUP = "appconfiguration.azure.com"
@@ -23,6 +23,6 @@ _FIELDS = {
     for suffix, member in _MEMBERS.items()
 }
 
-EXTENSIONS: Extensions = exporting(
+EXTENSIONS: Extensions = make_exporters(
     GROUP, {"ConfigurationStore": Keys(SecretAction("/listKeys", "2022-05-01", _FIELDS, paged=True))}
 )

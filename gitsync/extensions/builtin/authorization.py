@@ -28,26 +28,26 @@ ROLES = LookupRequest("/providers/Microsoft.Authorization/roleDefinitions", "202
 """All roles of the tenant; Azure's own have the same ids in every subscription."""
 
 
-def wanted_role(subject: Subject) -> str:
+def find_role_name(subject: Subject) -> str:
     """The name of a built-in role that the manifest gives; "" if it refers to a role otherwise."""
     reference = subject.spec.get("roleDefinitionReference")
     name = reference.get("wellKnownName") if isinstance(reference, Mapping) else None
     return name if isinstance(name, str) else ""
 
 
-def asks_for_roles(subject: Subject) -> tuple[LookupRequest, ...]:
-    return (ROLES,) if wanted_role(subject) else ()
+def request_roles(subject: Subject) -> tuple[LookupRequest, ...]:
+    return (ROLES,) if find_role_name(subject) else ()
 
 
-def with_role(body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
+def set_role(body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
     """The body with the id of the role instead of its name, as in Azure, so that a name is not drift.
 
     Raises GitsyncError if no built-in role has the name.
     """
-    name = wanted_role(subject)
+    name = find_role_name(subject)
     if not name:
         return body
-    role_name = roles_of(subject.answers.get(ROLES)).get(name.casefold())
+    role_name = index_roles(subject.answers.get(ROLES)).get(name.casefold())
     if role_name is None:
         raise GitsyncError(
             f'unable to find Azure built-in role-definition with well-known name "{name}" '
@@ -58,7 +58,7 @@ def with_role(body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
     return {**body, "properties": {**properties, "roleDefinitionId": make_role_id(subject.arm_id, role_name)}}
 
 
-def roles_of(answer: LookupResult) -> dict[str, str]:
+def index_roles(answer: LookupResult) -> dict[str, str]:
     """Names in Azure (UUIDs) of the built-in roles, by their display names in lower case."""
     entries = answer if isinstance(answer, tuple) else ()
     roles: dict[str, str] = {}
@@ -72,7 +72,7 @@ def roles_of(answer: LookupResult) -> dict[str, str]:
     return roles
 
 
-async def unless_inherited(subject: Subject, next: NextImport) -> tuple[Subject, Imported]:  # noqa: A002 - ASO's word
+async def skip_inherited(subject: Subject, next: NextImport) -> tuple[Subject, Imported]:  # noqa: A002 - ASO's word
     """Skip inherited assignments: Azure lists them at every scope below their own."""
     subject, answer = await next(subject)
     owner, scope = subject.owner.body.get("id") if subject.owner else None, _property(subject, "scope")
@@ -81,7 +81,7 @@ async def unless_inherited(subject: Subject, next: NextImport) -> tuple[Subject,
     return subject, skipped(f"role assignment is inherited from {scope}")
 
 
-async def unless_built_in(subject: Subject, next: NextImport) -> tuple[Subject, Imported]:  # noqa: A002 - ASO's word
+async def skip_built_in(subject: Subject, next: NextImport) -> tuple[Subject, Imported]:  # noqa: A002 - ASO's word
     """Skip Azure's own roles, which need no manifest."""
     subject, answer = await next(subject)
     if answer.skipped or _property(subject, "type").casefold() != BUILT_IN_ROLE.casefold():
@@ -99,8 +99,8 @@ EXTENSIONS: Extensions = (
     Extension(
         group=GROUP,
         kind="RoleAssignment",
-        modify=Modifier(asks=asks_for_roles, compared=with_role),
-        importer=unless_inherited,
+        modify=Modifier(asks=request_roles, compared=set_role),
+        importer=skip_inherited,
     ),
-    Extension(group=GROUP, kind="RoleDefinition", importer=unless_built_in),
+    Extension(group=GROUP, kind="RoleDefinition", importer=skip_built_in),
 )

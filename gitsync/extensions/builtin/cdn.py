@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 from gitsync.extensions.api import Extensions
-from gitsync.extensions.factories.error_rules import Class, ErrorRule, classified
+from gitsync.extensions.factories.error_rules import Class, ErrorRule, make_classifiers
 
 GROUP = "cdn.azure.com"
 
 _NO_ORIGIN_YET = ("originGroup is created successfully", "at least one enabled origin is created")
 
-EXTENSIONS: Extensions = classified(
+EXTENSIONS: Extensions = make_classifiers(
     GROUP,
     (
         ErrorRule(

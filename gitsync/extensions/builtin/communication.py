@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from gitsync.extensions.api import Extensions
-from gitsync.extensions.factories.secret_actions import KEYS_AND_CONNECTION_STRINGS, Keys, SecretAction, exporting
+from gitsync.extensions.factories.secret_actions import KEYS_AND_CONNECTION_STRINGS, Keys, SecretAction, make_exporters
 
 GROUP = "communication.azure.com"
 
-EXTENSIONS: Extensions = exporting(
+EXTENSIONS: Extensions = make_exporters(
     GROUP, {"CommunicationService": Keys(SecretAction("/listKeys", "2020-08-20", KEYS_AND_CONNECTION_STRINGS))}
 )

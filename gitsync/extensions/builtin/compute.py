@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from gitsync.extensions.api import Extension, Extensions
 from gitsync.extensions.factories.embedded_children import ChildShape, keep_children, merge_by_name
-from gitsync.extensions.factories.error_rules import ErrorRule, classified
+from gitsync.extensions.factories.error_rules import ErrorRule, make_classifiers
 
 GROUP = "compute.azure.com"
 
@@ -42,5 +42,5 @@ EXTENSIONS: Extensions = (
             optional=True,
         ),
     ),
-    *classified(GROUP, _REFUSALS),
+    *make_classifiers(GROUP, _REFUSALS),
 )

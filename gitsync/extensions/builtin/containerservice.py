@@ -5,8 +5,8 @@ kubeconfigs of clusters and fleets.
 from __future__ import annotations
 
 from gitsync.extensions.api import Extension, Extensions
-from gitsync.extensions.factories.error_rules import Class, ErrorRule, classified
-from gitsync.extensions.factories.secret_actions import Keys, SecretAction, exporting
+from gitsync.extensions.factories.error_rules import Class, ErrorRule, make_classifiers
+from gitsync.extensions.factories.secret_actions import Keys, SecretAction, make_exporters
 from gitsync.extensions.factories.state_checks import OwnerState, OwnState
 from gitsync.extensions.factories.value_paths import At, decode_base64
 
@@ -38,6 +38,6 @@ EXTENSIONS: Extensions = (
         owner_check=OwnerState('Managed cluster "{owner}" is in provisioning state "{state}"'),
         pre_check=OwnState('Managed cluster agent pool is in provisioning state "{state}"'),
     ),
-    *classified(GROUP, _REFUSALS),
-    *exporting(GROUP, {"Fleet": _FLEET, "ManagedCluster": _CLUSTER}),
+    *make_classifiers(GROUP, _REFUSALS),
+    *make_exporters(GROUP, {"Fleet": _FLEET, "ManagedCluster": _CLUSTER}),
 )

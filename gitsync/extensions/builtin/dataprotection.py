@@ -40,7 +40,7 @@ SETTLED = frozenset(
 """Lower case; any other status is on its way to one of these, or is an error."""
 
 
-async def protection_is_settled(subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult:  # noqa: A002 - ASO's word
+async def check_protection(subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult:  # noqa: A002 - ASO's word
     """Agrees if the owner has no manifest, or Azure returns no status, as ASO does."""
     status = _read_protection_status(subject, "status")
     if not subject.owner_name or status is None or status.casefold() in SETTLED:
@@ -70,4 +70,4 @@ def _read_protection_status(subject: Subject, *path: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-EXTENSIONS: Extensions = (Extension(group=GROUP, kind="BackupVaultsBackupInstance", post_check=protection_is_settled),)
+EXTENSIONS: Extensions = (Extension(group=GROUP, kind="BackupVaultsBackupInstance", post_check=check_protection),)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gitsync.extensions.api import Extensions
-from gitsync.extensions.factories.secret_actions import DOMAIN_NAME, exporting
+from gitsync.extensions.factories.secret_actions import DOMAIN_NAME, make_exporters
 
 GROUP = "dbformariadb.azure.com"
 
-EXTENSIONS: Extensions = exporting(GROUP, {"Server": DOMAIN_NAME})
+EXTENSIONS: Extensions = make_exporters(GROUP, {"Server": DOMAIN_NAME})

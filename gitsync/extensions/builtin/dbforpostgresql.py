@@ -23,7 +23,7 @@ _NOT_OURS = {
 }
 
 
-async def only_databases_of_users(subject: Subject, next: NextImport) -> tuple[Subject, Imported]:  # noqa: A002 - ASO's word
+async def skip_system_databases(subject: Subject, next: NextImport) -> tuple[Subject, Imported]:  # noqa: A002 - ASO's word
     """Decides by the name alone, and reads none of the skipped databases (docs/reference/kinds.md#imports)."""
     reason = _NOT_OURS.get(subject.arm_id.rpartition("/")[2])
     return (subject, skipped(reason)) if reason else await next(subject)
@@ -36,7 +36,7 @@ EXTENSIONS: Extensions = (
         group=GROUP,
         kind="FlexibleServersDatabase",
         owner_check=_OWNING_SERVER,
-        importer=only_databases_of_users,
+        importer=skip_system_databases,
     ),
     Extension(group=GROUP, kind="FlexibleServersFirewallRule", owner_check=_OWNING_SERVER),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitsync.extensions.api import Extensions
-from gitsync.extensions.factories.secret_actions import Keys, SecretAction, exporting
+from gitsync.extensions.factories.secret_actions import Keys, SecretAction, make_exporters
 from gitsync.extensions.factories.value_paths import ListMember
 
 GROUP = "devices.azure.com"
@@ -24,6 +24,6 @@ _FIELDS = {
     for suffix, member in _MEMBERS.items()
 }
 
-EXTENSIONS: Extensions = exporting(
+EXTENSIONS: Extensions = make_exporters(
     GROUP, {"IotHub": Keys(SecretAction("/listkeys", "2023-06-30", _FIELDS, paged=True))}
 )

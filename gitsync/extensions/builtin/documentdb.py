@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 from gitsync.extensions.api import Extension, Extensions
-from gitsync.extensions.factories.error_rules import Class, ErrorRule, classified
-from gitsync.extensions.factories.secret_actions import Keys, SecretAction, StatusFields, exporting
+from gitsync.extensions.factories.error_rules import Class, ErrorRule, make_classifiers
+from gitsync.extensions.factories.secret_actions import Keys, SecretAction, StatusFields, make_exporters
 from gitsync.extensions.factories.state_checks import OwnerState, OwnState, allow_exactly, allow_except
 from gitsync.extensions.factories.value_paths import At, map_same_names
 
@@ -27,8 +27,8 @@ _ENDPOINT = StatusFields({"documentEndpoint": At("properties/documentEndpoint")}
 EXTENSIONS: Extensions = (
     Extension(group=GROUP, kind="CassandraDataCenter", owner_check=_CASSANDRA_CLUSTER),
     Extension(group=GROUP, kind="DatabaseAccount", pre_check=_ACCOUNT),
-    *exporting(GROUP, {"DatabaseAccount": Keys(_KEYS, _ENDPOINT)}),
-    *classified(
+    *make_exporters(GROUP, {"DatabaseAccount": Keys(_KEYS, _ENDPOINT)}),
+    *make_classifiers(
         GROUP,
         (
             ErrorRule(kind="CassandraCluster", code="BadRequest", says=("service principal",)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from gitsync.extensions.api import Extensions
-from gitsync.extensions.factories.secret_actions import KEYS_AND_CONNECTION_STRINGS, Keys, SecretAction, exporting
+from gitsync.extensions.factories.secret_actions import KEYS_AND_CONNECTION_STRINGS, Keys, SecretAction, make_exporters
 
 GROUP = "eventhub.azure.com"
 
@@ -15,7 +15,7 @@ _ROOT_RULE = SecretAction(
 )
 _OWN = SecretAction("/listKeys", _API_VERSION, KEYS_AND_CONNECTION_STRINGS)
 
-EXTENSIONS: Extensions = exporting(
+EXTENSIONS: Extensions = make_exporters(
     GROUP,
     {
         "Namespace": Keys(_ROOT_RULE),

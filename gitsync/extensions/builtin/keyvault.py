@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from gitsync.errors import GitsyncError
-from gitsync.extensions.api import ActionCall, Extension, Extensions, LookupRequest, Modifier, Subject, UnmendableError
+from gitsync.extensions.api import ActionCall, Extension, Extensions, LookupRequest, Modifier, PermanentError, Subject
 from gitsync.formats.arm_path import find_resource_group, find_subscription
 from gitsync.model.live import Live
 
@@ -29,29 +29,29 @@ class Goal(StrEnum):
     PURGE_THEN_CREATE = "purgeThenCreate"
 
 
-def goal_of(subject: Subject) -> Goal | None:
+def find_goal(subject: Subject) -> Goal | None:
     """The goal that a manifest states; None for a mode of Azure, and without a mode."""
     properties = subject.spec.get("properties")
     mode = properties.get("createMode") if isinstance(properties, Mapping) else None
     return Goal(mode) if mode in set(Goal) else None
 
 
-def asks_for_deleted(subject: Subject) -> tuple[LookupRequest, ...]:
+def request_deleted(subject: Subject) -> tuple[LookupRequest, ...]:
     """The deleted vault of the same name, if the vault must be created. Not for names that only a later step
     knows.
     """
-    if goal_of(subject) is None or subject.live is not None or "<" in subject.arm_id:
+    if find_goal(subject) is None or subject.live is not None or "<" in subject.arm_id:
         return ()
     return (LookupRequest(_make_deleted_id(subject), API_VERSION),)
 
 
-def without_goal(body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
+def remove_goal(body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
     """The body without a mode that Azure does not know.
 
-    Raises UnmendableError if the vault would have to be recovered to another resource group than before, GitsyncError
+    Raises PermanentError if the vault would have to be recovered to another resource group than before, GitsyncError
     if Azure's answer about the deleted vault is not valid.
     """
-    if goal_of(subject) is None:
+    if find_goal(subject) is None:
         return body
     if _does_recover(subject):
         _check_group(subject)
@@ -61,9 +61,9 @@ def without_goal(body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]
     return {**body, "properties": properties}
 
 
-def with_mode(body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
+def set_mode(body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
     """The body with the mode that leads to the goal."""
-    if goal_of(subject) is None:
+    if find_goal(subject) is None:
         return body
     mode = "recover" if _does_recover(subject) else "default"
     return {**body, "properties": {**body["properties"], "createMode": mode}}
@@ -76,7 +76,7 @@ def purge(subject: Subject) -> ActionCall | None:
     )
 
 
-def foretold(subject: Subject) -> str:
+def describe_calls(subject: Subject) -> str:
     if _does_recover(subject):
         return f"Would recover the deleted vault {_get_name(subject)}."
     if _does_purge(subject):
@@ -85,16 +85,16 @@ def foretold(subject: Subject) -> str:
 
 
 def _does_recover(subject: Subject) -> bool:
-    return goal_of(subject) is Goal.CREATE_OR_RECOVER and _find_deleted(subject) is not None
+    return find_goal(subject) is Goal.CREATE_OR_RECOVER and _find_deleted(subject) is not None
 
 
 def _does_purge(subject: Subject) -> bool:
-    return goal_of(subject) is Goal.PURGE_THEN_CREATE and _find_deleted(subject) is not None
+    return find_goal(subject) is Goal.PURGE_THEN_CREATE and _find_deleted(subject) is not None
 
 
 def _find_deleted(subject: Subject) -> Live | None:
     """The deleted vault that holds the name."""
-    for lookup in asks_for_deleted(subject):
+    for lookup in request_deleted(subject):
         vault = subject.answers.get(lookup)
         return vault if isinstance(vault, Live) else None
     return None
@@ -122,7 +122,7 @@ def _check_group(subject: Subject) -> None:
         return
     former_group, new_group = _find_former_group(subject), find_resource_group(subject.arm_id)
     if new_group is None or former_group.casefold() != new_group.casefold():
-        raise UnmendableError(
+        raise PermanentError(
             f"The deleted vault {_get_name(subject)} was in resource group {former_group}, "
             f"and cannot be recovered to {new_group}.",
             hint=f"Set the owner of the manifest to {former_group}, "
@@ -154,11 +154,11 @@ EXTENSIONS: Extensions = (
         group=GROUP,
         kind="Vault",
         modify=Modifier(
-            asks=asks_for_deleted,
-            compared=without_goal,
-            sent=with_mode,
+            asks=request_deleted,
+            compared=remove_goal,
+            sent=set_mode,
             first=purge,
-            foretells=foretold,
+            foretells=describe_calls,
             restores=_does_recover,
         ),
     ),

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from gitsync.extensions.api import Extensions
-from gitsync.extensions.factories.error_rules import ErrorRule, classified
-from gitsync.extensions.factories.secret_actions import Keys, SecretAction, exporting
+from gitsync.extensions.factories.error_rules import ErrorRule, make_classifiers
+from gitsync.extensions.factories.secret_actions import Keys, SecretAction, make_exporters
 from gitsync.extensions.factories.value_paths import At, ListMember, ValuePath, map_same_names
 
 GROUP = "machinelearningservices.azure.com"
@@ -28,6 +28,8 @@ _KEYS: dict[str, ValuePath] = {
 }
 
 EXTENSIONS: Extensions = (
-    *classified(GROUP, (ErrorRule(kind="Workspace", code="BadRequest", says=("StorageAccountIsNotProvisioned",)),)),
-    *exporting(GROUP, {"Workspace": Keys(SecretAction("/listKeys", "2021-07-01", _KEYS))}),
+    *make_classifiers(
+        GROUP, (ErrorRule(kind="Workspace", code="BadRequest", says=("StorageAccountIsNotProvisioned",)),)
+    ),
+    *make_exporters(GROUP, {"Workspace": Keys(SecretAction("/listKeys", "2021-07-01", _KEYS))}),
 )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gitsync.extensions.api import ActsOnAzure, Extensions, Subject
-from gitsync.extensions.factories.secret_actions import Keys, StatusFields, exporting
+from gitsync.extensions.factories.secret_actions import Keys, StatusFields, make_exporters
 from gitsync.extensions.factories.value_paths import At, ValuePath, format_text
 from gitsync.formats.arm_path import find_subscription
 
@@ -27,4 +27,4 @@ class _Subscription:
 
 _IDENTITY = StatusFields({name: At(f"properties/{name}") for name in ("clientId", "principalId", "tenantId")})
 
-EXTENSIONS: Extensions = exporting(GROUP, {"UserAssignedIdentity": Keys(_IDENTITY, _Subscription())})
+EXTENSIONS: Extensions = make_exporters(GROUP, {"UserAssignedIdentity": Keys(_IDENTITY, _Subscription())})

@@ -8,10 +8,10 @@ The shapes are what may be sent of a child, by the first api-version that knows 
 from __future__ import annotations
 
 from gitsync.extensions.api import Extension, Extensions
-from gitsync.extensions.factories.connection_approval import connections_are_approved
+from gitsync.extensions.factories.connection_approval import check_connections
 from gitsync.extensions.factories.embedded_children import ChildShape, keep_children, merge_by_name, replace
-from gitsync.extensions.factories.error_rules import ANY_CODE, ErrorRule, classified
-from gitsync.extensions.factories.private_address import primary_private_address
+from gitsync.extensions.factories.error_rules import ANY_CODE, ErrorRule, make_classifiers
+from gitsync.extensions.factories.private_address import export_private_address
 
 GROUP = "network.azure.com"
 ID: ChildShape = {"id": None}
@@ -102,10 +102,10 @@ EXTENSIONS: Extensions = (
     Extension(
         group=GROUP,
         kind="PrivateEndpoint",
-        post_check=connections_are_approved,
-        export_config_maps=primary_private_address,
+        post_check=check_connections,
+        export_config_maps=export_private_address,
     ),
     Extension(group=GROUP, kind="RouteTable", modify=keep_children(("properties", "routes"), route, replace)),
     Extension(group=GROUP, kind="VirtualNetwork", modify=keep_children(("properties", "subnets"), subnet, replace)),
-    *classified(GROUP, _REFUSALS),
+    *make_classifiers(GROUP, _REFUSALS),
 )

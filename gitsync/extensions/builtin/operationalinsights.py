@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from gitsync.extensions.api import Extensions
-from gitsync.extensions.factories.secret_actions import Keys, SecretAction, exporting
+from gitsync.extensions.factories.secret_actions import Keys, SecretAction, make_exporters
 from gitsync.extensions.factories.value_paths import map_same_names
 
 GROUP = "operationalinsights.azure.com"
 
-EXTENSIONS: Extensions = exporting(
+EXTENSIONS: Extensions = make_exporters(
     GROUP,
     {
         "Workspace": Keys(

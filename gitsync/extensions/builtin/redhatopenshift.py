@@ -5,7 +5,7 @@ and what its administrators sign in with (docs/reference/kinds.md#secret-fields,
 from __future__ import annotations
 
 from gitsync.extensions.api import Extension, Extensions
-from gitsync.extensions.factories.secret_actions import Keys, SecretAction, exporting
+from gitsync.extensions.factories.secret_actions import Keys, SecretAction, make_exporters
 from gitsync.extensions.factories.state_checks import OwnState, allow_except
 from gitsync.extensions.factories.value_paths import At, require_text
 
@@ -25,5 +25,5 @@ _USER = SecretAction(
 
 EXTENSIONS: Extensions = (
     Extension(group=GROUP, kind="HcpOpenShiftCluster", pre_check=_CLUSTER),
-    *exporting(GROUP, {"HcpOpenShiftCluster": Keys(_HCP), "OpenShiftCluster": Keys(_ADMIN, _USER)}),
+    *make_exporters(GROUP, {"HcpOpenShiftCluster": Keys(_HCP), "OpenShiftCluster": Keys(_ADMIN, _USER)}),
 )

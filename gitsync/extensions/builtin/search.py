@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from gitsync.extensions.api import Extensions
-from gitsync.extensions.factories.secret_actions import Keys, SecretAction, exporting
+from gitsync.extensions.factories.secret_actions import Keys, SecretAction, make_exporters
 from gitsync.extensions.factories.value_paths import At, format_text, list_entries
 
 GROUP = "search.azure.com"
@@ -14,7 +14,7 @@ _API_VERSION: Final = "2025-05-01"
 _DEFAULT: Final = (None, "default")
 
 
-def default_query_key(listed: Any) -> str | None:
+def find_default_query_key(listed: Any) -> str | None:
     """The key without a name, the last of several; skipped if there is none
     (docs/reference/kinds.md#secret-fields).
     """
@@ -25,6 +25,6 @@ def default_query_key(listed: Any) -> str | None:
 _ADMIN = SecretAction(
     "/listAdminKeys", _API_VERSION, {"adminPrimaryKey": At("primaryKey"), "adminSecondaryKey": At("secondaryKey")}
 )
-_QUERY = SecretAction("/listQueryKeys", _API_VERSION, {"queryKey": default_query_key}, paged=True)
+_QUERY = SecretAction("/listQueryKeys", _API_VERSION, {"queryKey": find_default_query_key}, paged=True)
 
-EXTENSIONS: Extensions = exporting(GROUP, {"SearchService": Keys(_ADMIN, _QUERY)})
+EXTENSIONS: Extensions = make_exporters(GROUP, {"SearchService": Keys(_ADMIN, _QUERY)})

@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import Final
 
 from gitsync.extensions.api import Extensions
-from gitsync.extensions.factories.error_rules import ErrorRule, classified
+from gitsync.extensions.factories.error_rules import ErrorRule, make_classifiers
 from gitsync.extensions.factories.secret_actions import (
     KEYS_AND_CONNECTION_STRINGS,
     Keys,
     SecretAction,
     StatusFields,
-    exporting,
+    make_exporters,
 )
 from gitsync.extensions.factories.value_paths import At
 
@@ -27,8 +27,8 @@ _ROOT_RULE = SecretAction(
 _ENDPOINT = StatusFields({"endpoint": At("properties/serviceBusEndpoint")})
 
 EXTENSIONS: Extensions = (
-    *classified(GROUP, (ErrorRule(kind="NamespacesTopicsSubscription", code="MessagingGatewayBadRequest"),)),
-    *exporting(
+    *make_classifiers(GROUP, (ErrorRule(kind="NamespacesTopicsSubscription", code="MessagingGatewayBadRequest"),)),
+    *make_exporters(
         GROUP,
         {
             "Namespace": Keys(_ROOT_RULE, _ENDPOINT),

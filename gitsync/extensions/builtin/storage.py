@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitsync.extensions.api import Extensions
-from gitsync.extensions.factories.secret_actions import Keys, SecretAction, StatusFields, exporting
+from gitsync.extensions.factories.secret_actions import Keys, SecretAction, StatusFields, make_exporters
 from gitsync.extensions.factories.value_paths import At, ListMember
 
 GROUP = "storage.azure.com"
@@ -21,4 +21,4 @@ _ENDPOINTS = StatusFields(
     {f"{service}Endpoint": At(f"properties/primaryEndpoints/{service}", optional=True) for service in _SERVICES}
 )
 
-EXTENSIONS: Extensions = exporting(GROUP, {"StorageAccount": Keys(_KEYS, _ENDPOINTS)})
+EXTENSIONS: Extensions = make_exporters(GROUP, {"StorageAccount": Keys(_KEYS, _ENDPOINTS)})

@@ -23,7 +23,7 @@ GONE = "subscriptionnotfound"
 _ID = re.compile(r"[0-9A-Za-z-]*")
 
 
-async def cancel_first(subject: Subject, azure: ActsOnAzure, next: NextDelete) -> None:  # noqa: A002 - ASO's word
+async def cancel_and_delete(subject: Subject, azure: ActsOnAzure, next: NextDelete) -> None:  # noqa: A002 - ASO's word
     """Cancel the subscription, if there is one, and then delete the alias, which leaves the subscription as it is.
 
     Raises GitsyncError if Azure's answer has something other than an id: otherwise the alias would be deleted, and the
@@ -61,15 +61,15 @@ async def _is_cancelled(subscription: str, azure: ActsOnAzure, refusal: ArmError
     return live is not None and str(live.body.get("state")).casefold() in CANCELLED
 
 
-def foreseen(subject: Subject) -> Mapping[str, str]:
+def predict_scope(subject: Subject) -> Mapping[str, str]:
     """The annotation for the scope of the alias's children; empty if Azure does not return it."""
     subscription = _find_subscription_id(subject)
     return {OVERRIDE: f"/subscriptions/{subscription}"} if subscription else {}
 
 
-async def tell_children(subject: Subject, azure: ActsOnAzure) -> Mapping[str, str]:  # noqa: ARG001 - a handler's shape
+async def scope_children(subject: Subject, azure: ActsOnAzure) -> Mapping[str, str]:  # noqa: ARG001 - a handler's shape
     """The same; raises GitsyncError if Azure returns none, since the children need a subscription."""
-    annotations = foreseen(subject)
+    annotations = predict_scope(subject)
     if not annotations:
         raise GitsyncError("SubscriptionID field was empty", hint="The alias in Azure has no subscription.")
     return annotations
@@ -91,9 +91,9 @@ EXTENSIONS: Extensions = (
     Extension(
         group=GROUP,
         kind="Alias",
-        delete=cancel_first,
+        delete=cancel_and_delete,
         deletes_besides="Would cancel the subscription that the alias created.",
-        succeeded=tell_children,
-        foreseen=foreseen,
+        succeeded=scope_children,
+        foreseen=predict_scope,
     ),
 )

@@ -7,20 +7,20 @@ from typing import Any
 
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import CheckResult, NextCheck, ReadsAzure, Subject, failure
-from gitsync.extensions.factories.value_paths import Misshapen, find_value, list_entries
+from gitsync.extensions.factories.value_paths import UnexpectedShapeError, find_value, list_entries
 
 APPROVED = "Approved"
 _PATH = "properties/manualPrivateLinkServiceConnections"
 
 
-async def connections_are_approved(subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult:  # noqa: A002 - ASO's word
+async def check_connections(subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult:  # noqa: A002 - ASO's word
     """Checks only connections that need manual approval; one without a state is not approved.
 
     Raises GitsyncError if Azure's list of connections is not valid.
     """
     try:
         entries = list_entries(find_value(_PATH, subject.live.body if subject.live else None), _PATH)
-    except Misshapen as fault:
+    except UnexpectedShapeError as fault:
         raise GitsyncError(f"Unexpected response for the connections of {subject.arm_id}: {fault}.") from None
     unapproved = [_read_id(entry) for entry in entries if _read_state(entry) != APPROVED]
     if not unapproved:

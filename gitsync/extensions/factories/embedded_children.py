@@ -12,7 +12,7 @@ from typing import Any
 
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import LookupRequest, Modifier, Subject
-from gitsync.extensions.factories.value_paths import Misshapen
+from gitsync.extensions.factories.value_paths import UnexpectedShapeError
 
 ChildShape = Mapping[str, Any]
 """Members that may be sent: name → None for any value, a shape for an object, [shape] for a list of objects."""
@@ -62,7 +62,7 @@ class _Keeper:
         shape = self._shape(subject.api_version)
         try:
             live_children = [project(child, shape) for child in children]
-        except Misshapen as fault:
+        except UnexpectedShapeError as fault:
             raise self._make_unusable_error(f"unexpected entry: {fault}") from None
         return _replace_list(body, self._path, self._merge(desired, live_children))
 
@@ -130,16 +130,16 @@ def _list_names(desired: list[Any]) -> set[Any]:
 def project(value: Any, shape: Any) -> Any:
     """Cut a live value down to a shape; members match without case and are spelled as the shape does.
 
-    Raises Misshapen if a list or an object is something else; null is empty.
+    Raises UnexpectedShapeError if a list or an object is something else; null is empty.
     """
     if shape is None:
         return value
     if isinstance(shape, list):
         if not isinstance(value, list | None):
-            raise Misshapen("is not a list")
+            raise UnexpectedShapeError("is not a list")
         return [project(entry, shape[0]) for entry in value or []]
     if not isinstance(value, Mapping | None):
-        raise Misshapen("is not an object")
+        raise UnexpectedShapeError("is not an object")
     members = {name.casefold(): member for name, member in (value or {}).items()}
     projection = {name: _project_member(members.get(name.casefold()), inner, name) for name, inner in shape.items()}
     return {name: member for name, member in projection.items() if member not in (None, [], {})}
@@ -148,8 +148,8 @@ def project(value: Any, shape: Any) -> Any:
 def _project_member(value: Any, shape: Any, name: str) -> Any:
     try:
         return project(value, shape)
-    except Misshapen as fault:
-        raise Misshapen(fault.problem, fault.path or name) from None
+    except UnexpectedShapeError as fault:
+        raise UnexpectedShapeError(fault.problem, fault.path or name) from None
 
 
 def _find_value(body: Any, path: tuple[str, ...]) -> Any:

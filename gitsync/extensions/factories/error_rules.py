@@ -71,7 +71,7 @@ def _reclassify(classification: Classification, becomes: Class) -> Classificatio
     return classification if keeps_its_speed else Classification(Retry.SLOW)
 
 
-def classified(group: str, rows: Iterable[ErrorRule]) -> Extensions:
+def make_classifiers(group: str, rows: Iterable[ErrorRule]) -> Extensions:
     """One registration for each kind of the group in the rows, which are sorted by kind."""
     by_kind = groupby(rows, key=lambda row: row.kind)
     return tuple(Extension(group=group, kind=kind, classify=Refusals(tuple(rules))) for kind, rules in by_kind)

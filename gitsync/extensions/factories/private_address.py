@@ -11,7 +11,7 @@ from typing import Any
 
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import ReadsAzure, Subject
-from gitsync.extensions.factories.value_paths import At, Misshapen, find_value, list_entries
+from gitsync.extensions.factories.value_paths import At, UnexpectedShapeError, find_value, list_entries
 
 FIELD = "primaryNicPrivateIpAddress"
 API_VERSION = "2022-01-01"
@@ -20,7 +20,7 @@ _INTERFACE = At("properties/networkInterfaces/0/id")
 _ADDRESS = At("properties/privateIPAddress")
 
 
-async def primary_private_address(subject: Subject, azure: ReadsAzure, wanted: frozenset[str]) -> Mapping[str, str]:
+async def export_private_address(subject: Subject, azure: ReadsAzure, wanted: frozenset[str]) -> Mapping[str, str]:
     """Nothing if the endpoint has no network interface yet, or none of its addresses is the primary one.
 
     Raises ArmError if the interface cannot be read, GitsyncError if it does not exist or is not as expected.
@@ -30,7 +30,7 @@ async def primary_private_address(subject: Subject, azure: ReadsAzure, wanted: f
     try:
         interface = _INTERFACE(subject.live.body if subject.live else None)
         return await _read_address(interface, azure) if interface else {}
-    except Misshapen as fault:
+    except UnexpectedShapeError as fault:
         raise GitsyncError(f"Unexpected response for the network interface of {subject.arm_id}: {fault}.") from None
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import ActsOnAzure, Extension, Extensions, SecretExporter, Subject
-from gitsync.extensions.factories.value_paths import At, Misshapen, ValuePath, map_same_names
+from gitsync.extensions.factories.value_paths import At, UnexpectedShapeError, ValuePath, map_same_names
 from gitsync.model.secret import Secret
 
 TWO_KEYS: Final = map_same_names("primaryKey secondaryKey")
@@ -94,7 +94,7 @@ DOMAIN_NAME: Final = Keys(StatusFields({"fullyQualifiedDomainName": At("properti
 """The export of database servers."""
 
 
-def exporting(group: str, exporters: Mapping[str, SecretExporter]) -> Extensions:
+def make_exporters(group: str, exporters: Mapping[str, SecretExporter]) -> Extensions:
     """Registrations of kinds that only export secrets, or that register their other points separately."""
     return tuple(Extension(group=group, kind=kind, export_secrets=export) for kind, export in exporters.items())
 
@@ -102,7 +102,7 @@ def exporting(group: str, exporters: Mapping[str, SecretExporter]) -> Extensions
 def _read_secrets(source: SecretFields, subject: Subject, field_names: list[str], document: Any) -> dict[str, Secret]:
     try:
         values = {name: source.fields[name](document) for name in field_names}
-    except Misshapen as fault:
+    except UnexpectedShapeError as fault:
         raise GitsyncError(
             f"Unexpected response to {source} of {subject.arm_id}: {fault}.",
             hint="The secrets were not exported; the next run tries again. If the response stays the same, "

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 ValuePath = Callable[[Any], str | None]
-"""Returns the value at one place of a document. Raises Misshapen."""
+"""Returns the value at one place of a document. Raises UnexpectedShapeError."""
 
 ValueReading = Callable[[Any], str]
-"""Converts the value at a place to text. Raises Misshapen."""
+"""Converts the value at a place to text. Raises UnexpectedShapeError."""
 
 
-class Misshapen(Exception):  # noqa: N818 - a fault of the answer, which its reader turns into an error
+class UnexpectedShapeError(Exception):
     """A document has an unexpected shape. Contains the path and the problem, never the value."""
 
     def __init__(self, problem: str, path: str = "") -> None:
@@ -30,7 +30,7 @@ class Misshapen(Exception):  # noqa: N818 - a fault of the answer, which its rea
 def format_text(value: Any) -> str:
     """A string as it is, a whole number in decimal, and "" for nothing."""
     if isinstance(value, bool) or not isinstance(value, str | int | None):
-        raise Misshapen("is neither text nor a whole number")
+        raise UnexpectedShapeError("is neither text nor a whole number")
     return "" if value is None else str(value)
 
 
@@ -39,14 +39,14 @@ def decode_base64(value: Any) -> str:
     try:
         return base64.b64decode(format_text(value), validate=True).decode()
     except ValueError:  # not base64, not ASCII, or not UTF-8
-        raise Misshapen("is not text in base64") from None  # the cause would carry the value
+        raise UnexpectedShapeError("is not text in base64") from None  # the cause would carry the value
 
 
 def require_text(value: Any) -> str:
     """A text that must not be empty."""
     if text := format_text(value):
         return text
-    raise Misshapen("is empty")
+    raise UnexpectedShapeError("is empty")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def list_entries(value: Any, path: str = "") -> list[Mapping[str, Any]]:
     """The entries of a list of objects; none if there is no list."""
     entries = [] if value is None else value
     if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
-        raise Misshapen("is not a list of objects", path)
+        raise UnexpectedShapeError("is not a list of objects", path)
     return entries
 
 
@@ -123,11 +123,11 @@ def _read_member(parent: Any, step: str, path: str) -> Any:
         case list() if step.isdigit():
             return parent[int(step)] if int(step) < len(parent) else None
         case _:
-            raise Misshapen("is not a path through objects", path)
+            raise UnexpectedShapeError("is not a path through objects", path)
 
 
 def _convert(read: ValueReading, value: Any, path: str) -> str:
     try:
         return read(value)
-    except Misshapen as fault:
-        raise Misshapen(fault.problem, path) from None
+    except UnexpectedShapeError as fault:
+        raise UnexpectedShapeError(fault.problem, path) from None

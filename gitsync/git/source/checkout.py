@@ -8,7 +8,7 @@ and reported.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
@@ -24,6 +24,7 @@ from gitsync.git.source.clone import fetch_ref, open_clone
 from gitsync.git.source.contents import SourceContents, Wanted, list_inputs, read_contents
 from gitsync.git.source.git_directory import find_prefix, refuse_look_alike
 from gitsync.git.source.history import History
+from gitsync.git.source.last_commits import Place
 from gitsync.git.source.listing import EntryKind, SourceListing
 from gitsync.git.source.local_config import find_headers
 from gitsync.git.source.location import Folder, Url, check_path, check_ref, parse_location
@@ -39,6 +40,7 @@ from gitsync.git.source.worktree import (
     find_remote_url,
     find_work_tree,
 )
+from gitsync.model.commit import LastCommit
 from gitsync.model.problem import Problem
 from gitsync.model.unit import Unit, UnitEntry
 from gitsync.units.all_units import FollowContext
@@ -87,6 +89,14 @@ class Checkout:
     def revisions_since(self, revision: str) -> tuple[str, ...]:
         """The revisions, newest first, that may have a manifest that was removed since `revision`."""
         return self.history.revisions_since(revision, self.wanted.path) if self.history else ()
+
+    def has_history_since(self, revision: str) -> bool:
+        """Tell whether `revisions_since` misses no change."""
+        return self.history is not None and self.history.has_since(revision)
+
+    def find_last_commits(self, revision: str, places: Collection[Place]) -> Mapping[Place, LastCommit]:
+        """Return the last commit, at or before a revision, that changed each place; none for a source without git."""
+        return self.history.find_last_commits(revision, places) if self.history else {}
 
     def close(self) -> None:
         if self.history is not None:

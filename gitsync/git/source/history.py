@@ -7,6 +7,8 @@ trusted keys, one that none of them vouches for.
 
 from __future__ import annotations
 
+import posixpath
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from gitsync.config.source_settings import SourceFile
@@ -15,9 +17,11 @@ from gitsync.git.access import Remote
 from gitsync.git.command import GitFailedError, Repository
 from gitsync.git.source.clone import Clone, fetch_commit, has_commit, open_clone
 from gitsync.git.source.contents import SourceContents, Wanted, read_contents, read_settings
+from gitsync.git.source.last_commits import UNREADABLE, Place, find_last_commits
 from gitsync.git.source.revision import Revision
 from gitsync.git.source.signature import check_signature
 from gitsync.git.source.trusted_keys import TrustedKeys
+from gitsync.model.commit import LastCommit
 
 _MOST = 50
 """The most revisions to search: each costs reading all its manifests."""
@@ -84,6 +88,23 @@ class History:
         except GitFailedError:
             return (since,)
 
+    def has_since(self, since: str) -> bool:
+        """Tell whether the history since a revision is here, so that `revisions_since` misses no change."""
+        return any(self._has_history(repository, since) for repository in self._list_repositories())
+
+    def find_last_commits(self, revision: str, places: Collection[Place]) -> Mapping[Place, LastCommit]:
+        """Return the last commit, at or before a revision, that added or changed a file of each place. The paths count
+        from the folder of the source. Nothing is fetched.
+        """
+        repository = next((one for one in self._list_repositories() if self._has_commit(one, revision)), None)
+        if repository is None:
+            return dict.fromkeys(places, UNREADABLE)
+        inside = {
+            place: tuple(posixpath.normpath(posixpath.join(self._root, path)) for path in place) for place in places
+        }
+        found = find_last_commits(repository, revision, inside.values())
+        return {place: found[paths] for place, paths in inside.items()}
+
     def precedes(self, later: str) -> bool | None:
         """Whether the checked-out commit is an ancestor of `later`; None if the history between cannot be read."""
         if later == self._commit:
@@ -114,6 +135,10 @@ class History:
     def close(self) -> None:
         if self._clone is not None:
             self._clone.close()
+
+    def _list_repositories(self) -> tuple[Repository, ...]:
+        """The repositories that are here already."""
+        return (self._repository, *((self._clone.repository,) if self._clone else ()))
 
     def _find_repository_with(self, revision: str) -> Repository | None:
         if self._has_commit(self._repository, revision):

@@ -8,7 +8,7 @@ repository.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -21,12 +21,15 @@ from gitsync.git.source.checkout import check_outside, find_excluded, find_remot
 from gitsync.git.source.clone import Clone, fetch_commit, fetch_ref, open_clone
 from gitsync.git.source.contents import Wanted, read_contents
 from gitsync.git.source.git_directory import refuse_look_alike
-from gitsync.git.source.location import Url, check_path, check_ref, parse_location
+from gitsync.git.source.history import History
+from gitsync.git.source.last_commits import UNREADABLE, Place
+from gitsync.git.source.location import Folder, Url, check_path, check_ref, parse_location
 from gitsync.git.source.revision import Revision
 from gitsync.git.source.signature import check_signature
 from gitsync.git.source.this_repository import name_url
 from gitsync.git.source.trusted_keys import TrustedKeys
 from gitsync.git.source.worktree import WorkTree, find_branch, find_work_tree
+from gitsync.model.commit import LastCommit
 from gitsync.model.problem import Problem
 from gitsync.model.unit import Unit, UnitEntry
 from gitsync.units.all_units import FollowContext
@@ -113,6 +116,18 @@ def read_revision(  # noqa: PLR0913 - each says what is read
         wanted = replace(wanted, follow=FollowContext(ThisRepository(lambda: repository, lambda: branch), variables))
         found = _read_from(tree, parsed, wanted, access, trusted)
         return replace(found, repository=remote.name if remote else str(source.path))
+
+
+def find_commits_before(
+    location: str, commit: str, places: Collection[Place], access: GitAccess
+) -> Mapping[Place, LastCommit]:
+    """Return the last commit, at or before `commit`, that changed each place. Only a local repository has a history."""
+    source = parse_location(location)
+    tree = find_work_tree(source.path, access) if isinstance(source, Folder) else None
+    if tree is None:
+        return dict.fromkeys(places, UNREADABLE)
+    with tree:
+        return History(tree.repository, commit, root=tree.prefix, remote=None).find_last_commits(commit, places)
 
 
 def _read_from(

@@ -61,7 +61,7 @@ async def review_apply(attempt: ApplyAttempt, *, approval: Approval, cache: RunC
     )
     if refusal is None or (attempt.action is Action.NONE and refusal.reason != SECRETS_NOT_REVIEWED):
         return attempt
-    return attempt.stopped(refusal, may_mend=False)
+    return attempt.stopped(refusal, is_retryable=False)
 
 
 async def review_prune(attempt: PruneAttempt, *, approval: Approval, cache: RunCache, digests: Digests) -> PruneAttempt:
@@ -78,7 +78,7 @@ async def review_prune(attempt: PruneAttempt, *, approval: Approval, cache: RunC
         return attempt
     reviewed = review.nodes.get(attempt.key)
     refusal = find_objection(review, reviewed, current, digests.key_name, quiet=_is_quiet(attempt, cache))
-    return attempt if refusal is None else attempt.stopped(refusal, may_mend=False)
+    return attempt if refusal is None else attempt.stopped(refusal, is_retryable=False)
 
 
 def _may_miss_a_secret(comparison: Comparison | None, reviewed: Reviewed | None) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from gitsync.arm.actor import Actor
 from gitsync.errors import ArmError
-from gitsync.extensions.api import LookupRequest, LookupResult, UnmendableError
+from gitsync.extensions.api import LookupRequest, LookupResult, PermanentError
 from gitsync.extensions.registry import Registry
 from gitsync.model.template import Request
 from gitsync.model.verdict import Verdict
@@ -31,8 +31,8 @@ async def extend_body(attempt: ApplyAttempt, request: Request, registry: Registr
         attempt = replace(attempt, answers=answers)
     try:
         body = registry.compared(request.body, attempt.as_subject())
-    except UnmendableError as refusal:
-        return attempt.stopped(make_error("Failed", refusal.message, refusal.hint), Verdict.BLOCKED, may_mend=False)
+    except PermanentError as refusal:
+        return attempt.stopped(make_error("Failed", refusal.message, refusal.hint), Verdict.BLOCKED, is_retryable=False)
     return attempt if body is request.body else replace(attempt, request=replace(request, body=body))
 
 

@@ -22,4 +22,4 @@ async def pause_flapping(attempt: ApplyAttempt, *, limit: int, clock: Clock) -> 
     if streak is None:
         return attempt
     attempt = replace(attempt, action=Action.NONE, streak=streak)
-    return attempt.stopped(build_flapping_condition(streak, comparison), comparison.verdict, may_mend=False)
+    return attempt.stopped(build_flapping_condition(streak, comparison), comparison.verdict, is_retryable=False)

@@ -19,7 +19,7 @@ from gitsync.extensions.registry import Registry
 from gitsync.model.condition import Condition
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Comparison, Verdict
-from gitsync.planning.actions import Wishes, decide_absent, decide_present, decide_unreadable, find_remembered
+from gitsync.planning.actions import WriteRules, decide_absent, decide_present, decide_unreadable, find_remembered
 from gitsync.planning.group_deletes import is_group
 from gitsync.planning.secret_digest import CHANGED, Digests, add_secret_changes, mask_digests, seal_body
 from gitsync.reconcile.attempt import ApplyAttempt
@@ -149,7 +149,7 @@ async def compare(
     registry: Registry,
     cache: RunCache,
     digests: Digests,
-    wishes: Wishes,
+    write_rules: WriteRules,
 ) -> ApplyAttempt:
     """Decide what differs and what to do about it; nothing for a resource that is only read."""
     if not attempt.policy.allows_modify:
@@ -163,12 +163,12 @@ async def compare(
         return attempt
     unknown = find_unknown_values(attempt.desired)
     known = _leave_out(attempt, unknown)
-    comparison, action = _decide(known, wishes)
+    comparison, action = _decide(known, write_rules)
     if attempt.exists:
         comparison, action = _add_secrets(known, comparison, action, digests)
         comparison = add_unknown_values(comparison, unknown, attempt.id_doubt)
     first = attempt.first_comparison or (comparison if action is not Action.NONE else None)
-    note = "" if action is Action.NONE else registry.foretold(attempt.as_subject())
+    note = "" if action is Action.NONE else registry.describe_calls(attempt.as_subject())
     return replace(attempt, comparison=comparison, action=action, first_comparison=first, note=note)
 
 
@@ -189,7 +189,7 @@ def _leave_out(attempt: ApplyAttempt, unknown: UnknownValues) -> ApplyAttempt:
     )
 
 
-def _decide(attempt: ApplyAttempt, wishes: Wishes) -> tuple[Comparison, Action]:
+def _decide(attempt: ApplyAttempt, write_rules: WriteRules) -> tuple[Comparison, Action]:
     live = attempt.live
     if not attempt.exists:
         return decide_absent(attempt.record)
@@ -201,8 +201,10 @@ def _decide(attempt: ApplyAttempt, wishes: Wishes) -> tuple[Comparison, Action]:
     is_sent = remembered is not None and remembered.applied == remove_secrets(attempt.desired)
     if attempt.is_resumed and is_sent and not live.has_failed:
         return Comparison(verdict=Verdict.IN_SYNC), Action.NONE  # the operation of an earlier run is done
-    wishes = replace(wishes, always_put=wishes.always_put and attempt.done is Action.NONE)
-    return decide_present(attempt.desired, live, remembered, wishes, find_kind_hints(attempt.kind), attempt.ignored)
+    write_rules = replace(write_rules, always_put=write_rules.always_put and attempt.done is Action.NONE)
+    return decide_present(
+        attempt.desired, live, remembered, write_rules, find_kind_hints(attempt.kind), attempt.ignored
+    )
 
 
 def _mask_remembered(remembered: Remembered | None) -> Remembered | None:

@@ -28,18 +28,18 @@ async def check_policy(attempt: ApplyAttempt, *, agent: str) -> ApplyAttempt:
     """Stop a resource that is invalid, another agent's, in another subscription, or has another id than on record."""
     prepared, record = attempt.prepared, attempt.record
     if attempt.apply.held:
-        return attempt.stopped(attempt.apply.held, Verdict.BLOCKED, may_mend=False)
+        return attempt.stopped(attempt.apply.held, Verdict.BLOCKED, is_retryable=False)
     if prepared.is_waiting:
-        return attempt.stopped(_explain_waiting(attempt), Verdict.BLOCKED, may_mend=False, is_tolerated=True)
+        return attempt.stopped(_explain_waiting(attempt), Verdict.BLOCKED, is_retryable=False, is_tolerated=True)
     if not prepared.is_valid:
-        return attempt.stopped(_explain_invalid(attempt), Verdict.INVALID, may_mend=False)
+        return attempt.stopped(_explain_invalid(attempt), Verdict.INVALID, is_retryable=False)
     if record and record.agent and record.agent != agent:
         other = make_other_agent(agent, record.agent)
-        return replace(attempt, exists=True).stopped(other, Verdict.SKIP, may_mend=False, is_fine=True)
+        return replace(attempt, exists=True).stopped(other, Verdict.SKIP, is_retryable=False, is_fine=True)
     if prepared.arm_id is None:  # `observe` finds it, with a value of a config map
         return attempt
     if refusal := _explain_out_of_reach(attempt, prepared.arm_id):
-        return attempt.stopped(refusal, Verdict.BLOCKED, may_mend=False, is_tolerated=prepared.is_left_to_capz)
+        return attempt.stopped(refusal, Verdict.BLOCKED, is_retryable=False, is_tolerated=prepared.is_left_to_capz)
     if record and record.claim is not Claim.NONE and not is_same_id(record.arm_id, prepared.arm_id):
         return await _check_identity(attempt, record)
     return attempt
@@ -119,7 +119,7 @@ async def _check_identity(attempt: ApplyAttempt, record: Record) -> ApplyAttempt
     owner = prepared.owner.key if prepared.owner else None
     field = "spec.azureName" if owner == record.owner else "spec.owner.name" if owner else "spec.owner.armId"
     text = f"updating '{field}' is not allowed for '{prepared.resource.gvk} : {prepared.key.name}"
-    return attempt.stopped(make_error("Failed", text), Verdict.BLOCKED, may_mend=False)
+    return attempt.stopped(make_error("Failed", text), Verdict.BLOCKED, is_retryable=False)
 
 
 async def _still_exists(attempt: ApplyAttempt, record: Record) -> bool:
@@ -172,7 +172,7 @@ def _stop_for(attempt: ApplyAttempt, condition: Condition, result: Result) -> Ap
     return attempt.stopped(
         condition,
         Verdict.BLOCKED,
-        may_mend=result.may_mend,
+        is_retryable=result.is_retryable,
         blocked_by=result.key,
         is_tolerated=result.is_tolerated,
     )

@@ -43,7 +43,7 @@ async def check_prune(attempt: PruneAttempt, *, registry: Registry, agent: str, 
         verdict = Verdict.DETACH if prune.detaches else Verdict.BLOCKED
         return attempt.stopped(make_warning("PruneHeld", prune.held), verdict, is_fine=True)
     if record.agent and record.agent != agent:
-        return attempt.stopped(make_other_agent(agent, record.agent), Verdict.SKIP, may_mend=False, is_fine=True)
+        return attempt.stopped(make_other_agent(agent, record.agent), Verdict.SKIP, is_retryable=False, is_fine=True)
     if not prunes:
         return attempt.stopped(_add_reason(attempt, REMEMBERED if prune.detaches else KEPT))
     if prune.detaches:

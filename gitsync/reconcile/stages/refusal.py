@@ -37,7 +37,7 @@ async def handle_refusal(
     return replace(attempt, sent=request if failure.outcome_unknown else None).stopped(
         make_refused(failure, classification),
         waits=may_pass and not classification.is_fatal,
-        may_mend=not classification.is_fatal,
+        is_retryable=not classification.is_fatal,
     )
 
 

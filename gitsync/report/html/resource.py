@@ -17,6 +17,7 @@ from gitsync.report.html.changes import render_differences
 from gitsync.report.html.grouping import GroupName
 from gitsync.report.html.looks import OUTCOME_LOOKS
 from gitsync.report.html.markup import render_template
+from gitsync.report.last_commit import format_last_commit
 from gitsync.status.advice import find_condition_advice
 
 _LONGEST_MESSAGE = 4000  # characters
@@ -81,6 +82,7 @@ def render_details(result: Result, around: Around) -> Markup:
         result=result,
         around=around,
         message=shorten(result.message, _LONGEST_MESSAGE),
+        last_commit=format_last_commit(result.last_commit),
         advice=find_condition_advice(condition, result.key),
         differences=render_differences(result.differences, around.before),
         attempts=[(one, shorten(one.message, _LONGEST_MESSAGE)) for one in result.attempts[:_MOST]],

@@ -22,7 +22,7 @@ _PASSING = frozenset({408, 409, 429, 500, 502, 503, 504})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Doing:
+class ApiCall:
     """One request, by the verb that a Role must allow; `secrets` must not show in an error. `words` replace verb and
     address in messages.
     """
@@ -45,20 +45,20 @@ class NoDryRunError(VaultError):
 
 
 def make_failure(
-    doing: Doing, status: int, headers: Mapping[str, str], body: Any, *, may_pass: bool = False
+    api_call: ApiCall, status: int, headers: Mapping[str, str], body: Any, *, may_pass: bool = False
 ) -> VaultError:
     """The error for an answer. `may_pass`: a server that has just started refuses what it will allow."""
-    reason = _read_reason(body, doing.secrets)
-    cause = find_cause(doing.verb, doing.address, body) if status in REFUSING else None
+    reason = _read_reason(body, api_call.secrets)
+    cause = find_cause(api_call.verb, api_call.address, body) if status in REFUSING else None
     words = f" {cause.words}" if cause and cause.words else ""
-    message = f"The API server refused to {doing}{words} ({status}){f': {reason}' if reason else ''}."
+    message = f"The API server refused to {api_call}{words} ({status}){f': {reason}' if reason else ''}."
     if status in _PASSING or may_pass:
         hint = "Find what else writes this object." if status == 409 else (cause.hint if cause else "Run again later.")
         return PassingError(message, attempts=PATIENT_ATTEMPTS, retry_after=read_retry_after(headers), hint=hint)
-    return _find_kind(status, reason)(message, hint=_find_hint(doing, status, cause))
+    return _find_kind(status, reason)(message, hint=_find_hint(api_call, status, cause))
 
 
-def make_unreachable(doing: object, error: Exception) -> VaultError:
+def make_unreachable(api_call: object, error: Exception) -> VaultError:
     """The error for a request without an answer. A certificate that is not trusted does not pass."""
     if reason := find_certificate_error(error):
         return VaultError(
@@ -67,7 +67,7 @@ def make_unreachable(doing: object, error: Exception) -> VaultError:
         )
     reason = (str(error) or type(error).__name__).rstrip(".")
     return PassingError(
-        f"The API server could not be reached to {doing}: {reason}.",
+        f"The API server could not be reached to {api_call}: {reason}.",
         attempts=PATIENT_ATTEMPTS,
         hint="Check the network policies of the namespace of the job.",
     )
@@ -79,13 +79,13 @@ def _find_kind(status: int, reason: str) -> type[VaultError]:
     return NoDryRunError if status == 400 and NO_DRY_RUN in reason else VaultError
 
 
-def _find_hint(doing: Doing, status: int, cause: Cause | None) -> str:
+def _find_hint(api_call: ApiCall, status: int, cause: Cause | None) -> str:
     if cause:
         return cause.hint
     return {
         401: "Check that the service account still exists: its token is not accepted.",
         403: "Ask who runs the cluster which of its authorizers or admission plugins refuses this.",
-        404: f"Create namespace {doing.address.namespace}.",
+        404: f"Create namespace {api_call.address.namespace}.",
         413: "Reduce its size: the limit of Kubernetes is 1 MiB.",
         422: "Fix the keys, annotations and labels that the resource exports.",
     }.get(status, "")

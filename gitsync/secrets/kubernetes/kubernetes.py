@@ -20,7 +20,7 @@ from gitsync.secrets.content import check_export, check_owner
 from gitsync.secrets.kubernetes.access import find_missing_rights, find_rights, make_refusal
 from gitsync.secrets.kubernetes.account import FOLDER, ServiceAccount, find_service_account
 from gitsync.secrets.kubernetes.failures import NoDryRunError
-from gitsync.secrets.kubernetes.object import Held, make_object
+from gitsync.secrets.kubernetes.object import StoredObject, make_object
 from gitsync.secrets.kubernetes.roles import Right
 from gitsync.secrets.naming import check_names
 from gitsync.secrets.protocols import ExportNeeds, NotOwnedError, VaultError
@@ -59,8 +59,8 @@ class Kubernetes:
         self._requests = requests
         self._account = account
         self._clock = clock
-        self._sources: dict[Address, Held | None] = {}
-        self._fresh: dict[Address, Held | None] = {}
+        self._sources: dict[Address, StoredObject | None] = {}
+        self._fresh: dict[Address, StoredObject | None] = {}
 
     async def check(self) -> None:
         """Check that the API server answers, accepts our token, and answers reviews of access."""
@@ -120,7 +120,7 @@ class Kubernetes:
         if is_rehearsal:
             self._fresh[export.address] = existing
 
-    async def _take_fresh(self, address: Address) -> Held | None:
+    async def _take_fresh(self, address: Address) -> StoredObject | None:
         """The object as it was just read, for one attempt: the next one reads it again."""
         if address in self._fresh:
             return self._fresh.pop(address)
@@ -136,12 +136,12 @@ class Kubernetes:
         if existing is not None and existing.is_owned_by(owner):
             await self._requests.delete(existing)
 
-    async def _get(self, address: Address) -> Held | None:
+    async def _get(self, address: Address) -> StoredObject | None:
         check_names(address)
         return await retry_passing(lambda: self._requests.get(address), self._clock)
 
 
-def _check_writable(export: Export, existing: Held | None, desired: Held) -> None:
+def _check_writable(export: Export, existing: StoredObject | None, desired: StoredObject) -> None:
     """Raise VaultError if an object of somebody else, or an immutable one, would be changed."""
     if existing is None:
         return

@@ -12,8 +12,9 @@ _OPERATOR = ".azure.com"  # the groups of Azure Service Operator's kinds end so
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
-    """`version` is "" for a new object; `owners` are the apiVersions of its owner references.
+class StoredObject:
+    """A Secret or a ConfigMap as the API server stores it. `version` is "" for a new object; `owners` are the
+    apiVersions of its owner references.
 
     `has_binary_data` means that a ConfigMap has binary data, which gitsync does not write.
     """
@@ -46,7 +47,7 @@ class Held:
         repositories = {self.repository, owner.repository} - {""}
         return self.owner == str(owner) and len(repositories) <= 1
 
-    def is_same_as(self, other: Held) -> bool:
+    def is_same_as(self, other: StoredObject) -> bool:
         """Tell whether the content of two objects is the same."""
         return (
             dict(self.data) == dict(other.data)
@@ -57,13 +58,13 @@ class Held:
         )
 
 
-def make_object(export: Export, existing: Held | None) -> Held:
+def make_object(export: Export, existing: StoredObject | None) -> StoredObject:
     """The object that an export asks for, as a replacement of the existing one.
 
     It has no owner reference: its owner is not an object of the cluster, and Kubernetes collects objects without an
     existing owner. Manifests cannot change the marks of gitsync.
     """
-    return Held(
+    return StoredObject(
         address=export.address,
         data={key: value.reveal().encode() for key, value in export.data.items()},
         annotations={
@@ -78,7 +79,7 @@ def make_object(export: Export, existing: Held | None) -> Held:
     )
 
 
-def _make_repository(owner: Owner, existing: Held | None) -> dict[str, str]:
+def _make_repository(owner: Owner, existing: StoredObject | None) -> dict[str, str]:
     """The annotation with the repository. One that is not known now stays as an earlier run wrote it."""
     repository = owner.repository or (existing.repository if existing else "")
     return {REPOSITORY: repository} if repository else {}

@@ -26,8 +26,8 @@ from gitsync.formats.strict_json import read_json
 from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret as Value
 from gitsync.secrets.kubernetes.account import EMPTY_TOKEN, ServiceAccount
-from gitsync.secrets.kubernetes.failures import AbsentError, Doing, make_failure, make_unreachable
-from gitsync.secrets.kubernetes.object import Held
+from gitsync.secrets.kubernetes.failures import AbsentError, ApiCall, make_failure, make_unreachable
+from gitsync.secrets.kubernetes.object import StoredObject
 from gitsync.secrets.kubernetes.refusals import is_starting
 from gitsync.secrets.kubernetes.roles import Right
 from gitsync.secrets.protocols import VaultError
@@ -81,13 +81,13 @@ class KubernetesRequests:
             verb=right.verb, group="", version="v1", resource=right.resource, namespace=right.namespace, name=name
         )
         review = SelfSubjectAccessReview(spec=SelfSubjectAccessReviewSpec(resourceAttributes=attributes))
-        doing = Doing(
+        api_call = ApiCall(
             verb="create",
             address=Address(Holder.SECRET, right.namespace, name),
             words=f"review whether the service account may {right}",
         )
         was_away = self._was_away
-        answer = await self._answer(self._client.create(review), doing)
+        answer = await self._answer(self._client.create(review), api_call)
         is_allowed = bool(answer.status and answer.status.allowed)
         if was_away and not is_allowed:  # it may not have read all roles yet
             self._was_away = True
@@ -95,12 +95,12 @@ class KubernetesRequests:
             raise PassingError(message, attempts=PATIENT_ATTEMPTS, hint="Run again later.")
         return is_allowed
 
-    async def get(self, address: Address) -> Held | None:
+    async def get(self, address: Address) -> StoredObject | None:
         """The object; None if it does not exist."""
-        doing = Doing(verb="get", address=address)
+        api_call = ApiCall(verb="get", address=address)
         try:
             answer = await self._answer(
-                self._client.get(_KINDS[address.holder], address.name, namespace=address.namespace), doing
+                self._client.get(_KINDS[address.holder], address.name, namespace=address.namespace), api_call
             )
         except AbsentError:
             return None
@@ -109,56 +109,56 @@ class KubernetesRequests:
         except ValueError as error:
             raise VaultError(f"The data of {address} is not base64.", hint="Check what wrote it.") from error
 
-    async def create(self, stored: Held, *, is_rehearsal: bool = False) -> None:
+    async def create(self, stored: StoredObject, *, is_rehearsal: bool = False) -> None:
         """Create an object. A rehearsal is what Kubernetes calls a dry run on the server: nothing is stored."""
         await self._write("create", stored, is_rehearsal=is_rehearsal)
 
-    async def replace(self, stored: Held, *, is_rehearsal: bool = False) -> None:
+    async def replace(self, stored: StoredObject, *, is_rehearsal: bool = False) -> None:
         """Replace the object whose version it carries."""
         await self._write("update", stored, is_rehearsal=is_rehearsal)
 
-    async def delete(self, stored: Held) -> None:
+    async def delete(self, stored: StoredObject) -> None:
         """Delete an object if it still has the version that it carries. One that is gone already is no error."""
         kind, address = _KINDS[stored.address.holder], stored.address
         call = self._client.delete_at_version(kind, address.name, address.namespace, stored.version)
         with suppress(AbsentError):
-            await self._answer(call, Doing(verb="delete", address=address))
+            await self._answer(call, ApiCall(verb="delete", address=address))
 
-    async def _write(self, verb: str, stored: Held, *, is_rehearsal: bool) -> None:
+    async def _write(self, verb: str, stored: StoredObject, *, is_rehearsal: bool) -> None:
         body: Any = _make_body(stored)
-        doing = Doing(verb=verb, address=stored.address, secrets=_list_values(stored))
+        api_call = ApiCall(verb=verb, address=stored.address, secrets=_list_values(stored))
         send = self._client.create if verb == "create" else self._client.replace
-        await self._answer(send(body, dry_run=is_rehearsal), doing)
+        await self._answer(send(body, dry_run=is_rehearsal), api_call)
 
-    async def _answer(self, call: Any, doing: Doing) -> Any:
+    async def _answer(self, call: Any, api_call: ApiCall) -> Any:
         """Return the answer of lightkube, and raise its errors as ours."""
         try:
-            async with answered(f"The API server did not respond to the request to {doing}"):
+            async with answered(f"The API server did not respond to the request to {api_call}"):
                 answer = await call
         except httpx2.HTTPStatusError as error:
-            raise self._make_failure(error.response, doing) from None  # lightkube's error holds the answer
+            raise self._make_failure(error.response, api_call) from None  # lightkube's error holds the answer
         except httpx2.TransportError as error:
             self._check_token()  # without one, nothing is sent
             self._was_away = True
-            raise make_unreachable(doing, error) from error
+            raise make_unreachable(api_call, error) from error
         except AccountError as error:
             raise VaultError(f"The token of the service account is missing: {error}.", hint="Run again.") from error
         except _UNREADABLE as error:
             raise VaultError(
-                f"The response to the request to {doing} is not that of an API server ({type(error).__name__}).",
+                f"The response to the request to {api_call} is not that of an API server ({type(error).__name__}).",
                 hint="Check KUBERNETES_SERVICE_HOST and _PORT.",
             ) from None
         self._was_away = False
         return answer
 
-    def _make_failure(self, response: httpx2.Response, doing: Doing) -> VaultError:
+    def _make_failure(self, response: httpx2.Response, api_call: ApiCall) -> VaultError:
         """The error for a refusal. One of a server that has just started may pass: it has not read all roles yet."""
         status, body = response.status_code, _parse_json(response.content)
         if status == 401:
             self._check_token()
         may_pass = status == 403 and (self._was_away or is_starting(body))
         self._was_away = self._was_away and (may_pass or status >= 500)
-        return make_failure(doing, status, response.headers, body, may_pass=may_pass)
+        return make_failure(api_call, status, response.headers, body, may_pass=may_pass)
 
     def _check_token(self) -> None:
         """Raise VaultError if the file of the token is empty by now."""
@@ -170,10 +170,10 @@ class KubernetesRequests:
 _KINDS: Mapping[Holder, Any] = {Holder.SECRET: Secret, Holder.CONFIG_MAP: ConfigMap}
 
 
-def _read_object(answer: Any, address: Address) -> Held:
+def _read_object(answer: Any, address: Address) -> StoredObject:
     metadata, data = answer.metadata or ObjectMeta(), answer.data or {}
     is_secret = address.holder is Holder.SECRET
-    return Held(
+    return StoredObject(
         address=address,
         data={key: base64.b64decode(text) if is_secret else text.encode() for key, text in data.items()},
         annotations=metadata.annotations or {},
@@ -187,7 +187,7 @@ def _read_object(answer: Any, address: Address) -> Held:
     )
 
 
-def _make_body(stored: Held) -> Any:
+def _make_body(stored: StoredObject) -> Any:
     metadata = ObjectMeta(
         name=stored.address.name,
         namespace=stored.address.namespace,
@@ -202,7 +202,7 @@ def _make_body(stored: Held) -> Any:
     return Secret(metadata=metadata, data=data, type=stored.kind or "Opaque")
 
 
-def _list_values(stored: Held) -> tuple[Value, ...]:
+def _list_values(stored: StoredObject) -> tuple[Value, ...]:
     """Every value as it is and as it is sent, so that neither shows."""
     plain = [value.decode() for value in stored.data.values()]
     return tuple(Value(text) for text in [*plain, *(base64.b64encode(text.encode()).decode() for text in plain)])

@@ -17,7 +17,7 @@ from gitsync.errors import ConfigError
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.secrets.content import check_export, check_owner
 from gitsync.secrets.naming import check_names, make_variable
-from gitsync.secrets.private_files import UnfitError, judge_file, lock_folder, replace
+from gitsync.secrets.private_files import UnsafePathError, judge_file, lock_folder, replace
 from gitsync.secrets.protocols import VaultError
 
 _HEADER = re.compile(r"# gitsync: (Secret|ConfigMap) ([^/ ]+)/([^/ ]+), exported by (\S+(?: of .+)?)")
@@ -57,7 +57,7 @@ class DotenvSink:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             with lock_folder(self._file.parent):
                 self._read()
-        except UnfitError as error:
+        except UnsafePathError as error:
             raise ConfigError(f"Secrets cannot be exported: {error.message}", hint=error.hint) from error
         except VaultError as error:
             raise ConfigError(error.message, hint=error.hint) from error
@@ -140,7 +140,7 @@ class DotenvSink:
     def _as_vault_error(self) -> Iterator[None]:
         try:
             yield
-        except UnfitError as error:
+        except UnsafePathError as error:
             raise VaultError(f"Nothing is exported: {error.message}", hint=error.hint) from error
         except OSError as error:
             raise VaultError(

@@ -24,7 +24,7 @@ from gitsync.secrets.content import check_export, check_owner, encode_value
 from gitsync.secrets.naming import check_names
 from gitsync.secrets.private_files import (
     FILE_MODE,
-    UnfitError,
+    UnsafePathError,
     ensure_private_folder,
     judge_folder,
     lock_folder,
@@ -58,7 +58,7 @@ class FolderSink:
             with lock_folder(self._top):
                 self._remove_leftovers()
                 self._write_ignore_files()
-        except (UnfitError, VaultError) as error:
+        except (UnsafePathError, VaultError) as error:
             raise ConfigError(f"Secrets cannot be exported: {error.message}", hint=error.hint) from error
         except OSError as error:
             raise ConfigError(
@@ -126,7 +126,7 @@ class FolderSink:
 def _as_vault_error(top: Path) -> Iterator[None]:
     try:
         yield
-    except UnfitError as error:
+    except UnsafePathError as error:
         raise VaultError(f"Nothing is written to {top}: {error.message}", hint=error.hint) from error
     except OSError as error:
         raise VaultError(

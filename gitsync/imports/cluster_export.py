@@ -1,0 +1,191 @@
+"""Manifests from the objects of a cluster that runs ASO, as `kubectl get -o yaml` or `-o json` prints them.
+
+An object has more than its manifest: status, finalizers, owner references, and the notes of every tool that touched it.
+What a person wrote stays: names, labels, annotations and spec.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Any
+
+from gitsync.catalog.catalog import NOT_ARM, Catalog
+from gitsync.imports.object_fields import clean_metadata, clean_spec
+from gitsync.imports.object_version import ObjectVersion, choose_version
+from gitsync.manifests.list_items import split_list
+from gitsync.manifests.metadata import Header, is_object, read_header
+from gitsync.manifests.recognition import is_ours
+from gitsync.manifests.unread_documents import locate_finding
+from gitsync.manifests.yaml_documents import Document, read_documents
+from gitsync.model.facts import Kind
+from gitsync.model.gvk import GVK, Key
+from gitsync.model.policy import RECONCILE_POLICY
+from gitsync.model.problem import Level, Problem, SourceLocation
+from gitsync.problems.field_path import FieldPath
+from gitsync.problems.finding import Finding
+from gitsync.validation.annotations import ASO_PREFIX
+
+MAX_BYTES = 128 * 1024 * 1024
+"""Of one file: an object with its status has 10 KB, and a cluster has thousands."""
+
+RESOURCE_ID = f"{ASO_PREFIX}resource-id"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportedManifest:
+    """The manifest of one object, with its kind at the version of the manifest. `arm_id` is what ASO recorded, "" for
+    none.
+    """
+
+    key: Key
+    kind: Kind
+    document: Mapping[str, Any]
+    source: SourceLocation
+    arm_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterExport:
+    """The content of an export: manifests by key, sorted. `left_out` counts other objects by kind, `problems` are in
+    the order of the files. An object with an error has no manifest.
+    """
+
+    manifests: Mapping[Key, ExportedManifest] = field(default_factory=dict)
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+
+
+def read_cluster_export(files: Mapping[str, bytes], catalog: Catalog) -> ClusterExport:
+    """Read the objects in the files of an export, by their names: lists, several documents, YAML or JSON.
+
+    Values of Secrets are not looked at.
+    """
+    reader = _Reader(catalog)
+    for name in sorted(files):
+        contents = read_documents(name, files[name], max_bytes=MAX_BYTES)
+        reader.problems += contents.problems
+        for document in chain.from_iterable(map(split_list, contents.documents)):
+            reader.add(document)
+    return ClusterExport(
+        manifests={key: reader.inherit_policy(one) for key, one in sorted(reader.manifests.items())},
+        left_out=dict(sorted(reader.left_out.items())),
+        problems=tuple(sorted({*reader.problems, *reader.warn_of_versions()}, key=lambda one: one.order)),
+    )
+
+
+class _Reader:
+    """Sorts objects one by one."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._unproven: dict[GVK, SourceLocation] = {}
+        self.manifests: dict[Key, ExportedManifest] = {}
+        self._policies: dict[str, str] = {}
+        self.left_out: Counter[str] = Counter()
+        self.problems: list[Problem] = []
+
+    def add(self, document: Document) -> None:
+        value = document.value
+        if value is None:
+            return
+        if not is_object(value):
+            text = "The document is no object of Kubernetes: it has no apiVersion and kind."
+            self.report(document, (), "NotAnObject", text, "Export objects with `kubectl get -o yaml`.")
+        elif (value["apiVersion"], value["kind"]) == ("v1", "Namespace"):
+            self.add_namespace(document)
+        elif not is_ours(value["apiVersion"]) or _make_group_kind(value) in NOT_ARM:
+            self.left_out[value["kind"]] += 1
+        else:
+            self.add_resource(document)
+
+    def add_namespace(self, document: Document) -> None:
+        """Note the policy of a Namespace."""
+        self.left_out["Namespace"] += 1
+        header = read_header(document, "default")
+        if isinstance(header, Header) and RECONCILE_POLICY in header.annotations:
+            self._policies[header.name] = header.annotations[RECONCILE_POLICY]
+
+    def inherit_policy(self, manifest: ExportedManifest) -> ExportedManifest:
+        """A manifest with the policy of its Namespace, if it has none itself: the Namespace stays in the cluster."""
+        metadata = manifest.document["metadata"]
+        annotations = metadata.get("annotations", {})
+        policy = annotations.get(RECONCILE_POLICY) or self._policies.get(manifest.key.namespace)
+        if not policy:
+            return manifest
+        metadata = {**metadata, "annotations": dict(sorted({**annotations, RECONCILE_POLICY: policy}.items()))}
+        return replace(manifest, document={**manifest.document, "metadata": metadata})
+
+    def add_resource(self, document: Document) -> None:
+        header = read_header(document, "default")
+        if isinstance(header, Problem):
+            self.problems.append(header)
+            return
+        errors = [*document.problems, *header.problems]
+        if document.value["metadata"].get("deletionTimestamp"):
+            text = f"{_name(header)} is being deleted in the cluster, so it is left out."
+            self.problems.append(locate_finding(_make_warning("BeingDeleted", text), document))
+            return
+        chosen = choose_version(header, document.value.get("spec") or {}, self._catalog)
+        if isinstance(chosen, Finding):
+            errors.append(locate_finding(chosen, document))
+        self.problems += errors
+        if isinstance(chosen, Finding) or any(one.is_error for one in errors):
+            return
+        if not chosen.is_proven:
+            self._unproven.setdefault(header.gvk, SourceLocation(document.path, document.line()))
+        self.keep(document, header, chosen)
+
+    def keep(self, document: Document, header: Header, chosen: ObjectVersion) -> None:
+        key = Key(header.gvk.group, header.gvk.kind, header.namespace, header.name)
+        manifest = ExportedManifest(
+            key=key,
+            kind=chosen.kind,
+            document={
+                "apiVersion": chosen.kind.gvk.api_version,
+                "kind": key.kind,
+                "metadata": clean_metadata(header),
+                "spec": clean_spec(document.value.get("spec") or {}, chosen.kind, header.name),
+            },
+            source=SourceLocation(document.path, document.line()),
+            arm_id=header.annotations.get(RESOURCE_ID, ""),
+        )
+        other = self.manifests.setdefault(key, manifest)
+        if other.document != manifest.document:
+            text = f"{_name(header)} is also at {other.source}, with other content."
+            self.report(document, ("metadata", "name"), "DuplicateManifest", text, "Keep the newer export.")
+
+    def warn_of_versions(self) -> Iterator[Problem]:
+        """One warning for each version that may lack fields."""
+        for gvk, source in sorted(self._unproven.items()):
+            newest = self._catalog.versions(gvk.group, gvk.kind)[-1]
+            yield Problem(
+                code="OlderVersion",
+                message=(
+                    f"The export shows {gvk.kind} of {gvk.group} at {gvk.version}, and not at which version it was "
+                    "applied. Fields that only a later version has are missing."
+                ),
+                hint=f"Run `kubectl get {gvk._replace(version=newest)} --all-namespaces -o yaml`, and import that.",
+                level=Level.WARNING,
+                path=source.path,
+                line=source.line,
+                field="apiVersion",
+            )
+
+    def report(self, document: Document, path: FieldPath, code: str, message: str, hint: str) -> None:
+        self.problems.append(locate_finding(Finding(code=code, path=path, message=message, hint=hint), document))
+
+
+def _make_group_kind(value: Mapping[str, Any]) -> tuple[str, str]:
+    gvk = GVK.parse(value["apiVersion"], value["kind"])
+    return gvk.group, gvk.kind
+
+
+def _name(header: Header) -> str:
+    return f"{header.gvk.kind} {header.namespace}/{header.name}"
+
+
+def _make_warning(code: str, message: str) -> Finding:
+    return Finding(code=code, path=("metadata",), message=message, level=Level.WARNING)

@@ -1,0 +1,112 @@
+"""The version that an object of a cluster was applied at.
+
+kubectl shows an object at the version that its API server prefers, often the oldest one, without the fields that this
+version lacks. A manifest made of that would set less than the person who wrote it did.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gitsync.catalog.catalog import Catalog
+from gitsync.catalog.later_versions import find_lacking, find_later_version, is_same_version
+from gitsync.catalog.unknown_kind import explain_unknown_kind
+from gitsync.imports.object_fields import BAG, LAST_APPLIED, ORIGINAL
+from gitsync.manifests.metadata import Header, is_object
+from gitsync.model.facts import Kind
+from gitsync.model.gvk import GVK
+from gitsync.problems.field_path import FieldPath, format_field
+from gitsync.problems.finding import Finding
+
+_STORAGE = "storage"  # ends the versions in which ASO stores its objects
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectVersion:
+    """The kind of a manifest at its version. `is_proven` says that the export has all fields that were applied."""
+
+    kind: Kind
+    is_proven: bool
+
+
+def choose_version(header: Header, spec: Mapping[str, Any], catalog: Catalog) -> ObjectVersion | Finding:
+    """Return the version that an object was applied at, as far as the export says it; else the one that is exported. A
+    finding if fields are missing in the export, or if the catalog has no such kind.
+    """
+    exported = header.gvk
+    if exported.version.endswith(_STORAGE):
+        return _choose_original(header, spec, catalog)
+    applied = _read_last_applied(header)
+    if applied is None or is_same_version(applied.gvk, exported):
+        return _find_known(exported, spec, catalog, is_proven=bool(applied) or _is_newest(exported, catalog))
+    shown, meant = catalog.kind(exported), catalog.kind(applied.gvk)
+    lacking = find_lacking(shown, applied.spec) if shown else "field that is known"
+    if shown is None or lacking:
+        return _make_lost(header, applied.gvk, f"The export shows it at {exported.version}, which has no {lacking}.")
+    return ObjectVersion(meant if meant and not find_lacking(meant, spec) else shown, is_proven=True)
+
+
+def _is_newest(gvk: GVK, catalog: Catalog) -> bool:
+    versions = catalog.versions(gvk.group, gvk.kind)
+    return not versions or is_same_version(gvk._replace(version=versions[-1]), gvk)
+
+
+def _choose_original(header: Header, spec: Mapping[str, Any], catalog: Catalog) -> ObjectVersion | Finding:
+    original = spec.get(ORIGINAL)
+    version = original if isinstance(original, str) and original else header.gvk.version.removesuffix(_STORAGE)
+    gvk = header.gvk._replace(version=version)
+    if bag := next(_find_bags(spec, ("spec",)), None):
+        return _make_lost(header, gvk, f"The export has fields in {format_field(bag)}, which only ASO can read.")
+    return _find_known(gvk, spec, catalog, is_proven=True)
+
+
+def _find_known(gvk: GVK, spec: Mapping[str, Any], catalog: Catalog, *, is_proven: bool) -> ObjectVersion | Finding:
+    """The version itself or, if ASO has removed it, the nearest later one with all fields."""
+    later = find_later_version(gvk, spec, catalog)
+    kind = catalog.kind(gvk) or (catalog.kind(later.gvk) if later and not later.lacks else None)
+    return ObjectVersion(kind, is_proven) if kind else explain_unknown_kind(gvk, spec, catalog)
+
+
+@dataclass(frozen=True, slots=True)
+class _Applied:
+    gvk: GVK
+    spec: Mapping[str, Any]
+
+
+def _read_last_applied(header: Header) -> _Applied | None:
+    """What `kubectl apply` noted on the object; None if it did not, or if that is of another object."""
+    try:
+        noted = json.loads(header.annotations.get(LAST_APPLIED, "null"))
+    except (ValueError, RecursionError):
+        return None
+    if not is_object(noted) or not isinstance(noted.get("spec"), dict):
+        return None
+    gvk = GVK.parse(noted["apiVersion"], noted["kind"])
+    return _Applied(gvk, noted["spec"]) if (gvk.group, gvk.kind) == (header.gvk.group, header.gvk.kind) else None
+
+
+def _find_bags(value: Any, path: FieldPath) -> Iterator[FieldPath]:
+    """The places of fields that the storage version has no place for."""
+    members: Iterable[tuple[str | int, Any]] = ()
+    if isinstance(value, dict):
+        members = value.items()
+    elif isinstance(value, list):
+        members = enumerate(value)
+    for name, member in members:
+        if name == BAG and member:
+            yield (*path, name)
+        else:
+            yield from _find_bags(member, (*path, name))
+
+
+def _make_lost(header: Header, applied: GVK, reason: str) -> Finding:
+    name = f"{applied.kind} {header.namespace}/{header.name}"
+    return Finding(
+        code="FieldsNotExported",
+        path=("apiVersion",),
+        message=f"{name} was applied at {applied.version}. {reason}",
+        hint=f"Run `kubectl get {applied} --all-namespaces -o yaml`, and import that.",
+    )
