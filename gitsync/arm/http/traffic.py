@@ -23,7 +23,7 @@ class Traffic:
     """Made once a run, inside its event loop."""
 
     def __init__(self, clock: Clock, in_flight: int, limits: Mapping[RequestKind, Limit]) -> None:
-        self.slots = asyncio.Semaphore(in_flight)
+        self._slots = asyncio.Semaphore(in_flight)
         self.counts: Counter[str] = Counter()
         self._clock = clock
         self._limits = limits
@@ -39,7 +39,7 @@ class Traffic:
         """The buckets of the principal that signs in."""
         principal = _find_principal(access)
         if principal not in self._throttles:
-            self._throttles[principal] = Throttle(self._clock, self._limits)
+            self._throttles[principal] = Throttle(self._clock, self._slots, self._limits)
         return self._throttles[principal]
 
     def host(self, access: ArmAccess) -> Host:
