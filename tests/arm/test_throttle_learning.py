@@ -92,7 +92,7 @@ SERVERS = [
     ({"size": 250 / 20, "per_second": 25 / 20, "tells": False}, "that does not tell what is left"),
     ({"size": 50, "per_second": 5}, "a fifth"),
     ({"size": 250, "per_second": 1}, "a large burst and a small refill"),
-    ({"size": 12, "per_second": 25}, "a small burst and ARM's refill"),
+    ({"size": 12, "per_second": 8}, "a small burst and a large refill"),
     ({"size": 50, "per_second": 5, "others": 3.5}, "shared with others who take most of it"),
 ]
 
