@@ -66,12 +66,10 @@ async def ask(throttle: Throttle, clock: VirtualClock, bucket: Bucket, path: str
         await clock.sleep(seconds)
 
 
-def simulate(
-    count: int, *, slots: int = 20, round_trip: float = 0.05, paths: tuple[str, ...] = (HUB,), **bucket
-) -> Bucket:
+def simulate(count: int, *, slots=20, round_trip=0.05, paths=(HUB,), share=1.0, **bucket) -> Bucket:
     """The server's bucket after so many requests to each path; the last one's, if there are several."""
     clock = VirtualClock()
-    throttle = Throttle(clock, asyncio.Semaphore(slots))
+    throttle = Throttle(clock, asyncio.Semaphore(slots), share=share)
     buckets = {path: Bucket(clock, **bucket) for path in paths}
 
     async def ask_all() -> None:
@@ -115,6 +113,13 @@ def test_arms_own_buckets_refuse_nothing():
 def test_others_who_share_arms_bucket_cause_hardly_a_refusal():
     """The counts show what the others take before there is nothing left."""
     assert len(simulate(500, size=250, per_second=25, others=10).refused) <= 2
+
+
+def test_a_share_of_the_limits_leaves_the_rest_to_others():
+    taken = simulate(300, share=0.5, size=250, per_second=25).taken
+    within = max(count - 12.5 * at for count, at in enumerate(taken, 1))
+    assert within <= 125, "half of the burst, and half of the refill"
+    assert taken[-1] == pytest.approx((300 - 125) / 12.5, abs=2)
 
 
 def test_each_subscription_has_a_pace_of_its_own():

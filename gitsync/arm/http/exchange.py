@@ -28,7 +28,6 @@ from gitsync.arm.http.failures import (
     read_error,
 )
 from gitsync.arm.http.host_state import Host
-from gitsync.arm.http.throttle import classify_method
 from gitsync.arm.http.traffic import Traffic
 from gitsync.errors import ArmError
 from gitsync.model.clock import Clock, format_rfc3339
@@ -56,7 +55,7 @@ class Exchange:
         self.host = traffic.host(access)
         self._authority = Host(clock)
         self.clock = clock
-        self._counts = traffic.counts
+        self._tally = traffic.tally
         self._read_timeout = access.network.read_timeout
 
     async def send(self, call: ArmRequest, conversation: Conversation) -> Response:
@@ -122,7 +121,7 @@ class Exchange:
     def note_repeated(self, error: ArmError, conversation: Conversation) -> None:
         """The last try is repeated: one that was throttled is then a figure, and not reported as a failed attempt."""
         if conversation.pass_throttled(error.status):
-            self._counts["throttled"] += 1
+            self._tally.totals["throttled"] += 1
 
     async def _try(self, call: ArmRequest, conversation: Conversation, *, attempt: int = 1) -> Response:
         """One try. A failed one is kept in the conversation, and raised. `attempt` is its number, for the log."""
@@ -130,7 +129,7 @@ class Exchange:
         try:
             async with self._turn(call, conversation) as sent_at, conversation.in_time(self.clock):
                 may_be_done = call.is_write
-                self._counts["polls" if call.is_poll else classify_method(call.method)] += 1
+                self._tally.count(call)
                 conversation.requests += 1
                 with _log_request(call, attempt, self.clock) as answers:
                     answer = await self._carrier.send(call, read_timeout=self._read_timeout)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -53,6 +53,9 @@ class Limit:
     burst: float
     per_second: float
 
+    def part(self, share: float) -> Limit:
+        return Limit(self.burst * share, self.per_second * share)
+
 
 ARM_LIMITS: Mapping[RequestKind, Limit] = {
     RequestKind.READS: Limit(250, 25),
@@ -78,12 +81,17 @@ more shows that the pace is not too fast.
 
 
 class Throttle:
-    """All buckets of one principal."""
+    """All buckets of one principal. `share` is how much of each may be used; the rest is left to others."""
 
     def __init__(
-        self, clock: Clock, slots: asyncio.Semaphore, limits: Mapping[RequestKind, Limit] = ARM_LIMITS
+        self,
+        clock: Clock,
+        slots: asyncio.Semaphore,
+        limits: Mapping[RequestKind, Limit] = ARM_LIMITS,
+        share: float = 1.0,
     ) -> None:
         self._clock = clock
+        self._share = share
         self._slots = slots
         self._limits = limits
         self._buckets: dict[tuple[str, RequestKind], _Bucket] = {}
@@ -123,7 +131,7 @@ class Throttle:
         }
         for is_ours, remaining in counts.items():
             if _COUNT.fullmatch(remaining):
-                bucket.correct(int(remaining), is_ours=is_ours)
+                bucket.correct(int(remaining) * self._share, is_ours=is_ours)
         if not counts[True] and answer.status < 400:
             bucket.raise_refill()
 
@@ -137,10 +145,15 @@ class Throttle:
         else:
             self._bucket(method, path).hold(until, sent_at)
 
+    def hour_shares(self) -> Iterator[tuple[RequestKind, float]]:
+        """For each bucket: its kind, and which share of what Azure allows in an hour was taken of it."""
+        for (_, kind), bucket in self._buckets.items():
+            yield kind, bucket.hour_share * self._share
+
     def _bucket(self, method: str, path: str) -> _Bucket:
         key = ((find_subscription(path) or "").casefold(), classify_method(method))
         if key not in self._buckets:
-            self._buckets[key] = _Bucket(self._clock, self._slots, self._limits[key[1]])
+            self._buckets[key] = _Bucket(self._clock, self._slots, self._limits[key[1]].part(self._share))
         return self._buckets[key]
 
     def _make_provider_key(self, method: str, path: str) -> tuple[str, str, RequestKind]:
@@ -173,6 +186,12 @@ class _Bucket:
         self._refused_at = float("-inf")
         self._waiting = 0
         self._in_flight = 0
+        self._taken = 0
+
+    @property
+    def hour_share(self) -> float:
+        """What was taken, as a share of a full bucket and an hour's refill."""
+        return self._taken / (self._burst + 3600 * self._per_second)
 
     async def take(self, conversation: Conversation) -> bool:
         """One token and a slot, waiting its turn; False if that would be later than the deadline."""
@@ -192,6 +211,7 @@ class _Bucket:
             await self._clock.sleep(seconds)
         self._tokens -= 1
         self._in_flight += 1
+        self._taken += 1
         return True
 
     async def _has_slot(self) -> bool:
@@ -205,6 +225,7 @@ class _Bucket:
     def give_back(self) -> None:
         """The token and the slot of a request that does not go after all."""
         self._tokens += 1
+        self._taken -= 1
         self.release()
 
     def release(self) -> None:
@@ -224,7 +245,7 @@ class _Bucket:
         self._filled_at = max(self._filled_at, now)
         return now
 
-    def correct(self, remaining: int, *, is_ours: bool) -> None:
+    def correct(self, remaining: float, *, is_ours: bool) -> None:
         """Apply the count of Azure. Others may use the same bucket, so a lower count applies at once.
 
         A higher count applies only to the bucket of the principal: above its known size, Azure grants a larger one;
@@ -234,11 +255,16 @@ class _Bucket:
         self._fill()
         surely_left = remaining - self._in_flight - self._reserve
         if is_ours and remaining > self._burst:
-            self._burst = self._tokens = float(remaining)
-        elif is_ours and surely_left > self._tokens + 1:  # Azure's count is rounded by up to one
+            self._burst = self._tokens = remaining
+        elif is_ours and self._is_slowed and surely_left > self._tokens + 1:  # Azure's count is rounded by up to one
             self._tokens = surely_left
             self.raise_refill()
         self._tokens = min(self._tokens, surely_left)
+
+    @property
+    def _is_slowed(self) -> bool:
+        """A bucket that no 429 has slowed is as large as its limit says, and counts cannot raise it above that."""
+        return self._per_second < self._most_per_second
 
     def raise_refill(self) -> None:
         """More comes back than was counted on; or nothing tells, and the next 429 will."""
