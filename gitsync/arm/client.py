@@ -31,7 +31,7 @@ from gitsync.arm.registration import Registrations
 from gitsync.arm.subscription_name import read_subscription_name
 from gitsync.model.clock import Clock
 from gitsync.model.live import Live
-from gitsync.model.report import RequestCounts
+from gitsync.model.report import RequestCounts, RequestUse
 
 _GET = frozenset({200, 404})
 _HEAD = frozenset({200, 204, 404})
@@ -67,7 +67,9 @@ class Arm:
     def __init__(self, carrier: SignedCarrier, access: ArmAccess, clock: Clock, traffic: Traffic | None = None) -> None:
         self._carrier = carrier
         self._clock = clock
-        self._traffic = traffic = traffic or Traffic(clock, access.network.in_flight, access.limits)
+        self._traffic = traffic = traffic or Traffic(
+            clock, access.network.in_flight, access.limits, access.request_share
+        )
         pace = Pace(clock, access.interval)
         exchange = Exchange(carrier, access, clock, traffic=traffic)
         self._parts = _Parts(
@@ -106,6 +108,11 @@ class Arm:
     def requests(self) -> RequestCounts:
         """What the run has sent so far, with all its credentials."""
         return self._traffic.requests
+
+    @property
+    def use(self) -> RequestUse:
+        """What these requests were for."""
+        return self._traffic.use
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,7 +209,7 @@ class Reader:
             is_private=is_private,
             is_optional=is_optional,
         )
-        call = replace(call, max_bytes=LARGEST_PAGE) if accepts is _LIST else call
+        call = replace(call, max_bytes=LARGEST_PAGE, is_list=True) if accepts is _LIST else call
         return await self._parts.exchange.send(call, self._conversation)
 
 

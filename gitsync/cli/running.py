@@ -41,6 +41,7 @@ AZURE = (
     "emulator",
     "emulator_script",
     "concurrency",
+    "request_share",
     "resource_timeout",
     "run_timeout",
 )

@@ -86,7 +86,7 @@ def _format_texts(setting: Setting, value: Any) -> tuple[str, ...]:
         return ("true",)  # what Config has for "in memory"
     if isinstance(value, int | float) and not isinstance(value, bool) and setting.form is SettingForm.DURATION:
         return (f"{value:f}s",)
-    if isinstance(value, int) and setting.form in {SettingForm.COUNT, SettingForm.POSITIVE}:
+    if isinstance(value, int | float) and setting.form in {SettingForm.COUNT, SettingForm.POSITIVE, SettingForm.SHARE}:
         return (str(value),)
     return (_format_text(value),)
 

@@ -327,6 +327,11 @@ class Config:
     resource_timeout: float = declare_setting(1800.0, "Timeout of one resource.", form=SettingForm.DURATION)
     run_timeout: float = declare_setting(3000.0, "Timeout of the whole run.", form=SettingForm.DURATION)
     concurrency: int = declare_setting(20, "Maximum number of concurrent requests.", form=SettingForm.POSITIVE)
+    request_share: float = declare_setting(
+        1.0,
+        "Share of Azure's request limits to use, such as 0.5; the rest is left to others.",
+        form=SettingForm.SHARE,
+    )
     agent: str | None = declare_setting(
         None, "Name of this agent. Resources recorded for another agent are left alone. Default: gitsync."
     )

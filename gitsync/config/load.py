@@ -32,6 +32,7 @@ _METAVARS = {
     SettingForm.LIST: "A,B",
     SettingForm.COUNT: "N",
     SettingForm.POSITIVE: "N",
+    SettingForm.SHARE: "SHARE",
     SettingForm.DURATION: "DURATION",
     SettingForm.URL: "URL",
     SettingForm.UUID: "UUID",

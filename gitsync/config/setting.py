@@ -20,6 +20,7 @@ class SettingForm(StrEnum):
     CHOICE = "choice"
     COUNT = "count"  # a whole number from 0
     POSITIVE = "positive"  # a whole number from 1
+    SHARE = "share"  # a number over 0, at most 1
     DURATION = "duration"  # 90s, 30m, 1h30m; the value is in seconds
     URL = "url"
     UUID = "uuid"

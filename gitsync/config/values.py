@@ -111,6 +111,12 @@ def _parse_positive(text: str) -> int:
     return _parse_count(text, least=1)
 
 
+def _parse_share(text: str) -> float:
+    if not re.fullmatch(r"[01]|[01]?\.[0-9]{1,6}", text) or not 0 < float(text) <= 1:
+        raise ValueError(f"expected a number over 0 and up to 1, such as 0.5, not {text!r}")
+    return float(text)
+
+
 def _parse_duration(text: str) -> float:
     match = _DURATION.fullmatch(text)
     seconds = sum(float(number) * _SECONDS[unit] for unit, number in match.groupdict("0").items()) if match else 0.0
@@ -166,6 +172,7 @@ _PARSERS: Mapping[SettingForm, Callable[[str], Any]] = {
     SettingForm.SWITCH: _parse_switch,
     SettingForm.COUNT: _parse_count,
     SettingForm.POSITIVE: _parse_positive,
+    SettingForm.SHARE: _parse_share,
     SettingForm.DURATION: _parse_duration,
     SettingForm.URL: _parse_url,
     SettingForm.UUID: _parse_uuid,

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from operator import itemgetter
-from typing import Any, TypeVar
+from typing import Any
 
 from gitsync.emulator.http.call import ListFault, ServerRequest
 from gitsync.emulator.patch import GONE, change_at
 from gitsync.emulator.state.cloud import EmulatedCloud
 from gitsync.emulator.state.past import PastStore
-
-_Entry = TypeVar("_Entry")
 
 
 def apply_lag(cloud: EmulatedCloud, call: ServerRequest) -> EmulatedCloud:
@@ -23,13 +20,17 @@ def apply_lag(cloud: EmulatedCloud, call: ServerRequest) -> EmulatedCloud:
     return replace(cloud, store=PastStore(cloud.store, cloud.clock.now().timestamp() - lag)) if lag else cloud
 
 
-def spoil(rows: Iterable[tuple[str, _Entry]], fault: ListFault) -> list[tuple[str, _Entry]]:
-    """The rows that a list with a fault has. The key of each is its place in the list, by which pages go on."""
-    shown = [row for row in rows if not _matches(row[0], fault.missing)]
-    shown += [(f"~{key}", entry) for key, entry in shown if _matches(key, fault.duplicate)]
-    if not fault.reorder:
-        return shown
-    return sorted(((hashlib.sha256(key.encode()).hexdigest(), entry) for key, entry in shown), key=itemgetter(0))
+def place(keys: Sequence[str], fault: ListFault) -> list[tuple[str, str]]:
+    """The keys that a list with a fault has, each with its place in the list, by which pages go on."""
+    if fault == ListFault():
+        return list(zip(keys, keys, strict=True))
+    listed = [(key, key) for key in keys if not _matches(key, fault.missing)]
+    listed += [(f"~{key}", key) for key, _ in listed if _matches(key, fault.duplicate)]
+    return sorted((_shuffle(where), key) for where, key in listed) if fault.reorder else listed
+
+
+def _shuffle(where: str) -> str:
+    return hashlib.sha256(where.encode()).hexdigest()
 
 
 def _matches(key: str, patterns: Collection[str]) -> bool:

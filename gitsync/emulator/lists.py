@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from operator import itemgetter
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from gitsync.emulator import list_faults
@@ -20,7 +20,9 @@ from gitsync.emulator.types import implicit_resources as implied
 from gitsync.emulator.types.answered_body import build_body, build_summary
 from gitsync.emulator.types.list_scopes import Reach
 
-_Row = tuple[str, StoredResource]
+_Show = Callable[[StoredResource], dict[str, Any] | None]
+"""Makes an entry of a resource, or None if the list leaves it out."""
+
 _FILTER = re.compile(r"(resourceType|name|location) eq '([^']*)'", re.IGNORECASE)
 _PRINCIPAL = re.compile(r"principalId eq '?([^' ]*)'?", re.IGNORECASE)
 _EXPANSIONS = ("createdTime", "changedTime", "provisioningState")
@@ -30,24 +32,22 @@ def list_groups(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
     """GET of the resource groups of a subscription."""
     cloud = list_faults.apply_lag(cloud, call)
     cloud.demand_place(call)
-    return _make_page(cloud, call, _list_children(cloud, call.target))
+    return _make_page(cloud, call, _list_children(cloud, call.target), partial(_build_whole, cloud))
 
 
 def list_resources(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
     """GET of the resources of a group or a subscription: tracked resources only, without their properties."""
     cloud = list_faults.apply_lag(cloud, call)
     cloud.demand_place(call)
-    parent_key = call.target.key.rpartition("/")[0]
-    rows = [row for row in _list_visible(cloud, parent_key + "/") if _is_tracked(*row)]
-    for name, value in _parse_filter(call.query.get("$filter", "")).items():
-        rows = [row for row in rows if _read_filter_values(row[1])[name].casefold() == value.casefold()]
+    wanted = _parse_filter(call.query.get("$filter", ""))
     expand = [name for name in _EXPANSIONS if name in call.query.get("$expand", "")]
-    return pages.make_page(
-        call,
-        list_faults.spoil(rows, call.list_fault),
-        lambda entry: list_faults.trim(build_summary(entry) | _expand(entry, expand), call.list_fault),
-        cloud.settings.page_size,
-    )
+
+    def show(resource: StoredResource) -> dict[str, Any] | None:
+        is_listed = resource.body.get("location") and _read_filter_values(resource, wanted) == wanted
+        return build_summary(resource) | _expand(resource, expand) if is_listed else None
+
+    keys = cloud.store.keys(call.target.key.rpartition("/")[0] + "/")
+    return _make_page(cloud, call, [key for key in keys if "/providers/" in key], show)
 
 
 def list_collection(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
@@ -57,46 +57,66 @@ def list_collection(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse
     cloud = list_faults.apply_lag(cloud, call)
     cloud.demand_place(call)
     list_scopes.demand_list(call)
-    implied_rows = {parse(resource.id).key: resource for resource in implied.below(cloud, call.target)}
-    rows = implied_rows | dict(_list_type(cloud, call))
-    return _make_page(cloud, call, sorted(rows.items(), key=itemgetter(0)))
+    principal = _PRINCIPAL.search(call.query.get("$filter", ""))
+
+    def show(resource: StoredResource) -> dict[str, Any] | None:
+        is_listed = principal is None or _has_principal(resource, principal[1])
+        return _build_whole(cloud, resource) if is_listed else None
+
+    return _make_page(cloud, call, _list_type(cloud, call), show)
 
 
-def _make_page(cloud: EmulatedCloud, call: ServerRequest, rows: Iterable[_Row]) -> ServerResponse:
-    """A page of whole bodies."""
+def _make_page(cloud: EmulatedCloud, call: ServerRequest, keys: Iterable[str], show: _Show) -> ServerResponse:
+    implied_resources = {parse(resource.id).key: resource for resource in implied.below(cloud, call.target)}
 
-    def build_entry(resource: StoredResource) -> dict[str, Any]:
-        return list_faults.trim(build_body(cloud, parse(resource.id), resource), call.list_fault)
+    def show_key(key: str) -> dict[str, Any] | None:
+        resource = _find_listed(cloud, key) or implied_resources.get(key)
+        entry = show(resource) if resource is not None else None
+        return list_faults.trim(entry, call.list_fault) if entry is not None else None
 
-    return pages.make_page(call, list_faults.spoil(rows, call.list_fault), build_entry, cloud.settings.page_size)
+    places = list_faults.place(sorted({*keys, *implied_resources}), call.list_fault)
+    return pages.make_page(call, places, show_key, cloud.settings.page_size)
 
 
-def _list_type(cloud: EmulatedCloud, call: ServerRequest) -> list[_Row]:
+def _build_whole(cloud: EmulatedCloud, resource: StoredResource) -> dict[str, Any]:
+    return build_body(cloud, parse(resource.id), resource)
+
+
+def _find_listed(cloud: EmulatedCloud, key: str) -> StoredResource | None:
+    resource = cloud.look(key)
+    return resource if resource is not None and resource.visible and resource.hidden <= 0 else None
+
+
+def _has_principal(resource: StoredResource, principal: str) -> bool:
+    return str(find_value(resource.body, ("properties", "principalId"))).casefold() == principal.casefold()
+
+
+def _list_type(cloud: EmulatedCloud, call: ServerRequest) -> list[str]:
+    """The keys of the resources of a list's type, where the list looks."""
     target = call.target
     if list_scopes.is_record_list(target):
         zone = target.owner.key + "/"
-        return [row for row in _list_visible(cloud, zone) if list_scopes.is_record(row[0].removeprefix(zone))]
+        return [key for key in cloud.store.keys(zone) if list_scopes.is_record(key.removeprefix(zone))]
     return _list_children(cloud, target) if target.names else _list_scope(cloud, call)
 
 
-def _list_children(cloud: EmulatedCloud, target: Target) -> list[_Row]:
-    """Those whose key is that of the list and a name."""
+def _list_children(cloud: EmulatedCloud, target: Target) -> list[str]:
+    """The keys that are the list's own and a name."""
     prefix = target.key + "/"
-    return [row for row in _list_visible(cloud, prefix) if "/" not in row[0][len(prefix) :]]
+    return [key for key in cloud.store.keys(prefix) if "/" not in key[len(prefix) :]]
 
 
-def _list_scope(cloud: EmulatedCloud, call: ServerRequest) -> list[_Row]:
-    """The resources of a type at a scope, in the groups of a subscription, and above or below if the list does."""
-    target, query_filter = call.target, call.query.get("$filter", "")
-    scope, words = target.scope.casefold(), f"/providers/{target.type}/".casefold()
-    reach = list_scopes.find_reach(target, query_filter)
-    scopes = _list_scopes_above(scope) if Reach.ABOVE in reach else []
-    rows = [row for above in scopes for row in _list_visible(cloud, above + words)]
-    for row in _list_visible(cloud, f"{scope}/" if reach & (Reach.GROUPS | Reach.BELOW) else scope + words):
-        row_scope, found, name = row[0].rpartition(words)
-        if found and "/" not in name and (Reach.BELOW in reach or "/providers/" not in row_scope.removeprefix(scope)):
-            rows.append(row)
-    return [row for row in rows if _is_principals(row[1], query_filter)]
+def _list_scope(cloud: EmulatedCloud, call: ServerRequest) -> list[str]:
+    """The keys of a type at a scope, in the groups of a subscription, and above or below if the list does."""
+    scope, words = call.target.scope.casefold(), f"/providers/{call.target.type}/".casefold()
+    reach = list_scopes.find_reach(call.target, call.query.get("$filter", ""))
+    scopes_above = _list_scopes_above(scope) if Reach.ABOVE in reach else []
+    keys = [key for above in scopes_above for key in cloud.store.keys(above + words)]
+    for key in cloud.store.keys(f"{scope}/" if reach & (Reach.GROUPS | Reach.BELOW) else scope + words):
+        key_scope, found, name = key.rpartition(words)
+        if found and "/" not in name and (Reach.BELOW in reach or "/providers/" not in key_scope.removeprefix(scope)):
+            keys.append(key)
+    return keys
 
 
 def _list_scopes_above(scope: str) -> list[str]:
@@ -105,29 +125,11 @@ def _list_scopes_above(scope: str) -> list[str]:
     return ["/".join(words[:count]) for count in range(1, len(words))] if scope else []
 
 
-def _is_principals(resource: StoredResource, query_filter: str) -> bool:
-    match = _PRINCIPAL.search(query_filter)
-    principal = str(find_value(resource.body, ("properties", "principalId")))
-    return match is None or principal.casefold() == match[1].casefold()
-
-
-def _list_visible(cloud: EmulatedCloud, prefix: str) -> list[_Row]:
-    rows = []
-    for key, stored in cloud.store.below(prefix):
-        resource = cloud.look(key) if stored.operation else stored
-        if resource is not None and resource.visible and resource.hidden <= 0:
-            rows.append((key, resource))
-    return rows
-
-
-def _is_tracked(key: str, resource: StoredResource) -> bool:
-    return "/providers/" in key and bool(resource.body.get("location"))
-
-
-def _read_filter_values(resource: StoredResource) -> dict[str, str]:
+def _read_filter_values(resource: StoredResource, names: Iterable[str]) -> dict[str, str]:
+    """The values that a filter compares, without case."""
     target = parse(resource.id)
-    location = str(resource.body.get("location", ""))
-    return {"resourcetype": target.type, "name": target.name, "location": location}
+    values = {"resourcetype": target.type, "name": target.name, "location": str(resource.body.get("location", ""))}
+    return {name: values[name].casefold() for name in names}
 
 
 def _parse_filter(text: str) -> dict[str, str]:
@@ -136,7 +138,7 @@ def _parse_filter(text: str) -> dict[str, str]:
         match = _FILTER.fullmatch(part.strip())
         if match is None:
             raise refuse("InvalidFilterInQueryString", filter=text)
-        conditions[match[1].casefold()] = match[2]
+        conditions[match[1].casefold()] = match[2].casefold()
     return conditions
 
 

@@ -29,13 +29,26 @@ class RequestCounts:
     throttled: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class RequestUse:
+    """What the requests were for, and how much of the limits they used up.
+
+    `by_type` has how many of each kind (`list`, `get`, …) were about each ARM type. `hour_shares` has for reads, writes
+    and deletes the share that was used of what Azure allows in an hour, in the bucket where it is the largest.
+    """
+
+    by_type: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    hour_shares: Mapping[str, float] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """`started` and `finished` are RFC 3339, UTC. `results` are sorted by key, `problems` by place.
 
     `root` is the folder that paths of files count from, inside the repository ("" for its top). `base` is set if
     Azure was not read: the revision whose manifests take its place. `review` is the content of a plan for review, if
-    requested. `coverage` counts what was read of the source. `target` is what the run reads and writes to.
+    requested. `coverage` counts what was read of the source. `target` is what the run reads and writes to, `use` what
+    its requests were for.
     """
 
     command: str  # "sync", "plan" or "validate"
@@ -52,6 +65,7 @@ class Report:
     review: Review | None = None
     coverage: Coverage = field(default_factory=Coverage)
     target: RunTarget = field(default_factory=RunTarget)
+    use: RequestUse = field(default_factory=RequestUse)
 
     @property
     def summary(self) -> Mapping[str, int]:

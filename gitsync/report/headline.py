@@ -1,10 +1,9 @@
-"""A report in a few words: the verdicts, the actions, the cost. Text that git stores has no times."""
+"""A report in a few words: the verdicts and the actions. Text that git stores has no times."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report
@@ -63,14 +62,6 @@ def format_done(report: Report) -> str:
     return ", ".join(_list_done(report)) or "nothing changed"
 
 
-def format_cost(report: Report) -> str:
-    """Requests by kind and the time from start to end."""
-    r = report.requests
-    kinds = ((r.reads, "read"), (r.writes, "write"), (r.deletes, "delete"), (r.polls, "poll"))
-    throttled = f" ({r.throttled} throttled)" if r.throttled else ""
-    return f"{', '.join(format_plural(count, kind) for count, kind in kinds)}{throttled} in {_format_elapsed(report)}"
-
-
 def shorten_revision(revision: str | None) -> str:
     """The first twelve characters of a commit id, which are enough for git."""
     return "the uncommitted working tree" if revision is None else revision[:12]
@@ -87,10 +78,3 @@ def _list_done(report: Report) -> list[str]:
 def _count_actions(results: Iterable[Result], words: Mapping[Action, str]) -> list[str]:
     times = Counter(result.action for result in results)
     return [f"{word} {times[action]}" for action, word in words.items() if times[action]]
-
-
-def _format_elapsed(report: Report) -> str:
-    """Seconds, or minutes and seconds, from RFC 3339 times."""
-    span = datetime.fromisoformat(report.finished) - datetime.fromisoformat(report.started)
-    minutes, seconds = divmod(round(span.total_seconds()), 60)
-    return f"{minutes}m{seconds:02}s" if minutes else f"{seconds}s"

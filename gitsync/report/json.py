@@ -13,6 +13,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Result
+from gitsync.report.cost import estimate_sync
 from gitsync.report.coverage import build_coverage
 from gitsync.report.target import build_target
 from gitsync.report.urgency import find_causes
@@ -44,13 +45,21 @@ def build_document(report: Report) -> dict[str, Any]:
             "deletes": requests.deletes,
             "polls": requests.polls,
             "throttled": requests.throttled,
+            "byType": report.use.by_type,
+            "hourShares": {kind: round(share, 6) for kind, share in report.use.hour_shares.items()},
         },
+        "syncNeeds": _build_needs(report),
         "coverage": build_coverage(report.coverage),
         "summary": dict(report.summary),
         "outcomes": {outcome.value: count for outcome, count in report.outcomes.items()},
         "problems": [build_problem(p) for p in sorted(report.problems, key=lambda p: p.order)],
         "resources": [_build_resource(r, causes.get(r.key)) for r in sorted(report.results, key=lambda r: r.key)],
     }
+
+
+def _build_needs(report: Report) -> dict[str, int] | None:
+    need = estimate_sync(report)
+    return None if need is None else {"reads": need.reads, "writes": need.writes, "deletes": need.deletes}
 
 
 def build_problem(problem: Problem) -> dict[str, Any]:

@@ -14,11 +14,11 @@ from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Outcome, Result
 from gitsync.model.verdict import Difference
 from gitsync.problems.renderers import format_renderers
+from gitsync.report.cost import format_cost, format_need
 from gitsync.report.coverage import format_coverage
 from gitsync.report.escape import format_advice, format_block, format_code, format_value, shorten
 from gitsync.report.headline import (
     format_baseline_note,
-    format_cost,
     format_done,
     format_found,
     format_plural,
@@ -99,6 +99,8 @@ def _format_run(report: Report) -> list[str]:
     cost = f". {note}" if note else f"; {format_cost(report)}."
     actions = f"{ready if report.command == 'sync' else ''}{format_done(report)}{cost}"
     paragraphs = [*_format_target(report), f"{format_found(report)}.", actions[:1].upper() + actions[1:]]
+    if need := format_need(report):
+        paragraphs.append(f"{need[:1].upper()}{need[1:]}.")
     if report.interrupted:
         paragraphs.append("**Interrupted**: the next run continues with the resources that were not reached.")
     return paragraphs

@@ -20,9 +20,10 @@ from gitsync.model.target import RunTarget
 from gitsync.model.verdict import Difference, Verdict
 from gitsync.problems.renderers import format_renderers
 from gitsync.report.colour import Paint
+from gitsync.report.cost import format_cost, format_need, list_by_type
 from gitsync.report.coverage import format_coverage
 from gitsync.report.escape import format_value
-from gitsync.report.headline import format_baseline_note, format_cost, format_done, format_found, shorten_revision
+from gitsync.report.headline import format_baseline_note, format_done, format_found, shorten_revision
 from gitsync.report.last_commit import format_last_commit
 from gitsync.report.names import has_namespaces, shorten_names
 from gitsync.report.nextsteps import list_next_steps
@@ -37,7 +38,7 @@ _SHORT = 100  # characters of both sides of a difference; longer ones get a line
 
 def render(report: Report, *, width: int | None = None, colour: bool = False, verbose: bool = False) -> str:
     """The report as text, with a newline at its end. `width` is the terminal's; None for no wrapping. A `verbose` one
-    has the bodies of creates in a plan.
+    has the bodies of creates in a plan, and the requests by type.
     """
     paint = Paint(on=colour)
     sections = (
@@ -45,6 +46,7 @@ def render(report: Report, *, width: int | None = None, colour: bool = False, ve
         _format_summary(report, paint),
         _format_resources(report, width, paint),
         _format_details(report, width, paint, verbose=verbose),
+        _format_requests(report) if verbose else [],
         format_problems(report.problems, width=width, colour=colour),
         list_next_steps(report),
     )
@@ -68,11 +70,18 @@ def _format_summary(report: Report, paint: Paint) -> list[str]:
         paint.bold(f"{report.command} of {escape_controls(shorten_revision(report.revision))}: {format_found(report)}"),
         f"{ready if report.command == 'sync' else ''}{format_done(report)}{cost}",
     ]
+    if need := format_need(report):
+        lines.append(need)
     if report.coverage.files or report.coverage.ignored:
         lines.append(f"read {format_coverage(report.coverage)}")
     if report.interrupted:
         lines.append(paint.bad("Interrupted: the next run continues with the resources that were not reached."))
     return lines
+
+
+def _format_requests(report: Report) -> list[str]:
+    rows = list_by_type(report)
+    return format_table(["TYPE", "REQUESTS"], rows) if rows else []
 
 
 def _format_resources(report: Report, width: int | None, paint: Paint) -> list[str]:

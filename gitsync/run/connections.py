@@ -229,6 +229,7 @@ def _make_access(config: Config, cloud: Cloud, redactions: Redactions) -> ArmAcc
             environment=os.environ,
             in_flight=config.concurrency,
         ),
+        request_share=config.request_share,
         user_agent_suffix=config.user_agent_suffix or "",
         redactions=redactions,
     )

@@ -252,6 +252,7 @@ def _make_report(
             reported, problems, writes=writes, detailed=config.detailed_exitcode, fail_on=config.fail_on
         ),
         requests=connections.arm.requests,
+        use=connections.arm.use,
         problems=problems,
         results=reported,
         interrupted=connections.stop.is_set(),

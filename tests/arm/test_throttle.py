@@ -1,6 +1,7 @@
 """Request buckets: how many may go, when, and what Azure's answers change about it."""
 
 import asyncio
+from itertools import count
 
 import pytest
 from fake_clock import FakeClock
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from gitsync.arm.http.answer import Response
 from gitsync.arm.http.conversation import Conversation
-from gitsync.arm.http.throttle import Limit, RequestKind, Throttle, classify_method
+from gitsync.arm.http.throttle import ARM_LIMITS, Limit, RequestKind, Throttle, classify_method
 
 SUB = "/subscriptions/AAAA"
 VNET = f"{SUB}/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v"
@@ -25,6 +26,7 @@ async def times(throttle: Throttle, clock: FakeClock, count: int, path: str = VN
     async def ask() -> None:
         assert await throttle.admit(method, path, FOREVER)
         admitted.append(round(clock.elapsed, 3))
+        throttle.release(method, path)
 
     await asyncio.gather(*(ask() for _ in range(count)))
     return admitted
@@ -32,7 +34,19 @@ async def times(throttle: Throttle, clock: FakeClock, count: int, path: str = VN
 
 def with_small(test, limits=SMALL) -> None:
     clock = FakeClock()
-    asyncio.run(test(Throttle(clock, limits), clock))
+    asyncio.run(test(make_throttle(clock, limits), clock))
+
+
+def make_throttle(clock: FakeClock, limits=ARM_LIMITS) -> Throttle:
+    return Throttle(clock, asyncio.Semaphore(1000), limits)
+
+
+def hold(throttle: Throttle, seconds: float, method: str = "GET", cause: str = "gateway") -> None:
+    """A 429 to a request for VNET that was sent long ago, after the one before."""
+    throttle.hold(method, VNET, answer(429, x_ms_failure_cause=cause), "TooManyRequests", seconds, next(MOMENTS))
+
+
+MOMENTS = count(2000.0)
 
 
 def answer(status: int = 200, **headers: str) -> Response:
@@ -68,7 +82,7 @@ def test_a_burst_and_then_the_rate():
 def test_arms_own_sizes():
     async def test() -> None:
         clock = FakeClock()
-        throttle = Throttle(clock)
+        throttle = make_throttle(clock)
         reads, writes = await times(throttle, clock, 260), await times(throttle, clock, 201, method="PUT")
         assert reads[249] == 0
         assert reads[259] == pytest.approx(10 / 25)
@@ -133,9 +147,9 @@ def test_a_tenants_requests_learn_from_the_tenants_headers():
 
 def test_a_quota_holds_everyone_back_and_leaves_no_burst():
     async def test(throttle: Throttle, clock: FakeClock) -> None:
-        throttle.hold("GET", VNET, answer(429), "TooManyRequests", 10)
-        assert await times(throttle, clock, 2, path=VAULT) == [10.5, 11]
-        assert await times(throttle, clock, 1, method="PUT") == [11], "but not what counts elsewhere"
+        hold(throttle, 10)
+        assert await times(throttle, clock, 2, path=VAULT) == [11, 12]
+        assert await times(throttle, clock, 1, method="PUT") == [12], "but not what counts elsewhere"
 
     with_small(test)
 
@@ -145,15 +159,15 @@ def test_those_who_wait_already_are_held_back_too():
         waiting = asyncio.create_task(times(throttle, clock, 5))
         while len(clock.slept) < 1:  # noqa: ASYNC110 - the clock has no event for it
             await asyncio.sleep(0)
-        throttle.hold("GET", VNET, answer(429), "TooManyRequests", 10)
-        assert await waiting == [0, 0, 0, 10.5, 11]
+        hold(throttle, 10)
+        assert await waiting == [0, 0, 0, 11, 12]
 
     with_small(test)
 
 
 def test_a_tired_provider_holds_back_its_own_requests_alone():
     async def test(throttle: Throttle, clock: FakeClock) -> None:
-        throttle.hold("GET", VNET, answer(429, x_ms_failure_cause="service"), "TooManyRequests", 10)
+        hold(throttle, 10, cause="service")
         assert await times(throttle, clock, 1, path=VAULT) == [0]
         assert await times(throttle, clock, 1, path=VNET) == [10]
 
@@ -163,7 +177,7 @@ def test_a_tired_provider_holds_back_its_own_requests_alone():
 def test_another_operation_on_one_resource_holds_nobody_back():
     async def test(throttle: Throttle, clock: FakeClock) -> None:
         for code in ("RetryableError", "RetryableErrorDueToAnotherOperation"):
-            throttle.hold("PUT", VNET, answer(429), code, 10)
+            throttle.hold("PUT", VNET, answer(429), code, 10, clock.monotonic())
         assert await times(throttle, clock, 2, method="PUT") == [0, 0]
 
     with_small(test)
@@ -183,7 +197,7 @@ def test_who_would_wait_past_the_deadline_is_told_at_once():
 @pytest.mark.parametrize("cause", ["service", "gateway"])
 def test_a_pause_past_the_deadline_is_not_waited_for(cause: str):
     async def test(throttle: Throttle, clock: FakeClock) -> None:
-        throttle.hold("GET", VNET, answer(429, x_ms_failure_cause=cause), "TooManyRequests", 100)
+        hold(throttle, 100, cause=cause)
         assert await throttle.admit("GET", VNET, Conversation(deadline=clock.monotonic() + 50)) is False
         assert clock.elapsed == 0
 
@@ -193,12 +207,12 @@ def test_a_pause_past_the_deadline_is_not_waited_for(cause: str):
 def test_a_deadline_brought_forward_ends_the_wait():
     async def test(throttle: Throttle, clock: FakeClock) -> None:
         await times(throttle, clock, 3)
-        throttle.hold("GET", VNET, answer(429), "TooManyRequests", 10)
+        hold(throttle, 10)
         conversation = Conversation(deadline=clock.monotonic() + 60)
         waiting = asyncio.create_task(throttle.admit("GET", VNET, conversation))
         await asyncio.sleep(0)
         conversation.deadline = clock.monotonic()
-        throttle.hold("GET", VNET, answer(429), "TooManyRequests", 20)
+        hold(throttle, 20)
         assert await waiting is False
 
     with_small(test)
@@ -240,5 +254,5 @@ class CoarseClock(FakeClock):
 def test_no_wait_is_too_short_for_a_clock(elapsed: float):
     clock = CoarseClock()
     clock.elapsed = elapsed
-    throttle = Throttle(clock, {RequestKind.READS: Limit(3, 25 / 3)})
+    throttle = make_throttle(clock, {RequestKind.READS: Limit(3, 25 / 3)})
     assert len(asyncio.run(times(throttle, clock, 60))) == 60

@@ -27,6 +27,7 @@ SAMPLES = {
     SettingForm.LIST: ("near,er", "middle", "far"),
     SettingForm.COUNT: ("1", "2", "3"),
     SettingForm.POSITIVE: ("1", "2", "3"),
+    SettingForm.SHARE: ("0.25", "0.5", "1"),
     SettingForm.DURATION: ("1s", "2m", "3h"),
     SettingForm.URL: ("https://near.test", "https://middle.test", "https://far.test"),
     SettingForm.UUID: tuple(f"00000000-0000-0000-0000-00000000000{digit}" for digit in "123"),

@@ -19,7 +19,7 @@ WRONG = [
     ({"adopt": "wirte"}, "adopt: expected write or report, not 'wirte'", "a word that there is not"),
     ({"adopts": "write"}, "There is no setting 'adopts'. Did you mean adopt?", "a name that there is not"),
     ({"max_deletes": -1}, "max_deletes: expected a whole number from 0", "a number below the least"),
-    ({"max_deletes": 1.5}, "max_deletes: expected a text", "half a resource"),
+    ({"max_deletes": 1.5}, "max_deletes: expected a whole number", "half a resource"),
     ({"prune": 1}, "prune: expected a text, not a value of type int", "a number for a truth value"),
     ({"prune": "maybe"}, "prune: expected true or false", "no truth value"),
     ({"run_timeout": 0}, "run_timeout: expected a duration", "no time at all"),

@@ -55,6 +55,7 @@ def value_for(setting):
         SettingForm.SWITCH: "true",
         SettingForm.COUNT: "1",
         SettingForm.POSITIVE: "1",
+        SettingForm.SHARE: "0.5",
         SettingForm.DURATION: "1m",
         SettingForm.URL: "https://a.test",
         SettingForm.UNITS: "[{path: a}]",

@@ -7,7 +7,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.record import Claim, PendingOperation, Record
-from gitsync.model.report import Report, RequestCounts
+from gitsync.model.report import Report, RequestCounts, RequestUse
 from gitsync.model.result import Attempt, Result, Stage
 from gitsync.model.target import RunTarget
 from gitsync.model.verdict import Action, Difference, Verdict
@@ -112,6 +112,9 @@ def report(*results, command="sync", problems=(), exit_code=0, **more):
         "finished": "2026-01-02T03:05:17Z",
         "exit_code": exit_code,
         "requests": RequestCounts(reads=4, writes=1, deletes=0, polls=2),
+        "use": RequestUse(
+            {"Microsoft.Network/virtualNetworks": {"get": 2, "list": 1}}, {"reads": 0.25, "writes": 0.001}
+        ),
         "problems": tuple(problems),
         "results": tuple(results),
     }

@@ -32,14 +32,15 @@ class Network:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmAccess:
-    """All that `open_arm` needs to know. `user_agent_suffix` is added to `gitsync/<version>`. `redactions` learns every
-    token.
+    """All that `open_arm` needs to know. `request_share` is how much of the limits may be used. `user_agent_suffix` is
+    added to `gitsync/<version>`. `redactions` learns every token.
     """
 
     cloud: Cloud
     sign_in: SignIn = field(default_factory=SignIn)
     network: Network = field(default_factory=Network)
     limits: Mapping[RequestKind, Limit] = field(default_factory=lambda: ARM_LIMITS)
+    request_share: float = 1.0
     interval: Interval = field(default_factory=Interval)
     user_agent_suffix: str = ""
     redactions: Redactions = field(default_factory=Redactions, compare=False)

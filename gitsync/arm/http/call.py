@@ -34,6 +34,7 @@ class ArmRequest:
     headers: Mapping[str, str] = field(default_factory=dict)
     payload: Payload | None = None
     is_poll: bool = False
+    is_list: bool = False
     is_private: bool = False
     is_optional: bool = False
     max_bytes: int = 16 << 20

@@ -28,7 +28,6 @@ from gitsync.arm.http.failures import (
     read_error,
 )
 from gitsync.arm.http.host_state import Host
-from gitsync.arm.http.throttle import classify_method
 from gitsync.arm.http.traffic import Traffic
 from gitsync.errors import ArmError
 from gitsync.model.clock import Clock, format_rfc3339
@@ -56,8 +55,7 @@ class Exchange:
         self.host = traffic.host(access)
         self._authority = Host(clock)
         self.clock = clock
-        self._slots = traffic.slots
-        self._counts = traffic.counts
+        self._tally = traffic.tally
         self._read_timeout = access.network.read_timeout
 
     async def send(self, call: ArmRequest, conversation: Conversation) -> Response:
@@ -123,20 +121,20 @@ class Exchange:
     def note_repeated(self, error: ArmError, conversation: Conversation) -> None:
         """The last try is repeated: one that was throttled is then a figure, and not reported as a failed attempt."""
         if conversation.pass_throttled(error.status):
-            self._counts["throttled"] += 1
+            self._tally.totals["throttled"] += 1
 
     async def _try(self, call: ArmRequest, conversation: Conversation, *, attempt: int = 1) -> Response:
         """One try. A failed one is kept in the conversation, and raised. `attempt` is its number, for the log."""
         may_be_done = False
         try:
-            async with self._turn(call, conversation), conversation.in_time(self.clock):
+            async with self._turn(call, conversation) as sent_at, conversation.in_time(self.clock):
                 may_be_done = call.is_write
-                self._counts["polls" if call.is_poll else classify_method(call.method)] += 1
+                self._tally.count(call)
                 conversation.requests += 1
                 with _log_request(call, attempt, self.clock) as answers:
                     answer = await self._carrier.send(call, read_timeout=self._read_timeout)
                     answers.append(answer)
-            self._learn(call, answer)
+            self._learn(call, answer, sent_at)
         except TimeoutError as error:
             failure = self._make_deadline_error(call, conversation, may_be_done=may_be_done)
             self.remember(failure, conversation)
@@ -148,23 +146,22 @@ class Exchange:
         return answer
 
     @asynccontextmanager
-    async def _turn(self, call: ArmRequest, conversation: Conversation) -> AsyncIterator[None]:
-        """Wait for the request's turn, and keep it. TimeoutError if that would be too late."""
+    async def _turn(self, call: ArmRequest, conversation: Conversation) -> AsyncIterator[float]:
+        """Wait for the request's turn, and keep it; the time when it came. TimeoutError if that would be too late."""
         async with conversation.in_time(self.clock):
             if not await self._throttle.admit(call.method, call.path, conversation):
                 raise TimeoutError
-            await self._slots.acquire()
         try:
-            yield
+            yield self.clock.monotonic()
         finally:
-            self._slots.release()
+            self._throttle.release(call.method, call.path)
 
-    def _learn(self, call: ArmRequest, answer: Response) -> None:
+    def _learn(self, call: ArmRequest, answer: Response, sent_at: float) -> None:
         """Take in what an answer says. Raises ArmError if it is not an expected one."""
         self.host.answered()
         self._authority.answered()
         self._throttle.learn(call.method, call.path, answer)
-        self._raise_for(answer, call)
+        self._raise_for(answer, call, sent_at)
 
     def _make_deadline_error(self, call: ArmRequest, conversation: Conversation, *, may_be_done: bool) -> ArmError:
         """The error of a deadline. Whether a write that it cut off was done is not known."""
@@ -181,14 +178,14 @@ class Exchange:
         about = {"resource_id": call.resource_id, "method": call.method} if call else {}
         return {"code": DEADLINE, "at": format_rfc3339(self.clock.now()), **about}
 
-    def _raise_for(self, answer: Response, call: ArmRequest) -> None:
+    def _raise_for(self, answer: Response, call: ArmRequest, sent_at: float) -> None:
         code, _, _ = read_error(answer) if answer.status >= 400 else ("", "", ())
         if call.takes(answer, code):
             return
         now = self.clock.now()
         retry_after = answer.retry_after(now)
         if answer.status == 429 and retry_after:
-            self._throttle.hold(call.method, call.path, answer, code, retry_after)
+            self._throttle.hold(call.method, call.path, answer, code, retry_after, sent_at)
         error = make_arm_error(answer, call, format_rfc3339(now), retry_after)
         error.outcome_unknown |= call.is_write and answer.status < 300  # accepted, but by whom?
         raise error

@@ -4,6 +4,9 @@
 One `Throttle` serves one principal (an `Arm` has one credential). It keeps a token bucket for each subscription and
 kind of request, sized as ARM's and corrected by what its answers say is left; a 429 holds all of a bucket's requests
 back, or those to one provider if only the provider is busy. Waiting is first come, first served.
+
+A bucket of Azure may be smaller than ARM's, or shared with others. So a 429 halves the refill that is counted on, and
+answers that show more than was counted on raise it again: within a few answers the pace is Azure's own.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -50,6 +53,9 @@ class Limit:
     burst: float
     per_second: float
 
+    def part(self, share: float) -> Limit:
+        return Limit(self.burst * share, self.per_second * share)
+
 
 ARM_LIMITS: Mapping[RequestKind, Limit] = {
     RequestKind.READS: Limit(250, 25),
@@ -65,40 +71,71 @@ for all of it; a wait for the rest of a rounding could be too short for a clock 
 """
 
 
-class Throttle:
-    """All buckets of one principal."""
+_RAISE = 1.05
+"""By how much a count that is higher than was counted on raises the refill: less than a 429 halves it."""
 
-    def __init__(self, clock: Clock, limits: Mapping[RequestKind, Limit] = ARM_LIMITS) -> None:
+_RESERVE = 1.0
+"""Tokens that stay in a bucket once Azure has refused a request. Azure rounds its count down, so only a count of 1 or
+more shows that the pace is not too fast.
+"""
+
+
+class Throttle:
+    """All buckets of one principal. `share` is how much of each may be used; the rest is left to others."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        slots: asyncio.Semaphore,
+        limits: Mapping[RequestKind, Limit] = ARM_LIMITS,
+        share: float = 1.0,
+    ) -> None:
         self._clock = clock
+        self._share = share
+        self._slots = slots
         self._limits = limits
         self._buckets: dict[tuple[str, RequestKind], _Bucket] = {}
         self._provider_pauses: defaultdict[tuple[str, str, RequestKind], _Pause] = defaultdict(_Pause)
 
     async def admit(self, method: str, path: str, conversation: Conversation) -> bool:
-        """Wait until a request may go. Returns False if it may not go before the deadline, at once if that is
-        foreseeable.
+        """Wait until a request may go, and has a slot, which `release` frees. Returns False if it may not go before the
+        deadline, at once if that is foreseeable.
 
         The deadline is looked at again after every wait: a run that is stopped brings it forward.
         """
-        if not await self._bucket(method, path).take(conversation):
-            return False
-        pause = self._provider_pauses[self._make_provider_key(method, path)]
+        bucket, pause = self._bucket(method, path), self._provider_pauses[self._make_provider_key(method, path)]
+        while await self._outlast(pause, conversation) and await bucket.take(conversation):
+            if pause.until <= self._clock.monotonic():
+                return True
+            bucket.give_back()  # the pause began while this request was in the queue
+        return False
+
+    async def _outlast(self, pause: _Pause, conversation: Conversation) -> bool:
         while (seconds := pause.until - self._clock.monotonic()) > 0:
             if pause.until > conversation.deadline:
                 return False
             await self._clock.sleep(seconds)
         return True
 
+    def release(self, method: str, path: str) -> None:
+        """An admitted request was answered, or has failed."""
+        self._bucket(method, path).release()
+
     def learn(self, method: str, path: str, answer: Response) -> None:
         """Update the bucket of a request from the counts in its answer."""
         bucket, kind = self._bucket(method, path), classify_method(method)
         scope = "subscription" if find_subscription(path) else "tenant"
-        for bucket_name, is_ours in ((scope, True), (f"{scope}-global", False)):
-            remaining = answer.headers.get(f"x-ms-ratelimit-remaining-{bucket_name}-{kind}", "")
+        counts = {
+            is_ours: answer.headers.get(f"x-ms-ratelimit-remaining-{name}-{kind}", "")
+            for name, is_ours in ((scope, True), (f"{scope}-global", False))
+        }
+        for is_ours, remaining in counts.items():
             if _COUNT.fullmatch(remaining):
-                bucket.correct(int(remaining), is_ours=is_ours)
+                bucket.correct(int(remaining) * self._share, is_ours=is_ours)
+        if not counts[True] and answer.status < 400:
+            bucket.raise_refill()
 
-    def hold(self, method: str, path: str, answer: Response, code: str, seconds: float) -> None:
+    def hold(self, method: str, path: str, answer: Response, code: str, seconds: float, sent_at: float) -> None:
         """A 429: keep everyone off for the time that it asks for; asking earlier would restart the wait."""
         if code.casefold().startswith(_ANOTHER_OPERATION):
             return
@@ -106,12 +143,17 @@ class Throttle:
         if answer.headers.get("x-ms-failure-cause", "").casefold() == "service":
             self._provider_pauses[self._make_provider_key(method, path)].extend(until)
         else:
-            self._bucket(method, path).hold(until)
+            self._bucket(method, path).hold(until, sent_at)
+
+    def hour_shares(self) -> Iterator[tuple[RequestKind, float]]:
+        """For each bucket: its kind, and which share of what Azure allows in an hour was taken of it."""
+        for (_, kind), bucket in self._buckets.items():
+            yield kind, bucket.hour_share * self._share
 
     def _bucket(self, method: str, path: str) -> _Bucket:
         key = ((find_subscription(path) or "").casefold(), classify_method(method))
         if key not in self._buckets:
-            self._buckets[key] = _Bucket(self._clock, self._limits[key[1]])
+            self._buckets[key] = _Bucket(self._clock, self._slots, self._limits[key[1]].part(self._share))
         return self._buckets[key]
 
     def _make_provider_key(self, method: str, path: str) -> tuple[str, str, RequestKind]:
@@ -132,17 +174,27 @@ class _Bucket:
     asyncio's lock is the queue: it serves in the order of asking. A pause is a filling that starts in the future.
     """
 
-    def __init__(self, clock: Clock, limit: Limit) -> None:
+    def __init__(self, clock: Clock, slots: asyncio.Semaphore, limit: Limit) -> None:
         self._clock = clock
+        self._slots = slots
         self._burst = limit.burst
-        self._per_second = limit.per_second
+        self._per_second = self._most_per_second = limit.per_second
+        self._reserve = 0.0
         self._tokens = limit.burst
         self._filled_at = clock.monotonic()
         self._turn = asyncio.Lock()
+        self._refused_at = float("-inf")
         self._waiting = 0
+        self._in_flight = 0
+        self._taken = 0
+
+    @property
+    def hour_share(self) -> float:
+        """What was taken, as a share of a full bucket and an hour's refill."""
+        return self._taken / (self._burst + 3600 * self._per_second)
 
     async def take(self, conversation: Conversation) -> bool:
-        """One token, waiting its turn; False if that would be later than the deadline."""
+        """One token and a slot, waiting its turn; False if that would be later than the deadline."""
         if self._wait(ahead=self._waiting) > conversation.deadline - self._clock.monotonic():
             return False
         self._waiting += 1
@@ -153,32 +205,79 @@ class _Bucket:
             self._waiting -= 1
 
     async def _take_next(self, conversation: Conversation) -> bool:
-        while (seconds := self._wait()) > 0:
+        while (seconds := self._wait()) > 0 or not await self._has_slot():
             if seconds > conversation.deadline - self._clock.monotonic():
                 return False
             await self._clock.sleep(seconds)
         self._tokens -= 1
+        self._in_flight += 1
+        self._taken += 1
         return True
+
+    async def _has_slot(self) -> bool:
+        """Wait for a slot; False if the token was gone when it came."""
+        await self._slots.acquire()
+        if self._wait() <= 0:
+            return True
+        self._slots.release()
+        return False
+
+    def give_back(self) -> None:
+        """The token and the slot of a request that does not go after all."""
+        self._tokens += 1
+        self._taken -= 1
+        self.release()
+
+    def release(self) -> None:
+        self._in_flight -= 1
+        self._slots.release()
 
     def _wait(self, ahead: int = 0) -> float:
         """Seconds until there is a token for a request behind `ahead` others; 0 for at once."""
-        now = self._clock.monotonic()
-        self._tokens = min(self._burst, self._tokens + max(0.0, now - self._filled_at) * self._per_second)
-        self._filled_at = max(self._filled_at, now)
+        now = self._fill()
         missing = ahead + 1 - self._tokens
         return self._filled_at - now + (missing / self._per_second if missing > _ROUNDING else 0.0)
 
-    def correct(self, remaining: int, *, is_ours: bool) -> None:
+    def _fill(self) -> float:
+        """Add what came back up to now, which is returned."""
+        now = self._clock.monotonic()
+        self._tokens = min(self._burst, self._tokens + max(0.0, now - self._filled_at) * self._per_second)
+        self._filled_at = max(self._filled_at, now)
+        return now
+
+    def correct(self, remaining: float, *, is_ours: bool) -> None:
         """Apply the count of Azure. Others may use the same bucket, so a lower count applies at once.
 
-        A higher count applies only to the bucket of the principal and only above its known size: then Azure grants a
-        larger bucket. All principals share the global bucket; while it is full, it shows nothing about this one.
+        A higher count applies only to the bucket of the principal: above its known size, Azure grants a larger one;
+        below, more came back than was counted on. All principals share the global bucket; while it is full, it shows
+        nothing about this one. The count may lack the requests in flight, so these are taken off.
         """
+        self._fill()
+        surely_left = remaining - self._in_flight - self._reserve
         if is_ours and remaining > self._burst:
-            self._burst = self._tokens = float(remaining)
-        self._tokens = min(self._tokens, float(remaining))
+            self._burst = self._tokens = remaining
+        elif is_ours and self._is_slowed and surely_left > self._tokens + 1:  # Azure's count is rounded by up to one
+            self._tokens = surely_left
+            self.raise_refill()
+        self._tokens = min(self._tokens, surely_left)
 
-    def hold(self, until: float) -> None:
-        """No request before `until`, and no burst after it."""
+    @property
+    def _is_slowed(self) -> bool:
+        """A bucket that no 429 has slowed is as large as its limit says, and counts cannot raise it above that."""
+        return self._per_second < self._most_per_second
+
+    def raise_refill(self) -> None:
+        """More comes back than was counted on; or nothing tells, and the next 429 will."""
+        self._per_second = min(self._most_per_second, self._per_second * _RAISE)
+
+    def hold(self, until: float, sent_at: float) -> None:
+        """No request before `until`, and no burst after it.
+
+        Requests that were under way when Azure refused the first one say nothing new about the refill.
+        """
+        if sent_at > self._refused_at:
+            self._per_second /= 2
+            self._refused_at = self._clock.monotonic()
         self._tokens = 0.0
+        self._reserve = _RESERVE
         self._filled_at = max(self._filled_at, until)

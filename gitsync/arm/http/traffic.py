@@ -7,14 +7,14 @@ it.
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Mapping
 
 from gitsync.arm.auth.access import ArmAccess
 from gitsync.arm.http.host_state import Host
+from gitsync.arm.http.request_tally import RequestTally
 from gitsync.arm.http.throttle import Limit, RequestKind, Throttle
 from gitsync.model.clock import Clock
-from gitsync.model.report import RequestCounts
+from gitsync.model.report import RequestCounts, RequestUse
 
 _Principal = tuple[object, ...]
 
@@ -22,24 +22,36 @@ _Principal = tuple[object, ...]
 class Traffic:
     """Made once a run, inside its event loop."""
 
-    def __init__(self, clock: Clock, in_flight: int, limits: Mapping[RequestKind, Limit]) -> None:
-        self.slots = asyncio.Semaphore(in_flight)
-        self.counts: Counter[str] = Counter()
+    def __init__(
+        self, clock: Clock, in_flight: int, limits: Mapping[RequestKind, Limit], request_share: float = 1.0
+    ) -> None:
+        self._slots = asyncio.Semaphore(in_flight)
+        self.tally = RequestTally()
         self._clock = clock
         self._limits = limits
+        self._request_share = request_share
         self._throttles: dict[_Principal, Throttle] = {}
         self._hosts: dict[str, Host] = {}
 
     @property
     def requests(self) -> RequestCounts:
         """What the run has sent so far, with all its credentials."""
-        return RequestCounts(**self.counts)
+        return RequestCounts(**self.tally.totals)
+
+    @property
+    def use(self) -> RequestUse:
+        """What it was for, and what it used up of the limits."""
+        shares = [share for throttle in self._throttles.values() for share in throttle.hour_shares()]
+        return RequestUse(
+            by_type=self.tally.by_type,
+            hour_shares={kind.value: max(share for of, share in shares if of is kind) for kind, _ in sorted(shares)},
+        )
 
     def throttle(self, access: ArmAccess) -> Throttle:
         """The buckets of the principal that signs in."""
         principal = _find_principal(access)
         if principal not in self._throttles:
-            self._throttles[principal] = Throttle(self._clock, self._limits)
+            self._throttles[principal] = Throttle(self._clock, self._slots, self._limits, self._request_share)
         return self._throttles[principal]
 
     def host(self, access: ArmAccess) -> Host:

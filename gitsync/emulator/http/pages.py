@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -16,18 +17,22 @@ _Entry = TypeVar("_Entry")
 
 def make_page(
     call: ServerRequest,
-    rows: Sequence[tuple[str, _Entry]],
-    show: Callable[[_Entry], Mapping[str, Any]],
+    rows: Iterable[tuple[str, _Entry]],
+    show: Callable[[_Entry], Mapping[str, Any] | None],
     max_entries: int,
 ) -> ServerResponse:
-    """One page of rows that are sorted by key: after the key that the $skiptoken names, at most so many."""
+    """One page of rows that are sorted by key: after the key that the $skiptoken names, at most so many.
+
+    A row that `show` makes None of is not in the list. Only the rows of the page are shown, and one more.
+    """
     after = _decode_position(call.query.get("$skiptoken") or call.query.get("$skipToken") or "")
     top = call.query.get("$top", "")
     size = min(int(top), max_entries) if top.isdigit() and int(top) else max_entries
-    remaining = [row for row in rows if row[0] > after]
-    body: dict[str, Any] = {"value": [show(entry) for _, entry in remaining[:size]]}
-    if len(remaining) > size:
-        body["nextLink"] = _next_link(call, remaining[size - 1][0])
+    shown = ((key, show(entry)) for key, entry in rows if key > after)
+    page = list(islice((row for row in shown if row[1] is not None), size + 1))
+    body: dict[str, Any] = {"value": [entry for _, entry in page[:size]]}
+    if len(page) > size:
+        body["nextLink"] = _next_link(call, page[size - 1][0])
     return ServerResponse(200, body)
 
 

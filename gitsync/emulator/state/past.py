@@ -38,6 +38,9 @@ class _StoreView:
     def below(self, prefix: str) -> list[tuple[str, StoredResource]]:
         return self._store.below(prefix)
 
+    def keys(self, prefix: str) -> list[str]:
+        return self._store.keys(prefix)
+
     def operation(self, name: str) -> EmulatedOperation | None:
         return self._store.operation(name)
 
@@ -92,9 +95,14 @@ class PastStore(_StoreView):
         return past if past is not None and self._is_shown(past) else self._store.resource(key)
 
     def below(self, prefix: str) -> list[tuple[str, StoredResource]]:
-        past = {key.removeprefix(_PAST): value for key, value in self._store.below(_PAST + prefix)}
-        shown = {key: value for key, value in past.items() if self._is_shown(value)}
-        return sorted((dict(self._store.below(prefix)) | shown).items())
+        return sorted((dict(self._store.below(prefix)) | self._list_shown(prefix)).items())
+
+    def keys(self, prefix: str) -> list[str]:
+        return sorted({*self._store.keys(prefix), *self._list_shown(prefix)})
+
+    def _list_shown(self, prefix: str) -> dict[str, StoredResource]:
+        rows = self._store.below(_PAST + prefix)
+        return {key.removeprefix(_PAST): past for key, past in rows if self._is_shown(past)}
 
     def _is_shown(self, past: StoredResource) -> bool:
         return past.replaced > self._since

@@ -11,8 +11,9 @@ from markupsafe import Markup
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report
 from gitsync.model.result import Outcome
+from gitsync.report.cost import format_cost, format_need, list_by_type
 from gitsync.report.coverage import format_coverage
-from gitsync.report.headline import format_baseline_note, format_cost, format_done, format_plural
+from gitsync.report.headline import format_baseline_note, format_done, format_plural
 from gitsync.report.html.looks import LOOKS, OUTCOME_LOOKS, Tone, find_tone
 from gitsync.report.html.markup import render_template
 from gitsync.report.nextsteps import list_next_steps
@@ -61,6 +62,8 @@ def render_summary(report: Report) -> Markup:
         report=report,
         coverage=format_coverage(report.coverage),
         cost=format_cost(report),
+        need=format_need(report),
+        requests=list_by_type(report),
         means=_EXITS.get(report.exit_code, ""),
         steps=list_next_steps(report),
         outcomes=[(outcome, OUTCOME_LOOKS[outcome], count) for outcome, count in report.outcomes.items() if count],

@@ -1,0 +1,57 @@
+"""What a run cost, and what a sync would need."""
+
+from dataclasses import replace
+
+import pytest
+from report_builders import IN_SYNC, report
+
+from gitsync.model.report import RequestCounts, RequestUse
+from gitsync.model.verdict import Action
+from gitsync.report.cost import estimate_sync, format_cost, format_need, list_by_type
+from gitsync.report.text import render
+
+COUNTS = RequestCounts(reads=12, writes=1, deletes=0, polls=2)
+
+SHARES = [
+    ({}, "", "a run that sent nothing"),
+    ({"reads": 0.0001}, ", under 1% of an hour's reads", "no false precision"),
+    ({"reads": 0.02, "writes": 0.124, "deletes": 0.0}, ", 12% of an hour's writes", "the largest share counts"),
+    ({"reads": 1.5}, ", 150% of an hour's reads", "a run of more than an hour"),
+]
+
+
+@pytest.mark.parametrize(("shares", "ends", "why"), SHARES, ids=[row[-1] for row in SHARES])
+def test_a_cost_says_which_share_of_the_limits_it_is(shares, ends, why):
+    value = report(requests=COUNTS, use=RequestUse({}, shares))
+    assert format_cost(value) == f"12 reads, 1 write, 0 deletes, 2 polls in 1m12s{ends}", why
+
+
+def results(*actions):
+    return [replace(IN_SYNC, action=action) for action in actions]
+
+
+NEEDS = [
+    ((), (12, 0, 0), "nothing to write: the reads of the plan again"),
+    ((Action.CREATE, Action.UPDATE), (14, 2, 0), "what is written is read once more"),
+    ((Action.DELETE, Action.DELETE), (12, 0, 2), "a delete"),
+    ((Action.DETACH,), (12, 0, 0), "to let go of a resource takes no request"),
+]
+
+
+@pytest.mark.parametrize(("actions", "needs", "why"), NEEDS, ids=[row[-1] for row in NEEDS])
+def test_a_plan_says_what_a_sync_would_need(actions, needs, why):
+    need = estimate_sync(report(*results(*actions), command="plan", requests=COUNTS))
+    assert (need.reads, need.writes, need.deletes) == needs, why
+
+
+def test_no_other_run_says_what_a_sync_would_need():
+    assert format_need(report(command="sync")) == ""
+    assert format_need(report(command="plan", base="0123")) == "", "Azure was not read"
+
+
+def test_types_with_the_most_requests_come_first():
+    by_type = {"A/a": {"get": 1}, "B/b": {"get": 1, "list": 2}, "C/c": {"put": 1}}
+    value = report(use=RequestUse(by_type, {}))
+    assert list_by_type(value) == [("B/b", "1 get, 2 list"), ("A/a", "1 get"), ("C/c", "1 put")]
+    assert "B/b" in render(value, verbose=True)
+    assert "B/b" not in render(value)
