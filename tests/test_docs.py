@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import redirect_stdout, suppress
 from dataclasses import replace
 from functools import cache
@@ -36,8 +36,12 @@ MOST_BYTES_OF_AN_IMAGE = 200_000
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yaml"))
 VARIABLES = {name for setting in SETTINGS.values() for name in (*setting.variables, *setting.switches)}
 
-by_name = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 by_workflow = pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
+
+
+def _find_faults(check: Callable[[Path], Collection[Any]], files: Iterable[Path] = DOCUMENTS) -> dict[str, Any]:
+    """What a check finds wrong, by page: one test for all pages, since there are many."""
+    return {str(file.relative_to(ROOT)): faults for file in files if (faults := check(file))}
 
 
 def _without_code(text: str) -> str:
@@ -77,18 +81,19 @@ def _link_targets(text: str) -> list[str]:
     return re.findall(r"\]\(([^)\s]+)\)", _without_code(text))
 
 
-@by_name
-def test_links_lead_somewhere(document):
-    text = document.read_text()
-    broken = []
-    for target in _link_targets(text):
-        if re.match(r"[a-z]+:", target):
-            continue
+def test_links_lead_somewhere():
+    anchors_of = cache(lambda file: _anchors(file.read_text()))
+
+    def is_broken(document: Path, target: str) -> bool:
         path, _, anchor = target.partition("#")
         file = document.parent / path if path else document
-        if not file.exists() or (anchor and anchor not in _anchors(file.read_text())):
-            broken.append(target)
-    assert broken == []
+        return not file.exists() or bool(anchor and anchor not in anchors_of(file))
+
+    def find_broken(document: Path) -> list[str]:
+        own = [target for target in _link_targets(document.read_text()) if not re.match(r"[a-z]+:", target)]
+        return [target for target in own if is_broken(document, target)]
+
+    assert _find_faults(find_broken) == {}
 
 
 def test_the_readme_is_short():
@@ -113,10 +118,12 @@ def test_the_readme_lists_every_command_and_no_other():
     assert sorted(rows) == sorted(COMMANDS)
 
 
-@by_name
-def test_commands_that_are_shown_exist(document):
-    shown = {line.split()[1] for line in _code(document.read_text()) if re.match(r"gitsync [a-z]", line)}
-    assert shown <= set(COMMANDS)
+def test_commands_that_are_shown_exist():
+    def find_unknown(document: Path) -> set[str]:
+        shown = {line.split()[1] for line in _code(document.read_text()) if re.match(r"gitsync [a-z]", line)}
+        return shown - set(COMMANDS)
+
+    assert _find_faults(find_unknown) == {}
 
 
 @by_workflow
@@ -125,17 +132,17 @@ def test_commands_in_workflows_exist(workflow):
     assert set(shown) <= set(COMMANDS)
 
 
-@pytest.mark.parametrize(
-    "file",
-    [*DOCUMENTS, *WORKFLOWS, ROOT / "tools" / "demo.py", ROOT / "examples" / "cronjob.yaml"],
-    ids=lambda path: str(path.relative_to(ROOT)),
-)
-def test_variables_that_are_named_exist(file):
-    ours = re.findall(r"\b(?:GITSYNC|AZURE)_[A-Z_]*[A-Z]\b(?!_)", file.read_text())
+def test_variables_that_are_named_exist():
     workflow_variables = {"GITSYNC_ENABLED", "AZURE_PLAN_CLIENT_ID"}
     known = VARIABLES | workflow_variables | {"GITSYNC_CONFIG", "GITSYNC_SECRET"}
-    own = {name for name in ours if name.startswith(("GITSYNC_SECRET_", VARIABLE_PREFIX))}  # names of any key
-    assert set(ours) - known - own == set()
+
+    def find_unknown(file: Path) -> set[str]:
+        ours = set(re.findall(r"\b(?:GITSYNC|AZURE)_[A-Z_]*[A-Z]\b(?!_)", file.read_text()))
+        own = {name for name in ours if name.startswith(("GITSYNC_SECRET_", VARIABLE_PREFIX))}  # names of any key
+        return ours - known - own
+
+    files = [*DOCUMENTS, *WORKFLOWS, ROOT / "tools" / "demo.py", ROOT / "examples" / "cronjob.yaml"]
+    assert _find_faults(find_unknown, files) == {}
 
 
 @cache
@@ -147,22 +154,27 @@ def _flags(command: str) -> frozenset[str]:
     return frozenset(re.findall(r"--[a-z][a-z-]+", shown.getvalue()))
 
 
-@by_name
-def test_flags_that_are_shown_exist(document):
-    lines = [line.split() for line in _code(document.read_text()) if re.match(r"gitsync [a-z]", line)]
-    wrong = [
-        (words[1], word)
-        for words in lines
-        for word in words
-        if word.startswith("--") and re.split(r"[=,;]", word)[0] not in _flags(words[1])
-    ]
-    assert wrong == []
+def test_flags_that_are_shown_exist():
+    def find_unknown(document: Path) -> list[tuple[str, str]]:
+        lines = [line.split() for line in _code(document.read_text()) if re.match(r"gitsync [a-z]", line)]
+        return [
+            (words[1], word)
+            for words in lines
+            for word in words
+            if word.startswith("--") and re.split(r"[=,;]", word)[0] not in _flags(words[1])
+        ]
+
+    assert _find_faults(find_unknown) == {}
 
 
-@by_name
-def test_flags_that_a_page_names_exist(document):
-    named = {re.split(r"[ =,;`]", line)[0] for line in _code(document.read_text()) if re.match("--[a-z]", line)}
-    assert named - {flag for command in COMMANDS for flag in _flags(command)} - FLAGS_OF_OTHERS == set()
+def test_flags_that_a_page_names_exist():
+    known = {flag for command in COMMANDS for flag in _flags(command)} | FLAGS_OF_OTHERS
+
+    def find_unknown(document: Path) -> set[str]:
+        lines = _code(document.read_text())
+        return {re.split(r"[ =,;`]", line)[0] for line in lines if re.match("--[a-z]", line)} - known
+
+    assert _find_faults(find_unknown) == {}
 
 
 def test_the_exit_codes_are_those_of_the_code():
@@ -202,11 +214,14 @@ def _asked(extensions: Iterable[Extension], subject: Subject) -> str:
     return asyncio.run(check(subject, cast("ReadsAzure", None))).reason
 
 
-@by_name
-def test_make_targets_that_a_page_names_exist(document):
+def test_make_targets_that_a_page_names_exist():
     targets = set(re.findall(r"^([a-z]+):.*## ", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
-    named = {found.group(1) for line in _code(document.read_text()) if (found := re.match(r"make ([a-z]+)", line))}
-    assert named <= targets
+
+    def find_unknown(document: Path) -> set[str]:
+        matches = (re.match(r"make ([a-z]+)", line) for line in _code(document.read_text()))
+        return {match[1] for match in matches if match} - targets
+
+    assert _find_faults(find_unknown) == {}
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])

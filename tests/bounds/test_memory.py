@@ -10,7 +10,7 @@ import hostile_files
 import pytest
 
 HERE = Path(__file__).parent
-SIZE = 240_000
+SIZE = 120_000
 TIMES, BESIDES = 200, 50
 """Bytes for each byte of a file, and MB."""
 

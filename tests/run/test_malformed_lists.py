@@ -13,6 +13,7 @@ from gitsync.emulator.settings import EmulatorSettings
 from gitsync.model.verdict import Action, Verdict
 
 STRANGER_ID = f"{GROUP_ID}/providers/Microsoft.Storage/storageAccounts/files"
+STRANGER = {"location": "westeurope", "sku": {"name": "Standard_LRS"}}
 NEXT = f"http://127.0.0.1:1{GROUP_ID}/resources"
 
 MALFORMED = [
@@ -54,7 +55,7 @@ def world(tmp_path):
 
 
 def with_stranger(world):
-    world.outside("PUT", STRANGER_ID, {"location": "westeurope", "sku": {"name": "Standard_LRS"}}, "2023-01-01")
+    world.outside("PUT", STRANGER_ID, STRANGER, "2023-01-01")
     return world
 
 
@@ -62,29 +63,57 @@ def is_there(world, path, api_version):
     return "error" not in (world.read(path, api_version) or {"error": None})
 
 
-@pytest.mark.parametrize(("body", "why"), MALFORMED)
+def make_groups(*documents):
+    """A copy of these documents for each row of the table, in a group of its own: core0, core1, …"""
+    return {
+        f"d{row}-{place}": document.replace("name: core", f"name: core{row}").replace("name: hub", f"name: hub{row}")
+        for row in range(len(MALFORMED))
+        for place, document in enumerate(documents)
+    }
+
+
+def find_place(arm_id, row):
+    return arm_id.replace("/core", f"/core{row}").replace("/hub", f"/hub{row}")
+
+
+def play_malformed(world, **when):
+    """Put something foreign into each group, and answer its list as its row says."""
+    played = []
+    for row, (body, _) in enumerate(MALFORMED):
+        world.outside("PUT", find_place(STRANGER_ID, row), STRANGER, "2023-01-01")
+        match = {"method": "GET", "path": f"*/resourcegroups/core{row}/resources", **when}
+        rule = json.dumps({"match": match, "answer": {"status": 200, "body": body}})
+        played.append(rule.replace("/resourceGroups/core/", f"/resourceGroups/core{row}/"))
+    world.settings = replace(world.settings, rules=rules(*played))
+
+
 @pytest.mark.parametrize("when", [{}, {"nth": [1]}, {"nth": [2]}], ids=["each time", "first", "second"])
-def test_a_group_with_something_foreign_in_it_outlasts_an_odd_list(world, body, why, when):
-    world.synced(group=GROUP, vnet=VNET, subnet=SUBNET)
-    play(with_stranger(world), "GET", "*/resourcegroups/core/resources", body, **when)
-    report = world.says().sync(prune=True, max_deletes=3)
-    assert GROUP_ID not in world.sent("DELETE"), why
-    assert set(world.sent("DELETE")) <= {VNET_ID, SUBNET_ID}, "only what is on record goes, each by itself"
-    assert of(report, "ResourceGroup").record is not None
+def test_groups_with_something_foreign_in_them_outlast_odd_lists(world, when):
+    world.synced(**make_groups(GROUP, VNET, SUBNET))
+    play_malformed(world, **when)
+    report = world.says().sync(prune=True, max_deletes=3 * len(MALFORMED))
+    deleted = set(world.sent("DELETE"))
+    world.settings = EmulatorSettings(limits=None)
+    for row, (_, why) in enumerate(MALFORMED):
+        assert find_place(GROUP_ID, row) not in deleted, why
+        assert of(report, "ResourceGroup", f"core{row}").record is not None, why
+        assert is_there(world, find_place(STRANGER_ID, row), "2023-01-01"), why
+        deleted -= {find_place(VNET_ID, row), find_place(SUBNET_ID, row)}
+    assert not deleted, "only what is on record goes, each by itself"
     assert report.exit_code in {0, 1}
-    world.settings = EmulatorSettings(limits=None)
-    assert is_there(world, STRANGER_ID, "2023-01-01"), why
 
 
-@pytest.mark.parametrize(("body", "why"), MALFORMED)
-def test_an_empty_group_outlasts_an_odd_list(world, body, why):
-    world.synced(group=GROUP)
-    play(with_stranger(world), "GET", "*/resourcegroups/core/resources", body)
-    report = world.says().sync(prune=True)
-    found = of(report, "ResourceGroup")
-    assert (world.sent("DELETE"), found.verdict, report.exit_code) == ([], Verdict.UNKNOWN, 1), why
+def test_empty_groups_outlast_odd_lists(world):
+    world.synced(**make_groups(GROUP))
+    play_malformed(world)
+    report = world.says().sync(prune=True, max_deletes=len(MALFORMED))
+    assert (world.sent("DELETE"), report.exit_code) == ([], 1)
+    for row, (_, why) in enumerate(MALFORMED):
+        assert of(report, "ResourceGroup", f"core{row}").verdict is Verdict.UNKNOWN, why
     world.settings = EmulatorSettings(limits=None)
-    assert of(world.sync(prune=True), "ResourceGroup").verdict is Verdict.BLOCKED, "the next run reads the list"
+    report = world.sync(prune=True, max_deletes=len(MALFORMED))
+    verdicts = {result.verdict for result in report.results}
+    assert verdicts == {Verdict.BLOCKED}, "the next run reads the lists"
 
 
 @pytest.mark.parametrize("status", [403, 404, 409, 500])
