@@ -22,7 +22,7 @@ CITATION = re.compile(r"docs/reference/(?P<page>[\w-]+\.md)(?P<anchors>(?:(?:, )
 
 PUBLIC = re.compile(r"(?:RFC \d+|ISO 8601|XML 1\.0|CSP level 3,|SARIF|CommonMark|Reference Manual) §")
 """Standards that a reader finds by their name."""
-OLD = re.compile(r"§|(?<![\w"])(?:DESIGN|aso-facts)\b|\bspec[:,] (?:semantics|extensions|deps|peers)\b")
+OLD = re.compile(r"§|(?<![\w\"])(?:DESIGN|aso-facts)\b|\bspec[:,] (?:semantics|extensions|deps|peers)\b")
 
 
 def one_line(text: str) -> str:
