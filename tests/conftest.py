@@ -15,10 +15,13 @@ from recordings import REASON
 from gitsync.catalog.catalog import open_catalog
 from gitsync.model.gvk import GVK
 
-# Without bytecode, each worker compiles each test again, and rewrites its asserts: 12 seconds of CPU a worker.
+# Without bytecode, each worker compiles each test and rewrites its asserts again, which takes it 12 seconds of CPU, and
+# each command that a test starts takes half a second more.
 if sys.dont_write_bytecode:
     sys.pycache_prefix = str(Path(__file__).parent.parent / ".pytest_cache" / "bytecode")
     sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
 
 # Under load an example may take any time. That says nothing about the code, so no test fails for it.
 # Each run has other examples, so half of hypothesis' hundred are enough for one of many.
