@@ -52,7 +52,9 @@ RECORD = {
     "metadata": {"annotations": {"a/b": "1"}, "name": "web", "namespace": "default"},
     "status": {"conditions": [{"lastTransitionTime": "2030-12-31T12:00:00Z", "reason": "Succeeded", "status": "True"}]},
     "gitsync": {
-        "applied": {"properties": {"empty": {}, "list": [], "nothing": None, "enabled": True, "size": -1.5, "text": "08"}},
+        "applied": {
+            "properties": {"empty": {}, "list": [], "nothing": None, "enabled": True, "size": -1.5, "text": "08"}
+        },
         "armId": "/subscriptions/1/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/web",
         "dependsOn": ["ResourceGroup.resources.azure.com/default/g"],
     },
