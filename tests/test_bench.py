@@ -1,4 +1,4 @@
-"""The benchmark runs, and both clients send the same requests; what it measures is not judged here."""
+"""The benchmark runs, and the clients send the requests that it says; what it measures is not judged here."""
 
 import json
 import subprocess

@@ -219,17 +219,8 @@ def _make_record(
         return old
     if old and old.condition and not is_replacement(condition, old.condition):
         condition = old.condition
-    if old and attempt.request is None and not prepared.written_by:  # it stopped before its request was made
-        policy = attempt.policy if prepared.is_valid else old.policy
-        operation = old.operation if attempt.exists is None else _find_pending(attempt, now)
-        return replace(
-            old,
-            **_revise(attempt, spec),
-            policy=policy,
-            operation=operation,
-            operator=old.agent,
-            condition=condition,
-        )
+    if old and attempt.request is None and not prepared.written_by:
+        return _revise_record(attempt, old, condition, spec, now)
     remembered = attempt.remembered
     return Record(
         key=attempt.key,
@@ -251,6 +242,20 @@ def _make_record(
         operator=rules.agent,
         credential=prepared.credential,
         subscription=attempt.identity.subscription if prepared.credential else "",
+        condition=condition,
+    )
+
+
+def _revise_record(
+    attempt: ApplyAttempt, old: Record, condition: Condition, spec: SpecGeneration, now: datetime
+) -> Record:
+    """Return the record of an attempt that stopped before its request was made."""
+    return replace(
+        old,
+        **_revise(attempt, spec),
+        policy=attempt.policy if attempt.prepared.is_valid else old.policy,
+        operation=old.operation if attempt.exists is None else _find_pending(attempt, now),
+        operator=old.agent,
         condition=condition,
     )
 
