@@ -20,8 +20,8 @@ async def sync(url: str, tree: str) -> int:
     config = Config(source=tree, subscription=SUBSCRIPTION, endpoint=url, credential="anonymous")
     report = await execute(config, writes=True)
     if report.exit_code:
-        failed = next(result for result in report.results if not result.is_fine)
-        raise RuntimeError(f"{failed.key}: {failed.condition.message}")
+        failures = [f"{result.key}: {result.condition.message}" for result in report.results if not result.is_fine]
+        raise RuntimeError("; ".join([*failures[:5], *(problem.message for problem in report.problems[:5])]))
     sent = report.requests
     return sent.reads + sent.writes + sent.deletes + sent.polls
 

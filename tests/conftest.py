@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from helm_at_hand import REASON as NO_HELM
@@ -13,8 +15,17 @@ from recordings import REASON
 from gitsync.catalog.catalog import open_catalog
 from gitsync.model.gvk import GVK
 
+# Without bytecode, each worker compiles each test and rewrites its asserts again, which takes it 12 seconds of CPU, and
+# each command that a test starts takes half a second more.
+if sys.dont_write_bytecode:
+    sys.pycache_prefix = str(Path(__file__).parent.parent / ".pytest_cache" / "bytecode")
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
+
 # Under load an example may take any time. That says nothing about the code, so no test fails for it.
-settings.register_profile("ci", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# Each run has other examples, so half of hypothesis' hundred are enough for one of many.
+settings.register_profile("ci", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("dev", settings.get_profile("default"))
 settings.load_profile(choose_profile(os.environ, load=os.getloadavg()[0], cores=os.cpu_count() or 1))
 

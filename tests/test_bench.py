@@ -1,4 +1,4 @@
-"""The benchmark runs, and both clients send the same requests; what it measures is not judged here."""
+"""The benchmark runs, and the clients send the requests that it says; what it measures is not judged here."""
 
 import json
 import subprocess
@@ -34,3 +34,11 @@ def test_the_bare_client_sends_the_requests_of_a_run_without_lists(results):
         r["scenario"]: (r["ours"]["median"], r["bare"]["median"]) for r in results["rows"] if r["figure"] == "requests"
     }
     assert sent == {"first run of 22": (46, 46), "second run of 22": (10, 22)}
+
+
+def test_large_estates_are_measured_for_each_resource():
+    command = [sys.executable, "-m", "bench.large", "20"]
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    head, *rows = done.stdout.splitlines()
+    assert "ms/resource" in head
+    assert [row.split()[:2] for row in rows] == [["20", "first"], ["20", "second"]]

@@ -186,20 +186,24 @@ class _Builder:
     def value(self, event: Any, step: str | None, line: int) -> Any:
         """The value that begins with an event, below `step` (None in a list)."""
         node = self.lines.begin(step, line)
-        value = self.alias(event, line) if isinstance(event, yaml.AliasEvent) else self.written(event, line)
+        if isinstance(event, yaml.ScalarEvent):  # most nodes
+            value = self.scalar(event, line)
+            self.nodes += 1
+            if event.anchor:
+                self.anchors[event.anchor] = (value, 1)
+            return value
+        value = self.alias(event, line) if isinstance(event, yaml.AliasEvent) else self.collection(event, line)
         self.lines.end(node)
         return value
 
-    def written(self, event: Any, line: int) -> Any:
+    def collection(self, event: Any, line: int) -> Any:
         before = self.nodes
         self.nodes += 1
-        if isinstance(event, yaml.ScalarEvent):
-            value = self.scalar(event, line)
-        elif len(self.where) >= MAX_DEPTH:
+        if len(self.where) >= MAX_DEPTH:
             raise _make_too_deep(line)
-        elif isinstance(event, yaml.MappingStartEvent):
+        if isinstance(event, yaml.MappingStartEvent):
             self.check_tag(event, "map", line)
-            value = self.mapping()
+            value: Any = self.mapping()
         else:
             self.check_tag(event, "seq", line)
             value = self.sequence()
@@ -253,23 +257,22 @@ class _Builder:
         merged: dict[str, Any] = {}
         while not isinstance(event := self.next_event(), yaml.MappingEndEvent):
             line = event.start_mark.line + self.first_line
-            is_merge = isinstance(event, yaml.ScalarEvent) and event.value == MERGE and event.implicit[0]
             key = self.key(event, line)
             self.where.append(key)
             value = self.value(self.next_event(), key, line)
-            if is_merge:
+            if key == MERGE and event.implicit[0]:
                 self.merge(merged, value, line)
             else:
-                self.keep(members, key, value, line)
+                if key in members:
+                    self.add_duplicate(key, line)
+                members[key] = value
             self.where.pop()
         return {**merged, **members} if merged else members
 
-    def keep(self, members: dict[str, Any], key: str, value: Any, line: int) -> None:
-        if key in members:
-            shown = key if len(key) <= LONGEST_KEY else f"{key[:LONGEST_KEY]}…"
-            hint = "Keep one of them; Kubernetes refuses both."
-            self.add("DuplicateKey", f"The key {shown!r} is duplicated in one mapping.", line, hint)
-        members[key] = value
+    def add_duplicate(self, key: str, line: int) -> None:
+        shown = key if len(key) <= LONGEST_KEY else f"{key[:LONGEST_KEY]}…"
+        hint = "Keep one of them; Kubernetes refuses both."
+        self.add("DuplicateKey", f"The key {shown!r} is duplicated in one mapping.", line, hint)
 
     def key(self, event: Any, line: int) -> str:
         if not isinstance(event, yaml.ScalarEvent):

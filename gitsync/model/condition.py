@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
+from operator import attrgetter
 
 
 class ConditionStatus(StrEnum):
@@ -64,5 +65,4 @@ class Condition:
         return other is not None and _select_lasting(self) == _select_lasting(other)
 
 
-def _select_lasting(condition: Condition) -> Condition:
-    return replace(condition, time="", request_id="", advice="")
+_select_lasting = attrgetter("status", "severity", "reason", "message", "generation")

@@ -25,14 +25,15 @@ class LineTable:
         self._children: dict[int, Mapping[Step, int]] = {}  # of the nodes that were asked for
 
     def begin(self, step: str | None, number: int) -> int:
-        """Add a node in line `number` (from 1), below those that are not ended. `step` is its key, None in a list."""
+        """Add a node in line `number` (from 1). `step` is its key, None in a list."""
+        node = len(self._steps)
         self._numbers.append(number)
-        self._ends.append(0)
+        self._ends.append(node + 1)
         self._steps.append(step)
-        return len(self._steps) - 1
+        return node
 
     def end(self, node: int) -> None:
-        """End a node: what is added next is not below it."""
+        """End a node: what was added since is below it. One that has nothing below it is ended already."""
         self._ends[node] = len(self._steps)
 
     def number(self, node: int) -> int:

@@ -21,7 +21,8 @@ from enum import StrEnum
 from fnmatch import translate
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from threading import Thread
+from typing import IO, NamedTuple
 
 from gitsync.processes.grace_period import Grace
 
@@ -127,13 +128,9 @@ def run(call: ProgramCall) -> Ended:
     """Run a program to its end. TimeoutError if its time is over, OSError if it cannot be started."""
     waits = _iterate_waits(call)
     with _start_process(call) as process:
-        stdin: bytes | None = call.stdin
         for seconds in waits:
-            try:
-                output, complaint = process.communicate(stdin, timeout=seconds)
-            except subprocess.TimeoutExpired:
-                stdin = None  # the first call has sent it
-            else:
+            with suppress(subprocess.TimeoutExpired):
+                output, complaint = process.communicate(timeout=seconds)
                 return Ended(process.returncode, output, complaint)
     raise TimeoutError
 
@@ -177,22 +174,38 @@ def _start_process(call: ProgramCall) -> Iterator[subprocess.Popen[bytes]]:
         call.command,
         cwd=call.folder,
         env=dict(call.environment),
-        stdin=subprocess.PIPE,
+        stdin=subprocess.PIPE if call.stdin else subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
     try:
         _limit_memory(process.pid, call.memory)
+        _begin_input(process, call.stdin)
         yield process
     finally:
         if process.returncode is None:  # not waited for yet, so its group still exists
             _kill_group(process.pid)
             process.wait()
-        for stream in (process.stdin, process.stdout, process.stderr):
+        for stream in (process.stdout, process.stderr):
             if stream is not None:
-                with suppress(OSError):  # the program did not read all of its input
-                    stream.close()
+                stream.close()
+
+
+def _begin_input(process: subprocess.Popen[bytes], content: bytes) -> None:
+    """Write the input of a program beside it, until it has read all or ends.
+
+    `communicate` would send the rest of a large input only in its first call, and the program would wait for it
+    forever.
+    """
+    stream, process.stdin = process.stdin, None
+    if stream is not None:
+        Thread(target=_write_input, args=(stream, content), daemon=True).start()
+
+
+def _write_input(stream: IO[bytes], content: bytes) -> None:
+    with suppress(OSError), stream:  # the program did not read all of its input
+        stream.write(content)
 
 
 def _limit_memory(process: int, most: int | None) -> None:

@@ -16,8 +16,7 @@ from gitsync.model.clock import format_rfc3339
 from gitsync.model.condition import Condition, ConditionStatus, Hold, Severity
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Apply, Node, Prune
-from gitsync.model.policy import Policy
+from gitsync.model.plan import Apply, Node
 from gitsync.model.record import Claim, PendingOperation, Record, WriteStreak
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Comparison, Verdict
@@ -46,44 +45,40 @@ NO_TURN = Condition(
 
 def build_apply_result(attempt: ApplyAttempt, rules: RunRules, now: datetime, redactions: Redactions) -> Result:
     """Return the result of a finished apply."""
-    comparison, spec = _find_comparison(attempt), find_generation(attempt.record, attempt.prepared.resource.spec)
-    verdict = attempt.stop.verdict if attempt.stop and attempt.stop.verdict else comparison.verdict
+    spec = find_generation(attempt.record, attempt.prepared.resource.spec)
     creates = attempt.action is Action.CREATE and attempt.request is not None and not rules.writes
     condition = _make_condition(attempt, spec.generation, rules, now, redactions)
-    result = replace(
-        _build_result(attempt, comparison, condition, rules),
-        verdict=verdict,
+    return _build_result(
+        attempt,
+        condition,
+        rules,
+        is_ready=rules.writes or attempt.streak is not None,
         body=remove_secrets(attempt.desired) if creates else None,
-        is_fine=_is_fine(attempt, condition, verdict, is_ready=rules.writes or attempt.streak is not None),
+        record=_make_record(attempt, condition, spec, rules, now) if rules.writes else attempt.record,
     )
-    if not rules.writes:
-        return result
-    record = _make_record(attempt, condition, spec, rules, now)
-    is_untouched = record is attempt.record
-    return replace(result, record=record if is_untouched else replace(record, operator=record.agent))
 
 
 def build_prune_result(attempt: PruneAttempt, rules: RunRules, now: datetime, redactions: Redactions) -> Result:
     """Return the result of a finished prune."""
+    condition = _make_condition(attempt, attempt.record.generation, rules, now, redactions)
+    record = _keep_record(attempt, condition, now) if rules.writes else attempt.record
+    return _build_result(attempt, condition, rules, is_ready=rules.writes, record=record)
+
+
+def _build_result(
+    attempt: ReconciledAttempt, condition: Condition, rules: RunRules, *, is_ready: bool, **more: Any
+) -> Result:
+    """`is_ready` says that the condition decides whether the result is fine; `more` are further members of `Result`."""
     comparison = _find_comparison(attempt)
     verdict = attempt.stop.verdict if attempt.stop and attempt.stop.verdict else comparison.verdict
-    condition = _make_condition(attempt, attempt.record.generation, rules, now, redactions)
-    result = replace(
-        _build_result(attempt, comparison, condition, rules),
+    return Result(
+        key=attempt.key,
+        **_describe_node(attempt.apply if isinstance(attempt, ApplyAttempt) else attempt.prune),
+        arm_id=attempt.arm_id or None,
         verdict=verdict,
-        is_fine=_is_fine(attempt, condition, verdict, is_ready=rules.writes),
-    )
-    return replace(result, record=_keep_record(attempt, condition, now)) if rules.writes else result
-
-
-def _build_result(attempt: ReconciledAttempt, comparison: Comparison, condition: Condition, rules: RunRules) -> Result:
-    node = attempt.apply if isinstance(attempt, ApplyAttempt) else attempt.prune
-    blank = build_unattempted(node, rules.agent)
-    return replace(
-        blank,
-        arm_id=attempt.arm_id or blank.arm_id,
         action=attempt.done if rules.writes else attempt.action,
         condition=condition,
+        is_fine=_is_fine(attempt, condition, verdict, is_ready=is_ready),
         exists=attempt.exists if attempt.exists is not None else _was_ours(attempt.record),
         is_retryable=attempt.stop is not None and attempt.stop.is_retryable,
         differences=comparison.differences,
@@ -92,10 +87,10 @@ def _build_result(attempt: ReconciledAttempt, comparison: Comparison, condition:
         reviewed=attempt.reviewed,
         attempts=attempt.conversation.list_failures(),
         requests=attempt.conversation.requests,
-        record=attempt.record,
         fault=attempt.stop.fault if attempt.stop else None,
         blocked_by=attempt.stop.blocked_by if attempt.stop else None,
         is_tolerated=attempt.stop is not None and attempt.stop.is_tolerated,
+        **more,
     )
 
 
@@ -124,46 +119,48 @@ def _keep_record(attempt: PruneAttempt, condition: Condition, now: datetime) -> 
 
 
 def build_unattempted(node: Node, agent: str) -> Result:
-    """Return the result of a node that the run did not reach: its record stays as it is. `agent` is the run's; records
-    of other agents do not change.
+    """Return the result of a node that the run did not reach: its record stays as it is, but moves with its manifest to
+    another unit. `agent` is the run's; records of other agents do not change.
     """
     record = node.record
-    result = Result(
+    if isinstance(node, Apply) and record and record.agent in {"", agent} and not node.held:
+        record = replace(record, unit=find_unit_name(node.prepared.resource))
+    arm_id = node.prepared.arm_id if isinstance(node, Apply) else node.record.arm_id
+    return Result(
         key=node.key,
-        manifest_api_version=record.manifest_api_version if record else "",
-        source=None,
-        arm_id=record.arm_id if record and record.arm_id else None,
-        policy=record.policy if record else Policy.MANAGE,
+        **_describe_node(node),
+        arm_id=arm_id or None,
         verdict=Verdict.UNKNOWN,
         condition=NO_TURN,
         is_fine=False,
         exists=_was_ours(record),
         is_retryable=True,
         record=record,
-        owner=record.owner if record else None,
-        depends_on=record.depends_on if record else (),
-        last_commit=node.last_commit if isinstance(node, Prune) else None,
     )
-    return _replace_by_manifest(result, node, agent) if isinstance(node, Apply) else result
 
 
-def _replace_by_manifest(result: Result, apply: Apply, agent: str) -> Result:
-    """Put what the manifest says in place of what the record says. A record moves with its manifest to another unit."""
-    prepared, record = apply.prepared, apply.record
-    if record and record.agent in {"", agent} and not apply.held:
-        record = replace(record, unit=find_unit_name(prepared.resource))
-    return replace(
-        result,
-        manifest_api_version=prepared.resource.gvk.api_version,
-        source=prepared.resource.source,
-        arm_id=prepared.arm_id or None,
-        policy=prepared.policy,
-        policy_reason=prepared.policy_reason,
-        rendered_by=prepared.resource.rendered_by,
-        record=record,
-        owner=prepared.owner.key if prepared.owner else None,
-        depends_on=prepared.depends_on,
-    )
+def _describe_node(node: Node) -> dict[str, Any]:
+    """Return the members of a result that follow from the manifest of a node, or else from its record."""
+    if isinstance(node, Apply):
+        prepared = node.prepared
+        return {
+            "manifest_api_version": prepared.resource.gvk.api_version,
+            "source": prepared.resource.source,
+            "policy": prepared.policy,
+            "policy_reason": prepared.policy_reason,
+            "rendered_by": prepared.resource.rendered_by,
+            "owner": prepared.owner.key if prepared.owner else None,
+            "depends_on": prepared.depends_on,
+        }
+    record = node.record
+    return {
+        "manifest_api_version": record.manifest_api_version,
+        "source": None,
+        "policy": record.policy,
+        "owner": record.owner,
+        "depends_on": record.depends_on,
+        "last_commit": node.last_commit,
+    }
 
 
 def find_forgotten_exports(
@@ -222,10 +219,8 @@ def _make_record(
         return old
     if old and old.condition and not is_replacement(condition, old.condition):
         condition = old.condition
-    if old and attempt.request is None and not prepared.written_by:  # it stopped before its request was made
-        policy = attempt.policy if prepared.is_valid else old.policy
-        operation = old.operation if attempt.exists is None else _find_pending(attempt, now)
-        return replace(old, **_revise(attempt, spec), policy=policy, operation=operation, condition=condition)
+    if old and attempt.request is None and not prepared.written_by:
+        return _revise_record(attempt, old, condition, spec, now)
     remembered = attempt.remembered
     return Record(
         key=attempt.key,
@@ -244,8 +239,23 @@ def _make_record(
         owner=prepared.owner.key if prepared.owner else None,
         depends_on=prepared.depends_on,
         agent=rules.agent,
+        operator=rules.agent,
         credential=prepared.credential,
         subscription=attempt.identity.subscription if prepared.credential else "",
+        condition=condition,
+    )
+
+
+def _revise_record(
+    attempt: ApplyAttempt, old: Record, condition: Condition, spec: SpecGeneration, now: datetime
+) -> Record:
+    """Return the record of an attempt that stopped before its request was made."""
+    return replace(
+        old,
+        **_revise(attempt, spec),
+        policy=attempt.policy if attempt.prepared.is_valid else old.policy,
+        operation=old.operation if attempt.exists is None else _find_pending(attempt, now),
+        operator=old.agent,
         condition=condition,
     )
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any, TypeVar
 
 from gitsync.model.commit import LastCommit
 from gitsync.model.condition import Condition
@@ -24,6 +25,7 @@ from gitsync.report.masked_fault import mask_exception
 from gitsync.report.masked_value import mask_value
 
 Mask = Callable[[str], str]
+T = TypeVar("T", RunTarget, Problem, Condition, Attempt)
 
 
 def mask_report(report: Report, mask: Mask) -> Report:
@@ -38,27 +40,23 @@ def mask_report(report: Report, mask: Mask) -> Report:
 
 def mask_target(target: RunTarget, mask: Mask) -> RunTarget:
     """The display name is Azure's text, and the others may quote a setting. Ids stay."""
-    return replace(
-        target,
-        repository=mask(target.repository),
-        subscription_name=mask(target.subscription_name),
-        endpoint=mask(target.endpoint),
-        identity=mask(target.identity),
-    )
+    return _mask_texts(target, mask, "repository", "subscription_name", "endpoint", "identity")
 
 
 def mask_problem(problem: Problem, mask: Mask) -> Problem:
-    return replace(problem, message=mask(problem.message), hint=mask(problem.hint))
+    return _mask_texts(problem, mask, "message", "hint")
 
 
 def mask_condition(condition: Condition, mask: Mask) -> Condition:
-    return replace(
-        condition,
-        reason=mask(condition.reason),
-        message=mask(condition.message),
-        request_id=mask(condition.request_id),
-        advice=mask(condition.advice),
-    )
+    return _mask_texts(condition, mask, "reason", "message", "request_id", "advice")
+
+
+def _mask_texts(value: T, mask: Mask, *names: str) -> T:
+    """The value with these members masked; the same value if nothing in them is secret, as in most."""
+    masked_texts: dict[str, Any] = {
+        name: masked for name in names if (masked := mask(text := getattr(value, name))) != text
+    }
+    return replace(value, **masked_texts) if masked_texts else value
 
 
 def _mask_result(result: Result, mask: Mask) -> Result:
@@ -86,8 +84,9 @@ def _mask_difference(difference: Difference, mask: Mask) -> Difference:
 
 
 def _mask_attempt(attempt: Attempt, mask: Mask) -> Attempt:
-    return replace(attempt, code=mask(attempt.code), message=mask(attempt.message), request_id=mask(attempt.request_id))
+    return _mask_texts(attempt, mask, "code", "message", "request_id")
 
 
 def _mask_record(record: Record, mask: Mask) -> Record:
-    return replace(record, condition=mask_condition(record.condition, mask) if record.condition else None)
+    condition = mask_condition(record.condition, mask) if record.condition else None
+    return record if condition is record.condition else replace(record, condition=condition)

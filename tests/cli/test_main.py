@@ -1,4 +1,4 @@
-"""The frame, by running the command as people do."""
+"""The frame, by running the command as people do. What depends on a new interpreter starts one (`run`)."""
 
 import json
 import os
@@ -7,6 +7,7 @@ import sys
 from importlib import import_module
 from importlib.metadata import version
 
+import command_line
 import pytest
 
 import gitsync
@@ -61,9 +62,9 @@ def test_a_command_collects_garbage_seldom_and_still_does(tmp_path):
     "arguments", [["validate"], ["render"], ["graph"], ["status"], ["explain", "ResourceGroup"]], ids=lambda row: row[0]
 )
 def test_an_offline_command_does_not_mind_a_credential_for_an_emulator(arguments, tmp_path):
-    ended = run(*arguments, folder=tmp_path, GITSYNC_CREDENTIAL="anonymous")
-    assert "anonymous" not in ended.stderr
-    assert ended.returncode == 0
+    ended = command_line.gitsync(*arguments, folder=tmp_path, GITSYNC_CREDENTIAL="anonymous")
+    assert "anonymous" not in ended.err
+    assert ended.code == 0
 
 
 def test_nothing_at_all_is_a_usage_error_that_shows_the_help(tmp_path):
@@ -88,10 +89,10 @@ REFUSED = [
 
 @pytest.mark.parametrize(("arguments", "variables", "message", "why"), REFUSED, ids=[r[-1] for r in REFUSED])
 def test_what_is_refused_ends_with_2(arguments, variables, message, why, tmp_path):
-    ended = run(*arguments, folder=tmp_path, **variables)
-    assert (ended.returncode, ended.stdout) == (2, ""), why
-    assert message in ended.stderr
-    assert "Traceback" not in ended.stderr
+    ended = command_line.gitsync(*arguments, folder=tmp_path, **variables)
+    assert (ended.code, ended.out) == (2, ""), why
+    assert message in ended.err
+    assert "Traceback" not in ended.err
 
 
 def test_a_wrong_file_in_the_working_folder_is_told_with_its_line(tmp_path):
@@ -116,9 +117,9 @@ def test_every_command_keeps_the_contract(name, tmp_path):
     assert command.__doc__
     assert set(command.SETTINGS) <= set(SETTINGS)
     assert bool(command.OUTPUTS) == ("output" in command.SETTINGS)
-    ended = run(name, "--help", folder=tmp_path)
-    assert (ended.returncode, ended.stderr) == (0, "")
-    assert f"usage: gitsync {name}" in ended.stdout
+    ended = command_line.gitsync(name, "--help", folder=tmp_path)
+    assert (ended.code, ended.err) == (0, "")
+    assert f"usage: gitsync {name}" in ended.out
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["explain"]], ids=" ".join)

@@ -119,6 +119,13 @@ def test_a_program_that_reads_nothing_may_end(way):
 
 
 @pytest.mark.parametrize("way", WAYS)
+def test_a_program_that_reads_late_gets_all_of_its_input(way):
+    """git takes seconds to read the status of ten thousand resources."""
+    ended = way(a_call("sleep 0.6; wc -c", stdin=b"x" * 1_000_000, timeout=20))
+    assert ended.output.strip() == b"1000000"
+
+
+@pytest.mark.parametrize("way", WAYS)
 def test_a_program_that_is_not_there(way):
     call = ProgramCall(program=Program.GIT, command=["/nowhere/git"], environment={}, timeout=1.0)
     with pytest.raises(OSError, match="No such file"):

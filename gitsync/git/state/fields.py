@@ -9,7 +9,8 @@ from enum import StrEnum
 from typing import Any, Self, TypeVar
 
 from gitsync.errors import StateError
-from gitsync.manifests.yaml_documents import Document, read_documents
+from gitsync.git.state.plain_yaml import read_plain
+from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.gvk import Key
 from gitsync.problems.field_path import FieldPath, format_field
 
@@ -23,40 +24,32 @@ _HINT = (
 
 @dataclass(frozen=True, slots=True)
 class DocumentFields:
-    """A mapping somewhere in a document. `where` is its path in it, () for the top."""
+    """A mapping somewhere in the document of a file. `where` is its path in it, () for the top."""
 
-    document: Document
+    path: str
+    content: bytes
     values: Mapping[str, Any]
     where: FieldPath = ()
 
     @classmethod
     def read(cls, path: str, content: bytes) -> Self:
         """The one document of a file, a mapping. StateError for anything else."""
-        file_contents = read_documents(path, content)
-        problems = [
-            *file_contents.problems,
-            *(problem for document in file_contents.documents for problem in document.problems),
-        ]
-        if problems:
-            first = min(problems, key=lambda problem: problem.order)
-            raise StateError(f"{path}:{first.line}: {first.message}", hint=_HINT)
-        is_whole = len(file_contents.documents) == 1 and content.endswith(b"\n")
-        if not is_whole or not isinstance(file_contents.documents[0].value, Mapping):
-            raise StateError(f"{path}:1: The file is not a single mapping, or is truncated.", hint=_HINT)
-        return cls(file_contents.documents[0], file_contents.documents[0].value)
+        values = read_plain(content)
+        return cls(path, content, _read_mapping(path, content) if values is None else values)
 
     def refusal(self, name: str, problem: str, *, index: int | None = None) -> StateError:
         """The error for a field, or for one entry of it: `problem` completes a sentence that begins with its name."""
         path = (*self.where, name) if index is None else (*self.where, name, index)
-        line = self.document.lines.find_nearest(path)
-        return StateError(f"{self.document.path}:{line}: {format_field(path)} {problem}.", hint=_HINT)
+        (document,) = read_documents(self.path, self.content).documents  # again, for its lines
+        line = document.lines.find_nearest(path)
+        return StateError(f"{self.path}:{line}: {format_field(path)} {problem}.", hint=_HINT)
 
     def check_schema(self, supported: int) -> None:
         """StateError if the file is of another schema: a newer one needs a newer gitsync."""
         schema = self.count("schema")
         if schema > supported:
             raise StateError(
-                f"{self.document.path}: written by a newer gitsync (schema {schema}; this one reads {supported}).",
+                f"{self.path}: written by a newer gitsync (schema {schema}; this one reads {supported}).",
                 hint="Upgrade gitsync.",
             )
         if schema != supported:
@@ -68,14 +61,14 @@ class DocumentFields:
         values = default if values is None else values
         if values is None:
             raise self.refusal(name, "is missing")
-        return DocumentFields(self.document, values, (*self.where, name))
+        return DocumentFields(self.path, self.content, values, (*self.where, name))
 
     def each(self, name: str) -> Iterator[DocumentFields]:
         """The mappings of a list; nothing if it is absent."""
         for number, value in enumerate(self._list(name)):
             if not isinstance(value, Mapping):
                 raise self.refusal(name, "must be a mapping", index=number)
-            yield DocumentFields(self.document, value, (*self.where, name, number))
+            yield DocumentFields(self.path, self.content, value, (*self.where, name, number))
 
     def mapping(self, name: str) -> Mapping[str, Any] | None:
         value = self.values.get(name)
@@ -136,3 +129,19 @@ class DocumentFields:
         if not isinstance(value, list):
             raise self.refusal(name, "must be a list")
         return value
+
+
+def _read_mapping(path: str, content: bytes) -> Mapping[str, Any]:
+    file_contents = read_documents(path, content)
+    problems = [
+        *file_contents.problems,
+        *(problem for document in file_contents.documents for problem in document.problems),
+    ]
+    if problems:
+        first = min(problems, key=lambda problem: problem.order)
+        raise StateError(f"{path}:{first.line}: {first.message}", hint=_HINT)
+    is_whole = len(file_contents.documents) == 1 and content.endswith(b"\n")
+    if not is_whole or not isinstance(file_contents.documents[0].value, Mapping):
+        raise StateError(f"{path}:1: The file is not a single mapping, or is truncated.", hint=_HINT)
+    values: Mapping[str, Any] = file_contents.documents[0].value
+    return values
