@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 WAVE: Final = "argocd.argoproj.io/sync-wave"
-HOOK: Final = "argocd.argoproj.io/hook"
 SYNC_OPTIONS: Final = "argocd.argoproj.io/sync-options"
 
 _KEEPING: Final = frozenset({"Prune=false", "Delete=false", "Prune=confirm", "Delete=confirm"})

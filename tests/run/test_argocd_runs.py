@@ -83,7 +83,7 @@ def test_an_application_of_applications_is_built_in_its_order_and_pruned(world):
     found = of(report, "ResourceGroup", "core")
     assert (found.key.namespace, str(found.source)) == ("platform", "core/core.yaml:2")
     assert [(one.code, str(one.level), one.path, one.line) for one in report.problems] == [
-        ("HookPassedOver", "warning", "core/core.yaml", 4)
+        ("ArgoHook", "warning", "core/core.yaml", 4)
     ]
     assert report.exit_code == 0
 
