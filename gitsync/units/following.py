@@ -282,22 +282,31 @@ def _make_duplicate(found: _Found, known: _Found) -> Problem:
 
 
 def _pass_over_all(follower: _Follower) -> Iterator[Problem]:
-    """The problems of objects of other sources: one for each, and one for all charts elsewhere in a cluster."""
-    charts: dict[str, list[_Found]] = {}
+    """The problems of objects of other sources: one for each, and one for all charts elsewhere of a kind of object in a
+    cluster.
+    """
+    charts: dict[tuple[str, str], list[_Found]] = {}
     for one in follower.waiting:
-        source = one.one.source
-        if one.one.unit.release is not None and isinstance(source, SourceName) and source.kind != BOOTSTRAP_NAME.kind:
-            charts.setdefault(one.home, []).append(one)
+        if _has_chart_elsewhere(one.one):
+            charts.setdefault((one.home, one.one.kind), []).append(one)
         else:
-            yield _pass_over(one, has_files=follower.has_files(source))
+            yield _pass_over(one, has_files=follower.has_files(one.one.source))
     yield from map(_pass_over_charts, charts.values())
+
+
+def _has_chart_elsewhere(one: DeclaredUnit) -> bool:
+    """Tell whether an object renders a chart of a Helm repository or a registry."""
+    if isinstance(one.source, GitAddress):
+        return bool(one.source.chart)
+    return one.unit.release is not None and one.source.kind != BOOTSTRAP_NAME.kind
 
 
 def _pass_over_charts(found: Sequence[_Found]) -> Problem:
     first = found[0]
     named = ", ".join(f"{one.one.key} ({one.one.source})" for one in found[:MOST_NAMED])
     more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
-    subject = f"The charts of {len(found)} HelmReleases are" if len(found) > 1 else "The chart of a HelmRelease is"
+    kind = first.one.kind
+    subject = f"The charts of {len(found)} {kind}s are" if len(found) > 1 else f"The chart of this {kind} is"
     return Problem(
         code="OtherSource",
         level=Level.WARNING,
@@ -323,7 +332,7 @@ def _pass_over(found: _Found, *, has_files: bool) -> Problem:
 def _say_how_to_tell(source: SourceName | GitAddress) -> str:
     """How a source is known to be this repository, as an order; "" for one that cannot be."""
     if isinstance(source, GitAddress):
-        return "" if source.chart else "If it is, read a clone with a remote of this URL."
+        return "If it is, read a clone with a remote of this URL."
     is_git = source.kind == BOOTSTRAP_NAME.kind
     return f"If it is, declare {source} in this repository with the URL of its remote." if is_git else ""
 
