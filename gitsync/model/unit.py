@@ -120,12 +120,12 @@ class FileSelection:
     exclude: str = ""
 
 
-_TITLES: Final = {
+DECLARERS: Final = {
     UnitKind.FLUX: "Kustomization",
     UnitKind.HELM_RELEASE: "HelmRelease",
     UnitKind.APPLICATION: "Application",
 }
-"""The kinds of objects that declare units."""
+"""The kind of the objects that declare units of each kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,12 +167,17 @@ class Unit:
     @property
     def title(self) -> str:
         """What messages call it: the kind of its object, if it has one, and its name."""
-        return f"{_TITLES[self.kind]} {self.name}" if self.kind in _TITLES else self.name
+        return f"{self.declared_by} {self.name}" if self.declared_by else self.name
+
+    @property
+    def declared_by(self) -> str:
+        """The kind of the object of a controller that declares it, "" if none does."""
+        return DECLARERS.get(self.kind, "")
 
     @property
     def is_declared(self) -> bool:
         """Tell whether an object of a controller declares it."""
-        return self.kind in _TITLES
+        return bool(self.declared_by)
 
     @property
     def renders(self) -> bool:

@@ -137,6 +137,7 @@ RECORD = Record(
     agent="gitsync",
     operator="gitsync",
     unit="infra/net",
+    declared_by="Application",
     condition=Condition(
         status=ConditionStatus.FALSE,
         severity=Severity.WARNING,
@@ -185,6 +186,7 @@ gitsync:
   baseline:
     location: westeurope
   claim: created
+  declaredBy: Application
   dependsOn:
   - B.b.azure.com/default/b
   generation: 2
