@@ -99,11 +99,12 @@ class UnitOptions:
 
     `substitution` is None if variables are left as they are. `waits_for_owners` reports a resource whose owner is
     missing as waiting, not as failed. `migrates_versions` reads versions that ASO removed as later ones.
-    `is_restricted` keeps kustomize to files below each kustomization. `release` is how charts are rendered.
-    `manages_capz` writes what objects of CAPZ have inside, as if it were a manifest of its own.
+    `is_restricted` keeps kustomize to files below each kustomization; None lets it read others, with a warning.
+    `release` is how charts are rendered. `manages_capz` writes what objects of CAPZ have inside, as if it were a
+    manifest of its own.
     """
 
-    is_restricted: bool = True
+    is_restricted: bool | None = None
     release: ChartRelease = field(default_factory=ChartRelease)
     substitution: Substitution | None = None
     waits_for_owners: bool = False

@@ -26,8 +26,9 @@ class Expected(NamedTuple):
 SHAPES = {
     "flux": (wild.flux_tree, "", (), Expected(6, 6)),
     "one cluster of flux": (wild.flux_tree, "clusters/prod", (), Expected(3, 3)),
-    "files beside the root": (wild.files_beside_the_root, "", (), Expected(0, 0, ("KustomizationFailed",), ("PassedOver",))),
+    "files beside the root": (wild.files_beside_the_root, "", (), Expected(2, 2, (), ("OutsideFolder",))),
     "the same, built as Flux does": (wild.files_beside_the_root_as_flux, "", (), Expected(2, 2)),
+    "the same, built as kustomize does": (wild.files_beside_the_root_as_kustomize, "", (), Expected(0, 0, ("KustomizationFailed",), ("PassedOver",))),
     "broken neighbours": (wild.broken_neighbours, "", (), Expected(25, 25, (), ("KustomizationFailed",))),
     "one group in many namespaces": (wild.one_group_in_many_namespaces, "", (), Expected(6, 6)),
     "variables for a script": (wild.plain_variables, "", (), Expected(0, 1, ("OwnerNotFound", "VariableNotReplaced"))),

@@ -96,6 +96,11 @@ def files_beside_the_root_as_flux() -> Shape:
     return {**files_beside_the_root(), "gitsync.yaml": "units: [{path: services, loadRestrictor: none}]\n"}
 
 
+def files_beside_the_root_as_kustomize() -> Shape:
+    """The same, with the option against it."""
+    return {**files_beside_the_root(), "gitsync.yaml": "units: [{path: services, loadRestrictor: rootOnly}]\n"}
+
+
 def broken_neighbours() -> Shape:
     """Kustomizations of other teams that do not build, among thousands of files without any ASO kind."""
     services = {f"apps/service{i}/deployment.yaml": f"apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: s{i}}}\n" for i in range(50)}  # fmt: skip
