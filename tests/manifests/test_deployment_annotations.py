@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from gitsync.manifests.deployment_annotations import read_wave
 from gitsync.manifests.policy import decide_policy
 from gitsync.manifests.reader import read_manifests
-from gitsync.manifests.sync_options import read_wave
 from gitsync.model.policy import Policy
 
 OPTIONS = {
@@ -24,6 +24,21 @@ OPTIONS = {
 @pytest.mark.parametrize(("options", "policy"), OPTIONS.items())
 def test_sync_options_keep_a_resource_in_any_folder(options: str, policy: Policy) -> None:
     annotation = f'argocd.argoproj.io/sync-options: "{options}"'
+    assert find_own_policy(annotation) is policy
+    assert find_own_policy(f"{annotation}, serviceoperator.azure.com/reconcile-policy: skip") is Policy.SKIP
+
+
+RESOURCE_POLICIES = {
+    "keep": Policy.DETACH_ON_DELETE,
+    " Keep ": Policy.DETACH_ON_DELETE,
+    "delete": Policy.MANAGE,
+    "": Policy.MANAGE,
+}
+
+
+@pytest.mark.parametrize(("value", "policy"), RESOURCE_POLICIES.items())
+def test_the_resource_policy_of_helm_keeps_a_resource_in_any_folder(value: str, policy: Policy) -> None:
+    annotation = f'helm.sh/resource-policy: "{value}"'
     assert find_own_policy(annotation) is policy
     assert find_own_policy(f"{annotation}, serviceoperator.azure.com/reconcile-policy: skip") is Policy.SKIP
 
