@@ -1,10 +1,13 @@
 """`validate` and `render` on repositories in the shapes of real ones: what is rendered, named with a reason, refused."""
 
 import json
+import subprocess
 from typing import NamedTuple
 
 import pytest
 import wild_shapes as wild
+from git_template import init_repository
+from helm_at_hand import needs_helm
 
 from gitsync.cli.main import run
 from gitsync.units.kustomize import has_tool
@@ -36,6 +39,8 @@ SHAPES = {
     "templates of clusterctl": (wild.clusterctl_templates, "", (), Expected(0, 0, ("VariableNotReplaced",))),
     "the same, with values ": (wild.clusterctl_templates, "", wild.CLUSTERCTL_VALUES, Expected(3, 3, (), ("VersionMigrated",))),
     "objects of CAPZ": (wild.capz_objects, "", (), Expected(4, 4, (), ("EmbeddedObjects", "VersionMigrated"))),
+    "a library chart": pytest.param(wild.library_chart, "", (), Expected(4, 4), marks=needs_helm),
+    "Argo CD": pytest.param(wild.argocd_tree, "", (), Expected(8, 8, (), ("OtherSource",)), marks=needs_helm),
     "an owner elsewhere": (wild.owner_elsewhere, "", (), Expected(0, 1, (), ("OwnerNotFound",))),
     "old versions": (wild.old_versions, "", (), Expected(3, 3, (), ("VersionMigrated",))),
     "look-alikes": (lambda: wild.LOOK_ALIKES, "", (), Expected(1, 2, ("UnknownKind",), ("EmbeddedObjects",))),
@@ -47,6 +52,8 @@ def test_every_document_is_rendered_or_named_with_a_reason(make, path, given, ex
     for name, text in make().items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
+    init_repository(tmp_path)
+    subprocess.run(["git", "remote", "add", "origin", wild.REMOTE], cwd=tmp_path, check=True)
     settings = [str(tmp_path), *([f"--path={path}"] if path else []), *(f"--set={one}" for one in given)]
     run(["validate", "--output=json", *settings])
     validated = json.loads(capsys.readouterr().out)
