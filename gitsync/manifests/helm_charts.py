@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 from typing import Final
 
+from gitsync.manifests.mentions import mentions_aso
 from gitsync.manifests.unread_documents import UnreadContent
 from gitsync.model.manifests import UnreadDocument
 from gitsync.model.problem import Problem, SourceLocation
 
 CHART: Final = "Chart.yaml"
 TEMPLATE: Final = "Helm template"
-
-_ASO: Final = re.compile(rb"apiVersion:.*azure\.com/")
 
 
 def find_templates(paths: Collection[str]) -> Mapping[str, str]:
@@ -33,7 +31,7 @@ def report_templates(templates: Mapping[str, str], files: Mapping[str, bytes]) -
     """Report the templates of charts: one problem for each chart that mentions groups like those of ASO."""
     counts: dict[str, int] = {}
     for path, chart in sorted(templates.items()):
-        counts[chart] = counts.get(chart, 0) + bool(_ASO.search(files[path]))
+        counts[chart] = counts.get(chart, 0) + mentions_aso([files[path]])
     unread = (UnreadDocument(source=SourceLocation(path, 1), form=TEMPLATE) for path in sorted(templates))
     problems = (_make_problem(chart, count) for chart, count in sorted(counts.items()) if count)
     return UnreadContent(tuple(problems), tuple(unread))

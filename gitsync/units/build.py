@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from gitsync.errors import SourceError
+from gitsync.manifests.mentions import mentions_aso
 from gitsync.manifests.origins import list_origins
 from gitsync.manifests.patches import list_patch_files
 from gitsync.manifests.units import ROOT, SUFFIXES, find_parts
@@ -23,7 +24,6 @@ from gitsync.units.flux_build import lay_out, make_metadata_fields, place_at_obj
 from gitsync.units.helm import has_helm, list_chart_inputs, make_chart_job
 from gitsync.units.kustomization import find_inline_fault, resolve
 from gitsync.units.kustomize import KustomizeJob, has_tool
-from gitsync.units.mentions import mentions_aso
 from gitsync.units.object_reader import may_declare
 from gitsync.units.outside_files import warn_outside_files
 from gitsync.units.tree import SourceTree, find_folder
