@@ -16,7 +16,15 @@ from typing import Final
 from gitsync.manifests.units import ROOT
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import FileSelection, Substitution, Unit, UnitKind
-from gitsync.units.declarations import Declarations, DeclaredUnit, GitAddress, SourceName, ThisRepository
+from gitsync.units.declarations import (
+    ChartSource,
+    Declarations,
+    DeclaredUnit,
+    GitAddress,
+    SourceName,
+    ThisRepository,
+    resolve_chart,
+)
 from gitsync.units.selection import CoveredFolders, selects
 from gitsync.units.tree import find_folder, list_folders
 
@@ -74,6 +82,7 @@ class _Follower:
     repository: ThisRepository
     repositories: dict[SourceName, str]
     bootstrapped: set[SourceName]
+    charts: dict[SourceName, ChartSource]
     units: dict[str, Unit] = field(default_factory=dict)
     found: dict[str, _Found] = field(default_factory=dict)
     inside: dict[str, Declarations] = field(default_factory=dict)
@@ -113,9 +122,14 @@ class _Follower:
             self.inside[unit.name] = objects
             self.repositories.update(objects.repositories)
             self.bootstrapped.update(objects.bootstrapped)
+            self.charts.update(objects.charts)
             has_waves = unit.kind is UnitKind.APPLICATION
             found += [
-                _Found(one, outer.home, (*outer.outer, (unit.name, one.wave if has_waves else 0)))
+                _Found(
+                    resolve_chart(one, self.charts),
+                    outer.home,
+                    (*outer.outer, (unit.name, one.wave if has_waves else 0)),
+                )
                 for one in objects.units
             ]
         return found
@@ -132,6 +146,7 @@ class _Follower:
 
     def release(self) -> list[_Found]:
         """Those that waited for a source which is known by now."""
+        self.waiting = [replace(one, one=resolve_chart(one.one, self.charts)) for one in self.waiting]
         released = [one for one in self.waiting if self.is_here(one.one.source)]
         if released:
             self.waiting = [one for one in self.waiting if not self.is_here(one.one.source)]
@@ -174,9 +189,10 @@ def follow(start: Declarations, build: Build, read: Read, repository: ThisReposi
     """Return the units of all objects that lead from `start`. What is built from another source than `repository`, or
     declared more than `DEEPEST` deep, is a problem.
     """
-    follower = _Follower(build, read, repository, dict(start.repositories), set(start.bootstrapped))
-    here = [one for one in start.units if follower.is_here(one.source)]
-    outer = _select_outer(start.units, here)
+    follower = _Follower(build, read, repository, dict(start.repositories), set(start.bootstrapped), dict(start.charts))
+    declared = [resolve_chart(one, start.charts) for one in start.units]
+    here = [one for one in declared if follower.is_here(one.source)]
+    outer = _select_outer(declared, here)
     follower.follow(_Found(one, follower.find_home(one)) for one in outer)
     units, covered = follower.units, follower.find_covered()
     # The files of folders that are built are read from what is built of them.
