@@ -71,7 +71,7 @@ def _read_members(node: Any, name: str, place: Callable[[int], str]) -> tuple[di
 
 def _make_entry(values: Mapping[str, Any], line: int) -> UnitEntry:
     options = UnitOptions(
-        is_restricted=values.get("loadRestrictor", True),
+        is_restricted=values.get("loadRestrictor"),
         substitution=values.get("substitute"),
         waits_for_owners=values.get("missingOwner", False),
         migrates_versions=values.get("migrateVersions", False),

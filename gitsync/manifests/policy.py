@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gitsync.manifests.sync_options import SYNC_OPTIONS, is_kept
+from gitsync.manifests.deployment_annotations import find_keeper
 from gitsync.model.policy import RECONCILE_POLICY, Policy, PolicyDecision
 from gitsync.model.resource import Resource
 
@@ -39,8 +39,8 @@ def _explain_skip(resource: Resource) -> str:
 
 def _explain_keeping(resource: Resource) -> str:
     """Why a resource is kept that is removed from git; "" if it is not."""
-    if is_kept(resource.annotations):
-        return f"The annotation {SYNC_OPTIONS} keeps it."
+    if keeper := find_keeper(resource.annotations):
+        return f"The annotation {keeper} keeps it."
     unit = resource.unit
     return f"The {unit.title} does not prune." if unit and not unit.prunes else ""
 

@@ -17,14 +17,14 @@ from typing import Any
 from gitsync.manifests.capz import CapzObjects
 from gitsync.manifests.config_map_versions import ConfigMapVersions
 from gitsync.manifests.credential_secret import CERTIFICATE
-from gitsync.manifests.helm_charts import find_templates, is_hook, pass_over_chart_hook, report_templates
+from gitsync.manifests.helm_charts import find_templates, report_templates
+from gitsync.manifests.hooks import find_hook, pass_over_hook
 from gitsync.manifests.list_items import split_list
 from gitsync.manifests.metadata import Header, is_object, read_header
 from gitsync.manifests.origins import Origins
 from gitsync.manifests.recognition import is_ours
 from gitsync.manifests.repeats import is_built_unit
 from gitsync.manifests.sops_documents import CIPHERTEXT, ENCRYPTED, find_encrypted
-from gitsync.manifests.sync_options import HOOK
 from gitsync.manifests.syntax_errors import may_be_object, may_be_ours
 from gitsync.manifests.units import SUFFIXES, find_own_path
 from gitsync.manifests.unread_documents import (
@@ -32,7 +32,6 @@ from gitsync.manifests.unread_documents import (
     find_hidden,
     find_misspelt_fields,
     pass_over,
-    pass_over_hook,
     reject,
 )
 from gitsync.manifests.variables import VariableReader, VariableSubject
@@ -43,7 +42,7 @@ from gitsync.model.manifests import DeclaredObject, Manifests, UnreadDocument
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import Resource, Wrapper
 from gitsync.model.secret import Secret
-from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.unit import Unit
 from gitsync.model.variables import NO_VARIABLES, VariableSet
 from gitsync.problems.field_path import FieldPath, format_field
 
@@ -166,8 +165,8 @@ class _Sorter:
                 self.reject_text(_make_too_many(path, single.line()))
                 return
             located = self.origins.locate(single, self.unit) if self.unit and is_built else single
-            if is_hook(located, self.unit):
-                self.account_for(pass_over_chart_hook(located))
+            if annotation := find_hook(located, self.unit):
+                self.account_for(pass_over_hook(located, annotation))
             else:
                 self.add(located)
 
@@ -211,10 +210,6 @@ class _Sorter:
         self.unread.extend(leftover.unread)
 
     def resource(self, document: Document, header: Header) -> None:
-        if self.unit and self.unit.kind is UnitKind.APPLICATION and HOOK in header.annotations:
-            self.variables.uses.detach(len(self.resources))
-            self.account_for(pass_over_hook(document, header))
-            return
         gvk = header.gvk
         spec = document.value.get("spec")
         problems = [*document.problems, *header.problems, *find_misspelt_fields(document)]

@@ -10,13 +10,15 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
+from gitsync.manifests.mentions import ASO_GROUP
+
 _TEMPLATE: Final = re.compile(rb"\{\{")
 _CONFLICT: Final = re.compile(rb"^(?:<{7}|={7}|>{7})(?: |\r?$)", re.MULTILINE)
 _KIND: Final = rb"(?:^|[{,])\s*[\"']?kind[\"']?\s*:"
 _OURS: Final = re.compile(
-    rb"azure\.com|" + _KIND + rb"\s*[\"']?(?:Secret|ConfigMap|Namespace|List)\b", re.MULTILINE | re.IGNORECASE
+    ASO_GROUP + rb"|" + _KIND + rb"\s*[\"']?(?:Secret|ConfigMap|Namespace|List)\b", re.MULTILINE | re.IGNORECASE
 )
-_OBJECT: Final = re.compile(rb"apiVersion|azure\.com|" + _KIND, re.MULTILINE | re.IGNORECASE)
+_OBJECT: Final = re.compile(rb"apiVersion|" + ASO_GROUP + rb"|" + _KIND, re.MULTILINE | re.IGNORECASE)
 _ARM_TEMPLATE: Final = re.compile(rb"deploymentTemplate\.json")
 
 EQUALLY: Final = "Indent the keys of one mapping equally, with spaces."

@@ -44,6 +44,11 @@ def find_unit_name(resource: Resource) -> str:
     return resource.unit.name if resource.unit else find_unit(resource.source.path)
 
 
+def find_declarer(resource: Resource) -> str:
+    """Return the kind of the object that declares the unit of a resource, as records keep it; "" if none does."""
+    return resource.unit.declared_by if resource.unit else ""
+
+
 def find_own_path(path: str, unit: Unit | None) -> str:
     """Return the path in the source of a file by its path in the result of a unit: files that a unit has as they are
     begin with its name there.

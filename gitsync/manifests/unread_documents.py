@@ -12,12 +12,11 @@ from typing import Any
 from gitsync.manifests.embedded_objects import find_embedded
 from gitsync.manifests.header_likeness import Likeness, find_key_like
 from gitsync.manifests.list_items import is_list
-from gitsync.manifests.metadata import Header, is_object
+from gitsync.manifests.metadata import is_object
 from gitsync.manifests.recognition import find_header_fault, is_arm_template, is_ours
-from gitsync.manifests.sync_options import HOOK
 from gitsync.manifests.yaml_documents import Document
 from gitsync.model.manifests import UnreadDocument
-from gitsync.model.problem import Level, Problem, SourceLocation
+from gitsync.model.problem import Problem, SourceLocation
 from gitsync.problems.field_path import format_field
 from gitsync.problems.finding import Finding
 
@@ -44,21 +43,6 @@ def pass_over(document: Document) -> UnreadContent:
     unread = Likeness.of(document.value).unread(_locate(document), is_rejected=False)
     embedded = find_embedded(document)
     return UnreadContent((embedded,) if embedded else (), (replace(unread, form=form),))
-
-
-def pass_over_hook(document: Document, header: Header) -> UnreadContent:
-    """Pass over a resource that Argo CD applies at a point of its syncs only, with a warning."""
-    name = f"{header.gvk.kind} {header.namespace}/{header.name}"
-    problem = Problem(
-        code="HookPassedOver",
-        level=Level.WARNING,
-        message=f"{name} is a hook of Argo CD, which gitsync does not run.",
-        hint=f"Remove the annotation {HOOK} to apply it as other resources.",
-        path=document.path,
-        line=document.line("metadata", "annotations", HOOK),
-        field=format_field(("metadata", "annotations", HOOK)),
-    )
-    return UnreadContent((problem,), (Likeness.of(document.value).unread(_locate(document), is_rejected=False),))
 
 
 def reject(document: Document, *problems: Problem) -> UnreadContent:

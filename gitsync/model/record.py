@@ -78,7 +78,8 @@ class Record:
     `credential` is the Secret that it was last reconciled with, by its name; "" for the global credential.
     `subscription` is that of the Secret; "" in older records, and for the global credential. `exports` are the Secrets
     and config maps that are its own, sorted. `unit` is the folder of the manifest (manifests/units); "" in older
-    records. `trust` is not kept: it is found when the record is read.
+    records. `declared_by` is the kind of the object of a controller that declares that unit; "" for none. `trust` is
+    not kept: it is found when the record is read.
     """
 
     key: Key
@@ -103,6 +104,7 @@ class Record:
     subscription: str = ""
     exports: tuple[Address, ...] = ()
     unit: str = ""
+    declared_by: str = ""
     condition: Condition | None = None
     trust: Trust = field(default=Trust.UNCHECKED, compare=False)
 

@@ -99,11 +99,12 @@ class UnitOptions:
 
     `substitution` is None if variables are left as they are. `waits_for_owners` reports a resource whose owner is
     missing as waiting, not as failed. `migrates_versions` reads versions that ASO removed as later ones.
-    `is_restricted` keeps kustomize to files below each kustomization. `release` is how charts are rendered.
-    `manages_capz` writes what objects of CAPZ have inside, as if it were a manifest of its own.
+    `is_restricted` keeps kustomize to files below each kustomization; None lets it read others, with a warning.
+    `release` is how charts are rendered. `manages_capz` writes what objects of CAPZ have inside, as if it were a
+    manifest of its own.
     """
 
-    is_restricted: bool = True
+    is_restricted: bool | None = None
     release: ChartRelease = field(default_factory=ChartRelease)
     substitution: Substitution | None = None
     waits_for_owners: bool = False
@@ -120,12 +121,12 @@ class FileSelection:
     exclude: str = ""
 
 
-_TITLES: Final = {
+DECLARERS: Final = {
     UnitKind.FLUX: "Kustomization",
     UnitKind.HELM_RELEASE: "HelmRelease",
     UnitKind.APPLICATION: "Application",
 }
-"""The kinds of objects that declare units."""
+"""The kind of the objects that declare units of each kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,12 +168,17 @@ class Unit:
     @property
     def title(self) -> str:
         """What messages call it: the kind of its object, if it has one, and its name."""
-        return f"{_TITLES[self.kind]} {self.name}" if self.kind in _TITLES else self.name
+        return f"{self.declared_by} {self.name}" if self.declared_by else self.name
+
+    @property
+    def declared_by(self) -> str:
+        """The kind of the object of a controller that declares it, "" if none does."""
+        return DECLARERS.get(self.kind, "")
 
     @property
     def is_declared(self) -> bool:
         """Tell whether an object of a controller declares it."""
-        return self.kind in _TITLES
+        return bool(self.declared_by)
 
     @property
     def renders(self) -> bool:

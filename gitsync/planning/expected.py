@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gitsync.manifests.units import find_unit_name
+from gitsync.manifests.units import find_declarer, find_unit_name
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply
 from gitsync.model.record import Claim, Record
@@ -40,5 +40,6 @@ def _make_expected(apply: Apply, agent: str) -> Record:
         operator=agent,
         credential=prepared.credential,
         unit=find_unit_name(prepared.resource),
+        declared_by=find_declarer(prepared.resource),
         condition=before.condition if before else None,
     )

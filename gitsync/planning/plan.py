@@ -114,7 +114,8 @@ def _make_prunes(
         departure, policy = departures[key], policies[key]
         named_id = named_ids.get(next(iterate_ancestors(record.arm_id), ""), "")
         detaches = _must_detach(record, policy, named_id)
-        held = "" if detaches else _explain_named(named_id) or holds.on(Gap(record, departure.path, departure.units))
+        gap = Gap(record, departure.path, departure.units)
+        held = "" if detaches else _explain_named(named_id) or holds.on(gap) or departure.held
         last_record = replace(record, policy=policy)
         prunes[key] = Prune(
             record=last_record,

@@ -13,7 +13,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Final
 
 from gitsync.formats.arm_path import is_same_id
-from gitsync.manifests.units import find_unit_name
+from gitsync.manifests.units import find_declarer, find_unit_name
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Plan, Prune
 from gitsync.model.policy import Policy
@@ -152,6 +152,7 @@ def _take_over(former: Record, current: Record | None, writer: Prepared) -> Reco
         spec_digest=current.spec_digest if current else "",
         exports=current.exports if current else (),
         unit=find_unit_name(writer.resource),
+        declared_by=find_declarer(writer.resource),
         condition=current.condition if current else None,
     )
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from gitsync.diff.three_way import remove_secrets
-from gitsync.manifests.units import find_unit_name
+from gitsync.manifests.units import find_declarer, find_unit_name
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.condition import Condition, ConditionStatus, Hold, Severity
 from gitsync.model.export import Address
@@ -124,7 +124,8 @@ def build_unattempted(node: Node, agent: str) -> Result:
     """
     record = node.record
     if isinstance(node, Apply) and record and record.agent in {"", agent} and not node.held:
-        record = replace(record, unit=find_unit_name(node.prepared.resource))
+        resource = node.prepared.resource
+        record = replace(record, unit=find_unit_name(resource), declared_by=find_declarer(resource))
     arm_id = node.prepared.arm_id if isinstance(node, Apply) else node.record.arm_id
     return Result(
         key=node.key,
@@ -293,6 +294,7 @@ def _revise(attempt: ApplyAttempt, spec: SpecGeneration) -> dict[str, Any]:
         "spec_digest": spec.digest,
         "exports": tuple(sorted(exported)),
         "unit": find_unit_name(attempt.prepared.resource),
+        "declared_by": find_declarer(attempt.prepared.resource),
     }
 
 

@@ -23,9 +23,10 @@ from gitsync.model.gvk import Key
 from gitsync.model.plan import Departure
 from gitsync.model.policy import Policy
 from gitsync.model.record import Record
-from gitsync.model.unit import Unit
+from gitsync.model.unit import DECLARERS, Unit, UnitKind
 from gitsync.run.last_commits import explain_unknown, find_last_commits
 from gitsync.run.prepare import read_source
+from gitsync.units.argocd_objects import FINALIZER
 
 MOST_REVISIONS = 50
 """Number of revisions that are read, newest first; beyond them the recorded policy counts."""
@@ -83,7 +84,20 @@ def _make_departure(source: Checkout, record: Record, last: _LastManifest, last_
     policy = _restrict(last.policy or record.policy, unit)
     if unit is None and last.declared and not last.declared.cascades and policy is Policy.MANAGE:
         policy = Policy.DETACH_ON_DELETE
-    return Departure(policy=policy, path=last.path, units=last.units, reason=reason, last_commit=last_commit)
+    held = _hold_unknown(record) if unit is None and not last.revision else ""
+    return Departure(policy=policy, path=last.path, units=last.units, reason=reason, held=held, last_commit=last_commit)
+
+
+def _hold_unknown(record: Record) -> str:
+    """Why a resource is held whose unit is no longer built and whose last manifest is not known; "" if it is not. An
+    Application without the finalizer leaves its resources behind.
+    """
+    if record.declared_by != DECLARERS[UnitKind.APPLICATION]:
+        return ""
+    return (
+        f"Held: the {record.declared_by} {record.unit} is no longer built, and the history in this clone does not say "
+        f"whether it had the finalizer {FINALIZER}. Fetch the full history (fetch-depth: 0), or restore it."
+    )
 
 
 def _find_unit(source: Checkout, names: Collection[str]) -> Unit | None:

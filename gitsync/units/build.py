@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from gitsync.errors import SourceError
+from gitsync.manifests.mentions import mentions_aso
 from gitsync.manifests.origins import list_origins
 from gitsync.manifests.patches import list_patch_files
 from gitsync.manifests.units import ROOT, SUFFIXES, find_parts
@@ -23,8 +24,8 @@ from gitsync.units.flux_build import lay_out, make_metadata_fields, place_at_obj
 from gitsync.units.helm import has_helm, list_chart_inputs, make_chart_job
 from gitsync.units.kustomization import find_inline_fault, resolve
 from gitsync.units.kustomize import KustomizeJob, has_tool
-from gitsync.units.mentions import mentions_aso
 from gitsync.units.object_reader import may_declare
+from gitsync.units.outside_files import warn_outside_files
 from gitsync.units.tree import SourceTree, find_folder
 from gitsync.units.unbuildable import ApplicationError, ChartError, UnbuildableError
 
@@ -61,6 +62,7 @@ def build_units(units: Sequence[Unit], reader: KustomizationReader, builds: Buil
     errors |= {name: error for name, error in results.items() if isinstance(error, UnbuildableError)}
     errors |= {name: _make_no_tool(job.path) for name, job in jobs.items() if name not in results}
     errors |= {name: place_at_object(error, by_name[name]) for name, error in errors.items() if _is_made(error, reader)}
+    warnings = dict.fromkeys(one for name in texts for one in _list_warnings(jobs[name]))
     return BuiltUnits(
         files={**directories.files, **{_make_result_path(by_name[name]): text for name, text in texts.items()}},
         units={
@@ -70,7 +72,7 @@ def build_units(units: Sequence[Unit], reader: KustomizationReader, builds: Buil
                 for name, text in texts.items()
             },
         },
-        problems=_make_problems({name: (by_name[name], error) for name, error in errors.items()}, reader),
+        problems=(*_make_problems({name: (by_name[name], error) for name, error in errors.items()}, reader), *warnings),
         used=frozenset(path for name in texts for path in jobs[name].files).union(
             *(unit.contents for unit in directories.units.values())
         ),
@@ -155,16 +157,27 @@ def _make_kustomize_jobs(
         reader.tree.read(sorted({path for paths in inputs.values() for path in paths if path in reader.tree.paths}))
     for name, paths in inputs.items():
         unit, (start, laid_out) = units[name], starts[name]
+        warnings = warn_outside_files(unit, start, laid_out)
         try:
             jobs[name] = KustomizeJob(
                 path=start,
                 files=laid_out.tree.read(paths),
-                is_restricted=unit.options.is_restricted,
+                is_restricted=unit.options.is_restricted is not False and not warnings,
+                warnings=_place_warnings(warnings, unit, made="" if laid_out is reader else start),
                 more=make_metadata_fields(unit),
             )
         except SourceError as error:
             errors[name] = UnbuildableError(error.message, hint=error.hint, path=unit.file)
     return jobs, errors
+
+
+def _list_warnings(job: BuildJob) -> tuple[Problem, ...]:
+    return job.warnings if isinstance(job, KustomizeJob) else ()
+
+
+def _place_warnings(warnings: Iterable[Problem], unit: Unit, made: str) -> tuple[Problem, ...]:
+    """Warnings with the line of the object, if they are about the kustomization that was `made` for the build."""
+    return tuple(replace(one, path=unit.file, line=unit.line) if one.path == made else one for one in warnings)
 
 
 def _is_made(error: UnbuildableError, reader: KustomizationReader) -> bool:

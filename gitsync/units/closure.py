@@ -159,7 +159,7 @@ def find_inputs(start: str, reader: KustomizationReader) -> tuple[str, ...]:
 
     UnbuildableError if it or one of its bases cannot be read, is not in the source, or names what may not be read.
     """
-    reached = _reach([start], reader)
+    reached = reach([start], reader)
     for one in reached.values():
         _check_plugins(one, reader)
     found = {named for one in reached.values() for named in _list_named(one, reader)}
@@ -168,8 +168,10 @@ def find_inputs(start: str, reader: KustomizationReader) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def _reach(start: Sequence[str], reader: KustomizationReader) -> dict[str, Kustomization]:
-    """The kustomizations at some paths, and all that they are built on, by path."""
+def reach(start: Sequence[str], reader: KustomizationReader) -> dict[str, Kustomization]:
+    """Return the kustomizations at some paths, and all that they are built on, by path. UnbuildableError if one of them
+    cannot be read, is not in the source, or names what may not be read.
+    """
     pending, reached = list(start), dict[str, Kustomization]()
     while pending:
         path = pending.pop()
@@ -186,7 +188,7 @@ def _check_plugins(kustomization: Kustomization, reader: KustomizationReader) ->
     places = [resolve(kustomization.folder, entry.text) for entry in entries]
     files = {place for place in places if place in reader.tree.paths}
     bases = [base for place in places if place not in files and (base := reader.find_in(place))]
-    for one in _reach(bases, reader).values():
+    for one in reach(bases, reader).values():
         files |= {path for path in _list_named(one, reader) if path != one.path}
     for path in sorted(files):
         check_references(path, read_plugins(reader.tree.read([path])[path]), kustomization.folder)

@@ -39,6 +39,14 @@ class SourceName(NamedTuple):
         return f"{self.kind} {self.namespace}/{self.name}"
 
 
+class ChartSource(NamedTuple):
+    """What an object of Flux that stands for a chart says: its source, its folder there, and its values files."""
+
+    source: SourceName
+    path: str
+    values: tuple[str, ...] = ()
+
+
 class GitAddress(NamedTuple):
     """A source that is named by its URL. `chart` is that of a Helm repository, "" for a repository of git."""
 
@@ -95,16 +103,27 @@ class DeclaredUnit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declarations:
-    """The objects of controllers in some files. `repositories` has the URL of each GitRepository, and `bootstrapped`
-    are those of files that `flux bootstrap` wrote. `problems` are those of objects that cannot be read. `is_unknown`
-    tells that one has a variable whose ConfigMap was not found yet.
+    """The objects of controllers in some files. `repositories` has the URL of each GitRepository, `bootstrapped` are
+    those of files that `flux bootstrap` wrote, and `charts` has each HelmChart. `problems` are those of objects that
+    cannot be read. `is_unknown` tells that one has a variable whose ConfigMap was not found yet.
     """
 
     units: tuple[DeclaredUnit, ...] = ()
     repositories: Mapping[SourceName, str] = field(default_factory=dict)
     bootstrapped: frozenset[SourceName] = frozenset()
+    charts: Mapping[SourceName, ChartSource] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     is_unknown: bool = False
+
+
+def resolve_chart(one: DeclaredUnit, charts: Mapping[SourceName, ChartSource]) -> DeclaredUnit:
+    """Return a unit with the source, the folder and the values files of its HelmChart, if it has one that is known."""
+    chart = charts.get(one.source) if isinstance(one.source, SourceName) else None
+    release = one.unit.release
+    if chart is None or release is None:
+        return one
+    release = replace(release, values=(*chart.values, *release.values))
+    return replace(one, source=chart.source, unit=replace(one.unit, path=chart.path, release=release))
 
 
 def join_declarations(parts: Iterable[Declarations]) -> Declarations:
@@ -114,6 +133,7 @@ def join_declarations(parts: Iterable[Declarations]) -> Declarations:
         units=tuple(chain.from_iterable(one.units for one in parts)),
         repositories={name: url for one in parts for name, url in one.repositories.items()},
         bootstrapped=frozenset().union(*(one.bootstrapped for one in parts)),
+        charts={name: chart for one in parts for name, chart in one.charts.items()},
         problems=tuple(chain.from_iterable(one.problems for one in parts)),
         is_unknown=any(one.is_unknown for one in parts),
     )

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from gitsync.config.config_file import FILE_NAME
 from gitsync.errors import SourceError
+from gitsync.manifests.mentions import mentions_aso
 from gitsync.model.unit import Unit, UnitEntry, UnitKind, UnitOptions
 from gitsync.units.charts import CHART, find_charts, is_in_chart, is_packed, list_chart_files, list_local, read_chart
 from gitsync.units.closure import KustomizationReader, find_kustomizations
-from gitsync.units.mentions import mentions_aso
 from gitsync.units.roots import find_roots
 from gitsync.units.tree import find_folder, list_folders
 from gitsync.units.unbuildable import ChartError

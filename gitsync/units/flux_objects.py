@@ -17,7 +17,7 @@ from gitsync.problems.field_path import FieldPath
 from gitsync.units.controller import Controller, SourceView
 from gitsync.units.declarations import Declarations, DeclaredUnit, ObjectName, SourceName
 from gitsync.units.flux_variables import CHANGES
-from gitsync.units.helm_releases import GROUP, KIND, NAMESPACE, read_helm_release
+from gitsync.units.helm_releases import GROUP, KIND, NAMESPACE, read_helm_chart, read_helm_release
 from gitsync.units.object_fields import (
     InvalidFieldError,
     read_key,
@@ -132,6 +132,7 @@ FLUX: Final = Controller(
         (KUSTOMIZE_GROUP, "Kustomization"): _read_kustomization,
         (SOURCE_GROUP, "GitRepository"): _read_repository,
         (GROUP, KIND): read_helm_release,
+        (SOURCE_GROUP, "HelmChart"): read_helm_chart,
     },
     invalid="InvalidFluxObject",
 )

@@ -16,7 +16,15 @@ from typing import Final
 from gitsync.manifests.units import ROOT
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import FileSelection, Substitution, Unit, UnitKind
-from gitsync.units.declarations import Declarations, DeclaredUnit, GitAddress, SourceName, ThisRepository
+from gitsync.units.declarations import (
+    ChartSource,
+    Declarations,
+    DeclaredUnit,
+    GitAddress,
+    SourceName,
+    ThisRepository,
+    resolve_chart,
+)
 from gitsync.units.selection import CoveredFolders, selects
 from gitsync.units.tree import find_folder, list_folders
 
@@ -74,6 +82,7 @@ class _Follower:
     repository: ThisRepository
     repositories: dict[SourceName, str]
     bootstrapped: set[SourceName]
+    charts: dict[SourceName, ChartSource]
     units: dict[str, Unit] = field(default_factory=dict)
     found: dict[str, _Found] = field(default_factory=dict)
     inside: dict[str, Declarations] = field(default_factory=dict)
@@ -113,9 +122,14 @@ class _Follower:
             self.inside[unit.name] = objects
             self.repositories.update(objects.repositories)
             self.bootstrapped.update(objects.bootstrapped)
+            self.charts.update(objects.charts)
             has_waves = unit.kind is UnitKind.APPLICATION
             found += [
-                _Found(one, outer.home, (*outer.outer, (unit.name, one.wave if has_waves else 0)))
+                _Found(
+                    resolve_chart(one, self.charts),
+                    outer.home,
+                    (*outer.outer, (unit.name, one.wave if has_waves else 0)),
+                )
                 for one in objects.units
             ]
         return found
@@ -132,6 +146,7 @@ class _Follower:
 
     def release(self) -> list[_Found]:
         """Those that waited for a source which is known by now."""
+        self.waiting = [replace(one, one=resolve_chart(one.one, self.charts)) for one in self.waiting]
         released = [one for one in self.waiting if self.is_here(one.one.source)]
         if released:
             self.waiting = [one for one in self.waiting if not self.is_here(one.one.source)]
@@ -174,9 +189,10 @@ def follow(start: Declarations, build: Build, read: Read, repository: ThisReposi
     """Return the units of all objects that lead from `start`. What is built from another source than `repository`, or
     declared more than `DEEPEST` deep, is a problem.
     """
-    follower = _Follower(build, read, repository, dict(start.repositories), set(start.bootstrapped))
-    here = [one for one in start.units if follower.is_here(one.source)]
-    outer = _select_outer(start.units, here)
+    follower = _Follower(build, read, repository, dict(start.repositories), set(start.bootstrapped), dict(start.charts))
+    declared = [resolve_chart(one, start.charts) for one in start.units]
+    here = [one for one in declared if follower.is_here(one.source)]
+    outer = _select_outer(declared, here)
     follower.follow(_Found(one, follower.find_home(one)) for one in outer)
     units, covered = follower.units, follower.find_covered()
     # The files of folders that are built are read from what is built of them.
@@ -282,22 +298,31 @@ def _make_duplicate(found: _Found, known: _Found) -> Problem:
 
 
 def _pass_over_all(follower: _Follower) -> Iterator[Problem]:
-    """The problems of objects of other sources: one for each, and one for all charts elsewhere in a cluster."""
-    charts: dict[str, list[_Found]] = {}
+    """The problems of objects of other sources: one for each, and one for all charts elsewhere of a kind of object in a
+    cluster.
+    """
+    charts: dict[tuple[str, str], list[_Found]] = {}
     for one in follower.waiting:
-        source = one.one.source
-        if one.one.unit.release is not None and isinstance(source, SourceName) and source.kind != BOOTSTRAP_NAME.kind:
-            charts.setdefault(one.home, []).append(one)
+        if _has_chart_elsewhere(one.one):
+            charts.setdefault((one.home, one.one.kind), []).append(one)
         else:
-            yield _pass_over(one, has_files=follower.has_files(source))
+            yield _pass_over(one, has_files=follower.has_files(one.one.source))
     yield from map(_pass_over_charts, charts.values())
+
+
+def _has_chart_elsewhere(one: DeclaredUnit) -> bool:
+    """Tell whether an object renders a chart of a Helm repository or a registry."""
+    if isinstance(one.source, GitAddress):
+        return bool(one.source.chart)
+    return one.unit.release is not None and one.source.kind != BOOTSTRAP_NAME.kind
 
 
 def _pass_over_charts(found: Sequence[_Found]) -> Problem:
     first = found[0]
     named = ", ".join(f"{one.one.key} ({one.one.source})" for one in found[:MOST_NAMED])
     more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
-    subject = f"The charts of {len(found)} HelmReleases are" if len(found) > 1 else "The chart of a HelmRelease is"
+    kind = first.one.kind
+    subject = f"The charts of {len(found)} {kind}s are" if len(found) > 1 else f"The chart of this {kind} is"
     return Problem(
         code="OtherSource",
         level=Level.WARNING,
@@ -323,7 +348,7 @@ def _pass_over(found: _Found, *, has_files: bool) -> Problem:
 def _say_how_to_tell(source: SourceName | GitAddress) -> str:
     """How a source is known to be this repository, as an order; "" for one that cannot be."""
     if isinstance(source, GitAddress):
-        return "" if source.chart else "If it is, read a clone with a remote of this URL."
+        return "If it is, read a clone with a remote of this URL."
     is_git = source.kind == BOOTSTRAP_NAME.kind
     return f"If it is, declare {source} in this repository with the URL of its remote." if is_git else ""
 

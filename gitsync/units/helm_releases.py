@@ -1,7 +1,8 @@
 """Flux's HelmReleases: which chart each renders, and with which values.
 
 The fields are those of helm.toolkit.fluxcd.io (https://fluxcd.io/flux/components/helm/helmreleases/). A chart at a path
-of a GitRepository is rendered if that is this repository. One of a HelmRepository or a registry is not.
+of a GitRepository is rendered if that is this repository; a HelmChart may stand for it. One of a HelmRepository or a
+registry is not.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from gitsync.manifests.yaml_documents import Document
 from gitsync.model.unit import ChartRelease, ChartValues, Unit, UnitKind, ValuesKey, ValuesReference
 from gitsync.problems.field_path import FieldPath
 from gitsync.units.controller import SourceView
-from gitsync.units.declarations import Declarations, DeclaredUnit, ObjectName, SourceName
+from gitsync.units.declarations import ChartSource, Declarations, DeclaredUnit, ObjectName, SourceName
 from gitsync.units.object_fields import (
     InvalidFieldError,
     read_key,
@@ -37,7 +38,7 @@ _LONGEST_NAME: Final = 53
 _DIGEST: Final = 12
 
 
-def read_helm_release(document: Document, _view: SourceView) -> Declarations:
+def read_helm_release(document: Document, view: SourceView) -> Declarations:
     """Return the unit of a HelmRelease. InvalidFieldError if it cannot be read."""
     key = read_key(document, NAMESPACE)
     namespace = _read_optional(document, "targetNamespace") or key.namespace
@@ -48,7 +49,7 @@ def read_helm_release(document: Document, _view: SourceView) -> Declarations:
         source=source,
         unit=Unit(
             name=_name_unit(key),
-            path=_read_folder(document, source),
+            path=_read_folder(document, _CHART, source),
             kind=UnitKind.HELM_RELEASE,
             file=document.path,
             line=document.line(),
@@ -56,7 +57,7 @@ def read_helm_release(document: Document, _view: SourceView) -> Declarations:
             release=ChartRelease(
                 name=_read_name(document, key),
                 namespace=namespace,
-                values=tuple(_read_values(document, key.namespace)),
+                values=(*_list_values_files(document, _CHART, view), *_read_values(document, key.namespace)),
                 changes=_read_changes(document),
             ),
             depends_on=tuple(map(_name_unit, _read_dependencies(document, key.namespace))),
@@ -64,6 +65,18 @@ def read_helm_release(document: Document, _view: SourceView) -> Declarations:
         ),
     )
     return Declarations(units=(declared,))
+
+
+def read_helm_chart(document: Document, view: SourceView) -> Declarations:
+    """Return the chart of a HelmChart, which a HelmRelease may refer to. InvalidFieldError if it cannot be read."""
+    key, where = read_key(document, NAMESPACE), ("spec",)
+    source = SourceName(
+        read_text(document, (*where, "sourceRef", "kind")),
+        key.namespace,
+        read_text(document, (*where, "sourceRef", "name")),
+    )
+    chart = ChartSource(source, _read_folder(document, where, source), tuple(_list_values_files(document, where, view)))
+    return Declarations(charts={SourceName("HelmChart", *key): chart})
 
 
 def _name_unit(key: ObjectName) -> str:
@@ -76,12 +89,12 @@ def _read_optional(document: Document, name: str) -> str:
     return read_text(document, ("spec", name)) if is_set else ""
 
 
-def _read_folder(document: Document, source: SourceName) -> str:
+def _read_folder(document: Document, where: FieldPath, source: SourceName) -> str:
     """The folder of the chart; elsewhere, `chart` is a name."""
     if source.kind != "GitRepository":
         return ""
-    read_text(document, (*_CHART, "chart"))
-    return read_path(document, (*_CHART, "chart"))
+    read_text(document, (*where, "chart"))
+    return read_path(document, (*where, "chart"))
 
 
 def _read_source(document: Document, namespace: str) -> SourceName:
@@ -106,13 +119,20 @@ def _read_name(document: Document, key: ObjectName) -> str:
 
 
 def _read_values(document: Document, namespace: str) -> Iterator[ChartValues]:
-    """The values, the strongest last: files of the chart's repository, objects, and those of the HelmRelease itself."""
-    for index in range(len(read_list(document, (*_CHART, "valuesFiles")))):
-        yield read_path(document, (*_CHART, "valuesFiles", index))
+    """The values over those of files, the strongest last: objects, and those of the HelmRelease itself."""
     where: FieldPath = ("spec", "valuesFrom")
     for index in range(len(read_list(document, where))):
         yield _read_values_key(document, (*where, index), namespace)
     yield read_mapping(document, ("spec", "values"))
+
+
+def _list_values_files(document: Document, where: FieldPath, view: SourceView) -> Iterator[str]:
+    """The values files of a chart: paths in its repository."""
+    ignores = read_switch(document, (*where, "ignoreMissingValuesFiles"))
+    for index in range(len(read_list(document, (*where, "valuesFiles")))):
+        path = read_path(document, (*where, "valuesFiles", index))
+        if not ignores or path in view.reader.tree.paths:
+            yield path
 
 
 def _read_values_key(document: Document, where: FieldPath, namespace: str) -> ValuesKey:

@@ -12,6 +12,7 @@ from typing import Any
 
 from gitsync.errors import SourceError
 from gitsync.manifests.origins import ORIGIN_PREFIX
+from gitsync.model.problem import Problem
 from gitsync.processes.grace_period import Grace
 from gitsync.processes.programs import Program, ProgramCall
 from gitsync.processes.temporary_folders import open_temporary_folder
@@ -30,13 +31,14 @@ _SOURCE = ORIGIN_PREFIX.strip("./")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KustomizeJob:
     """The build of the kustomization at `path` from all `files` that it may need. `more` are fields of a kustomization
-    around it.
+    around it, and `warnings` are about what it names.
     """
 
     path: str
     files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
     is_restricted: bool = True
     more: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[Problem, ...] = ()
 
     @property
     def digest(self) -> str:

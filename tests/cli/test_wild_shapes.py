@@ -1,10 +1,13 @@
 """`validate` and `render` on repositories in the shapes of real ones: what is rendered, named with a reason, refused."""
 
 import json
+import subprocess
 from typing import NamedTuple
 
 import pytest
 import wild_shapes as wild
+from git_template import init_repository
+from helm_at_hand import needs_helm
 
 from gitsync.cli.main import run
 from gitsync.units.kustomize import has_tool
@@ -26,8 +29,9 @@ class Expected(NamedTuple):
 SHAPES = {
     "flux": (wild.flux_tree, "", (), Expected(6, 6)),
     "one cluster of flux": (wild.flux_tree, "clusters/prod", (), Expected(3, 3)),
-    "files beside the root": (wild.files_beside_the_root, "", (), Expected(0, 0, ("KustomizationFailed",), ("PassedOver",))),
+    "files beside the root": (wild.files_beside_the_root, "", (), Expected(2, 2, (), ("OutsideFolder",))),
     "the same, built as Flux does": (wild.files_beside_the_root_as_flux, "", (), Expected(2, 2)),
+    "the same, built as kustomize does": (wild.files_beside_the_root_as_kustomize, "", (), Expected(0, 0, ("KustomizationFailed",), ("PassedOver",))),
     "broken neighbours": (wild.broken_neighbours, "", (), Expected(25, 25, (), ("KustomizationFailed",))),
     "one group in many namespaces": (wild.one_group_in_many_namespaces, "", (), Expected(6, 6)),
     "variables for a script": (wild.plain_variables, "", (), Expected(0, 1, ("OwnerNotFound", "VariableNotReplaced"))),
@@ -35,6 +39,8 @@ SHAPES = {
     "templates of clusterctl": (wild.clusterctl_templates, "", (), Expected(0, 0, ("VariableNotReplaced",))),
     "the same, with values ": (wild.clusterctl_templates, "", wild.CLUSTERCTL_VALUES, Expected(3, 3, (), ("VersionMigrated",))),
     "objects of CAPZ": (wild.capz_objects, "", (), Expected(4, 4, (), ("EmbeddedObjects", "VersionMigrated"))),
+    "a library chart": pytest.param(wild.library_chart, "", (), Expected(4, 4), marks=needs_helm),
+    "Argo CD": pytest.param(wild.argocd_tree, "", (), Expected(8, 8, (), ("OtherSource",)), marks=needs_helm),
     "an owner elsewhere": (wild.owner_elsewhere, "", (), Expected(0, 1, (), ("OwnerNotFound",))),
     "old versions": (wild.old_versions, "", (), Expected(3, 3, (), ("VersionMigrated",))),
     "look-alikes": (lambda: wild.LOOK_ALIKES, "", (), Expected(1, 2, ("UnknownKind",), ("EmbeddedObjects",))),
@@ -46,6 +52,8 @@ def test_every_document_is_rendered_or_named_with_a_reason(make, path, given, ex
     for name, text in make().items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
+    init_repository(tmp_path)
+    subprocess.run(["git", "remote", "add", "origin", wild.REMOTE], cwd=tmp_path, check=True)
     settings = [str(tmp_path), *([f"--path={path}"] if path else []), *(f"--set={one}" for one in given)]
     run(["validate", "--output=json", *settings])
     validated = json.loads(capsys.readouterr().out)

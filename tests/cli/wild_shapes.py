@@ -1,6 +1,4 @@
-"""Made-up repositories in the shapes that real ones with manifests of ASO have: files by path. Charts and the objects
-of Argo CD have tests of their own.
-"""
+"""Made-up repositories in the shapes that real ones with manifests of ASO have: files by path."""
 
 from __future__ import annotations
 
@@ -94,6 +92,11 @@ def files_beside_the_root() -> Shape:
 def files_beside_the_root_as_flux() -> Shape:
     """The same, with the option for it."""
     return {**files_beside_the_root(), "gitsync.yaml": "units: [{path: services, loadRestrictor: none}]\n"}
+
+
+def files_beside_the_root_as_kustomize() -> Shape:
+    """The same, with the option against it."""
+    return {**files_beside_the_root(), "gitsync.yaml": "units: [{path: services, loadRestrictor: rootOnly}]\n"}
 
 
 def broken_neighbours() -> Shape:
@@ -257,6 +260,121 @@ def capz_objects() -> Shape:
     for name, value in values.items():
         text = text.replace(f"${{{name}}}", value)
     return {"fleet/prod.yaml": text, "classes/aks.yaml": CLUSTER_CLASS}
+
+
+CHARTS = {
+    "charts/lib/Chart.yaml": "{apiVersion: v2, name: lib, version: 0.1.0, type: library}\n",
+    "charts/lib/templates/_account.tpl": """\
+{{- define "lib.account" }}
+apiVersion: storage.azure.com/v1api20230101
+kind: StorageAccount
+metadata: {name: {{ required "name is not set" .name }}}
+spec:
+  owner: {name: {{ .group }}}
+  location: {{ .location | default "westeurope" }}
+  kind: StorageV2
+  sku: {{ toYaml .sku | nindent 4 }}
+{{- end }}
+""",
+    "charts/team/Chart.yaml": """\
+apiVersion: v2
+name: team
+version: 0.1.0
+dependencies: [{name: lib, version: 0.1.0, repository: "file://../lib"}]
+""",
+    "charts/team/values.yaml": "accounts: []\ngroup: shop\nsku: {name: Standard_LRS}\n",
+    "charts/team/templates/group.yaml": """\
+{{- if not (lookup "v1" "Namespace" "" .Release.Namespace) }}
+apiVersion: resources.azure.com/v1api20200601
+kind: ResourceGroup
+metadata: {name: {{ .Values.group }}}
+spec: {location: westeurope}
+{{- end }}
+""",
+    "charts/team/templates/accounts.yaml": """\
+{{- range .Values.accounts }}
+---
+{{- include "lib.account" (dict "name" (tpl . $) "group" $.Values.group "sku" $.Values.sku) }}
+{{- end }}
+""",
+}
+
+
+def library_chart() -> Shape:
+    """A chart with templates for others, and one that uses it: by a HelmRelease in one cluster, and in its own folder a
+    chart with an object of CAPZ.
+    """
+    release = """\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: shop, namespace: shop}
+spec:
+  chart: {spec: {chart: ./charts/team, sourceRef: {kind: GitRepository, name: flux-system, namespace: flux-system}}}
+  values: {accounts: ["{{ .Release.Name }}web", shopdata]}
+"""
+    fleet = """\
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: AzureASOManagedCluster
+metadata: {name: {{ .Release.Name }}}
+spec:
+  resources:
+  - apiVersion: resources.azure.com/v1api20200601
+    kind: ResourceGroup
+    metadata: {name: {{ .Values.group }}}
+    spec: {location: westeurope}
+"""
+    return {
+        **CHARTS,
+        "clusters/prod/shop.yaml": release,
+        "fleet/Chart.yaml": "{apiVersion: v2, name: fleet, version: 0.1.0}\n",
+        "fleet/values.yaml": "group: fleet\n",
+        "fleet/templates/cluster.yaml": fleet,
+    }
+
+
+REMOTE = "https://github.com/contoso/estate"
+"""Of every repository: the objects of Argo CD name it."""
+
+
+def argocd_application(name: str, namespace: str, source: str) -> str:
+    return (
+        "apiVersion: argoproj.io/v1alpha1\nkind: Application\n"
+        f"metadata: {{name: '{name}', namespace: argocd}}\n"
+        f"spec:\n  destination: {{namespace: '{namespace or name}'}}\n  source: {{repoURL: {REMOTE}, {source}}}\n"
+    )
+
+
+def argocd_tree() -> Shape:
+    """An Application of Applications: folders, an overlay and a chart, and two sets of Applications."""
+    template = argocd_application("{{name}}", "", "path: 'sites/{{name}}'")
+    folders = argocd_application("{{path.basename}}", "", "path: '{{path}}'")
+    sets = {
+        "sites": ("list: {elements: [{name: east}, {name: west}]}", template),
+        "teams": (f"git: {{repoURL: {REMOTE}, revision: HEAD, directories: [{{path: teams/*}}]}}", folders),
+    }
+    files = {
+        "root.yaml": argocd_application("root", "argocd", "path: apps"),
+        "apps/infra.yaml": argocd_application("infra", "", "path: infra, directory: {recurse: true}"),
+        "apps/overlay.yaml": argocd_application("overlay", "", "path: overlays/prod, kustomize: {namePrefix: prod-}"),
+        "apps/shop.yaml": argocd_application("shop", "", "path: charts/team, helm: {valuesObject: {accounts: [shopweb]}}"),
+        "apps/cache.yaml": argocd_application("cache", "", "chart: redis, targetRevision: 1.2.3").replace(REMOTE, "https://charts.example.com"),
+        "infra/network/group.yaml": group("network", namespace="infra"),
+        "overlays/prod/kustomization.yaml": kustomization("../../base"),
+        "base/kustomization.yaml": kustomization("group.yaml"),
+        "base/group.yaml": group("base", namespace="overlay"),
+        **CHARTS,
+    }  # fmt: skip
+    for name, (generator, text) in sets.items():
+        lines = text.splitlines()
+        spec = "".join(f"    {line}\n" for line in ["metadata: " + lines[2].partition(": ")[2], *lines[3:]])
+        files[f"apps/{name}-set.yaml"] = (
+            "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\n"
+            f"metadata: {{name: {name}, namespace: argocd}}\nspec:\n  generators: [{{{generator}}}]\n  template:\n{spec}"
+        )
+    for folder in ("sites/east", "sites/west", "teams/blue", "teams/red"):
+        name = folder.partition("/")[2]
+        files[f"{folder}/group.yaml"] = group(name, namespace=name)
+    return files
 
 
 def owner_elsewhere() -> Shape:

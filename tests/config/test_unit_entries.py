@@ -60,7 +60,7 @@ def test_no_units(text):
 @pytest.mark.parametrize(
     ("text", "options", "why"),
     [
-        ("loadRestrictor: rootOnly", UnitOptions(), "the default by its name"),
+        ("loadRestrictor: rootOnly", UnitOptions(is_restricted=True), "a refusal, which is not the default"),
         ("missingOwner: error", UnitOptions(), "another default"),
         ("capz: skip", UnitOptions(), "what CAPZ manages"),
         ("substitute: false", UnitOptions(), "a unit below one with variables may have none"),

@@ -137,6 +137,7 @@ RECORD = Record(
     agent="gitsync",
     operator="gitsync",
     unit="infra/net",
+    declared_by="Application",
     condition=Condition(
         status=ConditionStatus.FALSE,
         severity=Severity.WARNING,
@@ -185,6 +186,7 @@ gitsync:
   baseline:
     location: westeurope
   claim: created
+  declaredBy: Application
   dependsOn:
   - B.b.azure.com/default/b
   generation: 2
@@ -238,8 +240,8 @@ def test_a_secret_is_never_written():
             "a generation is a number",
         ),
         ("schema: 1", "schema: 2", r"newer gitsync \(schema 2.*Upgrade", "a newer gitsync wrote it"),
-        ("schema: 1", "schema: 0", r"core\.yaml:45: gitsync\.schema is 0", "a schema that never was"),
-        ("schema: 1", "schema: one", r"core\.yaml:45: gitsync\.schema must be a whole", "no number"),
+        ("schema: 1", "schema: 0", r"core\.yaml:46: gitsync\.schema is 0", "a schema that never was"),
+        ("schema: 1", "schema: one", r"core\.yaml:46: gitsync\.schema must be a whole", "no number"),
         ("  schema: 1\n", "", r"gitsync\.schema is missing", "not ours"),
         ("gitsync:\n", "other:\n", "gitsync is missing", "not ours"),
         ("claim: created", "claim: stolen", r"core\.yaml:35: gitsync\.claim is 'stolen', not one of none,", "a word"),

@@ -14,7 +14,7 @@ from gitsync.model.gvk import GVK, Key
 from gitsync.model.manifests import Encrypted
 from gitsync.model.problem import Level, SourceLocation
 from gitsync.model.secret import Secret
-from gitsync.model.unit import ChartRelease, Unit, UnitKind
+from gitsync.model.unit import ChartRelease, FileSelection, Unit, UnitKind
 
 GROUP = """apiVersion: resources.azure.com/v1api20200601
 kind: ResourceGroup
@@ -428,8 +428,30 @@ def test_hooks_of_a_chart_are_passed_over():
     assert [one.key.namespace for one in found.resources] == ["shop"]
     assert [(one.code, one.level) for one in found.problems] == [("HelmHook", Level.WARNING)]
     assert [one.form for one in found.unread] == ["Helm hook"] * 2
+    assert [one.kind for one in found.unread] == ["ResourceGroup", ""], "its name holds a delete"
     plain = read_manifests({"a.yaml": rendered.encode()})
     assert len(plain.resources) == 2, "elsewhere the annotation means nothing"
+
+
+def test_argo_cd_reads_the_hooks_of_helm_too():
+    unit = Unit(name="argocd/app", path="app", kind=UnitKind.APPLICATION, file="app.yaml", selection=FileSelection())
+    annotations = (
+        "argocd.argoproj.io/hook: Sync",
+        "helm.sh/hook: test",
+        "helm.sh/hook: test, argocd.argoproj.io/hook: Skip",
+    )
+    files = {
+        f"app/{index}.yaml": ASO.replace("{name: x}", f"{{name: x, annotations: {{{one}}}}}").encode()
+        for index, one in enumerate(annotations)
+    }
+    found = read_manifests(files, units=dict.fromkeys(files, unit))
+    assert found.resources == ()
+    assert sorted((one.path, one.code) for one in found.problems) == [
+        ("app/0.yaml", "ArgoHook"),
+        ("app/1.yaml", "HelmHook"),
+        ("app/2.yaml", "ArgoHook"),
+    ]
+    assert [one.form for one in found.unread] == ["Argo CD hook", "Helm hook", "Argo CD hook"]
 
 
 def test_a_chart_in_a_chart_has_its_own_templates():

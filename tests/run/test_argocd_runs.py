@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Mapping
 from typing import Any
 
@@ -83,7 +84,7 @@ def test_an_application_of_applications_is_built_in_its_order_and_pruned(world):
     found = of(report, "ResourceGroup", "core")
     assert (found.key.namespace, str(found.source)) == ("platform", "core/core.yaml:2")
     assert [(one.code, str(one.level), one.path, one.line) for one in report.problems] == [
-        ("HookPassedOver", "warning", "core/core.yaml", 4)
+        ("ArgoHook", "warning", "core/core.yaml", 4)
     ]
     assert report.exit_code == 0
 
@@ -133,6 +134,44 @@ def test_what_argo_cd_keeps_is_kept(world):
     detached = sorted(one.key.name for one in report.results if one.action is Action.DETACH)
     assert detached == ["asked", "marked", "open", "stopped-rest", "unpruned"]
     assert "Suspended" in [one.code for one in report.problems]
+
+
+@pytest.mark.parametrize("is_shallow", [True, False], ids=["shallow", "full"])
+def test_what_an_application_leaves_is_held_if_history_does_not_say_whether_it_had_the_finalizer(
+    world, tmp_path, is_shallow
+):
+    tree = {
+        f"{START}/gone.yaml": application("gone", "gone"),
+        f"{START}/open.yaml": application("open", "open", finalizers=[]),
+        f"{START}/kept.yaml": application("kept", "kept"),
+        "gone/a.yaml": group("gone"),
+        "open/a.yaml": group("open"),
+        "kept/a.yaml": group("kept"),
+        "kept/b.yaml": group("dropped"),
+        f"{START}/plain/a.yaml": group("plain"),
+        f"{START}/plain/b.yaml": group("plain-rest"),
+    }
+    world.says_files(tree).sync(prune=True, path=START)
+    for path in (f"{START}/gone.yaml", f"{START}/open.yaml", "kept/b.yaml", f"{START}/plain/a.yaml"):
+        del tree[path]
+    world.says_files(tree)
+    if is_shallow:
+        subprocess.run(
+            ["git", "clone", "-q", "--depth=1", f"file://{world.folder}", str(tmp_path / "copy")], check=True
+        )
+        world.folder.rename(tmp_path / "moved")
+        world.folder = tmp_path / "copy"
+        world.git("remote", "set-url", "origin", f"{HERE}.git")
+    report = world.sync(prune=True, path=START, max_deletes=9)
+    actions = {one.key.name: one.action for one in report.results if one.action is not Action.NONE}
+    always = {"dropped": Action.DELETE, "plain": Action.DELETE}
+    if not is_shallow:
+        assert actions == always | {"gone": Action.DELETE, "open": Action.DETACH}
+        return
+    assert actions == always, "what is not of a removed Application needs no history"
+    said = of(report, "ResourceGroup", "gone").condition.message
+    assert "the Application clusters/prod/argocd/gone is no longer built, and the history in this clone" in said
+    assert "finalizer resources-finalizer.argocd.argoproj.io. Fetch the full history (fetch-depth: 0)" in said
 
 
 SLIPS = {

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
+from helm_at_hand import needs_helm
 from trees import GROUP, MemoryTree
 
 from gitsync.model.problem import Level, Problem
@@ -262,7 +263,23 @@ def test_several_sources_are_units_and_one_may_be_values_only() -> None:
     assert chart.release.values == ("prod/values.yaml",)
     others = [one for one in built.problems if one.code == "OtherSource"]
     assert [one.unit for one in others] == ["apps/argocd/one/3"]
-    assert "the chart redis of https://charts.example.com" in others[0].message
+    assert others[0].message == (
+        "The chart of this Application is not in this repository, and not rendered: "
+        "argocd/one (the chart redis of https://charts.example.com)."
+    )
+
+
+def test_charts_of_helm_repositories_are_named_together() -> None:
+    chart = {"repoURL": "https://charts.example.com", "chart": "redis", "targetRevision": "1.2.3"}
+    other = {"repoURL": "https://github.com/acme/other", "path": "infra"}
+    texts = [application(f"x{index}", chart) for index in range(4)] + [application("other", other)]
+    found = build({"apps/all.yaml": "".join(texts)}).problems
+    assert describe(found) == [
+        ("OtherSource", Level.WARNING, "apps/argocd/other"),
+        ("OtherSource", Level.WARNING, "apps/argocd/x0"),
+    ]
+    assert found[1].message.startswith("The charts of 4 Applications are not in this repository, and not rendered: ")
+    assert found[1].parts == tuple(f"apps/argocd/x{index}" for index in range(4)), "deletes of each are held"
 
 
 REVISIONS: Mapping[str, tuple[str, bool]] = {
@@ -581,3 +598,96 @@ def test_everything_that_a_kustomize_source_changes_in_a_real_build() -> None:
     assert (group["metadata"]["labels"], group["metadata"]["annotations"]["note"]) == ({"team": "a"}, "b")
     assert group["spec"]["tags"] == {"a": "b"}
     assert "app/rg.yaml" in built.units["apps/argocd/one.yaml"].contents, "the file to edit"
+
+
+TEAM_CHART = {
+    "charts/team/Chart.yaml": "{apiVersion: v2, name: team, version: 0.1.0}\n",
+    "charts/team/values.yaml": "{location: eastus, tags: {}, zone: none}\n",
+    "charts/team/near.yaml": "{tags: {file: near}}\n",
+    "charts/team/templates/group.yaml": textwrap.dedent(
+        """\
+        apiVersion: resources.azure.com/v1api20200601
+        kind: ResourceGroup
+        metadata: {name: {{ .Release.Name }}, annotations: {zone: {{ .Values.zone | quote }}}}
+        spec: {location: {{ .Values.location }}, tags: {{ toJson .Values.tags }}}
+        """
+    ),
+    "shared.yaml": "{location: northeurope, tags: {ring: one}}\n",
+}
+PARAMETERS = {"parameters": [{"name": "location", "value": "uksouth"}, {"name": "tags.a", "value": "7"}]}
+VALUES_HERE = {"repoURL": HERE, "ref": "values"}
+
+HELM_SOURCES: Mapping[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "values of the chart": ({}, {"location": "eastus", "tags": {}}),
+    "values as a text": ({"values": "location: westus\n"}, {"location": "westus", "tags": {}}),
+    "values over files": (
+        {"valueFiles": ["near.yaml"], "valuesObject": {"location": "westus"}},
+        {"location": "westus", "tags": {"file": "near"}},
+    ),
+    "parameters over values": (
+        {"valuesObject": {"location": "westus"}, **PARAMETERS},
+        {"location": "uksouth", "tags": {"a": 7}},
+    ),
+    "a file of another source": (
+        {"valueFiles": ["near.yaml", "$values/shared.yaml"]},
+        {"location": "northeurope", "tags": {"file": "near", "ring": "one"}},
+    ),
+    "a file from the root": ({"valueFiles": ["/shared.yaml"]}, {"location": "northeurope", "tags": {"ring": "one"}}),
+    "a missing file": (
+        {"valueFiles": ["none.yaml"], "ignoreMissingValueFiles": True},
+        {"location": "eastus", "tags": {}},
+    ),
+    "the content of a file": (
+        {"fileParameters": [{"name": "tags.a", "path": "near.yaml"}]},
+        {"location": "eastus", "tags": {"a": "{tags: {file: near}}\n"}},
+    ),
+}
+
+
+@needs_helm
+def test_values_of_a_helm_source_in_a_real_render() -> None:
+    sources = {
+        f"a{index}": [{"repoURL": HERE, "path": "charts/team", "helm": helm}, VALUES_HERE]
+        for index, (helm, _) in enumerate(HELM_SOURCES.values())
+    }
+    texts = [application(name, sources=both) for name, both in sources.items()]
+    built = build({"apps/all.yaml": "".join(texts), **TEAM_CHART})
+    assert built.problems == ()
+    found = [yaml.safe_load(built.files[f"apps/argocd/{name}.yaml"]) for name in sources]
+    assert [one["metadata"]["name"] for one in found] == list(sources), "the release has the name of the Application"
+    assert dict(zip(HELM_SOURCES, (one["spec"] for one in found), strict=True)) == {
+        why: spec for why, (_, spec) in HELM_SOURCES.items()
+    }
+
+
+@needs_helm
+def test_an_application_of_applications_in_a_chart_leads_to_charts() -> None:
+    template = """\
+        {{- range .Values.teams }}
+        ---
+        apiVersion: argoproj.io/v1alpha1
+        kind: Application
+        metadata: {name: {{ . }}}
+        spec:
+          destination: {namespace: {{ . }}}
+          sources:
+          - repoURL: https://github.com/acme/estate
+            path: charts/team
+            helm:
+              valueFiles: [$values/shared.yaml]
+              parameters: [{name: location, value: westeurope}]
+          - {repoURL: https://github.com/acme/estate, ref: values}
+        {{- end }}
+        """
+    files = {
+        "apps/root.yaml": application("root", {"path": "all", "helm": {"valuesObject": {"teams": ["blue", "red"]}}}),
+        "all/Chart.yaml": "{apiVersion: v2, name: all, version: 0.1.0}\n",
+        "all/templates/apps.yaml": textwrap.dedent(template),
+        **TEAM_CHART,
+    }
+    built = build(files)
+    assert built.problems == ()
+    assert [unit.name for unit in built.declared] == ["apps/argocd/root", "apps/argocd/blue", "apps/argocd/red"]
+    found = yaml.safe_load(built.files["apps/argocd/red.yaml"])
+    assert (found["metadata"]["name"], found["spec"]) == ("red", {"location": "westeurope", "tags": {"ring": "one"}})
+    assert built.units["apps/argocd/red.yaml"].namespace == "red"

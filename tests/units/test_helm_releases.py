@@ -14,7 +14,7 @@ from gitsync.units.closure import KustomizationReader
 from gitsync.units.controller import SourceView
 from gitsync.units.declarations import Declarations, DeclaredUnit, SourceName, ThisRepository
 from gitsync.units.flux_variables import FluxVariables
-from gitsync.units.following import follow
+from gitsync.units.following import Followed, follow
 from gitsync.units.object_reader import find_declarations
 from gitsync.units.referenced_values import fill_values
 from gitsync.units.unbuildable import ChartError
@@ -34,7 +34,7 @@ def make_release(spec: str = "", *, name: str = "team", chart: str = "./charts/t
 
 
 def read(text: str) -> Declarations:
-    view = SourceView(KustomizationReader(MemoryTree({})))
+    view = SourceView(KustomizationReader(MemoryTree({"base.yaml": b""})))
     return find_declarations({"clusters/prod/team.yaml": text.encode()}, {}, FluxVariables(), view)
 
 
@@ -123,15 +123,17 @@ def test_a_helm_release_that_cannot_be_read_is_a_problem_of_its_own(text, field,
     assert [one.key.name for one in found.units] == ["other"], why
 
 
+KUSTOMIZATION = """\
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: infra, namespace: flux-system}
+spec: {path: ./infra, sourceRef: {kind: GitRepository, name: flux-system}}
+"""
+
+
 def test_charts_are_rendered_last_and_those_elsewhere_are_named_together():
     elsewhere = [make_release(name=f"x{n}", source="sourceRef: {kind: HelmRepository, name: r}") for n in range(4)]
-    kustomization = """\
-        apiVersion: kustomize.toolkit.fluxcd.io/v1
-        kind: Kustomization
-        metadata: {name: infra, namespace: flux-system}
-        spec: {path: ./infra, sourceRef: {kind: GitRepository, name: flux-system}}
-        """
-    start = read(make_release() + "".join(elsewhere) + textwrap.dedent(kustomization))
+    start = read(make_release() + "".join(elsewhere) + KUSTOMIZATION)
     rounds: list[list[str]] = []
     followed = follow(
         start, lambda units: rounds.append([one.name for one in units]), lambda _: Declarations(), ThisRepository()
@@ -143,6 +145,49 @@ def test_charts_are_rendered_last_and_those_elsewhere_are_named_together():
     assert "shop/x0 (HelmRepository shop/r)" in problem.message
     assert problem.message.endswith(" and 1 more.")
     assert len(problem.parts) == 4, "deletes of each are held"
+
+
+CHART = """\
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: HelmChart
+metadata: {name: team, namespace: flux-system}
+spec:
+  chart: ./charts/team
+  sourceRef: {kind: KIND, name: flux-system}
+  valuesFiles: [base.yaml, none.yaml]
+  ignoreMissingValuesFiles: true
+---
+"""
+BY_CHART = """\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: team, namespace: shop}
+spec:
+  chartRef: {kind: HelmChart, name: team, namespace: flux-system}
+  values: {a: 1}
+---
+"""
+
+
+def follow_with(text: str, inside: str = "") -> Followed:
+    found = read(inside) if inside else Declarations()
+    return follow(read(text), lambda _: None, lambda _: found, ThisRepository())
+
+
+@pytest.mark.parametrize("is_inside", [True, False], ids=["built by a Kustomization", "beside it"])
+def test_a_helm_chart_stands_for_the_chart_of_a_release(is_inside):
+    chart = CHART.replace("KIND", "GitRepository")
+    followed = follow_with(BY_CHART + KUSTOMIZATION, chart) if is_inside else follow_with(BY_CHART + chart)
+    assert followed.problems == ()
+    (unit,) = [one for one in followed.units if one.release]
+    assert (unit.path, unit.release.values) == ("charts/team", ("base.yaml", {"a": 1})), "a missing file is ignored"
+
+
+def test_a_helm_chart_of_another_source_or_none_is_named():
+    (remote,) = follow_with(BY_CHART + CHART.replace("KIND", "HelmRepository")).problems
+    assert remote.message.endswith("not rendered: shop/team (HelmRepository flux-system/flux-system).")
+    (unknown,) = follow_with(BY_CHART).problems
+    assert unknown.message.endswith("not rendered: shop/team (HelmChart flux-system/team).")
 
 
 HOLDERS = """\

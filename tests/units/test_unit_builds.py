@@ -49,6 +49,47 @@ def test_the_restrictor_is_an_option(tool):
     assert found.files["a/kustomization.yaml"] == b"kind: LoadRestrictionsNone\n"
 
 
+OUTSIDE = {
+    "a/kustomization.yaml": "resources:\n- ../b/g.yaml\n- ../base\n",
+    "b/g.yaml": GROUP,
+    "base/kustomization.yaml": "resources: [g.yaml]\nconfigMapGenerator:\n- files: [x=../b/one, ../b/two]\n  name: c\n",
+    "base/g.yaml": GROUP,
+    "b/one": "1",
+    "b/two": "2",
+}
+
+
+def test_a_file_outside_of_the_folder_is_read_with_one_warning_for_the_kustomization_that_names_it(tool):
+    tool("kustomize", SHOWS_RESTRICTOR)
+    both = {**OUTSIDE, "other/kustomization.yaml": "resources: [../base]"}
+    found = built(both, unit("a/kustomization.yaml"), unit("other/kustomization.yaml"))
+    assert set(found.files.values()) == {b"kind: LoadRestrictionsNone\n"}
+    assert [(one.code, one.level, one.path, one.line) for one in found.problems] == [
+        ("OutsideFolder", Level.WARNING, "a/kustomization.yaml", 2),
+        ("OutsideFolder", Level.WARNING, "base/kustomization.yaml", 3),
+    ]
+    assert found.problems[0].message == (
+        "a/kustomization.yaml names b/g.yaml outside of its folder; kustomize build alone refuses that."
+    )
+    assert "names b/one and 1 more outside" in found.problems[1].message
+
+
+@pytest.mark.parametrize(("is_restricted", "restrictor"), [(True, b"RootOnly"), (False, b"None")])
+def test_what_the_settings_say_of_files_outside_needs_no_warning(tool, is_restricted, restrictor):
+    tool("kustomize", SHOWS_RESTRICTOR)
+    found = built(OUTSIDE, unit("a/kustomization.yaml", is_restricted=is_restricted))
+    assert (found.files, found.problems) == (
+        {"a/kustomization.yaml": b"kind: LoadRestrictions" + restrictor + b"\n"},
+        (),
+    )
+
+
+def test_without_files_outside_kustomize_keeps_its_restrictor(tool):
+    tool("kustomize", SHOWS_RESTRICTOR)
+    found = built(GOOD, unit("a/kustomization.yaml"))
+    assert (found.files, found.problems) == ({"a/kustomization.yaml": b"kind: LoadRestrictionsRootOnly\n"}, ())
+
+
 def test_a_component_is_not_built_by_itself(tool):
     tool("kustomize", "echo 'kind: A'")
     found = built({"a/kustomization.yaml": "kind: Component"}, unit("a/kustomization.yaml"))

@@ -114,6 +114,7 @@ def _build_own_members(record: Record) -> Mapping[str, Any]:
     non_empty_fields = {
         "agent": record.agent,
         "credential": record.credential,
+        "declaredBy": record.declared_by,
         "dependsOn": [str(key) for key in record.depends_on],
         "exports": [f"{address.holder}/{address.name}" for address in record.exports],
         "operation": {"kind": operation.kind, "startedAt": operation.started_at} if operation else {},
@@ -170,6 +171,7 @@ def decode(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> Record:
         subscription=own.text("subscription", ""),
         exports=_read_exports(own, key),
         unit=own.text("unit", ""),
+        declared_by=own.text("declaredBy", ""),
         condition=_read_condition(document, own),
         trust=seals.check(document.values),
     )

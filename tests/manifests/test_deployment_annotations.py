@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import pytest
 
+from gitsync.manifests.deployment_annotations import read_wave
 from gitsync.manifests.policy import decide_policy
 from gitsync.manifests.reader import read_manifests
-from gitsync.manifests.sync_options import read_wave
 from gitsync.model.policy import Policy
 
-OPTIONS = {
-    "Prune=false": Policy.DETACH_ON_DELETE,
-    "Delete=false": Policy.DETACH_ON_DELETE,
-    "ServerSideApply=true, Prune=false": Policy.DETACH_ON_DELETE,
-    "Prune=confirm": Policy.DETACH_ON_DELETE,
-    "Prune=true": Policy.MANAGE,
-    "PruneLast=true": Policy.MANAGE,
-    "": Policy.MANAGE,
-}
+SYNC_OPTIONS = "argocd.argoproj.io/sync-options"
+RESOURCE_POLICY = "helm.sh/resource-policy"
+KEEPERS = [
+    (SYNC_OPTIONS, "Prune=false", Policy.DETACH_ON_DELETE),
+    (SYNC_OPTIONS, "Delete=false", Policy.DETACH_ON_DELETE),
+    (SYNC_OPTIONS, "ServerSideApply=true, Prune=false", Policy.DETACH_ON_DELETE),
+    (SYNC_OPTIONS, "Prune=confirm", Policy.DETACH_ON_DELETE),
+    (SYNC_OPTIONS, "Prune=true", Policy.MANAGE),
+    (SYNC_OPTIONS, "PruneLast=true", Policy.MANAGE),
+    (SYNC_OPTIONS, "", Policy.MANAGE),
+    (RESOURCE_POLICY, "keep", Policy.DETACH_ON_DELETE),
+    (RESOURCE_POLICY, " Keep ", Policy.DETACH_ON_DELETE),
+    (RESOURCE_POLICY, "delete", Policy.MANAGE),
+    (RESOURCE_POLICY, "", Policy.MANAGE),
+]
 """A person who would be asked in Argo CD is not there in a run, so the resource stays."""
 
 
-@pytest.mark.parametrize(("options", "policy"), OPTIONS.items())
-def test_sync_options_keep_a_resource_in_any_folder(options: str, policy: Policy) -> None:
-    annotation = f'argocd.argoproj.io/sync-options: "{options}"'
+@pytest.mark.parametrize(("name", "value", "policy"), KEEPERS)
+def test_annotations_keep_a_resource_in_any_folder(name: str, value: str, policy: Policy) -> None:
+    annotation = f'{name}: "{value}"'
     assert find_own_policy(annotation) is policy
     assert find_own_policy(f"{annotation}, serviceoperator.azure.com/reconcile-policy: skip") is Policy.SKIP
 

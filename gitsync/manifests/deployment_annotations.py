@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 WAVE: Final = "argocd.argoproj.io/sync-wave"
-HOOK: Final = "argocd.argoproj.io/hook"
 SYNC_OPTIONS: Final = "argocd.argoproj.io/sync-options"
+RESOURCE_POLICY: Final = "helm.sh/resource-policy"
 
 _KEEPING: Final = frozenset({"Prune=false", "Delete=false", "Prune=confirm", "Delete=confirm"})
 _LONGEST_WAVE: Final = 9
@@ -28,6 +28,10 @@ def keeps_resources(options: str) -> bool:
     return not _KEEPING.isdisjoint(option.strip() for option in options.split(","))
 
 
-def is_kept(annotations: Mapping[str, str]) -> bool:
-    """Tell whether the annotations of a resource say that it is never deleted."""
-    return keeps_resources(annotations.get(SYNC_OPTIONS, ""))
+def find_keeper(annotations: Mapping[str, str]) -> str:
+    """Return the annotation of a resource that says that it is never deleted; "" if none does. Helm has one with the
+    value keep (https://helm.sh/docs/howto/charts_tips_and_tricks/#tell-helm-not-to-uninstall-a-resource).
+    """
+    if keeps_resources(annotations.get(SYNC_OPTIONS, "")):
+        return SYNC_OPTIONS
+    return RESOURCE_POLICY if annotations.get(RESOURCE_POLICY, "").strip().casefold() == "keep" else ""
