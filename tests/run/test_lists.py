@@ -305,7 +305,8 @@ HONEST = (
 """Faults of lists that show nothing but the truth."""
 
 drifts = st.lists(st.sampled_from(DRIFT), unique_by=lambda row: row[0], max_size=4)
-BUDGET = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+BUDGET = settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+"""Few, since each example is three runs of the estate; every run of the tests has others."""
 
 
 @BUDGET
