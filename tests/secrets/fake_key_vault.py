@@ -21,6 +21,7 @@ from typing import Any, Self
 from urllib.parse import parse_qs, quote
 
 from aiohttp import web
+from azure.keyvault.secrets._shared import http_challenge_cache
 
 SAID = "said by the fake vault"
 
@@ -96,6 +97,8 @@ class FakeKeyVault:
         await self._runner.setup()
         await web.TCPSite(self._runner, "127.0.0.1", 0, ssl_context=self._tls).start()
         self.url = f"https://127.0.0.1:{self._runner.addresses[0][1]}"
+        # The library keeps challenges by host and port for the whole process, and an earlier vault may have had this port.
+        http_challenge_cache.remove_challenge_for_url(self.url)
         return self
 
     async def __aexit__(self, *_: object) -> None:
