@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gitsync.imports.conversion import find_value
+from gitsync.problems.field_path import find_member
 
 _NAMES: Final[Mapping[str, str]] = {
     "microsoft.apimanagement/service/groups": "administrators|developers|guests",
@@ -74,7 +74,7 @@ def is_made_by_azure(arm_type: str, name: str, body: Mapping[str, Any]) -> bool:
     if names and re.fullmatch(names, name, re.IGNORECASE):
         return True
     mark = _MARKS.get(wanted, ())
-    if mark and find_value(body, mark):
+    if mark and find_member(body, *mark):
         return True
     is_role = wanted.startswith("microsoft.documentdb/") and wanted.endswith("roledefinitions")
-    return is_role and find_value(body, ("properties", "type")) in _BUILT_IN
+    return is_role and find_member(body, "properties", "type") in _BUILT_IN

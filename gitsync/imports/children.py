@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.collections import EMBEDDED
-from gitsync.imports.conversion import find_value
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK
+from gitsync.problems.field_path import find_member
 from gitsync.validation.references import parse_arm_type
 
 _CLUSTERS: Final = "microsoft.containerservice/managedclusters"
@@ -61,7 +61,7 @@ def _is_system_pool(pool: Mapping[str, Any]) -> bool:
 def find_embedded(child: Kind, parent: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
     """The children that a parent shows; None if it shows none of that kind, so that their collection has to be read."""
     place = _PLACES.get(child.arm_type.casefold())
-    entries = find_value(parent, place.split("/")) if place else None
+    entries = find_member(parent, *place.split("/")) if place else None
     if not isinstance(entries, list) or not all(_is_whole(entry) for entry in entries):
         return None
     wanted = child.arm_type.casefold()

@@ -7,7 +7,7 @@ never read: a reference stands in for each.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -18,6 +18,7 @@ from gitsync.diff.rules.words import is_region, normalize_region
 from gitsync.formats.json_pointer import JsonPath, format_pointer
 from gitsync.imports.scalars import UnfitValueError, fit_scalar
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
+from gitsync.problems.field_path import find_member
 
 Reference = Mapping[str, Any]
 
@@ -123,7 +124,7 @@ class _Reading:
         place = (*path, *steps)
         if not _NEVER_SET.isdisjoint(steps) or "/".join(map(str, place)) in self.around.left_out:
             return None
-        value = find_value(body, steps)
+        value = find_member(body, *steps)
         mode = one.get("mode", "")
         if mode.startswith("secret"):
             return self.make_secret(name, mode, path, is_set=bool(value)) if value or one.get("required") else None
@@ -238,13 +239,6 @@ _MODES: Final[Mapping[str, Callable[[_Reading, FieldType, Any, JsonPath], _Part 
     "reference": _Reading.reference,
     "identityMap": _Reading.identities,
 }
-
-
-def find_value(body: Any, steps: Sequence[str]) -> Any:
-    """The value at a place of a body; None if there is none."""
-    for step in steps:
-        body = body.get(step) if isinstance(body, Mapping) else None
-    return body
 
 
 def _list_fields(facts: TypeFacts) -> Iterator[tuple[str, Field]]:

@@ -15,9 +15,9 @@ from typing import Any, Final
 
 from gitsync.catalog.roles import name_built_in_role
 from gitsync.formats.arm_path import find_resource_group, find_subscription
-from gitsync.imports.conversion import find_value
 from gitsync.imports.found import FoundResource
 from gitsync.model.facts import Scope
+from gitsync.problems.field_path import find_member
 
 MOST: Final = 253
 """Characters of a name in Kubernetes (RFC 1123)."""
@@ -67,7 +67,7 @@ def _name_plainly(one: FoundResource, known: Mapping[str, FoundResource]) -> str
 def _name_itself(one: FoundResource) -> str:
     if one.kind.arm_type.casefold() != _ASSIGNMENT:
         return one.name
-    role = find_value(one.body, ("properties", "roleDefinitionId"))
+    role = find_member(one.body, "properties", "roleDefinitionId")
     known = name_built_in_role(role) if isinstance(role, str) else None
     return f"{known.replace(' ', '-') if known else 'role'}-{one.name[:_DIGITS]}"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from gitsync.manifests.yaml_documents import Document
 from gitsync.model.problem import Problem
-from gitsync.problems.field_path import FieldPath, format_field
+from gitsync.problems.field_path import FieldPath, find_member, format_field
 from gitsync.units.declarations import ObjectName
 
 
@@ -45,15 +45,7 @@ def read_key(document: Document, namespace: str) -> ObjectName:
 
 def find_field(document: Document, where: FieldPath) -> Any:
     """The value of a field; None if it or one above it is missing."""
-    value = document.value
-    for step in where:
-        if isinstance(value, dict) and isinstance(step, str):
-            value = value.get(step)
-        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
-            value = value[step]
-        else:
-            return None
-    return value
+    return find_member(document.value, *where)
 
 
 def read_text(document: Document, where: FieldPath, default: str = "") -> str:

@@ -7,9 +7,6 @@ the cause.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from gitsync.extensions.api import (
     ActionCall,
     CheckResult,
@@ -20,6 +17,7 @@ from gitsync.extensions.api import (
     Subject,
     failure,
 )
+from gitsync.problems.field_path import find_member
 
 GROUP = "dataprotection.azure.com"
 SYNC_API_VERSION = "2024-04-01"
@@ -64,9 +62,7 @@ def _make_sync_call(subject: Subject) -> ActionCall:
 
 def _read_protection_status(subject: Subject, *path: str) -> str | None:
     """The text at a path below `properties.protectionStatus`; None if there is none."""
-    value: Any = subject.live.body if subject.live else None
-    for step in ("properties", "protectionStatus", *path):
-        value = value.get(step) if isinstance(value, Mapping) else None
+    value = find_member(subject.live.body if subject.live else None, "properties", "protectionStatus", *path)
     return value if isinstance(value, str) else None
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import CheckResult, NextCheck, ReadsAzure, Subject, failure
 from gitsync.extensions.factories.value_paths import UnexpectedShapeError, find_value, list_entries
+from gitsync.problems.field_path import find_member
 
 APPROVED = "Approved"
 _PATH = "properties/manualPrivateLinkServiceConnections"
@@ -30,9 +31,7 @@ async def check_connections(subject: Subject, azure: ReadsAzure, next: NextCheck
 
 
 def _read_state(entry: Any) -> Any:
-    for step in ("properties", "privateLinkServiceConnectionState", "status"):
-        entry = entry.get(step) if isinstance(entry, Mapping) else None
-    return entry
+    return find_member(entry, "properties", "privateLinkServiceConnectionState", "status")
 
 
 def _read_id(entry: Any) -> str:

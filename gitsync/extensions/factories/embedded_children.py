@@ -13,6 +13,7 @@ from typing import Any
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import LookupRequest, Modifier, Subject
 from gitsync.extensions.factories.value_paths import UnexpectedShapeError
+from gitsync.problems.field_path import find_member
 
 ChildShape = Mapping[str, Any]
 """Members that may be sent: name → None for any value, a shape for an object, [shape] for a list of objects."""
@@ -56,7 +57,7 @@ class _Keeper:
         children = self._find_children(subject, subject.live.body)
         if children is _ABSENT:
             return body
-        value = _find_value(body, self._path)
+        value = find_member(body, *self._path)
         desired = value if isinstance(value, list) else []
         self._check(children, _list_names(desired))
         shape = self._shape(subject.api_version)
@@ -150,12 +151,6 @@ def _project_member(value: Any, shape: Any, name: str) -> Any:
         return project(value, shape)
     except UnexpectedShapeError as fault:
         raise UnexpectedShapeError(fault.problem, fault.path or name) from None
-
-
-def _find_value(body: Any, path: tuple[str, ...]) -> Any:
-    for step in path:
-        body = body.get(step) if isinstance(body, Mapping) else None
-    return body
 
 
 def _replace_list(body: Mapping[str, Any], path: tuple[str, ...], children: list[Any]) -> Mapping[str, Any]:
