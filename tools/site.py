@@ -79,7 +79,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the files beside docs/."""
-    from mkdocs.structure.files import File
+    from mkdocs.structure.files import File  # noqa: PLC0415 - only where the site is built
 
     for name in BESIDE_DOCS:
         files.append(File.generated(config, name, content=(ROOT / name).read_text(encoding="utf-8")))
@@ -95,7 +95,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
     """Refuse a page that would load something from another host."""
-    from mkdocs.exceptions import PluginError
+    from mkdocs.exceptions import PluginError  # noqa: PLC0415 - as above
 
     del config
     if loaded := _LOADED.search(output):
