@@ -1,7 +1,7 @@
 """`python -m bench.peers`: gitsync beside OpenTofu with azapi, with the same resources and emulator.
 
-It needs the programs `tofu` and `terraform-provider-azapi` in PATH. Each tool creates the estate of `bench.estate` in an
-Azure of its own, then runs again without a change. The emulator counts the requests. It does not throttle, and it
+It needs the programs `tofu` and `terraform-provider-azapi` in PATH. Each tool creates the estate of `bench.estate` in
+an Azure of its own, then runs again without a change. The emulator counts the requests. It does not throttle, and it
 completes each write at once, so that the seconds are those of the tools.
 """
 
@@ -29,8 +29,10 @@ from bench.processes import HERE, without_settings
 
 TENANT = "11111111-1111-1111-1111-111111111111"
 PROVIDER = "terraform-provider-azapi"
-TOP_LEVEL = ("location", "tags", "identity")
-"""Members of a body that azapi has as arguments of their own."""
+TOP_LEVEL = ("id", "name", "location", "tags", "identity")
+"""Members of a body that are no part of azapi's."""
+MADE_BY_AZURE = frozenset({"Microsoft.Storage/storageAccounts/blobServices"})
+"""Types that exist with their parent: azapi updates them, and refuses to create them."""
 
 
 class Azure(NamedTuple):
@@ -77,9 +79,10 @@ def run_opentofu(azure: Azure, folder: Path, requests: list[dict[str, Any]]) -> 
     with serve_tokens() as token_url:
         environment = _make_configuration(azure, folder, requests, token_url)
         command = ["tofu", f"-chdir={folder / 'tofu'}"]
-        yield _run([*command, "apply", "-auto-approve", "-input=false"], environment)
+        flags = ["-input=false", "-no-color"]
+        yield _run([*command, "apply", "-auto-approve", *flags], environment)
         while True:
-            yield _run([*command, "plan", "-detailed-exitcode", "-input=false"], environment)
+            yield _run([*command, "plan", "-detailed-exitcode", *flags], environment)
 
 
 TOOLS: Mapping[str, tuple[Tool, tuple[str, ...]]] = {
@@ -188,43 +191,70 @@ def _make_configuration(
 
 
 def describe(url: str, requests: list[dict[str, Any]]) -> dict[str, Any]:
-    """The resources as a configuration of OpenTofu: one `azapi_resource` each, in the order of the same owners."""
-    names = {one["key"]: f"r{number}" for number, one in enumerate(requests)}
-    provider = {
+    """The resources as a configuration of OpenTofu, in the order of the same owners."""
+    addresses = {one["key"]: f"{_find_block(one)}.r{number}" for number, one in enumerate(requests)}
+    resources: dict[str, dict[str, Any]] = {"azapi_resource": {}, "azapi_update_resource": {}}
+    for request in requests:
+        block, _, label = addresses[request["key"]].partition(".")
+        after = [addresses[key] for key in request["after"] if key in addresses]
+        resources[block][label] = _describe_resource(request) | {"depends_on": after}
+    return {
+        "terraform": {"required_providers": {"azapi": {"source": "azure/azapi"}}},
+        "provider": {"azapi": _describe_provider(url)},
+        "resource": resources,
+    }
+
+
+def _describe_provider(url: str) -> dict[str, Any]:
+    endpoint = {
+        "resource_manager_endpoint": url,
+        "resource_manager_audience": "https://management.azure.com",
+        "active_directory_authority_host": url,
+    }
+    return {
         "use_msi": True,
         "use_cli": False,
         "subscription_id": estate.SUBSCRIPTION,
         "tenant_id": TENANT,
         "skip_provider_registration": True,
-        "endpoint": [
-            {
-                "resource_manager_endpoint": url,
-                "resource_manager_audience": "https://management.azure.com",
-                "active_directory_authority_host": url,
-            }
-        ],
-    }
-    return {
-        "terraform": {"required_providers": {"azapi": {"source": "azure/azapi"}}},
-        "provider": {"azapi": provider},
-        "resource": {"azapi_resource": {names[one["key"]]: _describe_resource(one, names) for one in requests}},
+        "endpoint": [endpoint],
     }
 
 
-def _describe_resource(request: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+def _find_block(request: Mapping[str, Any]) -> str:
+    return "azapi_update_resource" if split_id(_split_address(request)[0])[1] in MADE_BY_AZURE else "azapi_resource"
+
+
+def _split_address(request: Mapping[str, Any]) -> tuple[str, str]:
     arm_id, _, version = request["at"].partition("?api-version=")
+    return arm_id, version
+
+
+def _describe_resource(request: Mapping[str, Any]) -> dict[str, Any]:
+    arm_id, version = _split_address(request)
     parent, kind, name = split_id(arm_id)
-    body = {member: value for member, value in request["body"].items() if member not in (*TOP_LEVEL, "name", "id")}
-    found = {member: request["body"][member] for member in TOP_LEVEL if member in request["body"]}
-    return {
+    body = request["body"]
+    described = {
         "type": f"{kind}@{version}",
         "parent_id": parent,
         "name": name,
-        "schema_validation_enabled": False,
-        "body": body,
-        "depends_on": [f"azapi_resource.{names[key]}" for key in request["after"] if key in names],
-        **found,
+        "body": {member: value for member, value in body.items() if member not in TOP_LEVEL},
     }
+    if kind in MADE_BY_AZURE:
+        return described
+    more = {
+        "location": body.get("location"),
+        "tags": body.get("tags"),
+        "identity": _describe_identity(body.get("identity")),
+        "schema_validation_enabled": False,
+    }
+    return described | {member: value for member, value in more.items() if value is not None}
+
+
+def _describe_identity(identity: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if identity is None:
+        return None
+    return {"type": identity["type"], "identity_ids": sorted(identity.get("userAssignedIdentities") or {})}
 
 
 def split_id(arm_id: str) -> tuple[str, str, str]:
@@ -245,9 +275,7 @@ def split_id(arm_id: str) -> tuple[str, str, str]:
 def _run(command: list[str], environment: Mapping[str, str]) -> None:
     done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True)
     if done.returncode:
-        raise RuntimeError(
-            f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
-        )
+        raise RuntimeError(f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
 
 
 if __name__ == "__main__":

@@ -98,7 +98,13 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
     from mkdocs.exceptions import PluginError  # noqa: PLC0415 - as above
 
     del config
-    if loaded := _LOADED.search(output):
-        message = f"{page.file.src_uri} loads something from another host: {loaded.group()}"
+    if loaded := find_loaded(output):
+        message = f"{page.file.src_uri} loads something from another host: {loaded}"
         raise PluginError(message)
     return output
+
+
+def find_loaded(html: str) -> str:
+    """The first element that loads something from another host; empty if there is none."""
+    loaded = _LOADED.search(html)
+    return loaded.group() if loaded else ""

@@ -13,7 +13,7 @@ from gitsync.model.record import Claim
 
 FOLDER = Path(__file__).with_name("written_before")
 STATUS = FOLDER / "status"
-SCHEMA = Path(__file__).parents[2] / "docs" / "report.schema.json"
+SCHEMA = Path(__file__).parents[2] / "docs" / "schemas" / "report.schema.json"
 RECORDS = sorted(p for p in STATUS.rglob("*.yaml") if p.name != "inventory.yaml" and p.parent.name != "ConfigMap")
 
 

@@ -15,7 +15,7 @@ from gitsync.model.result import Outcome, Stage
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report.json import render
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "report.schema.json").read_text())
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "schemas" / "report.schema.json").read_text())
 GOLDEN = Path(__file__).parent / "golden"
 
 
