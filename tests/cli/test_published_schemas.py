@@ -1,16 +1,12 @@
 """What commands print as JSON keeps the schemas in docs/schemas, and the schemas name every member of it."""
 
 import json
-from functools import cache
-from pathlib import Path
 
 import jsonschema
 import pytest
 from command_line import SUBSCRIPTION, gitsync
-from referencing import Registry, Resource
+from json_schemas import NAMES, find_faults, read_schema
 
-FOLDER = Path(__file__).parents[2] / "docs" / "schemas"
-NAMES = sorted(path.name.removesuffix(".schema.json") for path in FOLDER.glob("*.schema.json"))
 ENVIRONMENT = {"AZURE_SUBSCRIPTION_ID": SUBSCRIPTION, "GITSYNC_EMULATOR": "azure.db", "GITSYNC_STATUS_DIR": "status"}
 MANIFESTS = """\
 apiVersion: resources.azure.com/v1api20200601
@@ -49,28 +45,6 @@ COMMANDS = {
 }
 
 
-def close(schema):
-    """The schema with no members but those that it names."""
-    if isinstance(schema, list):
-        return [close(member) for member in schema]
-    if not isinstance(schema, dict):
-        return schema
-    inner = {name: close(member) for name, member in schema.items()}
-    return {"additionalProperties": False, **inner} if isinstance(schema.get("properties"), dict) else inner
-
-
-@cache
-def read_schemas():
-    return {name: close(json.loads((FOLDER / f"{name}.schema.json").read_text())) for name in NAMES}
-
-
-def find_faults(name, document, part=""):
-    resources = [(f"{each}.schema.json", Resource.from_contents(schema)) for each, schema in read_schemas().items()]
-    reference = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$ref": f"{name}.schema.json{part}"}
-    validator = jsonschema.Draft202012Validator(reference, registry=Registry().with_resources(resources))
-    return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(document)]
-
-
 @pytest.fixture(scope="module")
 def synced(tmp_path_factory):
     """A folder that was synced once, and a manifest with problems that came later."""
@@ -90,7 +64,7 @@ def test_each_schema_has_a_command():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_schema_is_one(name):
-    jsonschema.Draft202012Validator.check_schema(json.loads((FOLDER / f"{name}.schema.json").read_text()))
+    jsonschema.Draft202012Validator.check_schema(read_schema(name))
 
 
 @pytest.mark.parametrize("name", NAMES)
