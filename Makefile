@@ -14,7 +14,7 @@ TEST_ARGS ?= -n auto --dist worksteal
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz lint words format bench catalog settings clean
+.PHONY: help demo test fuzz lint words format bench catalog settings site clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,6 +48,9 @@ bench: $(READY) ## how fast it is, as ratios against a bare client
 catalog: $(READY) ## pack the facts about kinds again: make catalog FACTS=folder
 	@test -n "$(FACTS)" || { echo "Say where the facts are: make catalog FACTS=folder" >&2; exit 2; }
 	$(BIN)/python tools/build_catalog.py $(FACTS)
+
+site: $(READY) ## the documentation as a site, in build/site; a broken link is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --config-file .mkdocs.yml
 
 settings: $(READY) ## write docs/settings.md again from the table of settings
 	$(BIN)/python tools/build_settings.py

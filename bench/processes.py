@@ -39,7 +39,7 @@ def client(name: str, *arguments: str | Path) -> Measure:
 def command(*arguments: str | Path) -> Measure:
     """Run Python with these arguments, from its start to its end."""
     started, before = time.perf_counter(), _cpu_of_children()
-    subprocess.run([sys.executable, *map(str, arguments)], check=True, capture_output=True, env=_environment())
+    subprocess.run([sys.executable, *map(str, arguments)], check=True, capture_output=True, env=without_settings())
     return {"seconds": time.perf_counter() - started, "cpu": _cpu_of_children() - before}
 
 
@@ -48,6 +48,6 @@ def _cpu_of_children() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _environment() -> Mapping[str, str]:
+def without_settings() -> dict[str, str]:
     """Without the settings of whoever runs this."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("GITSYNC_", "AZURE_"))}

@@ -29,6 +29,8 @@ PAGES = (
     ROOT / "docs/manifests.md",
     ROOT / "docs/variables.md",
     ROOT / "docs/argocd.md",
+    ROOT / "docs/how-to/emulator-in-tests.md",
+    ROOT / "docs/how-to/secrets.md",
 )
 
 VARYING = (

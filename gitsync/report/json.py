@@ -1,4 +1,4 @@
-"""A report for machines: `report.json`, schema version 1 (docs/report.schema.json).
+"""A report for machines: `report.json`, schema version 1 (docs/schemas/report.schema.json).
 
 The order is fixed (resources by key, problems by place, differences by path), so that equal reports are equal bytes.
 """

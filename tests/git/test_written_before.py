@@ -5,6 +5,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from json_schemas import read_schema
 
 from gitsync.git.source.worktree import FolderListing
 from gitsync.git.state import codec, plan_file
@@ -13,7 +14,6 @@ from gitsync.model.record import Claim
 
 FOLDER = Path(__file__).with_name("written_before")
 STATUS = FOLDER / "status"
-SCHEMA = Path(__file__).parents[2] / "docs" / "report.schema.json"
 RECORDS = sorted(p for p in STATUS.rglob("*.yaml") if p.name != "inventory.yaml" and p.parent.name != "ConfigMap")
 
 
@@ -37,4 +37,4 @@ def test_a_plan_file_is_read_and_written_as_it_was():
 
 @pytest.mark.parametrize("path", [FOLDER / "report.json", STATUS / "report.json"], ids=["report", "status"])
 def test_a_report_fits_the_schema(path):
-    jsonschema.validate(json.loads(path.read_text()), json.loads(SCHEMA.read_text()))
+    jsonschema.validate(json.loads(path.read_text()), read_schema("report"))

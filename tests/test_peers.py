@@ -1,0 +1,37 @@
+"""The estate of the benchmarks in the words of OpenTofu. The programs themselves are not needed."""
+
+import json
+
+import pytest
+
+from bench import estate
+from bench.peers import describe, split_id
+
+SCOPE = "/subscriptions/s/resourceGroups/g"
+HUB = f"{SCOPE}/providers/Microsoft.Network/virtualNetworks/hub"
+ROLE = "Microsoft.Authorization/roleAssignments"
+
+
+@pytest.mark.parametrize(
+    ("arm_id", "expected", "why"),
+    [
+        (SCOPE, ("/subscriptions/s", "Microsoft.Resources/resourceGroups", "g"), "a group is in its subscription"),
+        (HUB, (SCOPE, "Microsoft.Network/virtualNetworks", "hub"), "a resource is in its group"),
+        (f"{HUB}/subnets/a", (HUB, "Microsoft.Network/virtualNetworks/subnets", "a"), "a child is in its parent"),
+        (f"{HUB}/providers/{ROLE}/r", (HUB, ROLE, "r"), "an extension is attached to a resource"),
+    ],
+)
+def test_an_id_falls_into_parent_type_and_name(arm_id, expected, why):
+    assert split_id(arm_id) == expected, why
+
+
+def test_every_resource_is_described_once_and_after_its_owner(tmp_path):
+    estate.write(tmp_path, 20)
+    requests = estate.requests_of(tmp_path)
+    described = describe("https://127.0.0.1:1", requests)
+    blocks = {f"{block}.{label}": one for block, all_ in described["resource"].items() for label, one in all_.items()}
+    ids = {f"{one['parent_id']}/{one['type'].partition('@')[0]}/{one['name']}" for one in blocks.values()}
+    assert len(blocks) == len(ids) == len(requests)
+    assert {after for one in blocks.values() for after in one["depends_on"]} <= set(blocks)
+    assert sum(not one["depends_on"] for one in blocks.values()) == 1, "only the group waits for nothing"
+    assert "null" not in json.dumps([{**one, "body": None} for one in blocks.values()]).replace('"body": null', "")
