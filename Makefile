@@ -9,15 +9,17 @@ READY := $(VENV)/.ready
 PYTHON ?= $(firstword $(foreach name,python3.14 python3.13 python3.12 python3.11,\
 	$(shell $(name) -c 'import ensurepip, venv' 2>/dev/null && echo $(name))) python3)
 
+# --dry-run uses the emulator.
+SMOKE_ARGS ?=
 # A worker takes tests of one file together, so that they share what the file sets up.
 TEST_ARGS ?= -n auto --dist worksteal
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz lint words format bench catalog settings site clean
+.PHONY: help demo test fuzz lint words format bench catalog settings site azure-smoke clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(READY) ## sync the examples into the embedded emulator: twice, with drift, and a tree of Flux
 	@$(BIN)/python tools/demo.py
@@ -48,6 +50,9 @@ bench: $(READY) ## how fast it is, as ratios against a bare client
 catalog: $(READY) ## pack the facts about kinds again: make catalog FACTS=folder
 	@test -n "$(FACTS)" || { echo "Say where the facts are: make catalog FACTS=folder" >&2; exit 2; }
 	$(BIN)/python tools/build_catalog.py $(FACTS)
+
+azure-smoke: $(READY) ## a run in a real subscription, with free kinds: make azure-smoke SUBSCRIPTION=ID
+	$(BIN)/python tools/azure_smoke.py --subscription '$(SUBSCRIPTION)' $(SMOKE_ARGS)
 
 site: $(READY) ## the documentation as a site, in build/site; a broken link is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --config-file .mkdocs.yml

@@ -215,10 +215,10 @@ def _asked(extensions: Iterable[Extension], subject: Subject) -> str:
 
 
 def test_make_targets_that_a_page_names_exist():
-    targets = set(re.findall(r"^([a-z]+):.*## ", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
 
     def find_unknown(document: Path) -> set[str]:
-        matches = (re.match(r"make ([a-z]+)", line) for line in _code(document.read_text()))
+        matches = (re.match(r"make ([a-z-]+)", line) for line in _code(document.read_text()))
         return {match[1] for match in matches if match} - targets
 
     assert _find_faults(find_unknown) == {}
