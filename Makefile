@@ -14,10 +14,10 @@ TEST_ARGS ?= -n auto --dist worksteal
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz lint words format bench catalog settings clean
+.PHONY: help demo test fuzz lint words format bench catalog reference settings clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(READY) ## sync the examples into the embedded emulator: twice, with drift, and a tree of Flux
 	@$(BIN)/python tools/demo.py
@@ -49,8 +49,10 @@ catalog: $(READY) ## pack the facts about kinds again: make catalog FACTS=folder
 	@test -n "$(FACTS)" || { echo "Say where the facts are: make catalog FACTS=folder" >&2; exit 2; }
 	$(BIN)/python tools/build_catalog.py $(FACTS)
 
-settings: $(READY) ## write docs/settings.md again from the table of settings
-	$(BIN)/python tools/build_settings.py
+reference: $(READY) ## write the reference again: settings, commands, man pages
+	$(BIN)/python tools/build_reference.py
+
+settings: reference ## the same
 
 clean: ## remove the environment and all that tools left behind
 	rm -rf $(VENV) build dist .coverage .coverage.* .demo .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
