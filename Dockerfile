@@ -10,6 +10,7 @@ WORKDIR /src
 RUN python -m venv --without-pip /opt/gitsync
 COPY pyproject.toml README.md LICENSE NOTICE ./
 COPY tools/project_urls.py ./tools/
+COPY docs/man ./docs/man
 COPY gitsync ./gitsync
 # Both places of secrets that need a package more; `--build-arg EXTRAS=` leaves them out.
 ARG EXTRAS=keyvault,kubernetes

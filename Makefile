@@ -16,7 +16,7 @@ TEST_ARGS ?= -n auto --dist worksteal
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz lint words format bench catalog settings site azure-smoke clean
+.PHONY: help demo test fuzz lint words format bench catalog reference site azure-smoke clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,8 +57,8 @@ azure-smoke: $(READY) ## a run in a real subscription, with free kinds: make azu
 site: $(READY) ## the documentation as a site, in build/site; a broken link is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --config-file .mkdocs.yml
 
-settings: $(READY) ## write docs/settings.md again from the table of settings
-	$(BIN)/python tools/build_settings.py
+reference: $(READY) ## write the reference again: settings, commands, man pages
+	$(BIN)/python tools/build_reference.py
 
 clean: ## remove the environment and all that tools left behind
 	rm -rf $(VENV) build dist .coverage .coverage.* .demo .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

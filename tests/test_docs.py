@@ -150,8 +150,12 @@ def _flags(command: str) -> frozenset[str]:
     """The flags that the help of a command names."""
     shown = StringIO()
     with redirect_stdout(shown), suppress(SystemExit):
-        run([command, "--help"])
-    return frozenset(re.findall(r"--[a-z][a-z-]+", shown.getvalue()))
+        run([command, "--help-all"])
+    text = shown.getvalue()
+    switches = re.findall(r"--\[no-\]([a-z-]+)", text)
+    return frozenset(
+        [*re.findall(r"--[a-z][a-z-]+", text), *(f"--{no}{name}" for name in switches for no in ("", "no-"))]
+    )
 
 
 def test_flags_that_are_shown_exist():

@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
-from gitsync.cli.recorded import RECORDED, build_objects, load_state, print_object
+from gitsync.cli.recorded import build_objects, load_state, print_object
+from gitsync.cli.setting_sets import RECORDED
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError
 from gitsync.model.gvk import Key

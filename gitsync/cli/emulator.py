@@ -8,8 +8,6 @@ tokens.
 from __future__ import annotations
 
 import argparse
-import asyncio
-import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,6 +41,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, _config: Config) -> int:
+    import asyncio
+
     from gitsync.emulator.settings import EmulatorSettings, read_settings
 
     settings = read_settings(options.script) if options.script else EmulatorSettings()
@@ -73,6 +73,9 @@ def _refuse_strangers(host: str, settings: EmulatorSettings) -> None:
 
 
 async def _serve(options: argparse.Namespace, settings: EmulatorSettings) -> None:
+    import asyncio
+    import signal
+
     from gitsync.emulator.http.server import Emulator
     from gitsync.emulator.state.store import MemoryStore, SqliteStore
     from gitsync.processes.temporary_folders import open_temporary_folder

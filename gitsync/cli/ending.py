@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import os
-import platform
 import sys
 import threading
 import traceback
@@ -83,6 +82,8 @@ def format_fault(fault: BaseException) -> list[str]:
     """What a bug report needs: stack traces and versions. An exception's message may contain a value from a manifest or
     from Azure, so only its type is shown.
     """
+    import platform
+
     return [
         "gitsync: internal error. Please report it with these lines; they contain no values.",
         *_iterate_traces(fault),

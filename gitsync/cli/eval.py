@@ -9,16 +9,14 @@ secrets are shown there as they were given. docs/expressions.md describes expres
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from gitsync.cli.compare import open_lines
 from gitsync.cli.describe import FORMS, matches_key
-from gitsync.cli.offline import READING
-from gitsync.cli.recorded import RECORDED, build_objects, load_state
-from gitsync.cli.running import AZURE
+from gitsync.cli.recorded import build_objects, load_state
+from gitsync.cli.setting_sets import AZURE, OFFLINE, RECORDED
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError, GitsyncError, SourceError
 from gitsync.model.secret import MASKED
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
     from gitsync.model.resource import Prepared
     from gitsync.redaction import Redactions
 
-SETTINGS = tuple(dict.fromkeys((*READING, *RECORDED, *AZURE, "output")))
+SETTINGS = tuple(dict.fromkeys((*OFFLINE, *RECORDED, *AZURE, "output")))
 OUTPUTS = ("text", "json")
 
 
@@ -70,6 +68,8 @@ def _answer_many(path: str) -> int:
 
 
 def _answer_one(options: argparse.Namespace, config: Config) -> int:
+    import asyncio
+
     from gitsync.cel.answers import answer_program
     from gitsync.cel.expressions import build_environment, compile_expression
     from gitsync.cel.types.kinds import list_secret_names
@@ -124,6 +124,8 @@ async def _read_live(
     prepared: Prepared, kind: Kind, record: Record | None, config: Config, redactions: Redactions
 ) -> Mapping[str, Any] | None:
     """What Azure answers to a GET, with the credential of the settings; None if the resource is not there."""
+    import asyncio
+
     from gitsync.arm.http.conversation import Conversation
     from gitsync.run.connections import open_connections
 

@@ -10,10 +10,10 @@ import argparse
 import json
 import sys
 
-from gitsync.cli.offline import READING
+from gitsync.cli.setting_sets import OFFLINE
 from gitsync.config.config import Config
 
-SETTINGS = (*READING, "output")
+SETTINGS = (*OFFLINE, "output")
 OUTPUTS = ("mermaid", "dot", "json")
 
 

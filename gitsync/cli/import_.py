@@ -9,14 +9,13 @@ exit code is 0 if nothing differs, else 1. docs/import.md describes it.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from gitsync.cli.running import AZURE
+from gitsync.cli.setting_sets import AZURE
 from gitsync.config.config import Config
 from gitsync.errors import ArmError, ConfigError, SourceError
 from gitsync.model.policy import Policy
@@ -70,6 +69,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, config: Config) -> int:
     """Import, print the report and return the exit code."""
+    import asyncio
+
     from gitsync.catalog.catalog import open_catalog
     from gitsync.imports.filters import make_filters
     from gitsync.imports.report import ImportReport

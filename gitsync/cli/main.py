@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from enum import StrEnum
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
@@ -27,27 +28,74 @@ _VERSION = frozenset({"-V", "--version"})
 _SHOWN = _VERSION | {"-h", "--help", "help"}
 
 
+class CommandGroup(StrEnum):
+    """What the help lists commands by, in its order."""
+
+    RUN = "reconcile"
+    MANIFESTS = "look at manifests"
+    RECORDS = "look at what was recorded"
+    SET_UP = "set up and try"
+
+
 class CommandEntry(NamedTuple):
     module: str
     summary: str
+    group: CommandGroup
 
 
 COMMANDS = {
-    "sync": CommandEntry("gitsync.cli.sync", "Reconcile Azure with git, and write the status back."),
-    "plan": CommandEntry("gitsync.cli.plan", "Show what sync would do, and write nothing."),
-    "render": CommandEntry("gitsync.cli.render", "Show the requests that the manifests result in. Offline."),
-    "validate": CommandEntry("gitsync.cli.validate", "Show every problem of the manifests. Offline."),
-    "graph": CommandEntry("gitsync.cli.graph", "Draw owners and references. Offline."),
-    "compare": CommandEntry("gitsync.cli.compare", "Compare two ARM documents, desired and live. Offline."),
-    "eval": CommandEntry("gitsync.cli.eval", "Evaluate an expression of an export for one resource."),
-    "import": CommandEntry("gitsync.cli.import_", "Write manifests of resources that exist in Azure."),
-    "explain": CommandEntry("gitsync.cli.explain", "Describe a kind or one of its fields. Offline."),
-    "status": CommandEntry("gitsync.cli.status", "Show what the last run recorded, like kubectl get."),
+    "sync": CommandEntry("gitsync.cli.sync", "Reconcile Azure with git, and write the status back.", CommandGroup.RUN),
+    "plan": CommandEntry("gitsync.cli.plan", "Show what sync would do, and write nothing.", CommandGroup.RUN),
+    "validate": CommandEntry(
+        "gitsync.cli.validate",
+        "Show every problem of the manifests. Offline.",
+        CommandGroup.MANIFESTS,
+    ),
+    "render": CommandEntry(
+        "gitsync.cli.render",
+        "Show the requests that the manifests result in. Offline.",
+        CommandGroup.MANIFESTS,
+    ),
+    "graph": CommandEntry("gitsync.cli.graph", "Draw owners and references. Offline.", CommandGroup.MANIFESTS),
+    "explain": CommandEntry(
+        "gitsync.cli.explain",
+        "Describe a kind or one of its fields. Offline.",
+        CommandGroup.MANIFESTS,
+    ),
+    "eval": CommandEntry(
+        "gitsync.cli.eval",
+        "Evaluate an expression of an export for one resource.",
+        CommandGroup.MANIFESTS,
+    ),
+    "compare": CommandEntry(
+        "gitsync.cli.compare",
+        "Compare two ARM documents, desired and live. Offline.",
+        CommandGroup.MANIFESTS,
+    ),
+    "status": CommandEntry(
+        "gitsync.cli.status",
+        "Show what the last run recorded, like kubectl get.",
+        CommandGroup.RECORDS,
+    ),
     "describe": CommandEntry(
-        "gitsync.cli.describe", "Show everything recorded about one resource, like kubectl describe."
+        "gitsync.cli.describe",
+        "Show everything recorded about one resource, like kubectl describe.",
+        CommandGroup.RECORDS,
+    ),
+    "import": CommandEntry(
+        "gitsync.cli.import_",
+        "Write manifests of resources that exist in Azure.",
+        CommandGroup.SET_UP,
     ),
     "emulator": CommandEntry(
-        "gitsync.cli.emulator", "Serve an emulated Azure Resource Manager for tests and rehearsals."
+        "gitsync.cli.emulator",
+        "Serve an emulated Azure Resource Manager for tests and rehearsals.",
+        CommandGroup.SET_UP,
+    ),
+    "completion": CommandEntry(
+        "gitsync.cli.completion",
+        "Print a script that completes command lines in bash, zsh or fish.",
+        CommandGroup.SET_UP,
     ),
 }
 
@@ -62,13 +110,15 @@ def run(argv: list[str] | None = None) -> int:
     if not arguments or arguments[0] in _SHOWN:
         return run_guarded(lambda: _show(arguments), mask=str)
 
-    from gitsync.redaction import Redactions
-
     collect_seldom()
-    redactions = Redactions()
+    opened: list[Redactions] = []  # once the command line is read: no secret is known before
+
+    def mask(text: str) -> str:
+        return opened[0].mask(text) if opened else text
+
     if argv is None:  # run as a program, not from a test
-        report_unraisable(redactions.mask)
-    return run_guarded(lambda: _run_command(arguments[0], arguments[1:], redactions), redactions.mask)
+        report_unraisable(mask)
+    return run_guarded(lambda: _run_command(arguments[0], arguments[1:], opened), mask)
 
 
 def collect_seldom() -> None:
@@ -96,26 +146,51 @@ def _show(arguments: list[str]) -> int:
     return 0
 
 
+_NOTES = """SOURCE is a folder (default: the working directory) or the URL of a git repository.
+`gitsync COMMAND --help` shows the flags of a command, `gitsync --version` the version."""
+
+
 def _help() -> str:
     width = max(map(len, COMMANDS))
-    commands = "\n".join(f"  {name:<{width}}  {entry.summary}" for name, entry in COMMANDS.items())
-    return (
-        "usage: gitsync COMMAND [SOURCE] [flags]\n\n"
-        "Reconciles Azure with the Azure Service Operator manifests in a git repository.\n\n"
-        f"commands:\n{commands}\n\n"
-        "SOURCE is a folder (default: the working directory) or the URL of a git repository.\n"
-        "`gitsync COMMAND --help` shows the flags of a command, `gitsync --version` the version."
+    groups = (
+        "\n".join(
+            [
+                f"{group.value}:",
+                *(f"  {name:<{width}}  {entry.summary}" for name, entry in COMMANDS.items() if entry.group is group),
+            ]
+        )
+        for group in CommandGroup
+    )
+    return "\n\n".join(
+        [
+            "usage: gitsync COMMAND [SOURCE] [flags]",
+            "Reconciles Azure with the Azure Service Operator manifests in a git repository.",
+            *groups,
+            _NOTES,
+        ]
     )
 
 
-def _run_command(name: str, arguments: list[str], redactions: Redactions) -> int:
-    from gitsync.cli.usage import make_unknown_command, read_arguments
-    from gitsync.config.load import resolve
-
+def load_command(name: str) -> Command:
+    """The module of a command. ConfigError, with the nearest name, if there is none."""
     if name not in COMMANDS:
+        from gitsync.cli.usage import make_unknown_command
+
         raise make_unknown_command(name, COMMANDS)
-    command = cast("Command", import_module(COMMANDS[name].module))
+    return cast("Command", import_module(COMMANDS[name].module))
+
+
+def _run_command(name: str, arguments: list[str], opened: list[Redactions]) -> int:
+    from gitsync.cli.usage import read_arguments
+
+    command = load_command(name)
     options = read_arguments(name, command, arguments)
+
+    from gitsync.config.load import resolve
+    from gitsync.redaction import Redactions
+
+    redactions = Redactions()
+    opened.append(redactions)
     asks_azure = "credential" in command.SETTINGS
     config = resolve(options, os.environ, Path.cwd(), command.OUTPUTS, asks_azure=asks_azure)
     _start_logs(config, redactions)

@@ -28,25 +28,6 @@ from gitsync.run.environments import EnvironmentSet, drop_units, join_sets, prep
 from gitsync.run.known_ids import add_foreign_ids, read_known_from
 from gitsync.run.prepare import coverage_of, prepare_resources, read_declared_manifests, redact_manifests
 
-READING = (
-    "source",
-    "ref",
-    "path",
-    "only",
-    "namespace",
-    "target_namespaces",
-    "git_timeout",
-    "git_username",
-    "git_token",
-    "variables",
-    "unknown_fields",
-    "default_policy",
-    "subscription",
-    "status_dir",
-    "known_from",
-)
-"""The settings that all these commands have."""
-
 ANY_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 """Used in ids if no subscription is set: nothing offline depends on it."""
 

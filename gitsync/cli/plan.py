@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import argparse
 
-from gitsync.cli.running import AZURE, DECIDING, OUTPUTS, READING, TELLING, VAULT, execute_revision_plan, execute_run
-from gitsync.cli.verbose import add_verbose
+from gitsync.cli.setting_sets import AZURE, DECIDING, READING, REPORT_OUTPUTS, TELLING, VAULT
+from gitsync.cli.verbosity import add_verbosity
 from gitsync.config.config import Config
-
-__all__ = ["OUTPUTS", "SETTINGS", "arguments", "run"]
 
 SETTINGS = (
     *READING,
@@ -26,15 +24,18 @@ SETTINGS = (
     "from_revision",
     "to_revision",
 )
+OUTPUTS = REPORT_OUTPUTS
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add `-v`: all other flags are settings."""
-    add_verbose(parser, "; show the bodies of creates")
+    """Add `-v` and `-q`: all other flags are settings."""
+    add_verbosity(parser, "; show the bodies of creates")
 
 
 def run(options: argparse.Namespace, config: Config) -> int:
     """Run a plan and give its exit code."""
+    from gitsync.cli.running import execute_revision_plan, execute_run
+
     if config.from_revision is not None or config.to_revision is not None:
         return execute_revision_plan(options, config)
     return execute_run(options, config, writes=False)

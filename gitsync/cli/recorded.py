@@ -15,19 +15,6 @@ from gitsync.model.record import Record, State
 if TYPE_CHECKING:
     from gitsync.git.state.store import StateStore
 
-RECORDED = (
-    "source",
-    "git_timeout",
-    "git_username",
-    "git_token",
-    "status_branch",
-    "status_dir",
-    "agent",
-    "digest_key",
-    "previous_digest_key",
-)
-"""The settings by which recorded state is found and checked."""
-
 
 def load_state(config: Config) -> State:
     """Load the status branch or folder of SOURCE. SourceError or StateError if it cannot be read."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gitsync.cli.offline import ANY_SUBSCRIPTION, READING
+from gitsync.cli.setting_sets import OFFLINE
 from gitsync.config.config import Config
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gitsync.model.problem import Problem
     from gitsync.request.placeholders import Shown
 
-SETTINGS = (*READING, "endpoint", "output")
+SETTINGS = (*OFFLINE, "endpoint", "output")
 OUTPUTS = ("text", "json")
 
 
@@ -130,6 +130,8 @@ def _format_yaml(body: Mapping[str, Any]) -> list[str]:
 
 def _print_notes(config: Config, offline: Offline) -> None:
     """Print notes about the whole output to stderr."""
+    from gitsync.cli.offline import ANY_SUBSCRIPTION
+
     notes = {
         "nothing to render; check SOURCE and --path.": not offline.prepared,
         f"no subscription is set; ids show {ANY_SUBSCRIPTION}.": not config.subscription,

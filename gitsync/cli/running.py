@@ -9,65 +9,12 @@ from pathlib import Path
 
 from gitsync.cli.confirmation import make_confirm
 from gitsync.cli.interruption import Begins, Interruption
-from gitsync.cli.offline import READING as OFFLINE
-from gitsync.cli.output import REPORT_OUTPUTS, show_progress, tell
-from gitsync.cli.verbose import list_left_out
+from gitsync.cli.output import show_progress, tell
+from gitsync.cli.verbosity import list_left_out
 from gitsync.config.config import Config
 from gitsync.git.state.plan_file import write_plan
 from gitsync.model.report import Report
 from gitsync.redaction import Redactions
-
-OUTPUTS = REPORT_OUTPUTS
-
-READING = (*OFFLINE, "strict", "trusted_keys")
-AZURE = (
-    "tenant_id",
-    "client_id",
-    "client_secret",
-    "client_certificate",
-    "client_certificate_path",
-    "client_certificate_password",
-    "identity_file",
-    "identity_folder",
-    "allow_multi_env_management",
-    "federated_token_file",
-    "additional_tenants",
-    "credential",
-    "endpoint",
-    "audience",
-    "authority",
-    "user_agent_suffix",
-    "ca_bundle",
-    "emulator",
-    "emulator_script",
-    "concurrency",
-    "request_share",
-    "resource_timeout",
-    "run_timeout",
-)
-VAULT = (
-    "secret_sources",
-    "secrets_folder",
-    "config_maps_folder",
-    "key_vault",
-    "export_to",
-    "export_folder",
-    "export_sops_folder",
-    "export_dotenv",
-)
-DECIDING = (
-    "prune",
-    "max_deletes",
-    "allow_rollback",
-    "adopt",
-    "always_put",
-    "reads",
-    "flap_limit",
-    "agent",
-    "digest_key",
-    "previous_digest_key",
-)
-TELLING = ("status_branch", "report_dir", "output", "fail_on")
 
 
 def execute_run(options: argparse.Namespace, config: Config, *, writes: bool) -> int:

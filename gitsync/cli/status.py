@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gitsync.cli.recorded import RECORDED, build_objects, load_state, open_recorded, print_object, select_records
+from gitsync.cli.recorded import build_objects, load_state, open_recorded, print_object, select_records
+from gitsync.cli.setting_sets import RECORDED
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError
 from gitsync.model.record import Record, State, Trust

@@ -7,20 +7,22 @@ differs, and records the results on the status branch or in the status folder.
 from __future__ import annotations
 
 import argparse
-from functools import partial
 
-from gitsync.cli.running import AZURE, DECIDING, OUTPUTS, READING, TELLING, VAULT, execute_run
-from gitsync.cli.verbose import add_verbose
-
-__all__ = ["OUTPUTS", "SETTINGS", "arguments", "run"]
+from gitsync.cli.setting_sets import AZURE, DECIDING, READING, REPORT_OUTPUTS, TELLING, VAULT
+from gitsync.cli.verbosity import add_verbosity
+from gitsync.config.config import Config
 
 SETTINGS = (*READING, "allow_dirty", *AZURE, *VAULT, *DECIDING, "register_providers", "plan_file", "yes", *TELLING)
+OUTPUTS = REPORT_OUTPUTS
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add `-v`: all other flags are settings."""
-    add_verbose(parser)
+    """Add `-v` and `-q`: all other flags are settings."""
+    add_verbosity(parser)
 
 
-run = partial(execute_run, writes=True)
-"""Run a sync and return its exit code."""
+def run(options: argparse.Namespace, config: Config) -> int:
+    """Run a sync and return its exit code."""
+    from gitsync.cli.running import execute_run
+
+    return execute_run(options, config, writes=True)

@@ -9,11 +9,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import NoReturn
+from typing import Any, NoReturn, cast
 
 from gitsync.cli.command import Command
 from gitsync.config.config import SETTINGS
-from gitsync.config.load import add_flags
+from gitsync.config.flags import add_flags
 from gitsync.config.setting import SettingForm
 from gitsync.errors import ConfigError
 
@@ -24,45 +24,45 @@ _SECRET_FLAGS = {
 }
 
 
-class _Parser(argparse.ArgumentParser):
+class CommandParser(argparse.ArgumentParser):
+    """The parser of one command: its own arguments, then its settings, then help."""
+
+    def __init__(self, name: str, command: Command) -> None:
+        super().__init__(prog=f"gitsync {name}", add_help=False, allow_abbrev=False)
+        self.name, self.command = name, command
+        command.arguments(self)
+        add_flags(self, command.SETTINGS, command.OUTPUTS)
+        group = self.add_argument_group("help")
+        ends: dict[str, Any] = {"action": _ShowHelp, "nargs": 0, "default": argparse.SUPPRESS}
+        group.add_argument("-h", "--help", **ends, help="Show this help.")
+        group.add_argument("--help-all", **ends, help="Show all flags.")
+
     def error(self, message: str) -> NoReturn:
         raise ConfigError(f"{message[:1].upper()}{message[1:].removesuffix('.')}.", hint=f"See {self.prog} --help.")
 
 
+class _ShowHelp(argparse.Action):
+    """Print the help of a command, and end it."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        from gitsync.cli.command_help import build_help, find_width, format_help
+
+        shown_parser = cast("CommandParser", parser)
+        fresh = CommandParser(shown_parser.name, shown_parser.command)  # while it parses, argparse alters a parser
+        shown = build_help(fresh.name, fresh.command, fresh)
+        print("\n".join(format_help(shown, everything="--help-all" in self.option_strings, width=find_width())))
+        raise SystemExit(0)
+
+
 def read_arguments(name: str, command: Command, arguments: list[str]) -> argparse.Namespace:
     """Parse a command line. ConfigError if it is invalid; `--help` raises SystemExit(0)."""
-    parser = _make_parser(name, command)
+    parser = CommandParser(name, command)
     options, unknown_arguments = parser.parse_known_intermixed_args(arguments)
     if unknown_arguments:
         raise ConfigError(
             _explain_unknown(unknown_arguments[0], _list_flags(parser)), hint=f"See {parser.prog} --help."
         )
     return options
-
-
-def _make_parser(name: str, command: Command) -> argparse.ArgumentParser:
-    """The parser of one command: its own arguments, then its settings."""
-    parser = _Parser(
-        prog=f"gitsync {name}",
-        description=command.__doc__,
-        allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="[Brackets] show the environment variable of a setting; its key in gitsync.yaml is the flag name.",
-    )
-    command.arguments(parser)
-    add_flags(parser, command.SETTINGS, command.OUTPUTS)
-    positional = (action for action in parser._actions if not action.option_strings)  # noqa: SLF001 - no public way
-    parser.usage = " ".join(["%(prog)s", *map(_format_usage, positional), "[flags]"])
-    return parser
-
-
-_USAGES: dict[int | str | None, str] = {"?": "[{}]", "*": "[{}…]"}
-"""How many times an argument may be given, by argparse's word for it; any other word: once."""
-
-
-def _format_usage(action: argparse.Action) -> str:
-    name = str(action.metavar or action.dest)
-    return _USAGES.get(action.nargs, "{}").format(name)
 
 
 def suggest_word(word: str, known_words: Iterable[str]) -> str:

@@ -13,22 +13,21 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from gitsync.cli.offline import READING
-from gitsync.cli.verbose import add_verbose, list_left_out
+from gitsync.cli.setting_sets import OFFLINE
+from gitsync.cli.verbosity import add_verbosity, list_left_out
 from gitsync.config.config import Config
-from gitsync.model.clock import format_rfc3339
 
 if TYPE_CHECKING:
     from gitsync.cli.offline import Offline
     from gitsync.model.report import Report
 
-SETTINGS = (*READING, "strict", "secret_sources", "secrets_folder", "config_maps_folder", "output", "report_dir")
+SETTINGS = (*OFFLINE, "strict", "secret_sources", "secrets_folder", "config_maps_folder", "output", "report_dir")
 OUTPUTS = ("text", "json", "markdown", "junit", "sarif")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add `-v`: all other flags are settings."""
-    add_verbose(parser)
+    """Add `-v` and `-q`: all other flags are settings."""
+    add_verbosity(parser)
 
 
 def run(options: argparse.Namespace, config: Config) -> int:
@@ -36,6 +35,7 @@ def run(options: argparse.Namespace, config: Config) -> int:
     from gitsync.arm.clock import SystemClock
     from gitsync.cli.offline import read_offline
     from gitsync.cli.output import publish
+    from gitsync.model.clock import format_rfc3339
 
     clock = SystemClock()
     started = clock.now()

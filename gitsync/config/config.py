@@ -62,6 +62,7 @@ class Config:
         "Only resources of these namespaces. Default: all.",
         form=SettingForm.LIST,
         variables=("AZURE_TARGET_NAMESPACES",),
+        short="-n",
     )
     allow_dirty: bool = declare_setting(False, "Allow sync from a dirty working tree.", form=SettingForm.SWITCH)
     git_timeout: float = declare_setting(300.0, "Timeout of one git command.", form=SettingForm.DURATION)
@@ -351,7 +352,7 @@ class Config:
     plan_out: str | None = declare_setting(
         None, "Write the plan to this file, for review and for `gitsync sync --plan`.", flag="--out", metavar="FILE"
     )
-    output: str = declare_setting("text", "Format of the output on stdout.", metavar="FORMAT")
+    output: str = declare_setting("text", "Format of the output on stdout.", metavar="FORMAT", short="-o")
     detailed_exitcode: bool = declare_setting(
         False, "Exit with 4 if a plan finds drift, and with 3 if it finds pending changes.", form=SettingForm.SWITCH
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -17,29 +17,13 @@ from typing import Any
 from gitsync.config.checks import find_contradictions
 from gitsync.config.config import SETTINGS, Config
 from gitsync.config.config_file import FILE_NAME, check_source_file, is_in_repository, read_config_file
+from gitsync.config.flags import CONFIG_VARIABLE
 from gitsync.config.setting import VARIABLE_PREFIX, Setting, SettingForm
 from gitsync.config.values import OFF, parse_value
 from gitsync.errors import ConfigError
 
-EVERYWHERE = ("log_level", "log_format", "color")
-"""Settings that every command takes as flags."""
-
-CONFIG_VARIABLE = "GITSYNC_CONFIG"
 _PREFIX = "GITSYNC_"
 _NO_SETTINGS = (CONFIG_VARIABLE, "GITSYNC_SECRET_", VARIABLE_PREFIX)  # variables of ours that are no settings
-
-_METAVARS = {
-    SettingForm.LIST: "A,B",
-    SettingForm.COUNT: "N",
-    SettingForm.POSITIVE: "N",
-    SettingForm.SHARE: "SHARE",
-    SettingForm.DURATION: "DURATION",
-    SettingForm.URL: "URL",
-    SettingForm.UUID: "UUID",
-}
-
-
-_REPEATED = frozenset({SettingForm.LIST, SettingForm.VARIABLES})
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,56 +33,6 @@ class SettingText:
     texts: tuple[str, ...]
     place: str
     distance: int
-
-
-def add_flags(parser: argparse.ArgumentParser, names: Iterable[str], outputs: tuple[str, ...]) -> None:
-    """Give a parser the flags of settings; a secret has none. A flag that is not given leaves no trace."""
-    for name in (name for name in (*names, *EVERYWHERE) if SETTINGS[name].form is not SettingForm.SECRET):
-        _add_flag(parser, SETTINGS[name], outputs if name == "output" else SETTINGS[name].choices)
-    parser.add_argument(
-        "--config",
-        metavar="FILE",
-        default=argparse.SUPPRESS,
-        help=f"Settings to read, instead of {FILE_NAME} in the working folder. [{CONFIG_VARIABLE}]",
-    )
-
-
-def _add_flag(parser: argparse.ArgumentParser, setting: Setting, choices: tuple[str, ...]) -> None:
-    text = format_help(setting, choices).replace("%", "%%")
-    listed = choices if setting.form is not SettingForm.LIST else ()
-    metavar = "{" + ",".join(listed) + "}" if listed else setting.metavar or _METAVARS.get(setting.form, "TEXT")
-    if not setting.flag:
-        parser.add_argument(setting.name, nargs="?", default=argparse.SUPPRESS, metavar=metavar, help=text)
-        return
-    shape: dict[str, Any] = {"dest": setting.name, "default": argparse.SUPPRESS, "help": text}
-    if setting.form is SettingForm.SWITCH:
-        shape["action"] = argparse.BooleanOptionalAction
-    else:
-        shape |= {"metavar": metavar, "action": "append" if setting.form in _REPEATED else "store"}
-    if setting.form is SettingForm.FILE_OR_ON:
-        shape |= {"nargs": "?", "const": "true"}
-    parser.add_argument(setting.flag, **shape)
-
-
-def format_help(setting: Setting, choices: tuple[str, ...]) -> str:
-    """The `--help` text of a setting: its description, its default, its variables."""
-    default = choices[0] if setting.name == "output" and choices else show_default(setting)
-    notes = ", ".join(note for note in (default and f"default {default}", *setting.variables) if note)
-    return f"{setting.help} [{notes}]"
-
-
-def show_default(setting: Setting) -> str:
-    """A default as a person would write it; "" if there is none."""
-    if setting.form is SettingForm.DURATION:
-        minutes, seconds = divmod(int(setting.default), 60)
-        return f"{seconds}s" if seconds else f"{minutes}m"
-    if setting.form is SettingForm.SWITCH:
-        return "true" if setting.default else "false"
-    if setting.form in {SettingForm.LIST, SettingForm.UNITS}:
-        return ",".join(setting.default)
-    if setting.form is SettingForm.VARIABLES:
-        return ""
-    return "" if setting.default is None else str(setting.default)
 
 
 def resolve(

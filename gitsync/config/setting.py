@@ -52,6 +52,7 @@ class Setting:
     pattern: str  # that the whole text must match; "" for any
     metavar: str
     flag: str  # "" if there is none
+    short: str  # the flag of one letter; "" if there is none
 
     @property
     def key(self) -> str:
@@ -77,6 +78,7 @@ def declare_setting(  # noqa: PLR0913 - one row of a table
     pattern: str = "",
     metavar: str = "",
     flag: str | None = None,
+    short: str = "",
 ) -> Any:
     """Declare a field of `Config`; `variables` replaces the one made from its name, `flag` the flag.
 
@@ -94,6 +96,7 @@ def declare_setting(  # noqa: PLR0913 - one row of a table
         "pattern": pattern,
         "metavar": metavar,
         "flag": flag,
+        "short": short,
     }
     unset = None if authority is Authority.SOURCE else default
     return field(default=unset, metadata=row, repr=form is not SettingForm.SECRET)

@@ -63,12 +63,32 @@ def test_what_is_refused(line, message, why):
     assert message in str(caught.value), why
 
 
-def test_help_shows_what_the_command_does_and_each_flag_with_default_and_variable(capsys):
+def show_help(capsys, *arguments):
+    """What the command prints for help, its white space joined."""
     with pytest.raises(SystemExit) as end:
-        read_arguments("describe", COMMAND, ["--help"])
-    text = " ".join(capsys.readouterr().out.split())
+        read_arguments("describe", COMMAND, list(arguments))
     assert end.value.code == 0
-    assert "Describe it." in text
-    assert "[default false, GITSYNC_PRUNE]" in text
-    assert "--output {text,json} Format of the output on stdout. [default text, GITSYNC_OUTPUT]" in text
+    return " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("arguments", [["-h"], ["--help"], ["A/b", "--help"]], ids=" ".join)
+def test_help_shows_what_the_command_does_and_the_most_used_flags(arguments, capsys):
+    text = show_help(capsys, *arguments)
+    assert text.startswith("usage: gitsync describe KIND/NAME [SOURCE] [flags] Describe it.")
+    assert "--[no-]prune Delete resources that were removed from git." in text
+    assert "-o, --output FORMAT Format of the output on stdout. One of text, json. [default text]" in text
     assert "--config FILE" in text
+    assert "GITSYNC_OUTPUT" not in text
+    assert "`gitsync describe --help-all` shows 3 more flags, and the variable of each." in text
+
+
+def test_all_flags_are_shown_with_their_variables(capsys):
+    text = show_help(capsys, "--help-all")
+    assert "[GITSYNC_PRUNE]" in text
+    assert "[default text, GITSYNC_OUTPUT]" in text
+    assert "--log-level WORD" in text
+    assert "more flags" not in text
+
+
+def test_flags_of_one_letter_can_be_joined(capsys):
+    assert vars(read_arguments("describe", COMMAND, ["A/b", "-ojson"])) == {"target": "A/b", "output": "json"}

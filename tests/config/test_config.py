@@ -8,7 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gitsync.config.config import SETTINGS
-from gitsync.config.load import add_flags, find_misspelt_variables, resolve, show_default
+from gitsync.config.flags import add_flags, show_default
+from gitsync.config.load import find_misspelt_variables, resolve
 from gitsync.config.setting import Authority, SettingForm
 from gitsync.config.values import parse_value
 from gitsync.errors import ConfigError

@@ -5,7 +5,8 @@ import argparse
 import pytest
 
 from gitsync.config.checks import make_config
-from gitsync.config.load import add_flags, find_misspelt_variables, resolve
+from gitsync.config.flags import add_flags
+from gitsync.config.load import find_misspelt_variables, resolve
 from gitsync.errors import ConfigError
 
 

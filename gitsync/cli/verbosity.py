@@ -1,4 +1,4 @@
-"""`-v`: list each document and file that was skipped, which the report only counts."""
+"""`-v` and `-q`: more output, or none but errors. They are no settings: they only affect output."""
 
 from __future__ import annotations
 
@@ -7,15 +7,23 @@ import sys
 from typing import TYPE_CHECKING
 
 from gitsync.config.config import Config
+from gitsync.config.flags import find_group
+from gitsync.config.help_groups import OUTPUT
 
 if TYPE_CHECKING:
     from gitsync.model.coverage import Coverage
 
 
-def add_verbose(parser: argparse.ArgumentParser, more: str = "") -> None:
-    """Add the flag. It is not a setting: it only affects output. `more` says what else it shows."""
+def add_verbosity(parser: argparse.ArgumentParser, more: str = "") -> None:
+    """Add the flags, of which a command line may have one. `more` says what else -v shows."""
     text = f"List documents that were passed over, rejected or ignored, with file and line{more}."
-    parser.add_argument("-v", "--verbose", action="store_true", help=text)
+    flags = find_group(parser, OUTPUT).add_mutually_exclusive_group()
+    flags.add_argument("-v", "--verbose", action="store_true", help=text)
+    add_quiet(flags, "Print only what failed, and no progress; nothing if all is well.")
+
+
+def add_quiet(flags: argparse._ActionsContainer, text: str) -> None:
+    flags.add_argument("-q", "--quiet", action="store_true", help=text)
 
 
 def list_left_out(options: argparse.Namespace, config: Config, coverage: Coverage) -> None:

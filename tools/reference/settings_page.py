@@ -1,19 +1,16 @@
-"""Write docs/settings.md from the table of settings; `--check` tells whether it is in step.
-
-usage: python tools/build_settings.py [--check]
-"""
+"""docs/settings.md: every setting, in the groups of `--help`."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from itertools import chain
 
 from gitsync.config.config import SETTINGS
-from gitsync.config.load import EVERYWHERE, show_default
+from gitsync.config.flags import EVERYWHERE, show_default
+from gitsync.config.help_groups import HELP_GROUPS, HelpGroup
 from gitsync.config.setting import Setting, SettingForm
 
-PAGE = Path(__file__).parent.parent / "docs" / "settings.md"
+PAGE = "docs/settings.md"
 
 HEAD = """# Settings
 
@@ -50,15 +47,27 @@ Lists are separated by commas, or are lists in the file; a flag may stand severa
 `30m` or `1h30m`. Switches are `true` or `false`; as flags they are `--x` and `--no-x`. Secrets are given by variables
 alone: a command line shows in process lists, and a file ends up in git.
 
+`--help` shows the settings that most people need, and `--help-all` all of them.
+"""
+
+_TABLE = """
+## {title}
+
 | flag | variable | key | class | default | what it does |
 |---|---|---|---|---|---|
 """
 
 
-def page() -> str:
-    """The whole page."""
+def build_settings_page() -> Mapping[str, str]:
+    """The page, by its path."""
     everywhere = ", ".join(f"`{SETTINGS[name].flag}`" for name in EVERYWHERE) + " and `--config`"
-    return HEAD.format(everywhere=everywhere) + "\n".join(map(_row, SETTINGS.values())) + "\n"
+    tables = chain.from_iterable(map(_list_rows, HELP_GROUPS))
+    return {PAGE: HEAD.format(everywhere=everywhere) + "".join(tables)}
+
+
+def _list_rows(group: HelpGroup) -> Iterator[str]:
+    yield _TABLE.format(title=f"{group.title[:1].upper()}{group.title[1:]}")
+    yield from (f"{_row(SETTINGS[name])}\n" for name in (*group.common, *group.advanced))
 
 
 def _row(setting: Setting) -> str:
@@ -74,7 +83,8 @@ def _row(setting: Setting) -> str:
 
 
 def _flag(setting: Setting) -> str:
-    return _code(setting.flag or ("SOURCE" if setting.name == "source" else ""))
+    flags = filter(None, (setting.short, setting.flag or ("SOURCE" if setting.name == "source" else "")))
+    return ", ".join(map(_code, flags))
 
 
 def _variables(setting: Setting) -> Iterator[str]:
@@ -95,17 +105,3 @@ def _help(setting: Setting) -> str:
 
 def _code(text: str) -> str:
     return f"`{text}`" if text else ""
-
-
-def main(arguments: list[str]) -> int:
-    if "--check" in arguments:
-        in_step = PAGE.is_file() and PAGE.read_text(encoding="utf-8") == page()
-        if not in_step:
-            print("docs/settings.md is out of step. Run python tools/build_settings.py.", file=sys.stderr)
-        return 0 if in_step else 1
-    PAGE.write_text(page(), encoding="utf-8")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

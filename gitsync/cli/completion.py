@@ -1,0 +1,34 @@
+"""Print a script that completes command lines of gitsync in a shell: bash, zsh or fish.
+
+Add the line of your shell to its start-up file:
+  bash  ~/.bashrc                    source <(gitsync completion bash)
+  zsh   ~/.zshrc, after compinit     source <(gitsync completion zsh)
+  fish  ~/.config/fish/config.fish   gitsync completion fish | source
+Commands, flags, values, kinds and resources are completed. Resources are those of the status branch, as far as it was
+fetched, and of the YAML files in SOURCE; no request is sent.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from gitsync.config.config import Config
+
+SETTINGS = ()
+OUTPUTS = ()
+
+SHELLS = {"bash": "gitsync.bash", "zsh": "_gitsync", "fish": "gitsync.fish"}
+"""By the name of the shell: the file with its script, as the shell calls it."""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("shell", metavar="SHELL", choices=list(SHELLS), help="bash, zsh or fish.")
+
+
+def run(options: argparse.Namespace, _config: Config) -> int:
+    """Print the script."""
+    from importlib.resources import files
+
+    script = files("gitsync.cli") / "completions" / SHELLS[options.shell]
+    print(script.read_text(encoding="utf-8"), end="")
+    return 0

@@ -1,0 +1,1 @@
+"""The pages that tools/build_reference.py writes."""
