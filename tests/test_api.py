@@ -4,7 +4,7 @@ import pytest
 from world import GROUP, VNET
 
 from gitsync import api
-from gitsync.errors import SourceError
+from gitsync.errors import ConfigError
 from gitsync.model.verdict import Verdict
 
 
@@ -24,5 +24,5 @@ def test_the_two_runs_are_functions(settings):
 
 
 def test_a_refused_run_raises(settings):
-    with pytest.raises(SourceError, match="No resource is called"):
+    with pytest.raises(ConfigError, match="No resource is called"):
         api.plan(**settings, only=("Nothing/here",))

@@ -1,41 +1,39 @@
 """Show everything recorded about one resource, like `kubectl describe`.
 
-Name the resource as Kind/name, or as Kind.group/namespace/name if that is ambiguous. Reads only the status branch or
-folder of SOURCE, and sends no request to Azure.
+Name the resource as Kind/name, or as Kind.group/namespace/name if that is ambiguous. A name may be abbreviated as long
+as it fits one resource only: virtualn/hub, or just hub. Reads only the status branch or folder of SOURCE, and sends no
+request to Azure.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
-from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gitsync.cli.recorded import build_objects, load_state, print_object
+from gitsync.cli.recorded import build_objects, load_state, print_object, select_records
 from gitsync.cli.setting_sets import RECORDED
 from gitsync.config.config import Config
-from gitsync.errors import ConfigError
-from gitsync.model.gvk import Key
-from gitsync.model.record import Record, State
 
-SETTINGS = (*RECORDED, "output")
+if TYPE_CHECKING:
+    from gitsync.model.record import Record
+
+SETTINGS = (*RECORDED, "target_namespaces", "output")
 OUTPUTS = ("text", "json", "yaml")
-
-FORMS = "Kind/name, Kind/namespace/name or Kind.group/namespace/name"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("resource", metavar="KIND/NAME", help=f"The resource: {FORMS}.")
+    parser.add_argument("resource", metavar="KIND/NAME", help="The resource, such as VirtualNetwork/hub.")
 
 
 def run(options: argparse.Namespace, config: Config) -> int:
     """Print the record of the resource."""
     from gitsync.cli.output import find_terminal_width
     from gitsync.logging import neutralize
+    from gitsync.manifests.key_names import find_key
     from gitsync.report.records import describe_record
 
     state = load_state(config)
-    record = state.records[find_record_key(options.resource, state)]
+    record = state.records[find_key(options.resource, [one.key for one in select_records(state, config)])]
     if config.output == "text":
         print(neutralize("\n".join(describe_record(record, revision=state.revision, width=find_terminal_width()))))
     else:
@@ -50,28 +48,3 @@ def add_advice(document: dict[str, Any], record: Record) -> dict[str, Any]:
 
     advice = find_condition_advice(record.condition, record.key)
     return document | {"gitsync": sort_keys(document["gitsync"] | {"advice": advice})} if advice else document
-
-
-def find_record_key(name: str, state: State) -> Key:
-    """Find the key for a name. ConfigError if no key matches, or several; the hint lists them."""
-    keys = sorted(key for key in state.records if matches_key(name, key))
-    if len(keys) == 1:
-        return keys[0]
-    if keys:
-        raise ConfigError(f"{name} matches several resources.", hint=f"Use one of: {', '.join(map(str, keys))}.")
-    near = get_close_matches(name.casefold(), _index_spellings(state.records), n=1)
-    guess = f" Did you mean {_index_spellings(state.records)[near[0]]}?" if near else ""
-    raise ConfigError(f"No record of {name}.{guess}", hint=f"Use {FORMS}; `gitsync status` lists all records.")
-
-
-def matches_key(name: str, key: Key) -> bool:
-    """Whether a name matches a key. The name may omit group and namespace; the kind is compared without case."""
-    kind, *names = name.split("/")
-    if kind.casefold() not in {key.kind.casefold(), f"{key.kind}.{key.group}".casefold()}:
-        return False
-    return names in ([key.name], [key.namespace, key.name])
-
-
-def _index_spellings(keys: Iterable[Key]) -> dict[str, str]:
-    short = {f"{key.kind}/{key.name}".casefold(): f"{key.kind}/{key.name}" for key in keys}
-    return dict(sorted(short.items()))

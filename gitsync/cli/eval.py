@@ -1,9 +1,10 @@
 """Evaluate an expression of an export for one resource of SOURCE.
 
-Name the resource as Kind/name. `self.status` has what the last run recorded: what git sets, the id and the condition.
-With --live, it is what Azure answers to a GET. Secrets are not read: each has the value <secret>. With --jsonl, each
-line is a JSON object with apiVersion, kind, self, secret and expression, and gets a line with what ASO makes of it;
-secrets are shown there as they were given. docs/expressions.md describes expressions.
+Name the resource as Kind/name; a name that is clear may be abbreviated. `self.status` has what the last run recorded:
+what git sets, the id and the condition. With --live, it is what Azure answers to a GET. Secrets are not read: each has
+the value <secret>. With --jsonl, each line is a JSON object with apiVersion, kind, self, secret and expression, and
+gets a line with what ASO makes of it; secrets are shown there as they were given. docs/expressions.md describes
+expressions.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from gitsync.cli.compare import open_lines
-from gitsync.cli.describe import FORMS, matches_key
 from gitsync.cli.recorded import build_objects, load_state
 from gitsync.cli.setting_sets import AZURE, OFFLINE, RECORDED
 from gitsync.config.config import Config
@@ -35,7 +35,7 @@ OUTPUTS = ("text", "json")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("resource", metavar="KIND/NAME", nargs="?", help=f"The resource: {FORMS}.")
+    parser.add_argument("resource", metavar="KIND/NAME", nargs="?", help="The resource, such as VirtualNetwork/hub.")
     parser.add_argument("expression", metavar="EXPRESSION", nargs="?", help="The expression, in CEL.")
     parser.add_argument("--live", action="store_true", help="Read the status from Azure.")
     parser.add_argument("--jsonl", metavar="FILE", help="Answer many: one JSON object per line; - is stdin.")
@@ -96,12 +96,13 @@ def _answer_one(options: argparse.Namespace, config: Config) -> int:
 def _find_prepared(name: str, config: Config, redactions: Redactions) -> tuple[Prepared, Kind]:
     """The resource of a name, with its kind. ConfigError if there is none, or several."""
     from gitsync.cli.offline import read_offline
+    from gitsync.manifests.key_names import find_key
 
     offline = read_offline(config, redactions)
-    found = [one for one in offline.everything if matches_key(name, one.key)]
-    if len(found) != 1:
-        hint = f"Use one of: {', '.join(str(one.key) for one in found)}." if found else f"Use {FORMS}."
-        raise ConfigError(f"{name} matches {'several resources' if found else 'no resource'}.", hint=hint)
+    key = find_key(name, [one.key for one in offline.everything])
+    found = [one for one in offline.everything if one.key == key]
+    if len(found) > 1:
+        raise ConfigError(f"Several manifests declare {key}.", hint="Read one environment: set --path.")
     return found[0], _find_kind(found[0], offline.catalog)
 
 

@@ -11,10 +11,9 @@ from gitsync.arm.clock import SystemClock
 from gitsync.catalog.catalog import Catalog, open_catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
-from gitsync.errors import SourceError
 from gitsync.git.access import GitAccess
 from gitsync.git.source.checkout import Checkout, open_checkout
-from gitsync.manifests.selection import Selection, find_unmatched
+from gitsync.manifests.selection import Selection, spell_out
 from gitsync.model.coverage import Coverage
 from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Problem
@@ -58,7 +57,7 @@ class Offline:
 
 def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bool = False) -> Offline:
     """Read and prepare SOURCE; secrets are masked in problems. `looks_for_values` warns of Secrets and config maps that
-    no source has. SourceError if SOURCE cannot be read, or if --only matches no resource.
+    no source has. SourceError if SOURCE cannot be read, ConfigError if --only matches no resource.
     """
     with _open_source(config) as source:
         settings = find_source_settings(config, source.settings)
@@ -119,7 +118,5 @@ def _mask_problems(problems: Iterable[Problem], redactions: Redactions) -> tuple
 
 
 def _select(everything: tuple[Prepared, ...], config: Config) -> tuple[Prepared, ...]:
-    selection = Selection(only=config.only)
-    if unmatched := find_unmatched((one.key for one in everything), selection):
-        raise SourceError(f"No resource is called {unmatched[0]}.", hint="--only takes Kind/name, or a pattern with *.")
+    selection = spell_out(Selection(only=config.only), (one.key for one in everything))
     return tuple(one for one in everything if selection.has(one.key))

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gitsync.config.config import Config
-from gitsync.errors import ConfigError
-from gitsync.model.record import Record, State
 
 if TYPE_CHECKING:
     from gitsync.git.state.store import StateStore
+    from gitsync.model.record import Record, State
 
 
 def load_state(config: Config) -> State:
@@ -43,11 +42,9 @@ def open_recorded(config: Config) -> Iterator[StateStore]:
 
 def select_records(state: State, config: Config) -> tuple[Record, ...]:
     """The records that --only and --target-namespaces select, sorted. ConfigError if a name of --only matches none."""
-    from gitsync.manifests.selection import Selection, find_unmatched
+    from gitsync.manifests.selection import make_selection, spell_out
 
-    choice = Selection(only=config.only, namespaces=config.target_namespaces)
-    if strange := find_unmatched(state.records, choice):
-        raise ConfigError(f"No record of {strange[0]}.", hint="--only takes Kind/name, or a pattern with * and ?.")
+    choice = spell_out(make_selection(config), state.records)
     return tuple(record for key, record in sorted(state.records.items()) if choice.has(key))
 
 

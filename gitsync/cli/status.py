@@ -1,7 +1,9 @@
 """Show what the last run recorded, like `kubectl get`: one line per resource.
 
-Reads only the status branch or folder of SOURCE, and sends no request to Azure. Exits 0 whatever the condition of the
-resources: only `plan` and `sync` fail because of it. With --sign it signs the records that it shows.
+Name what to show as KIND, or as KIND/NAME; a name may be abbreviated as long as it is clear. An argument that is a
+folder or a URL is SOURCE. Reads only the status branch or folder of SOURCE, and sends no request to Azure. Exits 0
+whatever the condition of the resources: only `plan` and `sync` fail because of it. With --sign it signs the records
+that it shows.
 """
 
 from __future__ import annotations
@@ -9,40 +11,87 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from gitsync.cli.recorded import build_objects, load_state, open_recorded, print_object, select_records
 from gitsync.cli.setting_sets import RECORDED
+from gitsync.cli.verbosity import add_quiet
 from gitsync.config.config import Config
+from gitsync.config.flags import find_group
+from gitsync.config.help_groups import OUTPUT
 from gitsync.errors import ConfigError
-from gitsync.model.record import Record, State, Trust
+
+if TYPE_CHECKING:
+    from gitsync.model.gvk import Key
+    from gitsync.model.record import Record, State
 
 SETTINGS = (*RECORDED, "only", "target_namespaces", "output")
-OUTPUTS = ("text", "json", "yaml")
+OUTPUTS = ("text", "wide", "json", "yaml")
+
+
+class _SplitSource(argparse.Action):
+    """Takes SOURCE out of the names: it is a folder or a URL, and no name of a resource is."""
+
+    def __call__(self, parser: argparse.ArgumentParser, options: argparse.Namespace, values: Any, *_: object) -> None:
+        sources = [text for text in values if _is_source(text)]
+        if len(sources) > 1:
+            parser.error(f"unexpected argument {sources[1]!r}")
+        options.names = [text for text in values if text not in sources]
+        if sources:
+            options.source = sources[0]
+
+
+def _is_source(text: str) -> bool:
+    return ":" in text or text.startswith((".", "/", "~")) or Path(text).is_dir()
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add `--sign`: all other flags are settings."""
+    parser.add_argument(
+        "names", metavar="KIND[/NAME]", nargs="*", action=_SplitSource, help="Show only these resources. Default: all."
+    )
     parser.add_argument(
         "--sign",
         action="store_true",
         help="Sign the records shown with GITSYNC_DIGEST_KEY. Check them first: --prune may delete what they name. "
-        "A record that was changed after it was signed is signed only if --only names it.",
+        "A record that was changed after it was signed is signed only if its name or --only selects it.",
     )
+    add_quiet(find_group(parser, OUTPUT), "List only what is not Ready; print nothing if all is.")
 
 
 def run(options: argparse.Namespace, config: Config) -> int:
-    """Print the records that the settings select, and sign them if that was asked for."""
+    """Print the records that the names and the settings select, and sign them if that was asked for."""
     if options.sign:
-        return _sign(config)
+        return _sign(config, options.names)
     state = load_state(config)
-    records = select_records(state, config)
-    if config.output == "text":
+    records = _select(state, config, options.names)
+    if config.output in {"json", "yaml"}:
+        print_object(_build_list(state, records), config.output)
+    elif options.quiet:
+        _print_table([record for record in records if not _is_ready(record)], config)
+    else:
         _print_text(state, records, config)
         _print_leftovers(state)
-    else:
-        print_object(_build_list(state, records), config.output)
     return 0
+
+
+def _select(state: State, config: Config, names: Sequence[str]) -> tuple[Record, ...]:
+    """The records that the settings select, and of them those that the names select, if there are any."""
+    from gitsync.manifests.key_names import find_key, find_keys_of_kind
+
+    records = select_records(state, config)
+    if not names:
+        return records
+    keys = [record.key for record in records]
+    named: set[Key] = set()
+    for name in names:
+        of_kind = () if "/" in name else find_keys_of_kind(name, keys)
+        named.update(of_kind or [find_key(name, keys)])
+    return tuple(record for record in records if record.key in named)
+
+
+def _is_ready(record: Record) -> bool:
+    return record.condition is not None and record.condition.is_ready
 
 
 def _build_list(state: State, records: Sequence[Record]) -> Mapping[str, Any]:
@@ -54,21 +103,34 @@ def _build_list(state: State, records: Sequence[Record]) -> Mapping[str, Any]:
 
 
 def _print_text(state: State, records: Sequence[Record], config: Config) -> None:
-    from gitsync.cli.output import find_terminal_width, use_colour
-    from gitsync.logging import neutralize
     from gitsync.report.headline import format_plural, shorten_revision
-    from gitsync.report.records import list_records
 
     if not state.records:
         print("No records yet. Run `gitsync sync` first.")
         return
-    print(neutralize("\n".join(list_records(records, width=find_terminal_width(), colour=use_colour(config)))))
-    ready = sum(record.condition is not None and record.condition.is_ready for record in records)
+    _print_table(records, config)
+    ready = sum(map(_is_ready, records))
     at = f" at {shorten_revision(state.revision)}" if state.revision else ""
     print(f"\n{ready} of {format_plural(len(records), 'resource')} Ready{at}.")
     if refused := [record for record in records if record.trust.is_refused]:
         print(f"\n{format_plural(len(refused), 'record')} not trusted:")
         _print_claims(refused)
+
+
+def _print_table(records: Sequence[Record], config: Config) -> None:
+    from gitsync.arm.clock import SystemClock
+    from gitsync.cli.output import find_terminal_width, use_colour
+    from gitsync.logging import neutralize
+    from gitsync.report.records import list_records, list_wide
+
+    width, colour = find_terminal_width(), use_colour(config)
+    if not records:
+        return
+    if config.output == "wide":
+        lines = list_wide(records, SystemClock().now(), width=width, colour=colour)
+    else:
+        lines = list_records(records, width=width, colour=colour)
+    print(neutralize("\n".join(lines)))
 
 
 def _print_leftovers(state: State) -> None:
@@ -92,17 +154,18 @@ def _print_claims(records: Sequence[Record]) -> None:
     print(neutralize("\n".join(list_claims(records, width=find_terminal_width()))))
 
 
-def _sign(config: Config) -> int:
+def _sign(config: Config, names: Sequence[str]) -> int:
     """Show what the selected records claim, and sign those that no run with the key has signed."""
     from gitsync.git.state.store import Update
+    from gitsync.model.record import Trust
     from gitsync.report.headline import format_plural
 
     if config.digest_key is None:
         raise ConfigError("--sign needs a key.", hint="Set GITSYNC_DIGEST_KEY.")
     with open_recorded(config) as store:
         state = store.load()
-        chosen = select_records(state, config)
-        unsigned = [record for record in chosen if _needs_seal(record, config)]
+        chosen = _select(state, config, names)
+        unsigned = [record for record in chosen if _needs_seal(record, is_named=bool(config.only or names))]
         if not unsigned:
             altered = ", or were changed: see `gitsync status`" if any(r.trust.is_refused for r in chosen) else ""
             print(f"All of these records are signed{altered}.")
@@ -116,6 +179,8 @@ def _sign(config: Config) -> int:
     return 0
 
 
-def _needs_seal(record: Record, config: Config) -> bool:
-    """Tell whether to sign a record. One that was changed after it was signed must be named by --only."""
-    return record.trust.is_refused and (record.trust is not Trust.ALTERED or bool(config.only))
+def _needs_seal(record: Record, *, is_named: bool) -> bool:
+    """Tell whether to sign a record. One that was changed after it was signed must be named."""
+    from gitsync.model.record import Trust
+
+    return record.trust.is_refused and (record.trust is not Trust.ALTERED or is_named)

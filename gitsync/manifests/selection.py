@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Final
 
+from gitsync.config.config import Config
+from gitsync.manifests.key_names import find_keys, make_ambiguous_error, make_unknown_error
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
 from gitsync.model.policy import Policy
@@ -17,7 +19,8 @@ from gitsync.model.resource import Prepared
 class Selection:
     """Names of resources and namespaces; empty means all.
 
-    A name is `Kind.group/namespace/name`, `Kind/name`, or a pattern of either with * and ?.
+    A name is `Kind.group/namespace/name`, `Kind/name`, or a pattern of either with * and ?. Other names are spelled out
+    first (`spell_out`).
     """
 
     only: tuple[str, ...] = ()
@@ -31,7 +34,14 @@ class Selection:
         return not self.only or any(fnmatchcase(text, pattern) for pattern in self.only for text in spellings)
 
 
+def make_selection(config: Config) -> Selection:
+    """The selection of the settings."""
+    return Selection(only=config.only, namespaces=config.target_namespaces)
+
+
 EVERYTHING: Final = Selection()
+
+_WILDCARDS: Final = frozenset("*?[")
 
 
 def select_namespaces(manifests: Manifests, namespaces: Collection[str]) -> Manifests:
@@ -57,7 +67,21 @@ def select_prepared(prepared: Sequence[Prepared], selection: Selection) -> tuple
     return (*selected, *(replace(one, policy=Policy.SKIP, depends_on=(), is_watched=True) for one in watched))
 
 
-def find_unmatched(keys: Iterable[Key], selection: Selection) -> tuple[str, ...]:
-    """Return the names of --only that no resource has."""
-    all_keys = list(keys)
-    return tuple(name for name in selection.only if not any(Selection(only=(name,)).has(key) for key in all_keys))
+def spell_out(selection: Selection, keys: Iterable[Key]) -> Selection:
+    """Return the selection with the names of --only in full.
+
+    Raises ConfigError for a name that no resource has, or that is short for several.
+    """
+    selected = [key for key in keys if not selection.namespaces or key.namespace in selection.namespaces]
+    return replace(selection, only=tuple(_spell_name(name, selected) for name in selection.only))
+
+
+def _spell_name(name: str, keys: Sequence[Key]) -> str:
+    if any(map(Selection(only=(name,)).has, keys)):
+        return name  # a name in full, in any number of namespaces, or a pattern
+    found = () if _WILDCARDS.intersection(name) else find_keys(name, keys)
+    if not found:
+        raise make_unknown_error(name, keys, hint="--only takes Kind/name, or a pattern with * and ?.")
+    if len(found) > 1:
+        raise make_ambiguous_error(name, found)
+    return str(found[0])

@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from typing import Any
 
 from gitsync.logging import escape_controls
 from gitsync.model.condition import Condition
 from gitsync.model.record import Claim, Record, WriteStreak
+from gitsync.report.age import format_age
 from gitsync.report.colour import Paint
 from gitsync.report.headline import format_plural
 from gitsync.report.names import has_namespaces, reading_order, shorten_names
@@ -32,6 +34,19 @@ def list_records(records: Sequence[Record], *, width: int | None = None, colour:
     """One line for each record, namespace by namespace, below a header with ASO's columns."""
     paint = Paint(on=colour)
     header, *body = _tabulate(records, _HEADER, lambda record: _list_condition_cells(record.condition), width)
+    return [paint.bold(header), *map(paint.words, body)]
+
+
+def list_wide(records: Sequence[Record], now: datetime, *, width: int | None = None, colour: bool = False) -> list[str]:
+    """The same, with the time since the condition changed and the ARM id."""
+    paint = Paint(on=colour)
+
+    def list_cells(record: Record) -> tuple[str, ...]:
+        *condition, message = _list_condition_cells(record.condition)
+        age = format_age(record.condition.time, now) if record.condition else ""
+        return (*condition, age, escape_controls(record.arm_id), message)
+
+    header, *body = _tabulate(records, (*_HEADER[:-1], "AGE", "AZURE ID", _HEADER[-1]), list_cells, width)
     return [paint.bold(header), *map(paint.words, body)]
 
 

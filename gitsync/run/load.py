@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError
-from gitsync.manifests.selection import Selection
+from gitsync.manifests.selection import Selection, make_selection, spell_out
 from gitsync.manifests.variable_values import References
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
@@ -53,7 +53,7 @@ async def load_run_input(
 ) -> RunInput:
     """Parse, look up credentials, and prepare. `agent` is the run's.
 
-    Raises ConfigError if there is neither a global credential nor any other.
+    Raises ConfigError if there is neither a global credential nor any other, or if --only names no resource.
     """
     references = await _find_references(config, connections, writes=writes)
     manifests = _read_manifests(config, connections, references)
@@ -76,7 +76,8 @@ async def load_run_input(
     prepared = prepare_resources(config, connections.settings, manifests, connections.catalog, credentials.of, today)
     prepared = await add_foreign_objects(prepared, _list_local_sources(lookup))
     prepared = assign_writers(prepared, state.list_own(agent))
-    unused = () if takes_secrets(config) else warn_unused_exports(prepared, Selection(only=config.only))
+    names = spell_out(make_selection(config), [*(one.key for one in prepared), *state.records]).only
+    unused = () if takes_secrets(config) else warn_unused_exports(prepared, Selection(only=names))
     warnings = (*credentials.warnings(manifests.resources, records), *unused)
     manifests = replace(manifests, problems=(*manifests.problems, *warnings))
     return RunInput(

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from gitsync.config.config import Config
 from gitsync.errors import SourceError, UnsafePlanError
-from gitsync.manifests.selection import Selection, find_unmatched, select_prepared
+from gitsync.manifests.selection import make_selection, select_prepared, spell_out
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.plan import Plan, Surroundings
 from gitsync.model.problem import Level, Problem
@@ -28,19 +28,18 @@ from gitsync.run.departures import Reading, find_departures
 from gitsync.run.load import RunInput
 
 
-def make_selection(config: Config) -> Selection:
-    return Selection(only=config.only, namespaces=config.target_namespaces)
+def spell_selection(config: Config, keys: Iterable[Key]) -> Config:
+    """The settings with the names of --only in full. ConfigError for a name that none of the keys has, or several."""
+    return replace(config, only=spell_out(make_selection(config), keys).only)
 
 
 def plan_run(config: Config, connections: Connections, run_input: RunInput, state: State, agent: str) -> Plan:
     """Make one plan of the manifests and records that the settings select. `agent` is the run's.
 
-    Raises SourceError if --only matches nothing, StateError if the records contradict each other.
+    Raises StateError if the records contradict each other.
     """
     selection, manifests = make_selection(config), run_input.manifests
     keys = {one.key for one in run_input.prepared}
-    if unmatched := find_unmatched([*keys, *state.records], selection):
-        raise SourceError(f"No resource is called {unmatched[0]}.", hint="--only takes Kind/name, or a pattern with *.")
     own_records = state.list_own(agent)
     removed = {key: record for key, record in own_records.items() if selection.has(key) and key not in keys}
     remaining = {key: record for key, record in state.records.items() if key in keys}

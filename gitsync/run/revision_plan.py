@@ -15,12 +15,12 @@ from typing import NamedTuple
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
-from gitsync.errors import ConfigError, SourceError
+from gitsync.errors import ConfigError
 from gitsync.git.access import GitAccess
 from gitsync.git.source.checkout import Checkout, open_checkout
 from gitsync.git.source.revisions import RevisionManifests, find_commits_before, read_revision
 from gitsync.git.source.trusted_keys import read_trusted_keys
-from gitsync.manifests.selection import find_unmatched, select_prepared
+from gitsync.manifests.selection import make_selection, select_prepared
 from gitsync.manifests.units import find_place
 from gitsync.model.clock import Clock, format_rfc3339
 from gitsync.model.export import Holder
@@ -43,7 +43,7 @@ from gitsync.request.placeholders import Secrets
 from gitsync.run.connections import PLACEHOLDER_SUBSCRIPTION
 from gitsync.run.environments import drop_units, read_unambiguous
 from gitsync.run.known_ids import ForeignRecords, add_foreign_ids, read_known_from
-from gitsync.run.plan import list_problems, make_selection, refuse_invalid
+from gitsync.run.plan import list_problems, refuse_invalid, spell_selection
 from gitsync.run.prepare import coverage_of, prepare_resources, read_declared_manifests, redact_manifests
 from gitsync.run.run_log import log_end, log_start
 from gitsync.run.target import name_source
@@ -70,6 +70,8 @@ def plan_revisions(config: Config, clock: Clock, redactions: Redactions) -> Repo
     new, manifests = _read_revised(reader, after, config.to_revision or "")
     target = _find_target(config, after)
     log_start("plan", target)
+    config = spell_selection(config, (one.key for revised in (old, new) for one in revised.prepared))
+    reader = reader._replace(config=config)
     removed = _find_departures(config, before.commit, old, new)
     plan = _make_plan(reader, old, new, (*after.problems, *manifests.problems), manifests, removed)
     refuse_invalid(config, plan)
@@ -227,11 +229,9 @@ def _make_plan(
     manifests: Manifests,
     removed: Mapping[Key, Departure],
 ) -> Plan:
-    """The plan of a run after one that applied the old revision. Raises SourceError if --only matches nothing."""
+    """The plan of a run after one that applied the old revision."""
     selection, records = make_selection(reader.config), make_records(old)
     keys = {one.key for one in new.prepared}
-    if unmatched := find_unmatched([*keys, *records], selection):
-        raise SourceError(f"No resource is called {unmatched[0]}.", hint="--only takes Kind/name, or a pattern with *.")
     selected = {key: record for key, record in records.items() if key in keys or selection.has(key)}
     around = Surroundings(others=new.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere)
     plan = make_plan(select_prepared(new.prepared, selection), selected, problems, removed, around=around)

@@ -92,7 +92,7 @@ def test_what_azure_does_not_have_is_told(repository, capsys, tmp_path):
     [
         (["Redis/sessions", "self.nope"], 1, "undefined field 'nope'"),
         (["Redis/sessions", "self.spec.zones[0]"], 1, "index out of bounds"),
-        (["Redis/other", "self.spec"], 2, "matches no resource"),
+        (["Redis/other", "self.spec"], 2, "No resource is called Redis/other."),
         (["Redis/sessions"], 2, "needs a resource and an expression"),
         (["Redis/sessions", "1", "--jsonl", "-"], 2, "--jsonl takes no resource"),
         (["--jsonl", "none.jsonl"], 2, "cannot be read"),

@@ -1,6 +1,7 @@
 """`gitsync status` and `gitsync describe`, over a folder and over a branch that a store wrote."""
 
 import json
+import re
 import subprocess
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -10,8 +11,7 @@ import pytest
 import yaml
 from command_line import gitsync
 
-from gitsync.cli.describe import add_advice, find_record_key
-from gitsync.errors import ConfigError
+from gitsync.cli.describe import add_advice
 from gitsync.git.source.checkout import open_checkout
 from gitsync.git.state.folder import StatusFolder
 from gitsync.git.state.store import Update
@@ -19,7 +19,7 @@ from gitsync.git.state.stores import open_store
 from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.export import Address, Holder, Leftover, Owner
 from gitsync.model.gvk import Key
-from gitsync.model.record import Claim, Record, State
+from gitsync.model.record import Claim, Record
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
 HUB = Key("network.azure.com", "VirtualNetwork", "default", "hub")
@@ -137,7 +137,7 @@ def test_nothing_recorded_is_no_mistake(tmp_path):
 def test_a_name_that_nothing_has_is_refused(folder):
     ended = gitsync("status", "--only", "VirtualNetwork/hbu", folder=folder)
     assert ended.code == 2
-    assert "No record of VirtualNetwork/hbu." in ended.err
+    assert "No resource is called VirtualNetwork/hbu. Did you mean VirtualNetwork/hub?" in ended.err
 
 
 def test_a_folder_that_is_no_status_is_refused(tmp_path):
@@ -180,33 +180,62 @@ def test_describe_of_an_ambiguous_name_lists_what_is_meant(folder):
     assert str(TWIN) in ended.err
 
 
-NAMES = [
-    ("VirtualNetwork/hub", HUB, "short"),
-    ("virtualnetwork/hub", HUB, "kinds compare without case"),
-    ("VirtualNetwork.network.azure.com/hub", HUB, "with the group"),
-    ("ResourceGroup/other/core", TWIN, "with the namespace"),
-    (str(CORE), CORE, "in full"),
+SHOWN = [
+    (["VirtualNetwork"], {"VirtualNetwork/hub"}, "a kind"),
+    (["resourcegroups"], {"ResourceGroup/core"}, "a plural kind without case"),
+    (["virt"], {"VirtualNetwork/hub"}, "the beginning of a kind"),
+    (["VirtualNetwork/hub"], {"VirtualNetwork/hub"}, "a resource"),
+    (["hub"], {"VirtualNetwork/hub"}, "a name alone"),
+    (["virt/h"], {"VirtualNetwork/hub"}, "abbreviated"),
+    (["ResourceGroup", "hub"], {"VirtualNetwork/hub", "ResourceGroup/core"}, "several"),
+    (["resource/core", "-n", "other"], {"ResourceGroup/core"}, "in a namespace"),
+    (["-q"], {"VirtualNetwork/hub"}, "what is not Ready"),
+    (["ResourceGroup", "-q"], set(), "nothing, if all is Ready"),
 ]
 
 
-@pytest.mark.parametrize(("name", "key", "why"), NAMES, ids=[n[-1] for n in NAMES])
-def test_what_a_name_means(name, key, why):
-    assert find_record_key(name, State(RECORDS)) == key, why
+@pytest.mark.parametrize(("arguments", "expected", "why"), SHOWN, ids=[row[-1] for row in SHOWN])
+def test_status_shows_what_is_named(folder, arguments, expected, why):
+    ended = gitsync("status", *arguments, folder=folder)
+    assert (ended.code, ended.err) == (0, ""), why
+    assert {word for word in ended.out.split() if "/" in word} == expected, why
 
 
-WRONG = [
-    ("VirtualNetwork/hbu", "Did you mean VirtualNetwork/hub?", "a slip"),
-    ("hub", "No record of hub.", "a name without a kind"),
-    ("VirtualNetwork/HUB", "Did you mean VirtualNetwork/hub?", "names have their case"),
-    ("ResourceGroup/core", "matches several resources", "two namespaces"),
+REFUSED = [
+    (["VirtualNetwrok"], "No resource is called VirtualNetwrok. Did you mean VirtualNetwork?", "a slip"),
+    (["hbu"], "No resource is called hbu. Did you mean hub?", "a slip in a name"),
+    (["core"], "core matches several resources. Use one of: ResourceGroup.resources.azure.com/default/core, ", "two"),
+    (["Redis"], "No resource is called Redis.", "nothing of that kind"),
+    ([".", "."], "Unexpected argument '.'.", "SOURCE is one"),
+    (["--only", "resource/core"], "resource/core matches several resources.", "--only may be short, and must be clear"),
 ]
 
 
-@pytest.mark.parametrize(("name", "message", "why"), WRONG, ids=[w[-1] for w in WRONG])
-def test_what_means_nothing_or_too_much_is_told(name, message, why):
-    with pytest.raises(ConfigError) as caught:
-        find_record_key(name, State(RECORDS))
-    assert message in str(caught.value), why
+@pytest.mark.parametrize(("arguments", "message", "why"), REFUSED, ids=[row[-1] for row in REFUSED])
+def test_a_name_that_is_not_clear_is_refused(folder, arguments, message, why):
+    ended = gitsync("status", *arguments, folder=folder)
+    assert (ended.code, ended.out) == (2, ""), why
+    assert message in " ".join(ended.err.split()), why
+
+
+def test_a_folder_among_the_names_is_the_source(folder):
+    inside = gitsync("status", "VirtualNetwork", folder=folder).out
+    assert inside == gitsync("status", str(folder), "VirtualNetwork", folder=Path("/")).out
+    assert inside == gitsync("status", "VirtualNetwork", folder.name, folder=folder.parent).out
+
+
+def test_a_wide_status_has_ages_and_ids(folder):
+    header, row, *_ = gitsync("status", "VirtualNetwork", "-o", "wide", folder=folder).out.splitlines()
+    assert header.split() == ["NAME", "READY", "SEVERITY", "REASON", "AGE", "AZURE", "ID", "MESSAGE"]
+    cells = row.split()
+    assert cells[:4] == ["VirtualNetwork/hub", "False", "Error", "InvalidPrefix"]
+    assert re.fullmatch(r"(\d+[smhdy])+", cells[4])
+    assert cells[5:] == [RECORDS[HUB].arm_id, "No."]
+
+
+def test_describe_takes_a_short_name(folder):
+    assert "Claim:              created" in gitsync("describe", "hub", folder=folder).out
+    assert "Namespace:          other" in gitsync("describe", "core", "-n", "other", folder=folder).out
 
 
 KEY = "0123456789abcdef0123456789abcdef"

@@ -274,7 +274,7 @@ def test_paths_that_are_left_alone_do_not_differ(world):
 def test_only_what_is_asked_for_is_told(world):
     world.says(**ALL).says(group=GROUP.replace("westeurope", "northeurope"))
     assert list(verdicts(rehearse(world, only=("VirtualNetwork/*",)))) == ["VirtualNetwork/hub"]
-    with pytest.raises(SourceError, match="No resource is called Vault/kv"):
+    with pytest.raises(ConfigError, match="No resource is called Vault/kv"):
         rehearse(world, only=("Vault/kv",))
 
 
