@@ -11,6 +11,7 @@ from helm_at_hand import REASON as NO_HELM
 from hypothesis import HealthCheck, settings
 from hypothesis_profile import choose_profile
 from recordings import REASON
+from shells import REASON as NO_SHELL
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.model.gvk import GVK
@@ -59,11 +60,12 @@ def catalog_kind(catalog):
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Count the tests that had no recordings, or no helm."""
+    """Count the tests that had no recordings, no helm, or no shell."""
     skipped = terminalreporter.stats.get("skipped", [])
     for reason, need in (
         (REASON, "recordings that are not beside this checkout"),
         (NO_HELM, "helm on the search path"),
+        (NO_SHELL, "bash, zsh or fish on the search path"),
     ):
         count = sum(reason in str(report.longrepr) for report in skipped)
         if count:

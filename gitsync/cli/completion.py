@@ -29,6 +29,6 @@ def run(options: argparse.Namespace, _config: Config) -> int:
     """Print the script."""
     from importlib.resources import files
 
-    script = files("gitsync.cli") / "completions" / SHELLS[options.shell]
+    script = files("gitsync.cli.shell") / SHELLS[options.shell]
     print(script.read_text(encoding="utf-8"), end="")
     return 0

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 USAGE_ERROR = 2
 
 _VERSION = frozenset({"-V", "--version"})
+COMPLETE = "__complete"
+"""What the scripts of the shells call; no command for people."""
+
 _SHOWN = _VERSION | {"-h", "--help", "help"}
 
 
@@ -110,6 +113,8 @@ def run(argv: list[str] | None = None) -> int:
     if not arguments or arguments[0] in _SHOWN:
         return run_guarded(lambda: _show(arguments), mask=str)
 
+    if arguments[0] == COMPLETE:
+        return run_guarded(lambda: _complete(arguments[1:]), mask=str)
     collect_seldom()
     opened: list[Redactions] = []  # once the command line is read: no secret is known before
 
@@ -178,6 +183,12 @@ def load_command(name: str) -> Command:
 
         raise make_unknown_command(name, COMMANDS)
     return cast("Command", import_module(COMMANDS[name].module))
+
+
+def _complete(arguments: list[str]) -> int:
+    from gitsync.cli.shell.answers import answer
+
+    return answer(arguments)
 
 
 def _run_command(name: str, arguments: list[str], opened: list[Redactions]) -> int:

@@ -32,7 +32,9 @@ class Config:
 
     # what is read
     source: str = declare_setting(".", "A folder, or the URL of a git repository.", metavar="SOURCE", flag="")
-    ref: str | None = declare_setting(None, "Branch, tag or commit to read. Default: the default branch.")
+    ref: str | None = declare_setting(
+        None, "Branch, tag or commit to read. Default: the default branch.", metavar="REV"
+    )
     from_revision: str | None = declare_setting(
         None,
         "Plan without reading Azure: compare with this revision (a branch, tag or commit, or one like main~2).",
@@ -62,6 +64,7 @@ class Config:
         "Only resources of these namespaces. Default: all.",
         form=SettingForm.LIST,
         variables=("AZURE_TARGET_NAMESPACES",),
+        metavar="NAMESPACE",
         short="-n",
     )
     allow_dirty: bool = declare_setting(False, "Allow sync from a dirty working tree.", form=SettingForm.SWITCH)

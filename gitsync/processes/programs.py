@@ -7,7 +7,6 @@ in a process group of its own, and never longer than its limits; what it started
 
 from __future__ import annotations
 
-import asyncio
 import os
 import re
 import resource
@@ -137,6 +136,8 @@ def run(call: ProgramCall) -> Ended:
 
 async def run_beside(call: ProgramCall) -> Ended:
     """The same, without blocking the event loop."""
+    import asyncio  # noqa: PLC0415 - it takes 30 ms, and most programs are run without a loop
+
     process = await asyncio.create_subprocess_exec(
         *call.command,
         cwd=call.folder,

@@ -3,7 +3,7 @@
 function __gitsync_complete
     set --local words (commandline --tokenize --cut-at-cursor --current-process)
     set --local piece (commandline --current-token --cut-at-cursor)
-    for line in (command gitsync __complete fish $words[2..] "$piece" 2>/dev/null)
+    for line in (command gitsync __complete fish $words[2..] "$piece" </dev/null 2>/dev/null)
         switch $line
             case :files
                 __fish_complete_path "$piece"

@@ -1,0 +1,200 @@
+"""The candidates for a word of a command line: commands, flags, and values of settings, kinds and resources."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from gitsync.cli.command import Command
+from gitsync.cli.main import COMMANDS, load_command
+from gitsync.cli.shell.command_line import Slot, find_slot
+from gitsync.config.config import SETTINGS
+from gitsync.config.flags import list_choices
+from gitsync.config.help_groups import is_advanced
+from gitsync.config.setting import SettingForm
+from gitsync.errors import GitsyncError
+
+if TYPE_CHECKING:
+    from gitsync.config.config import Config
+    from gitsync.model.gvk import Key
+
+FILES = ":files"
+FOLDERS = ":folders"
+"""Instead of candidates: the shell completes paths by itself."""
+
+_MOST_NAMES = 100  # with more resources, their kinds come first
+
+
+class Candidate(NamedTuple):
+    """A word, and what it means ("" if it speaks for itself)."""
+
+    word: str
+    about: str = ""
+
+
+class _Wanted(NamedTuple):
+    """What the values of a slot depend on."""
+
+    command: Command
+    slot: Slot
+
+
+def list_candidates(words: list[str], last: str) -> Iterator[Candidate]:
+    """What `last` may become, after the words behind the name of the program."""
+    if not words or words == ["help"]:
+        shown = [Candidate(name, entry.summary) for name, entry in COMMANDS.items()]
+        extra = [Candidate("--help", "Show the commands."), Candidate("--version", "Show the version.")]
+        yield from _filter(last, extra if last.startswith("-") else shown)
+        return
+    if words[0] not in COMMANDS:
+        return
+    from gitsync.cli.usage import CommandParser
+
+    command = load_command(words[0])
+    parser = CommandParser(words[0], command)
+    slot = find_slot(parser, words[1:], last)
+    if slot.action is None:
+        yield from _list_flags(parser, slot) if last.startswith("-") else ()
+    else:
+        yield from _list_values(_Wanted(command, slot))
+
+
+def _list_flags(parser: argparse.ArgumentParser, slot: Slot) -> Iterator[Candidate]:
+    """The flags that begin like the word. With dashes alone: those that --help shows."""
+    for action in parser._actions:  # noqa: SLF001 - no public way
+        is_again = isinstance(action, argparse._AppendAction)  # noqa: SLF001 - no public way
+        if slot.flags.intersection(action.option_strings) and not is_again:
+            continue
+        if slot.text in {"-", "--"} and is_advanced(action.dest):
+            continue
+        about = str(action.help or "").replace("%%", "%").partition(". ")[0].rstrip(".")
+        flags = (flag for flag in action.option_strings if not flag.startswith("--no-") or slot.text.startswith("--no"))
+        yield from _filter(slot.text, (Candidate(flag, about) for flag in flags if flag.startswith("--")))
+
+
+def _list_values(wanted: _Wanted) -> Iterator[Candidate]:
+    """The values of a flag or argument; each with what precedes it in its word."""
+    slot = wanted.slot
+    if slot.action is None:
+        return
+    setting = SETTINGS.get(slot.action.dest)
+    choices = list_choices(setting, wanted.command.OUTPUTS) if setting else tuple(slot.action.choices or ())
+    find = (lambda _: map(Candidate, choices)) if choices else _FINDERS.get(str(slot.action.metavar))
+    if find is None:
+        return
+    is_list = setting is not None and setting.form is SettingForm.LIST
+    before, comma, text = slot.text.rpartition(",") if is_list else ("", "", slot.text)
+    chosen = set(before.split(","))
+    for word, about in find(wanted):
+        if word in {FILES, FOLDERS}:
+            yield Candidate(word)
+        elif word.casefold().startswith(text.casefold()) and word not in chosen:
+            yield Candidate(f"{slot.before}{before}{comma}{word}", about)
+
+
+def _filter(text: str, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
+    return (candidate for candidate in candidates if candidate.word.startswith(text))
+
+
+def _resolve(wanted: _Wanted) -> Config:
+    """The settings of the command line so far. GitsyncError if they are wrong."""
+    from gitsync.config.load import resolve
+
+    names = {"source", "path", "status_dir", "status_branch", "namespace", "config"}
+    given = {name: value for name, value in wanted.slot.given.items() if name in names}
+    if folders := [name for name in wanted.slot.given.get("names", []) if Path(name).is_dir()]:
+        given["source"] = folders[0]
+    return resolve(argparse.Namespace(**given), os.environ, Path.cwd(), wanted.command.OUTPUTS, asks_azure=False)
+
+
+def _list_keys(wanted: _Wanted) -> tuple[Key, ...]:
+    """The resources of SOURCE: those of its status, and of its files if the command reads them."""
+    from gitsync.cli.shell.resource_names import list_declared, list_recorded
+
+    try:
+        config = _resolve(wanted)
+    except GitsyncError:
+        return ()
+    declared = list_declared(config) if "path" in wanted.command.SETTINGS else ()
+    return tuple(sorted({*list_recorded(config), *declared}))
+
+
+def _find_resources(wanted: _Wanted) -> Iterator[Candidate]:
+    """Resources by the shortest name that is clear; their kinds first, if there are many."""
+    keys = _list_keys(wanted)
+    if len(keys) > _MOST_NAMES and "/" not in wanted.slot.text:
+        yield from (Candidate(f"{kind}/", _count(count)) for kind, count in _count_kinds(keys).items())
+        return
+    times = Counter((key.kind, key.name) for key in keys)
+    for key in keys:
+        is_clear = times[key.kind, key.name] == 1
+        yield Candidate(f"{key.kind}/{key.name}" if is_clear else str(key), key.namespace)
+
+
+def _find_kinds_and_resources(wanted: _Wanted) -> Iterator[Candidate]:
+    keys = _list_keys(wanted)
+    if "/" in wanted.slot.text:
+        yield from _find_resources(wanted)
+    else:
+        yield from (Candidate(kind, _count(count)) for kind, count in _count_kinds(keys).items())
+        yield from (candidate for candidate in _find_resources(wanted) if not candidate.word.endswith("/"))
+    yield Candidate(FOLDERS)
+
+
+def _count(number: int) -> str:
+    return f"{number} resource{'' if number == 1 else 's'}"
+
+
+def _count_kinds(keys: Iterable[Key]) -> dict[str, int]:
+    return dict(sorted(Counter(key.kind for key in keys).items()))
+
+
+def _find_namespaces(wanted: _Wanted) -> Iterator[Candidate]:
+    return map(Candidate, sorted({key.namespace for key in _list_keys(wanted)}))
+
+
+def _find_revisions(wanted: _Wanted) -> Iterator[Candidate]:
+    from gitsync.cli.shell.resource_names import list_refs
+
+    try:
+        return map(Candidate, list_refs(_resolve(wanted)))
+    except GitsyncError:
+        return iter(())
+
+
+def _find_kinds(_: _Wanted) -> Iterator[Candidate]:
+    """The kinds of the catalog, with the group where several have one."""
+    from gitsync.catalog.catalog import open_catalog
+
+    catalog = open_catalog()
+    homes = [(group, kind) for group in catalog.groups() for kind in catalog.kinds(group)]
+    times = Counter(kind for _, kind in homes)
+    return (Candidate(kind if times[kind] == 1 else f"{kind}.{group}", group) for group, kind in sorted(homes))
+
+
+def _offer(word: str) -> Callable[[_Wanted], Iterator[Candidate]]:
+    return lambda _: iter([Candidate(word)])
+
+
+_FINDERS: Mapping[str, Callable[[_Wanted], Iterator[Candidate]]] = {
+    "FILE": _offer(FILES),
+    "DESIRED": _offer(FILES),
+    "LIVE": _offer(FILES),
+    "FOLDER": _offer(FOLDERS),
+    "DIR": _offer(FOLDERS),
+    "SOURCE": _offer(FOLDERS),
+    "REPOSITORY[#BRANCH]": _offer(FOLDERS),
+    "KIND": _find_kinds,
+    "TYPE": _find_kinds,
+    "KIND/NAME": _find_resources,
+    "KEY-OR-GLOB": _find_resources,
+    "KIND[/NAME]": _find_kinds_and_resources,
+    "NAMESPACE": _find_namespaces,
+    "REV": _find_revisions,
+    "BRANCH": _find_revisions,
+}
+"""By how help calls a value: what finds its candidates."""

@@ -1,0 +1,118 @@
+"""Resources to complete: those of the recorded status, and those that the files of a folder seem to declare.
+
+This must be fast, so nothing is read as a run reads it: a record is known by its path, a manifest by a few lines. More
+may be offered than a run would have. No server is asked: of a status branch, what was fetched last is read.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+from gitsync.config.config import Config
+from gitsync.errors import GitsyncError
+from gitsync.model.gvk import Key
+
+_MOST_FILES = 2_000
+_MOST_BYTES = 200_000  # of a file
+_SECONDS = 2.0  # for each git command
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+"""What a shell takes as it is: names come from files that others write, and end on a command line."""
+
+_DOCUMENT = re.compile(r"^---.*$", flags=re.MULTILINE)
+_GROUP = re.compile(r"""^apiVersion:\s*["']?([a-z0-9.-]+\.azure\.com)/""", flags=re.MULTILINE)
+_KIND = re.compile(r"""^kind:\s*["']?(\w+)""", flags=re.MULTILINE)
+_METADATA = re.compile(r"^metadata:((?:.*\n?)(?:[ \t]+.*\n?)*)", flags=re.MULTILINE)
+_MEMBER = r"""(?:^\s+|[{{,]\s*){}:\s*["']?([\w.-]+)"""
+_NAME = re.compile(_MEMBER.format("name"), flags=re.MULTILINE)
+_NAMESPACE = re.compile(_MEMBER.format("namespace"), flags=re.MULTILINE)
+
+
+def list_recorded(config: Config) -> Iterator[Key]:
+    """The keys of the status of SOURCE, if it is a folder on this machine. Nothing, if it cannot be read."""
+    folder = Path(config.source)
+    if not folder.is_dir():
+        return
+    paths = _list_files(Path(config.status_dir)) if config.status_dir else _list_branch(folder, config.status_branch)
+    yield from filter(None, map(_parse_path, paths or _list_files(folder / ".gitsync")))
+
+
+def list_declared(config: Config) -> Iterator[Key]:
+    """The keys of what looks like a manifest in the YAML files of SOURCE, if it is a folder on this machine."""
+    top = Path(config.source) / config.path
+    files = (path for path in _walk(top) if path.endswith((".yaml", ".yml")))
+    for _, path in zip(range(_MOST_FILES), files, strict=False):
+        try:
+            with Path(path).open(encoding="utf-8", errors="replace") as file:
+                text = file.read(_MOST_BYTES)
+        except OSError:
+            continue
+        if ".azure.com/" in text:
+            for document in _DOCUMENT.split(text):
+                yield from _find_key(document, config.namespace or "default")
+
+
+def list_refs(config: Config) -> list[str]:
+    """The branches and tags of the repository around SOURCE."""
+    folder = Path(config.source)
+    if not folder.is_dir():
+        return []
+    output = _run_git(folder, "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags")
+    return [name for name in output if all(map(_PLAIN.fullmatch, name.split("/")))]
+
+
+def _find_key(document: str, namespace: str) -> Iterator[Key]:
+    group, kind, metadata = _GROUP.search(document), _KIND.search(document), _METADATA.search(document)
+    name = metadata and _NAME.search(metadata[1])
+    if group and kind and metadata and name:
+        own = _NAMESPACE.search(metadata[1])
+        key = Key(group[1], kind[1], own[1] if own else namespace, name[1])
+        yield from [key] if all(map(_PLAIN.fullmatch, key)) else ()
+
+
+def _list_branch(folder: Path, branch: str | None) -> list[str]:
+    """The paths on the status branch, as it was fetched last or is in the repository itself."""
+    name = branch or "gitsync/status"
+    refs = _run_git(folder, "for-each-ref", "--format=%(refname)", f"refs/remotes/*/{name}", f"refs/heads/{name}")
+    ref = next((ref for ref in sorted(refs, reverse=True) if ref.endswith(f"/{name}")), None)
+    return _run_git(folder, "ls-tree", "-r", "-z", "--name-only", "--full-tree", ref) if ref else []
+
+
+def _run_git(folder: Path, *arguments: str) -> list[str]:
+    """The lines that git prints in the repository around a folder; none if it fails."""
+    from gitsync.git.access import GitAccess
+    from gitsync.git.source.worktree import find_work_tree
+
+    try:
+        tree = find_work_tree(folder, GitAccess(timeout=_SECONDS))
+        if tree is None:
+            return []
+        with tree:
+            output = tree.repository.run(*arguments).decode("utf-8", "replace")
+    except GitsyncError:
+        return []
+    return output.split("\0") if "-z" in arguments else output.splitlines()
+
+
+def _list_files(folder: Path) -> list[str]:
+    return [os.path.relpath(path, folder) for path in _walk(folder)]
+
+
+def _walk(top: Path) -> Iterator[str]:
+    """The files below a folder, in order, without those of hidden folders."""
+    for folder, folders, files in os.walk(top):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from (os.path.join(folder, name) for name in sorted(files))  # noqa: PTH118 - a Path for each takes long
+
+
+def _parse_path(path: str) -> Key | None:
+    """The key of a record's path; None for other files, and for names that a shell would not take as they are."""
+    parts = path.removesuffix(".yaml").split("/")
+    names = [unquote(part) for part in parts]
+    if len(parts) != len(Key._fields) or not path.endswith(".yaml") or not all(map(_PLAIN.fullmatch, names)):
+        return None
+    namespace, group, kind, name = names
+    return Key(group, kind, namespace, name)
