@@ -204,12 +204,12 @@ def _run_command(name: str, arguments: list[str], opened: list[Redactions]) -> i
     opened.append(redactions)
     asks_azure = "credential" in command.SETTINGS
     config = resolve(options, os.environ, Path.cwd(), command.OUTPUTS, asks_azure=asks_azure)
-    _start_logs(config, redactions)
+    _start_logs(config, redactions, quiet=getattr(options, "quiet", False))
     options.redactions = redactions
     return command.run(options, config)
 
 
-def _start_logs(config: Config, redactions: Redactions) -> None:
+def _start_logs(config: Config, redactions: Redactions, *, quiet: bool) -> None:
     from loguru import logger
 
     from gitsync.config.load import find_misspelt_variables
@@ -220,7 +220,8 @@ def _start_logs(config: Config, redactions: Redactions) -> None:
     is_terminal = sys.stderr.isatty()
     form = config.log_format if config.log_format != "auto" else "text" if is_terminal else "json"
     colour = config.color == "always" or (config.color == "auto" and is_terminal)
-    level = config.log_level if config.log_level != "auto" else "warning" if is_terminal else "info"
+    usual_level = "error" if quiet else "warning" if is_terminal else "info"
+    level = config.log_level if config.log_level != "auto" else usual_level
     set_up(level=level, form=form, colour=colour, mask=redactions.mask)
     for sentence in find_misspelt_variables(os.environ):
         logger.warning(sentence)

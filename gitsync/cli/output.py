@@ -8,7 +8,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Collection, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TextIO
 
@@ -18,9 +18,13 @@ from gitsync.logging import neutralize
 from gitsync.model.report import Report
 from gitsync.report import json, markdown, pipelines, text
 from gitsync.report.progress import Tally, print_progress
+from gitsync.status.exit_code import DRIFT, FINE, PENDING
 
 REPORT_OUTPUTS = ("text", "json", "markdown", "html", "junit", "sarif")
 """The choices of --output for a command that prints a report."""
+
+_WELL = frozenset({FINE, PENDING, DRIFT})
+"""Exit codes of a run in which nothing failed."""
 
 _EVERY = 30.0  # seconds between two lines of progress
 
@@ -53,10 +57,16 @@ _FORMS: Mapping[str, tuple[str, Callable[[Report], str]]] = {
 """By the value of --output: the name of the file, and the function that renders it."""
 
 
-def tell(report: Report, config: Config, variables: Mapping[str, str], *, verbose: bool = False) -> None:
-    """Write the report of a run to every place that the settings and the pipeline require, as `publish` does."""
+def tell(
+    report: Report, config: Config, variables: Mapping[str, str], *, verbose: bool = False, quiet: bool = False
+) -> None:
+    """Write the report of a run to every place that the settings and the pipeline require, as `publish` does. A quiet
+    one is printed as text only if something failed, or if the run was interrupted.
+    """
 
     def render_text(report: Report) -> str:
+        if quiet and report.exit_code in _WELL and not report.interrupted:
+            return ""
         return text.render(report, width=find_terminal_width(), colour=use_colour(config), verbose=verbose)
 
     publish(report, config, variables, {"text": render_text})
@@ -125,11 +135,15 @@ def write_report(report: Report, folder: str, files: Mapping[str, Callable[[Repo
         ) from error
 
 
-def show_progress() -> AbstractContextManager[Tally]:
-    """Show progress on stderr while the context lasts: live on a terminal, else a log line every 30 seconds."""
+def show_progress(*, quiet: bool = False) -> AbstractContextManager[Tally]:
+    """Show progress on stderr while the context lasts: live on a terminal, else a log line every 30 seconds. A quiet
+    one only counts.
+    """
     from loguru import logger
 
     tally = Tally(time.monotonic)
+    if quiet:
+        return nullcontext(tally)
     if sys.stderr.isatty():
         from gitsync.report.live import show_live
 

@@ -28,7 +28,8 @@ def execute_run(options: argparse.Namespace, config: Config, *, writes: bool) ->
     redactions: Redactions = options.redactions
     interruption, stop = Interruption(), asyncio.Event()
     try:
-        with asyncio.Runner() as runner, interruption.heard(runner.get_loop()), show_progress() as progress:
+        display = show_progress(quiet=options.quiet)
+        with asyncio.Runner() as runner, interruption.heard(runner.get_loop()), display as progress:
             begins = Begins(progress, interruption, stop)
             run = execute(
                 config,
@@ -54,7 +55,7 @@ def _hand_out(options: argparse.Namespace, report: Report, config: Config) -> No
         if config.plan_out and report.review and not report.interrupted:
             write_plan(Path(config.plan_out), report.review)
     finally:
-        tell(report, config, os.environ, verbose=options.verbose)
+        tell(report, config, os.environ, verbose=options.verbose, quiet=options.quiet)
         list_left_out(options, config, report.coverage)
 
 
@@ -65,6 +66,6 @@ def execute_revision_plan(options: argparse.Namespace, config: Config) -> int:
 
     redactions: Redactions = options.redactions
     report = rehearsal.plan_revisions(config, SystemClock(), redactions)
-    tell(report, config, os.environ, verbose=options.verbose)
+    tell(report, config, os.environ, verbose=options.verbose, quiet=options.quiet)
     list_left_out(options, config, report.coverage)
     return report.exit_code

@@ -43,7 +43,7 @@ def run(options: argparse.Namespace, config: Config) -> int:
     code = 1 if offline.has_errors or (config.strict and offline.problems) else 0
     report = _make_report(offline, code, format_rfc3339(started), format_rfc3339(clock.now()))
     forms = {
-        "text": lambda _: "\n".join((*_format_lines(offline, config), "")),
+        "text": lambda _: "" if options.quiet and not code else "\n".join((*_format_lines(offline, config), "")),
         "json": lambda _: json.dumps(_build_document(offline), indent=2) + "\n",
     }
     publish(report, config, os.environ, forms, files=OUTPUTS)

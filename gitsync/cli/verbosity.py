@@ -19,7 +19,7 @@ def add_verbosity(parser: argparse.ArgumentParser, more: str = "") -> None:
     text = f"List documents that were passed over, rejected or ignored, with file and line{more}."
     flags = find_group(parser, OUTPUT).add_mutually_exclusive_group()
     flags.add_argument("-v", "--verbose", action="store_true", help=text)
-    add_quiet(flags, "Print only what failed, and no progress; nothing if all is well.")
+    add_quiet(flags, "Print the report only if something failed, and no progress.")
 
 
 def add_quiet(flags: argparse._ActionsContainer, text: str) -> None:
