@@ -133,7 +133,7 @@ def find_width() -> int:
 
 
 def _format_options(options: Iterable[Option], *, everything: bool, width: int) -> Iterator[str]:
-    """Flags of one letter stand in a column of their own."""
+    """Flags of one letter are in a column of their own."""
     for option in options:
         is_long = option.invocation.startswith("--")
         first = f"  {'    ' if is_long else ''}{option.invocation}"

@@ -110,6 +110,8 @@ def run(argv: list[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # characters that the terminal lacks are escaped
             stream.reconfigure(errors="backslashreplace")
+    if arguments[:1] == ["help"] and len(arguments) > 1:
+        arguments = [arguments[1], "--help"]
     if not arguments or arguments[0] in _SHOWN:
         return run_guarded(lambda: _show(arguments), mask=str)
 

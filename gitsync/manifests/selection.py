@@ -76,6 +76,11 @@ def spell_out(selection: Selection, keys: Iterable[Key]) -> Selection:
     return replace(selection, only=tuple(_spell_name(name, selected) for name in selection.only))
 
 
+def spell_selection(config: Config, keys: Iterable[Key]) -> Config:
+    """Return the settings with the names of --only in full. Raises ConfigError as `spell_out` does."""
+    return replace(config, only=spell_out(make_selection(config), keys).only)
+
+
 def _spell_name(name: str, keys: Sequence[Key]) -> str:
     if any(map(Selection(only=(name,)).has, keys)):
         return name  # a name in full, in any number of namespaces, or a pattern

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError
-from gitsync.manifests.selection import Selection, make_selection, spell_out
+from gitsync.manifests.selection import Selection, spell_selection
 from gitsync.manifests.variable_values import References
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
@@ -50,8 +50,9 @@ class RunInput:
 
 async def load_run_input(
     config: Config, connections: Connections, state: State, agent: str, *, writes: bool
-) -> RunInput:
-    """Parse, look up credentials, and prepare. `agent` is the run's.
+) -> tuple[Config, RunInput]:
+    """Parse, look up credentials, and prepare. `agent` is the run's. Also return the settings with the names of --only
+    in full.
 
     Raises ConfigError if there is neither a global credential nor any other, or if --only names no resource.
     """
@@ -76,11 +77,11 @@ async def load_run_input(
     prepared = prepare_resources(config, connections.settings, manifests, connections.catalog, credentials.of, today)
     prepared = await add_foreign_objects(prepared, _list_local_sources(lookup))
     prepared = assign_writers(prepared, state.list_own(agent))
-    names = spell_out(make_selection(config), [*(one.key for one in prepared), *state.records]).only
-    unused = () if takes_secrets(config) else warn_unused_exports(prepared, Selection(only=names))
+    config = spell_selection(config, [*(one.key for one in prepared), *state.records])
+    unused = () if takes_secrets(config) else warn_unused_exports(prepared, Selection(only=config.only))
     warnings = (*credentials.warnings(manifests.resources, records), *unused)
     manifests = replace(manifests, problems=(*manifests.problems, *warnings))
-    return RunInput(
+    return config, RunInput(
         manifests=manifests,
         references=references,
         prepared=prepared,

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from gitsync.config.config import Config
 from gitsync.errors import SourceError, UnsafePlanError
-from gitsync.manifests.selection import make_selection, select_prepared, spell_out
+from gitsync.manifests.selection import make_selection, select_prepared
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.plan import Plan, Surroundings
 from gitsync.model.problem import Level, Problem
@@ -26,11 +26,6 @@ from gitsync.problems.renderers import join_renderers
 from gitsync.run.connections import Connections
 from gitsync.run.departures import Reading, find_departures
 from gitsync.run.load import RunInput
-
-
-def spell_selection(config: Config, keys: Iterable[Key]) -> Config:
-    """The settings with the names of --only in full. ConfigError for a name that none of the keys has, or several."""
-    return replace(config, only=spell_out(make_selection(config), keys).only)
 
 
 def plan_run(config: Config, connections: Connections, run_input: RunInput, state: State, agent: str) -> Plan:

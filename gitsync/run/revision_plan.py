@@ -6,7 +6,7 @@ Azure. It needs no login, no subscription and no recorded state, so it can run i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from gitsync.git.access import GitAccess
 from gitsync.git.source.checkout import Checkout, open_checkout
 from gitsync.git.source.revisions import RevisionManifests, find_commits_before, read_revision
 from gitsync.git.source.trusted_keys import read_trusted_keys
-from gitsync.manifests.selection import make_selection, select_prepared
+from gitsync.manifests.selection import Selection, make_selection, select_prepared, spell_selection
 from gitsync.manifests.units import find_place
 from gitsync.model.clock import Clock, format_rfc3339
 from gitsync.model.export import Holder
@@ -29,6 +29,7 @@ from gitsync.model.manifests import Manifests
 from gitsync.model.plan import Departure, Plan, Surroundings
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RequestCounts
+from gitsync.model.result import Result
 from gitsync.model.secret import Secret
 from gitsync.model.target import RunTarget
 from gitsync.planning.agents import DEFAULT_AGENT
@@ -43,7 +44,7 @@ from gitsync.request.placeholders import Secrets
 from gitsync.run.connections import PLACEHOLDER_SUBSCRIPTION
 from gitsync.run.environments import drop_units, read_unambiguous
 from gitsync.run.known_ids import ForeignRecords, add_foreign_ids, read_known_from
-from gitsync.run.plan import list_problems, refuse_invalid, spell_selection
+from gitsync.run.plan import list_problems, refuse_invalid
 from gitsync.run.prepare import coverage_of, prepare_resources, read_declared_manifests, redact_manifests
 from gitsync.run.run_log import log_end, log_start
 from gitsync.run.target import name_source
@@ -76,17 +77,15 @@ def plan_revisions(config: Config, clock: Clock, redactions: Redactions) -> Repo
     plan = _make_plan(reader, old, new, (*after.problems, *manifests.problems), manifests, removed)
     refuse_invalid(config, plan)
     plan = _with_refusal(config, plan, old)
-    selection, results = make_selection(config), compare_revisions(plan, old, new, prune=config.prune)
-    results = tuple(result for result in results if selection.has(result.key))
+    results = _select(compare_revisions(plan, old, new, prune=config.prune), make_selection(config))
     problems = list_problems(plan)
+    code = decide_exit_code(results, problems, writes=False, detailed=config.detailed_exitcode, fail_on=config.fail_on)
     report = Report(
         command="plan",
         revision=after.commit,
         started=started_at,
         finished=format_rfc3339(clock.now()),
-        exit_code=decide_exit_code(
-            results, problems, writes=False, detailed=config.detailed_exitcode, fail_on=config.fail_on
-        ),
+        exit_code=code,
         requests=RequestCounts(),
         problems=problems,
         results=results,
@@ -97,6 +96,10 @@ def plan_revisions(config: Config, clock: Clock, redactions: Redactions) -> Repo
     )
     log_end(report)
     return mask_report(report, redactions.mask)
+
+
+def _select(results: Iterable[Result], selection: Selection) -> tuple[Result, ...]:
+    return tuple(result for result in results if selection.has(result.key))
 
 
 def _with_refusal(config: Config, plan: Plan, old: Revised) -> Plan:

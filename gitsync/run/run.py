@@ -20,7 +20,7 @@ from gitsync.errors import ArmError, ConfigError
 from gitsync.manifests.selection import Selection, make_selection
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Apply, Plan, Prune
+from gitsync.model.plan import Apply, Node, Plan, Prune
 from gitsync.model.problem import Problem
 from gitsync.model.record import State
 from gitsync.model.report import Report
@@ -51,7 +51,7 @@ from gitsync.run.export_removal import remove_exports, select_leftovers
 from gitsync.run.guards import guard_plan
 from gitsync.run.lists import add_lists
 from gitsync.run.load import RunInput, load_run_input
-from gitsync.run.plan import list_problems, plan_run, spell_selection
+from gitsync.run.plan import list_problems, plan_run
 from gitsync.run.prepare import coverage_of
 from gitsync.run.run_log import log_end, log_start
 from gitsync.run.target import make_contact
@@ -102,16 +102,14 @@ async def sync_revision(config: Config, connections: Connections, *, writes: boo
     deadline = connections.clock.monotonic() + config.run_timeout
     agent = find_agent(config.agent, state.records.values(), os.environ.get("POD_NAMESPACE", ""))
     loading = load_run_input(config, connections, state, agent, writes=writes)
-    run_input = await _in_time(loading, deadline, connections, "read the manifests")
-    config = spell_selection(config, [*(one.key for one in run_input.prepared), *state.records])
+    config, run_input = await _in_time(loading, deadline, connections, "read the manifests")
     review = load_approved_plan(config, connections) if writes else None
     plan = narrow_plan(plan_run(config, connections, run_input, state, agent), review)
     plan = guard_plan(config, connections, plan, state, agent, writes=writes)
 
     rules = make_rules(config, connections, review, agent, writes=writes)
-    identities = await open_identities(
-        (*plan.applies.values(), *plan.prunes.values()), run_input.credentials, connections.arm, connections.open_as
-    )
+    nodes: tuple[Node, ...] = (*plan.applies.values(), *plan.prunes.values())
+    identities = await open_identities(nodes, run_input.credentials, connections.arm, connections.open_as)
     target = await make_contact(config, connections, identities, agent, rules.deadline)
     log_start("sync" if writes else "plan", target)
     make_run = partial(make_context, config, connections, run_input, state, identities=identities)

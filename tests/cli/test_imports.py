@@ -21,6 +21,7 @@ OF_AZURE = {"azure", "aiohttp", "cryptography", "msal", "requests", "urllib3"}
 OF_OTHERS = {"httpx", "httpx2", "junitparser", "lightkube", "msgspec", "rich", "sqlite3"}
 OFFLINE = NEVER | OF_AZURE | OF_OTHERS | {"git", "tenacity"}
 WITHOUT_AZURE = NEVER | OF_AZURE | OF_OTHERS
+HELP = OFFLINE | {"asyncio", "loguru", "yaml"}
 FRAME = OFFLINE | {"argparse", "asyncio", "loguru", "yaml"}
 
 WRONG = dedent(world.GROUP) + "  nothingSuch: 1\n"
@@ -48,7 +49,8 @@ def imported(folder, *arguments):
 
 SPARED = [
     (["--help"], 0, FRAME, "it only prints"),
-    (["sync", "--help"], 0, OFFLINE, "the same"),
+    (["sync", "--help"], 0, HELP, "it reads the flags too"),
+    (["eval", "--help-all"], 0, HELP, "the same for another command"),
     (["validate"], 1, OFFLINE, "it reads files"),
     (["sync", "--max-deletes", "many"], 2, OFFLINE, "a setting is wrong"),
     (["sync", "--path", "absent"], 2, WITHOUT_AZURE, "the manifests are not there"),

@@ -67,6 +67,20 @@ def test_an_offline_command_does_not_mind_a_credential_for_an_emulator(arguments
     assert ended.code == 0
 
 
+def test_the_help_of_a_command_is_found_in_two_ways(tmp_path):
+    shown = [command_line.gitsync(*words, folder=tmp_path) for words in (["help", "graph"], ["graph", "--help"])]
+    assert [ended.code for ended in shown] == [0, 0]
+    assert shown[0].out == shown[1].out
+    assert command_line.gitsync("help", "grpah", folder=tmp_path).code == 2
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_command_fits_on_two_screens(name, tmp_path):
+    ended = command_line.gitsync(name, "--help", folder=tmp_path, COLUMNS="100")
+    assert len(ended.out.splitlines()) <= 100
+    assert max(map(len, ended.out.splitlines())) <= 120
+
+
 def test_nothing_at_all_is_a_usage_error_that_shows_the_help(tmp_path):
     ended = run(folder=tmp_path)
     assert (ended.returncode, ended.stdout) == (2, "")
@@ -82,7 +96,7 @@ REFUSED = [
     (["stauts"], {}, "Unknown command 'stauts'. Did you mean status?", "a slip"),
     (["--strict", "sync"], {}, "The command comes first, before --strict.", "the order"),
     (["status", "--outptu", "json"], {}, "Did you mean --output?", "a flag's slip"),
-    (["status", "--output", "xml"], {}, "--output: expected text or json or yaml, not 'xml'", "a wrong value"),
+    (["status", "--output", "xml"], {}, "--output: expected text or wide or json or yaml, not 'xml'", "a wrong value"),
     (["status"], {"GITSYNC_STRICT": "maybe"}, "the variable GITSYNC_STRICT", "a wrong variable"),
 ]
 

@@ -227,7 +227,7 @@ def test_a_source_that_is_not_there_refuses(capsys):
 
 
 def test_a_name_that_nothing_has_refuses(source, capsys):
-    assert run(["validate", source(a=GOOD), "--only", "ResourceGroup/cor"]) == 2
+    assert run(["validate", source(a=GOOD), "--only", "ResourceGroup/croe"]) == 2
     assert "ResourceGroup/cor" in capsys.readouterr().err
 
 

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,14 @@ def test_the_make_target_runs_the_tool():
 
 def test_no_line_of_a_man_page_is_taken_for_a_request(files):
     """A line of text that begins with a dot or a quote would be lost."""
-    requests = {".TH", ".SH", ".SS", ".TP", ".PP", ".B", ".nf", ".fi", '.\\"'}
+    requests = {".nh", ".TH", ".SH", ".SS", ".TP", ".PP", ".B", ".nf", ".fi", '.\\"'}
     lines = [line for path, text in files.items() if path.endswith(".1") for line in text.splitlines()]
     assert {line.split()[0] for line in lines if line.startswith((".", "'"))} <= requests
+
+
+def test_the_package_puts_man_pages_and_completion_where_they_are_looked_for():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    shared = project["tool"]["hatch"]["build"]["targets"]["wheel"]["shared-data"]
+    assert {path for path in shared if not (ROOT / path).exists()} == set()
+    assert shared["docs/man"] == "share/man/man1"
+    assert {target.split("/")[1] for target in shared.values()} == {"man", "bash-completion", "zsh", "fish"}

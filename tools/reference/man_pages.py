@@ -82,7 +82,7 @@ def _describe(option: Option) -> str:
 def _format_head(name: str, summary: str) -> Iterator[str]:
     """The head has no date and no version: it changes with the text alone."""
     yield from (r".\" Written by tools/build_reference.py.", f'.TH {_escape(name.upper())} 1 "" "gitsync" "gitsync"')
-    yield from (".SH NAME", rf"{_escape(name)} \- {_escape(summary.replace('`', ''))}")
+    yield from (".nh", ".SH NAME", rf"{_escape(name)} \- {_escape(summary.replace('`', ''))}")
 
 
 def _format_exit_codes() -> Iterator[str]:
