@@ -53,7 +53,8 @@ class Config:
     path: str = declare_setting(".", "Folder of the manifests inside SOURCE.", metavar="FOLDER")
     only: tuple[str, ...] = declare_setting(
         (),
-        "Only these resources: Kind.group/namespace/name, Kind/name, or a pattern with * and ?.",
+        "Only these resources: Kind/name, Kind.group/namespace/name, or a pattern with * and ?. A name that is clear "
+        "may be abbreviated.",
         form=SettingForm.LIST,
         metavar="KEY-OR-GLOB",
     )
