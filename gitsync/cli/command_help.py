@@ -14,14 +14,11 @@ from typing import NamedTuple
 from gitsync.cli.command import Command
 from gitsync.config.config import SETTINGS
 from gitsync.config.flags import CONFIG_VARIABLE, find_default, list_choices
-from gitsync.config.help_groups import HELP_GROUPS, is_advanced
+from gitsync.config.help_groups import HELP, HELP_GROUPS, is_advanced
 from gitsync.config.setting import SettingForm
 
 OWN_OPTIONS = "options"
 """The title of what only this command has, as argparse calls it."""
-
-HELP = "help"
-"""The title of the last group."""
 
 _ARGUMENTS = "arguments"
 _COLUMN = 30  # where the text of an option begins
@@ -58,7 +55,7 @@ class CommandHelp(NamedTuple):
 def build_help(name: str, command: Command, parser: argparse.ArgumentParser) -> CommandHelp:
     """The help of a command, from its docstring and the arguments of its parser."""
     summary, _, description = (command.__doc__ or "").strip().partition("\n\n")
-    positional = [action for action in _list_actions(parser) if not action.option_strings]
+    positional = [action for action in parser._actions if not action.option_strings]  # noqa: SLF001 - no public way
     options = {group.title: _make_options(group, command.OUTPUTS) for group in parser._action_groups}  # noqa: SLF001 - no public way
     options[_ARGUMENTS] = tuple(_make_option(action, command.OUTPUTS) for action in positional)
     titles = [_ARGUMENTS, OWN_OPTIONS, *(group.title for group in HELP_GROUPS), HELP]
@@ -69,10 +66,6 @@ def build_help(name: str, command: Command, parser: argparse.ArgumentParser) -> 
         description=description,
         groups=tuple(OptionGroup(title, options[title]) for title in titles if options.get(title)),
     )
-
-
-def _list_actions(parser: argparse._ActionsContainer) -> list[argparse.Action]:
-    return parser._actions  # noqa: SLF001 - no public way
 
 
 def _make_options(group: argparse._ArgumentGroup, outputs: tuple[str, ...]) -> tuple[Option, ...]:

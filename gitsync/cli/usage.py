@@ -14,6 +14,7 @@ from typing import Any, NoReturn, cast
 from gitsync.cli.command import Command
 from gitsync.config.config import SETTINGS
 from gitsync.config.flags import add_flags
+from gitsync.config.help_groups import HELP
 from gitsync.config.setting import SettingForm
 from gitsync.errors import ConfigError
 
@@ -32,7 +33,7 @@ class CommandParser(argparse.ArgumentParser):
         self.name, self.command = name, command
         command.arguments(self)
         add_flags(self, command.SETTINGS, command.OUTPUTS)
-        group = self.add_argument_group("help")
+        group = self.add_argument_group(HELP)
         ends: dict[str, Any] = {"action": _ShowHelp, "nargs": 0, "default": argparse.SUPPRESS}
         group.add_argument("-h", "--help", **ends, help="Show this help.")
         group.add_argument("--help-all", **ends, help="Show all flags.")

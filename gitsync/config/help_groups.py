@@ -19,6 +19,9 @@ class HelpGroup(NamedTuple):
 OUTPUT = "output"
 """The title of the group that also has --config, -v and -q."""
 
+HELP = "help"
+"""The title of the last group, which has no settings."""
+
 HELP_GROUPS = (
     HelpGroup(
         "what is read",

@@ -154,8 +154,11 @@ def test_the_status_branch_is_read_as_it_was_fetched(inside, ref):
     lines = [f"commit {ref}", "committer A <a@example.com> 0 +0000", "data 0", f"M 644 inline {path}", "data 0", ""]
     _run_git(inside, "fast-import", "--quiet", "--force", standard_input="\n".join(lines))
     try:
+        assert complete("describe", "--status-branch", "gitsync/status", "") == ["ResourceGroup/net"]
+        (inside / ".gitsync").rename(inside / "aside")
         assert complete("describe", "") == ["ResourceGroup/net"]
     finally:
+        (inside / "aside").rename(inside / ".gitsync")
         _run_git(inside, "update-ref", "-d", ref)
 
 

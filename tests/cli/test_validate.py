@@ -231,6 +231,12 @@ def test_a_name_that_nothing_has_refuses(source, capsys):
     assert "ResourceGroup/cor" in capsys.readouterr().err
 
 
+def test_a_name_may_be_abbreviated(source, capsys):
+    folder = source(a=GOOD, b=GOOD.replace("core", "other"))
+    assert run(["validate", folder, "--only", "resource/co"]) == 0
+    assert "1 resource in 2 files" in capsys.readouterr().out
+
+
 def test_a_revision_of_a_repository_is_validated_as_a_folder_is(source, capsys):
     folder = source(a=BAD)
     git = ["git", "-C", folder, "-c", "user.name=n", "-c", "user.email=e@example.com"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from gitsync.cli.command_help import HELP, CommandHelp, OptionGroup
+from gitsync.cli.command_help import CommandHelp, OptionGroup
 from gitsync.cli.main import COMMANDS, CommandGroup
-from gitsync.config.help_groups import HELP_GROUPS
+from gitsync.config.help_groups import HELP, HELP_GROUPS
 from reference.command_helps import build_helps
 
 PAGE = "docs/commands.md"
