@@ -105,6 +105,17 @@ def _make_pipe() -> tuple[TextIOWrapper, int]:
     return os.fdopen(reader), writer
 
 
+def write_command(folder: Path) -> Path:
+    """Write the program `gitsync` into a folder, for shells: it runs commands as `WarmProcess` does."""
+    program = folder / "gitsync"
+    program.write_text(
+        f"#!{sys.executable} -IS\nimport sys\nsys.path.append({str(SERVER.parent)!r})\n"
+        f"from warm_command import run\nrun({find_door()!r})\n"
+    )
+    program.chmod(0o755)
+    return program
+
+
 @cache
 def find_door() -> str:
     """The socket of this process's server, which is started by the first who asks, and ends with this process."""

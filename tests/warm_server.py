@@ -150,7 +150,7 @@ if __name__ == "__main__":
     door = socket.socket(socket.AF_UNIX)
     door.bind(sys.argv[1])
     door.listen()
-    print(flush=True)  # whoever started it may ask now
+    os.write(1, b"\n")  # whoever started it may ask now
     become(**serve(door))
     try:
         main()
