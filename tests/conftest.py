@@ -46,6 +46,7 @@ def pytest_collection() -> Iterator[None]:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(50_000)  # as the command does
         gc.enable()
 
 

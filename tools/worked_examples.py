@@ -103,7 +103,7 @@ def run_example(example: Example, folder: Path, programs: Path = Path(sys.execut
     done = subprocess.run(
         shell,
         cwd=work,
-        env=_environment(os.environ, programs),
+        env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         check=False,
