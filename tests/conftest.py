@@ -3,13 +3,14 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from helm_at_hand import REASON as NO_HELM
 from hypothesis import HealthCheck, settings
 from hypothesis_profile import choose_profile
+from memory_folder import find_memory_folder
 from recordings import REASON
 from shells import REASON as NO_SHELL
 
@@ -18,11 +19,12 @@ from gitsync.model.gvk import GVK
 
 # Without bytecode, each worker compiles each test and rewrites its asserts again, which takes it 12 seconds of CPU, and
 # each command that a test starts takes half a second more.
-if sys.dont_write_bytecode:
-    sys.pycache_prefix = str(Path(__file__).parent.parent / ".pytest_cache" / "bytecode")
-    sys.dont_write_bytecode = False
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# Tests write tens of thousands of small files, and gitsync waits for the disk with each one that must not be lost.
+if folder := find_memory_folder():
+    os.environ["TMPDIR"] = tempfile.tempdir = folder
 
 # Under load an example may take any time. That says nothing about the code, so no test fails for it.
 # Each run has other examples, so half of hypothesis' hundred are enough for one of many.
@@ -45,6 +47,7 @@ def pytest_collection() -> Iterator[None]:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(50_000)  # as the command does
         gc.enable()
 
 

@@ -8,10 +8,12 @@ import atexit
 import json
 import os
 import select
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from functools import cache
 from io import TextIOWrapper
 from pathlib import Path
@@ -31,11 +33,13 @@ class WarmProcess:
         self.stdout: TextIOWrapper | None
         self.stdout, wanted = _make_pipe() if out == subprocess.PIPE else (None, os.dup(out.fileno()))
         self.stderr, errors = _make_pipe()
-        self._reply, theirs = socket.socketpair()
-        with theirs:
-            socket.send_fds(_find_server(), [b"."], [wanted, errors, theirs.fileno()])
-        os.close(wanted)
-        os.close(errors)
+        self._reply = socket.socket(socket.AF_UNIX)
+        self._reply.connect(find_door())
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        streams = [nothing, wanted, errors]
+        socket.send_fds(self._reply, [b"."], streams)
+        for one in streams:
+            os.close(one)
         asked = {"arguments": arguments, "folder": str(folder.resolve()), "environment": environment}
         self._reply.sendall(f"{json.dumps(asked)}\n".encode())
         self._told = self._reply.makefile()
@@ -101,24 +105,33 @@ def _make_pipe() -> tuple[TextIOWrapper, int]:
     return os.fdopen(reader), writer
 
 
+def write_command(folder: Path) -> Path:
+    """Write the program `gitsync` into a folder, for shells: it runs commands as `WarmProcess` does."""
+    program = folder / "gitsync"
+    program.write_text(
+        f"#!{sys.executable} -IS\nimport sys\nsys.path.append({str(SERVER.parent)!r})\n"
+        f"from warm_command import run\nrun({find_door()!r})\n"
+    )
+    program.chmod(0o755)
+    return program
+
+
 @cache
-def _find_server() -> socket.socket:
+def find_door() -> str:
     """The socket of this process's server, which is started by the first who asks, and ends with this process."""
-    ours, theirs = socket.socketpair()
+    folder = tempfile.mkdtemp(prefix="gitsync-warm-")
+    door = f"{folder}/door"
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    with theirs:
-        theirs.set_inheritable(True)
-        server = subprocess.Popen(
-            [sys.executable, str(SERVER), str(theirs.fileno())],
-            env=kept,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            pass_fds=[theirs.fileno()],
-        )
+    server = subprocess.Popen(
+        [sys.executable, str(SERVER), door], env=kept, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert server.stdin is not None
+    assert server.stdout is not None
+    server.stdout.readline()
 
     def end() -> None:
-        ours.close()
-        server.wait()
+        server.communicate()
+        shutil.rmtree(folder)
 
     atexit.register(end)
-    return ours
+    return door

@@ -1,9 +1,9 @@
 """A program that has imported all of gitsync, and forks a command of it for each request: imports are most of the time
 of a short command. What it starts is a process like any other, with its own streams, environment, folder and signals.
 
-A request is one byte on the socket whose number is the first argument, with three descriptors: stdout, stderr, and a
-socket. On that socket come the arguments, folder and environment, as one line of JSON; back go the pid, and in the end
-the status as `os.waitpid` gives it, a line each.
+A request is a connection to the socket whose path is the first argument. It brings stdin, stdout and stderr with its
+first byte, and the arguments, folder and environment as one line of JSON; back go the pid, and in the end the status as
+`os.waitpid` gives it, a line each. The program ends with its own stdin.
 """
 
 from __future__ import annotations
@@ -12,19 +12,28 @@ import atexit
 import gc
 import json
 import os
+import select
 import signal
 import socket
 import sys
+import sysconfig
 import threading
 from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from pkgutil import walk_packages
 from typing import Any
 
+from loguru import logger
+
 import gitsync
 from gitsync.__main__ import main
 from gitsync.catalog.catalog import open_catalog
+from gitsync.git.gitpython import load_gitpython
 from gitsync.model.gvk import GVK
+
+IMPORTED_LATE = ("azure.core.rest._aiohttp", "encodings.utf_8_sig")
+"""What libraries import when they are first used, as gitsync imports GitPython."""
 
 
 def import_all() -> None:
@@ -33,6 +42,11 @@ def import_all() -> None:
     """
     for module in walk_packages(gitsync.__path__, "gitsync."):
         import_module(module.name)
+    for name in IMPORTED_LATE:
+        import_module(name)
+    load_gitpython()
+    sysconfig.get_path = cache(sysconfig.get_path)
+    logger.remove(logger.add(sys.stderr))  # it asks for 36 paths each time that logs begin
     catalog = open_catalog()
     for group in ("resources.azure.com", "network.azure.com", "storage.azure.com"):
         kind = catalog.kinds(group)[0]
@@ -41,35 +55,60 @@ def import_all() -> None:
     gc.freeze()
 
 
-def serve(control: socket.socket) -> Any:
-    """Fork for each request until the other end is closed. Return only in a command: what it is to do."""
+def serve(listener: socket.socket) -> Any:
+    """Fork for each request until stdin ends. Return only in a command: what it is to do."""
+    woken, wakes = os.pipe()
+    os.set_blocking(wakes, False)
+    signal.set_wakeup_fd(wakes)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    running: dict[int, socket.socket] = {}
     while True:
-        _, descriptors, _, _ = socket.recv_fds(control, 1, 3)
-        if not descriptors:
+        ready = select.select([listener, woken, 0], [], [])[0]
+        if 0 in ready:
             os._exit(0)
-        if os.fork() == 0:
-            control.close()
-            return watch(*descriptors)
-        for one in descriptors:
-            os.close(one)
+        if woken in ready:
+            os.read(woken, 512)
+            tell_ends(running)
+        if listener in ready:
+            request, _ = listener.accept()
+            descriptors, wanted = receive(request)
+            pid = os.fork()
+            if pid == 0:
+                for one in (listener, request, *running.values()):
+                    one.close()
+                os.close(woken)
+                os.close(wakes)
+                take(descriptors)
+                return wanted
+            running[pid] = request
+            for one in descriptors:
+                os.close(one)
+            request.sendall(b"%d\n" % pid)
 
 
-def watch(out: int, err: int, reply: int) -> Any:
-    """Fork the command, tell of its beginning and its end, and exit. Return only in the command."""
+def tell_ends(running: dict[int, socket.socket]) -> None:
+    """Tell the status of each command that has ended to who asked for it."""
+    for pid in tuple(running):
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            with running.pop(pid) as reply, suppress(OSError):  # nobody may wait for it any more
+                reply.sendall(b"%d\n" % status)
+
+
+def receive(request: socket.socket) -> tuple[list[int], Any]:
+    """The streams of a command, and what it is to do."""
+    _, descriptors, _, _ = socket.recv_fds(request, 1, 3)
+    with request.makefile() as lines:
+        return descriptors, json.loads(lines.readline())
+
+
+def take(descriptors: list[int]) -> None:
+    """Make descriptors the standard streams, and forget the signals of the server."""
+    signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    with socket.socket(fileno=reply) as told, told.makefile("rw") as lines:
-        wanted = json.loads(lines.readline())
-        pid = os.fork()
-        if pid:
-            os.close(out)
-            os.close(err)
-            print(pid, file=lines, flush=True)
-            print(os.waitpid(pid, 0)[1], file=lines, flush=True)
-            os._exit(0)
-    for number, stream in enumerate((out, err), start=1):
+    for number, stream in enumerate(descriptors):
         os.dup2(stream, number)
         os.close(stream)
-    return wanted
 
 
 def become(arguments: list[str], folder: str, environment: dict[str, str]) -> None:
@@ -108,8 +147,11 @@ def finish(ending: SystemExit) -> None:
 if __name__ == "__main__":
     import_all()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background has it ignored
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those who watch
-    become(**serve(socket.socket(fileno=int(sys.argv[1]))))
+    door = socket.socket(socket.AF_UNIX)
+    door.bind(sys.argv[1])
+    door.listen()
+    os.write(1, b"\n")  # whoever started it may ask now
+    become(**serve(door))
     try:
         main()
     except SystemExit as ending:

@@ -91,14 +91,22 @@ def _commands(block: str) -> Iterator[Command]:
         yield Command(command, shown)
 
 
-def run_example(example: Example, folder: Path) -> list[str]:
-    """What the commands print, one text a command, stdout and stderr as a terminal mixes them."""
+def run_example(example: Example, folder: Path, programs: Path = Path(sys.executable).parent) -> list[str]:
+    """What the commands print, one text a command, stdout and stderr as a terminal mixes them. `programs` is the folder
+    that gitsync is in.
+    """
     script = "\n".join(_lines(example))
     shell = ["bash", "--noprofile", "--norc", "-c", script]
+    environment = _environment(os.environ, programs)
     work = folder / "work"  # the examples write beside their folder, too
     work.mkdir()
     done = subprocess.run(
-        shell, cwd=work, env=_environment(os.environ), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+        shell,
+        cwd=work,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
     )
     return done.stdout.decode().replace(str(work), HOME).split(END)[:-1]
 
@@ -112,7 +120,7 @@ def _lines(example: Example) -> Iterator[str]:
             yield f"cat > {name} <<'END OF FILE'\n{text}END OF FILE"
 
 
-def _environment(variables: Mapping[str, str]) -> dict[str, str]:
+def _environment(variables: Mapping[str, str], programs: Path) -> dict[str, str]:
     """The environment of the shell: no settings of this machine, gitsync in PATH, and a person for git."""
     kept = {name: variables[name] for name in ("HOME", "TMPDIR") if name in variables}
     person = {
@@ -120,7 +128,7 @@ def _environment(variables: Mapping[str, str]) -> dict[str, str]:
         for role in ("AUTHOR", "COMMITTER")
         for part, value in (("NAME", "Demo"), ("EMAIL", "demo@contoso.example"))
     }
-    path = os.pathsep.join([str(Path(sys.executable).parent), variables.get("PATH", os.defpath)])
+    path = os.pathsep.join([str(programs), variables.get("PATH", os.defpath)])
     logs = {"GITSYNC_LOG_LEVEL": "error"}  # on a terminal the logs are separate from the report
     git = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     return {**kept, **person, **logs, **git, "PATH": path, "PYTHONUTF8": "1"}

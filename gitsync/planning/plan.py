@@ -84,7 +84,9 @@ def _find_named_ids(declared: Iterable[Prepared], records: Mapping[Key, Record])
     named_ids: dict[str, str] = {}
     for arm_id in sorted(ids, key=lambda one: (one.count("/"), one)):
         for ancestor in iterate_ancestors(arm_id):
-            named_ids.setdefault(ancestor, arm_id)
+            if ancestor in named_ids:
+                break  # its parents are, too
+            named_ids[ancestor] = arm_id
     return named_ids
 
 

@@ -83,13 +83,18 @@ _TABLE: Mapping[Program, _Row] = {
 
 def select_environment(program: Program, environment: Mapping[str, str]) -> dict[str, str]:
     """The variables of `environment` that a program gets."""
-    is_allowed = _compile_allowed(program).match
-    return {name: value for name, value in environment.items() if is_allowed(name)}
+    return {name: value for name, value in environment.items() if _is_allowed(program, name)}
+
+
+@cache
+def _is_allowed(program: Program, name: str) -> bool:
+    """Kept for each name: a run starts git many times."""
+    return _compile_allowed(program).match(name) is not None
 
 
 @cache
 def _compile_allowed(program: Program) -> re.Pattern[str]:
-    """A pattern for the names of all variables that a program gets: a run starts git many times."""
+    """A pattern for the names of all variables that a program gets."""
     return re.compile("|".join(translate(pattern) for pattern in _TABLE[program].variables))
 
 

@@ -1,26 +1,70 @@
-"""Run a command and print its exit code and its peak memory in MB: `python measured.py COMMAND…`.
+"""Read files as gitsync does, each in a process of its own, and print the exit code and the peak memory in MB of each.
 
-A small process of its own: what a process starts directly has at least the peak of its parent, which is large in a run
-of the tests.
+A line on stdin has what to do and a file: `validate FOLDER`, `record FILE`, `plan FILE`, `ignore FILE`, or `fill MB`,
+which takes that much. A small process that has imported what they need forks for each: what it forks has at least its
+own peak, as a new interpreter has once it has imported the same, and a run of the tests is much larger.
 """
 
 from __future__ import annotations
 
 import os
 import resource
-import subprocess
 import sys
+from contextlib import suppress
+from pathlib import Path
+
+from gitsync.cli import validate as _imported_by_the_command  # noqa: F401
+from gitsync.cli.main import run
+from gitsync.errors import GitsyncError
+from gitsync.git.source.ignore import read_rules
+from gitsync.git.state.codec import decode
+from gitsync.git.state.plan_file import read_plan
 
 MOST = 4 << 30
 """Bytes of address space; a test that fails must not take the machine with it."""
 
 
-def main() -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MOST, MOST))
-    process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    sys.stdout.write(f"{os.waitstatus_to_exitcode(status)} {usage.ru_maxrss / 1024}\n")
+def ignore(file: str) -> None:
+    rules = read_rules({".gitsyncignore": Path(file).read_bytes()})
+    for path in ("a/b.yaml", "a" * 200 + ".yaml", "a/" * 90 + "b.yaml"):
+        rules.ignores(path)
+
+
+READERS = {
+    "validate": lambda folder: run(["validate", folder]),
+    "record": lambda file: decode("a.yaml", Path(file).read_bytes()),
+    "plan": lambda file: read_plan(Path(file)),
+    "ignore": ignore,
+    "fill": lambda megabytes: len(b"x" * (int(megabytes) * 1_000_000)),
+}
+
+
+def read(reader: str, file: str) -> int:
+    """The exit code of a command, and 0 for other readers."""
+    with suppress(GitsyncError):
+        result = READERS[reader](file)
+        return result if reader == "validate" else 0
+    return 0
+
+
+def measure(reader: str, file: str) -> str:
+    pid = os.fork()
+    if pid == 0:
+        code = 99  # for what no reader may raise
+        try:
+            nothing = os.open(os.devnull, os.O_RDWR)
+            os.dup2(nothing, 1)
+            os.dup2(nothing, 2)
+            resource.setrlimit(resource.RLIMIT_AS, (MOST, MOST))
+            code = read(reader, file)
+        finally:
+            os._exit(code)
+    _, status, usage = os.wait4(pid, 0)
+    return f"{os.waitstatus_to_exitcode(status)} {usage.ru_maxrss / 1024}"
 
 
 if __name__ == "__main__":
-    main()
+    for line in sys.stdin:
+        what, _, name = line.rstrip("\n").partition(" ")
+        sys.stdout.write(f"{measure(what, name)}\n")
+        sys.stdout.flush()

@@ -33,6 +33,7 @@ from gitsync.errors import ArmError, GitsyncError
 from gitsync.model.clock import Clock
 
 _REFUSED = frozenset({401, 403})
+_VERSION = version("gitsync")
 
 
 @asynccontextmanager
@@ -74,7 +75,7 @@ class SdkCarrier:
         self._credential = credential
         self._cloud = cloud = access.cloud
         self._http = http
-        agent = f"gitsync/{version('gitsync')} {access.user_agent_suffix}".strip()
+        agent = f"gitsync/{_VERSION} {access.user_agent_suffix}".strip()
         self._headers = {"Accept": "application/json", "User-Agent": agent}
         self._options: dict[str, Any] = {"proxies": {} if cloud.is_loopback else http.proxies(cloud.endpoint)}
         if credential is not None:  # only the policy that signs in takes this option

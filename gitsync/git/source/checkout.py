@@ -303,8 +303,11 @@ def _is_dirty(source: Folder, tree: WorkTree, commit: str | None, wanted: Wanted
     inputs = list_inputs(folder, wanted, has_declared=has_declared)
     if commit is None:
         return bool(inputs)
+    revision = _make_revision(tree, commit)
     try:
-        committed = list_inputs(_make_revision(tree, commit), wanted, has_declared=has_declared)
+        if not wanted.path:
+            revision.entries("")  # the settings are found in it, without another question to git
+        committed = list_inputs(revision, wanted, has_declared=has_declared)
     except SourceError:  # the commit does not have the folder, or another kustomization
         return bool(inputs)
     if committed.keys() != inputs.keys():

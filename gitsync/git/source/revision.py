@@ -35,6 +35,8 @@ class Revision:
         return self.label or f"revision {self.commit[:12]}"
 
     def entries(self, folder: str) -> tuple[SourceEntry, ...]:
+        if not folder and self._listed:
+            return tuple(self._listed)
         folder_path = "/".join(filter(None, (self.root, folder)))
         output = self._run(*_LIST, "-r", self.commit, *(["--", folder_path + "/"] if folder_path else []))
         if folder_path and not output:
