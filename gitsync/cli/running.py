@@ -67,7 +67,7 @@ DECIDING = (
     "digest_key",
     "previous_digest_key",
 )
-TELLING = ("status_branch", "report_dir", "output", "fail_on")
+TELLING = ("status_branch", "report_dir", "metrics", "output", "fail_on")
 
 
 def execute_run(options: argparse.Namespace, config: Config, *, writes: bool) -> int:

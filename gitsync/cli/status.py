@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gitsync.cli.recorded import RECORDED, build_objects, load_state, open_recorded, print_object, select_records
+from gitsync.cli.recorded import RECORDED, build_objects, open_recorded, print_object, select_records
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError
+from gitsync.model.heartbeat import Heartbeat
 from gitsync.model.record import Record, State, Trust
 
 SETTINGS = (*RECORDED, "only", "target_namespaces", "output")
@@ -34,22 +35,32 @@ def run(options: argparse.Namespace, config: Config) -> int:
     """Print the records that the settings select, and sign them if that was asked for."""
     if options.sign:
         return _sign(config)
-    state = load_state(config)
+    with open_recorded(config) as store:
+        state, heartbeats = store.load(), store.read_heartbeats()
     records = select_records(state, config)
     if config.output == "text":
         _print_text(state, records, config)
         _print_leftovers(state)
+        _print_heartbeats(heartbeats)
     else:
-        print_object(_build_list(state, records), config.output)
+        print_object(_build_list(state, records, heartbeats), config.output)
     return 0
 
 
-def _build_list(state: State, records: Sequence[Record]) -> Mapping[str, Any]:
+def _build_list(state: State, records: Sequence[Record], heartbeats: Sequence[Heartbeat]) -> Mapping[str, Any]:
     """The records as Kubernetes lists objects; under `gitsync` what Kubernetes has no place for."""
+    from gitsync.arm.clock import SystemClock
     from gitsync.git.state.leftovers import build_leftovers
+    from gitsync.report.heartbeats import build_heartbeats
 
+    ours = {
+        "heartbeats": build_heartbeats(heartbeats, SystemClock().now()),
+        "leftovers": build_leftovers(state.leftovers),
+    }
     objects = {"apiVersion": "v1", "items": build_objects(records), "kind": "List"}
-    return objects | ({"gitsync": {"leftovers": build_leftovers(state.leftovers)}} if state.leftovers else {})
+    return objects | (
+        {"gitsync": present} if (present := {name: value for name, value in ours.items() if value}) else {}
+    )
 
 
 def _print_text(state: State, records: Sequence[Record], config: Config) -> None:
@@ -80,6 +91,16 @@ def _print_leftovers(state: State) -> None:
     print(f"\n{format_plural(len(state.leftovers), 'export')} left over:")
     lines = (f"{one.address} of {one.owner}, in the sink {one.sink}" for one in sorted(state.leftovers))
     print(neutralize("\n".join(f"  {line}" for line in lines)))
+
+
+def _print_heartbeats(heartbeats: Sequence[Heartbeat]) -> None:
+    """The last success of each agent that has a heartbeat."""
+    from gitsync.arm.clock import SystemClock
+    from gitsync.logging import neutralize
+    from gitsync.report.heartbeats import list_heartbeats
+
+    if heartbeats:
+        print(neutralize("\n".join(list_heartbeats(heartbeats, SystemClock().now()))))
 
 
 def _print_claims(records: Sequence[Record]) -> None:

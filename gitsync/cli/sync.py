@@ -14,7 +14,18 @@ from gitsync.cli.verbose import add_verbose
 
 __all__ = ["OUTPUTS", "SETTINGS", "arguments", "run"]
 
-SETTINGS = (*READING, "allow_dirty", *AZURE, *VAULT, *DECIDING, "register_providers", "plan_file", "yes", *TELLING)
+SETTINGS = (
+    *READING,
+    "allow_dirty",
+    *AZURE,
+    *VAULT,
+    *DECIDING,
+    "register_providers",
+    "plan_file",
+    "yes",
+    *TELLING,
+    "heartbeat",
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
