@@ -40,7 +40,7 @@ def _format_heartbeat(heartbeat: Heartbeat, now: datetime) -> str:
 
 def _find_age(heartbeat: Heartbeat, now: datetime) -> int:
     """Seconds; negative if the clock of the agent is ahead of this one."""
-    return int((now - heartbeat.time).total_seconds())
+    return int((now.replace(microsecond=0) - heartbeat.time).total_seconds())
 
 
 def _format_age(seconds: int) -> str:

@@ -39,7 +39,7 @@ def is_traced(environment: Mapping[str, str]) -> bool:
     """Whether there is an endpoint for traces, and the extra is installed."""
     if environment.get("OTEL_SDK_DISABLED", "").casefold() == "true":
         return False
-    if environment.get("OTEL_TRACES_EXPORTER", "otlp") != "otlp" or not _first(environment, ENDPOINTS):
+    if (environment.get("OTEL_TRACES_EXPORTER") or "otlp") != "otlp" or not _first(environment, ENDPOINTS):
         return False
     return find_spec("opentelemetry") is not None and find_spec("opentelemetry.sdk") is not None
 

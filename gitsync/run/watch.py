@@ -37,7 +37,7 @@ _READABLE = 0o644
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Watch:
+class RunWatch:
     """The watch of one run: what its settings and `environment` ask for, and when it began. The run gets `progress`,
     which has the timeline in front only if something needs one.
     """
@@ -124,11 +124,11 @@ def begin_watch(
     progress: Progress | None,
     *,
     command: str,
-) -> Watch:
+) -> RunWatch:
     """Begin to watch a run, whose progress is shown by `progress`."""
     progress = progress or Silent()
     timeline = Timeline(progress, clock.monotonic)
-    return Watch(
+    return RunWatch(
         config=config,
         environment=environment,
         redactions=redactions,
