@@ -22,7 +22,7 @@ LAST_SUCCESS = "gitsync_last_success_timestamp_seconds"
 
 
 class Metric(NamedTuple):
-    """`labels` are those that tell its samples apart, besides the labels that every sample has."""
+    """`labels` are those that tell its samples apart, in addition to those that every sample has."""
 
     help: str
     labels: tuple[str, ...] = ()

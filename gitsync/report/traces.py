@@ -30,7 +30,7 @@ _MOST_IN_A_REQUEST = 512
 _NANOSECONDS = 1_000_000_000
 
 _HURRIED = {"timeout": 2}
-"""Of an exporter, in seconds: whoever sent the signal soon kills the process."""
+"""Of an exporter, in seconds: the process is killed soon after the signal."""
 
 _Attributes = Mapping[str, str | int | bool]
 

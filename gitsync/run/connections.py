@@ -196,7 +196,7 @@ def _open_checkout(config: Config, grace: Grace) -> Checkout:
 
 
 def _open_state_store(config: Config, source: Checkout, clock: Clock) -> StateStore:
-    """Open the state. ConfigError for a heartbeat without a branch, besides what `open_store` raises."""
+    """Open the state. Raises what `open_store` raises, and ConfigError for a heartbeat without a branch."""
     directory = Path(config.status_dir) if config.status_dir else None
     store = open_store(
         source,

@@ -91,7 +91,7 @@ async def execute(  # noqa: PLR0913 - what a run is given from outside
             report = await sync_revision(config, replace(connections, confirm=confirm), writes=writes)
         return watch.ended(report)
     except Exception as error:
-        watch.broke_off(error)
+        watch.failed(error)
         failure = mask_exception(error, redactions.mask)
         if failure is error:
             raise

@@ -1,6 +1,6 @@
 """What watches a run from outside: its metrics and its traces, written at its end, whatever the end is.
 
-A run that is refused or breaks off has them too, since somebody should look at that one first. What cannot be written
+A run that is refused or ends with an error has them too. What cannot be written
 fails a run that did its work, and is only logged for one that failed itself. Traces never fail a run.
 """
 
@@ -65,7 +65,7 @@ class RunWatch:
             return replace(report, exit_code=report.exit_code or NOT_READY, problems=problems)
         return report
 
-    def broke_off(self, error: Exception) -> None:
+    def failed(self, error: Exception) -> None:
         """Write what is asked for about a run that this error ended."""
         end = self._describe(error.exit_code if isinstance(error, GitsyncError) else FAULT, None)
         self._export(end)

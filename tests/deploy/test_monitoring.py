@@ -91,6 +91,14 @@ def test_a_file_names_no_other_metric(path):
     assert set(re.findall(r"\b(?:gitsync|kube)_\w+", path.read_text())) <= set(LABELS | OF_KUBE_STATE_METRICS)
 
 
+def test_the_page_describes_every_metric_and_every_alert():
+    page = (MONITORING.parent.parent / "docs" / "watching.md").read_text()
+    rows = dict(re.findall(r"^\| `(gitsync_\w+)` \| (.*?) \|", page, flags=re.MULTILINE))
+    described = {name: tuple(re.findall(r"`(\w+)`", labels)) for name, labels in rows.items()}
+    assert described == {name: metric.labels for name, metric in METRICS.items()}
+    assert re.findall(r"^\| `(Gitsync\w+)` \|", page, flags=re.MULTILINE) == list(ALERTS)
+
+
 def test_every_metric_is_shown():
     shown = {one.name for text in TARGETS.values() for one in selectors(text)}
     assert set(METRICS) - shown == {"gitsync_run_end_timestamp_seconds"}, "an alert has it"
