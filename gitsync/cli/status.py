@@ -53,14 +53,11 @@ def _build_list(state: State, records: Sequence[Record], heartbeats: Sequence[He
     from gitsync.git.state.leftovers import build_leftovers
     from gitsync.report.heartbeats import build_heartbeats
 
-    ours = {
-        "heartbeats": build_heartbeats(heartbeats, SystemClock().now()),
-        "leftovers": build_leftovers(state.leftovers),
-    }
     objects = {"apiVersion": "v1", "items": build_objects(records), "kind": "List"}
-    return objects | (
-        {"gitsync": present} if (present := {name: value for name, value in ours.items() if value}) else {}
-    )
+    if not state.leftovers and not heartbeats:
+        return objects
+    shown = {"heartbeats": build_heartbeats(heartbeats, SystemClock().now())} if heartbeats else {}
+    return objects | {"gitsync": shown | {"leftovers": build_leftovers(state.leftovers)}}
 
 
 def _print_text(state: State, records: Sequence[Record], config: Config) -> None:

@@ -11,6 +11,7 @@ import pytest
 import world
 from command_line import SUBSCRIPTION, Ended, gitsync, variables
 from git_template import init_repository
+from json_schemas import find_faults
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse
 from trace_collector import attributes, collecting
 
@@ -81,7 +82,9 @@ def test_a_silent_run_shows_that_it_lives(job):
     shown = gitsync("status", folder=job.folder).out.splitlines()
     assert shown[-2] == f"1 of 1 resource Ready at {job.git('rev-parse', '--short=12', 'HEAD', folder=job.folder)}."
     assert shown[-1].startswith("Last success of gitsync: ")
-    [heartbeat] = json.loads(gitsync("status", "--output", "json", folder=job.folder).out)["gitsync"]["heartbeats"]
+    status_object = json.loads(gitsync("status", "--output", "json", folder=job.folder).out)
+    assert find_faults("status", status_object) == []
+    [heartbeat] = status_object["gitsync"]["heartbeats"]
     assert 0 <= heartbeat["ageSeconds"] < 600
     figures = job.figures()
     assert (figures["gitsync_run_success"], figures["gitsync_run_results"]) == (1, 1)
