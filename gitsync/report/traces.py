@@ -32,7 +32,7 @@ _NANOSECONDS = 1_000_000_000
 _HURRIED = {"timeout": 2}
 """Of an exporter, in seconds: the process is killed soon after the signal."""
 
-_Attributes = Mapping[str, str | int | bool]
+_Attributes = Mapping[str, str | int]
 
 
 def is_traced(environment: Mapping[str, str]) -> bool:
@@ -174,7 +174,7 @@ def _fail(span: Span, reason: str) -> None:
 
 def _describe_run(end: RunEnd) -> _Attributes:
     report = end.report
-    known: dict[str, Any] = {
+    known: dict[str, str | int] = {
         "gitsync.command": end.command,
         "gitsync.agent": end.agent,
         "gitsync.source": end.source,
@@ -185,11 +185,11 @@ def _describe_run(end: RunEnd) -> _Attributes:
         known |= {f"gitsync.results.{outcome.value}": count for outcome, count in report.outcomes.items()}
         counts = report.requests
         known |= {f"gitsync.requests.{kind}": getattr(counts, kind) for kind in ("reads", "writes", "deletes", "polls")}
-    return {name: value for name, value in known.items() if value != ""}
+    return _leave_out_unknown(known)
 
 
 def _describe_resource(key: Key, result: Result | None) -> _Attributes:
-    known: dict[str, Any] = {
+    known: dict[str, str | int] = {
         "gitsync.resource.group": key.group,
         "gitsync.resource.kind": key.kind,
         "gitsync.resource.namespace": key.namespace,
@@ -204,4 +204,8 @@ def _describe_resource(key: Key, result: Result | None) -> _Attributes:
             "gitsync.reason": result.condition.reason,
             "gitsync.requests": result.requests,
         }
-    return {name: value for name, value in known.items() if value != ""}
+    return _leave_out_unknown(known)
+
+
+def _leave_out_unknown(attributes: _Attributes) -> _Attributes:
+    return {name: value for name, value in attributes.items() if value != ""}

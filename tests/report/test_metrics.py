@@ -1,23 +1,21 @@
 """Metrics: what collectors of both formats read, and what a file of a run that failed keeps of the one before."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse
 from prometheus_client.parser import text_string_to_metric_families as parse_text_format
-from report_builders import DRIFTED, IN_SYNC, REFUSED
+from report_builders import DRIFTED, IN_SYNC, REFUSED, RUN_END
 
 from gitsync.model.problem import Level, Problem
 from gitsync.model.report import Report, RequestCounts, RequestUse
 from gitsync.model.result import Stage
 from gitsync.report.metrics import LAST_SUCCESS, METRICS, render
-from gitsync.report.run_end import RunEnd
 from gitsync.report.timeline import StageVisit
 
-START = datetime(2026, 5, 1, 10, tzinfo=UTC)
 REPORT = Report(
     command="sync",
     revision="a" * 40,
@@ -29,21 +27,12 @@ REPORT = Report(
     results=(IN_SYNC, DRIFTED, REFUSED, replace(IN_SYNC, key=IN_SYNC.key._replace(name="other"))),
     use=RequestUse(hour_shares={"reads": 0.25}, throttled_seconds=1.5),
 )
-END = RunEnd(
-    command="sync",
-    agent="gitsync",
-    source="https://git.example.com/landing-zone",
-    status="",
-    started_at=START,
-    ended_at=START + timedelta(seconds=90),
-    started=10.0,
-    exit_code=0,
-    is_success=True,
-    is_whole=True,
+END = replace(
+    RUN_END,
     report=REPORT,
     visits={IN_SYNC.key: [StageVisit(Stage.OBSERVE, 10.0, 12.0)], DRIFTED.key: [StageVisit(Stage.OBSERVE, 11.0, 11.5)]},
 )
-FAILED = replace(END, exit_code=1, is_success=False, ended_at=START + timedelta(hours=1))
+FAILED = replace(END, exit_code=1, is_success=False, ended_at=END.started_at + timedelta(hours=1))
 REFUSAL = replace(FAILED, exit_code=2, report=None, visits={})
 
 

@@ -1,21 +1,18 @@
 """Traces: the tree of spans that a collector gets, by the variables that OpenTelemetry specifies."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 
 import pytest
-from report_builders import DRIFTED, IN_SYNC, REFUSED
+from report_builders import DRIFTED, IN_SYNC, REFUSED, RUN_END
 from trace_collector import attributes, collecting
 
 from gitsync import __version__
 from gitsync.errors import PublishError
 from gitsync.model.report import Report, RequestCounts
 from gitsync.model.result import Stage
-from gitsync.report.run_end import RunEnd
 from gitsync.report.timeline import StageVisit
 from gitsync.report.traces import export_traces, is_traced
 
-START = datetime(2026, 5, 1, 10, tzinfo=UTC)
 BEGAN = 1777629600 * 10**9
 SECOND = 10**9
 REPORT = Report(
@@ -28,17 +25,11 @@ REPORT = Report(
     problems=(),
     results=(IN_SYNC, DRIFTED, REFUSED),
 )
-END = RunEnd(
-    command="sync",
+END = replace(
+    RUN_END,
     agent="blue",
-    source="https://git.example.com/landing-zone",
-    status="",
-    started_at=START,
-    ended_at=START + timedelta(seconds=90),
-    started=1000.0,
     exit_code=1,
     is_success=False,
-    is_whole=True,
     report=REPORT,
     visits={
         IN_SYNC.key: [StageVisit(Stage.POLICY, 1000.0, 1000.5), StageVisit(Stage.OBSERVE, 1000.5, 1002.0)],
