@@ -1,4 +1,4 @@
-"""The objects in deploy, as kustomize and helm make them. Tests of them are skipped where the tool is missing."""
+"""The objects in deploy, as kustomize and helm make them."""
 
 from __future__ import annotations
 
@@ -8,18 +8,13 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
-from helm_at_hand import needs_helm
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BASE, CHART, MONITORING = ROOT / "deploy" / "kubernetes", ROOT / "deploy" / "chart", ROOT / "deploy" / "monitoring"
 PAGE = (ROOT / "docs" / "kubernetes.md").read_text()
 KUBERNETES = "1.35"
 """The version that helm makes objects for."""
-
-needs_kustomize = pytest.mark.skipif(shutil.which("kustomize") is None, reason="kustomize is not installed")
-__all__ = ["needs_helm", "needs_kustomize"]
 
 Objects = dict[tuple[str, str, str], Any]
 
