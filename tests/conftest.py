@@ -10,6 +10,7 @@ import pytest
 from helm_at_hand import REASON as NO_HELM
 from hypothesis import HealthCheck, settings
 from hypothesis_profile import choose_profile
+from kustomize_at_hand import REASON as NO_KUSTOMIZE
 from recordings import REASON
 
 from gitsync.catalog.catalog import open_catalog
@@ -59,11 +60,12 @@ def catalog_kind(catalog):
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Count the tests that had no recordings, or no helm."""
+    """Count the tests that had no recordings, no helm, or no kustomize."""
     skipped = terminalreporter.stats.get("skipped", [])
     for reason, need in (
         (REASON, "recordings that are not beside this checkout"),
         (NO_HELM, "helm on the search path"),
+        (NO_KUSTOMIZE, "kustomize on the search path"),
     ):
         count = sum(reason in str(report.longrepr) for report in skipped)
         if count:

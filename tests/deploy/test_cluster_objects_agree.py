@@ -8,18 +8,9 @@ from typing import Any
 import kubernetes_validate
 import pytest
 import yaml
-from cluster_tools import (
-    BASE,
-    CHART,
-    KUBERNETES,
-    build,
-    index,
-    needs_helm,
-    needs_kustomize,
-    read_block,
-    refuse,
-    template,
-)
+from cluster_tools import BASE, CHART, KUBERNETES, build, index, read_block, refuse, template
+from helm_at_hand import needs_helm
+from kustomize_at_hand import needs_kustomize
 
 import gitsync
 from gitsync.config.config import SETTINGS, Config

@@ -13,7 +13,8 @@ from typing import Any
 import promql_parser
 import pytest
 import yaml
-from cluster_tools import MONITORING, needs_helm, read_block, template
+from cluster_tools import MONITORING, read_block, template
+from helm_at_hand import needs_helm
 
 from gitsync.cli.main import COMMANDS
 from gitsync.model.result import Outcome
