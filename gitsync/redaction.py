@@ -213,6 +213,9 @@ _VARIABLES: Final = ("ACTIONS_ID_TOKEN_REQUEST_TOKEN", "IDENTITY_HEADER", "SOPS_
 _IS_A_SECRET: Final = re.compile(r"GITSYNC_SECRET_[^_]+_[^_]+_.+")
 """Variables of the source `environment`: namespace, name and key. `GITSYNC_SECRET_SOURCES` is a setting."""
 
+_IS_HEADERS: Final = re.compile(r"OTEL_EXPORTER_OTLP_(TRACES_)?HEADERS")
+"""Variables with headers for the collector of traces, name=value: one of them is its key."""
+
 _USER: Final = re.compile(r"https?://([^/?#@\s]+)@")
 
 
@@ -225,6 +228,8 @@ def tell_settings(redactions: Redactions, config: Config, environment: Mapping[s
     texts = [value for value in values if isinstance(value, str)]
     texts += [value for name, value in environment.items() if name.upper().endswith("_PROXY")]
     found = [value for name, value in environment.items() if name in _VARIABLES or _IS_A_SECRET.fullmatch(name)]
+    headers = [value for name, value in environment.items() if _IS_HEADERS.fullmatch(name)]
+    found += [unquote(pair.partition("=")[2].strip()) for text in headers for pair in text.split(",")]
     for user in (user for text in texts for user in _USER.findall(text)):
         _, _, password = user.partition(":")
         found += [password or user, unquote(password or user)]

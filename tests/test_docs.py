@@ -33,6 +33,7 @@ IMAGES = sorted(path for path in ROOT.glob("docs/images/*") if path.is_file())
 FLAGS_OF_OTHERS = {"--x", "--no-x", "--tags"}  # a switch of any name; the Azure CLI
 MOST_LINES_OF_THE_README = 250
 MOST_BYTES_OF_AN_IMAGE = 200_000
+DEPLOYED = sorted(path for path in ROOT.glob("deploy/**/*") if path.is_file())
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yaml"))
 VARIABLES = {name for setting in SETTINGS.values() for name in (*setting.variables, *setting.switches)}
 
@@ -141,7 +142,7 @@ def test_variables_that_are_named_exist():
         own = {name for name in ours if name.startswith(("GITSYNC_SECRET_", VARIABLE_PREFIX))}  # names of any key
         return ours - known - own
 
-    files = [*DOCUMENTS, *WORKFLOWS, ROOT / "tools" / "demo.py", ROOT / "examples" / "cronjob.yaml"]
+    files = [*DOCUMENTS, *WORKFLOWS, ROOT / "tools" / "demo.py", *DEPLOYED]
     assert _find_faults(find_unknown, files) == {}
 
 

@@ -355,7 +355,8 @@ async def remove_what_is_ours(bench: Bench, cluster: Kubernetes) -> str:
 async def apply_the_cron_job(bench: Bench, _cluster: Kubernetes) -> str:
     """As `kubectl apply --dry-run=server` does."""
     bench.server.ask("POST", "/api/v1/namespaces", {"metadata": {"name": "gitsync"}})
-    for document in list_documents(TOP / "examples/cronjob.yaml"):
+    files = (TOP / "deploy/kubernetes" / name for name in ("service-account.yaml", "cronjob.yaml"))
+    for document in (document for file in files for document in list_documents(file)):
         version, kind = document["apiVersion"], document["kind"].lower()
         prefix = f"/apis/{version}" if "/" in version else f"/api/{version}"
         bench.server.ask("POST", f"{prefix}/namespaces/gitsync/{kind}s?dryRun=All&fieldValidation=Strict", document)

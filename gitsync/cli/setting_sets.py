@@ -83,7 +83,7 @@ DECIDING = (
 )
 """What a run decides, and how."""
 
-TELLING = ("status_branch", "report_dir", "output", "fail_on")
+TELLING = ("status_branch", "report_dir", "metrics", "output", "fail_on")
 """What a run leaves behind."""
 
 RECORDED = (

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gitsync.cli.recorded import build_objects, load_state, open_recorded, print_object, select_records
+from gitsync.cli.recorded import build_objects, open_recorded, print_object, select_records
 from gitsync.cli.setting_sets import RECORDED
 from gitsync.cli.verbosity import add_quiet
 from gitsync.config.config import Config
@@ -24,6 +24,7 @@ from gitsync.errors import ConfigError
 
 if TYPE_CHECKING:
     from gitsync.model.gvk import Key
+    from gitsync.model.heartbeat import Heartbeat
     from gitsync.model.record import Record, State
 
 SETTINGS = (*RECORDED, "only", "target_namespaces", "output")
@@ -63,15 +64,17 @@ def run(options: argparse.Namespace, config: Config) -> int:
     """Print the records that the names and the settings select, and sign them if that was asked for."""
     if options.sign:
         return _sign(config, options.names)
-    state = load_state(config)
+    with open_recorded(config) as store:
+        state, heartbeats = store.load(), store.read_heartbeats()
     records = _select(state, config, options.names)
     if config.output in {"json", "yaml"}:
-        print_object(_build_list(state, records), config.output)
+        print_object(_build_list(state, records, heartbeats), config.output)
     elif options.quiet:
         _print_table([record for record in records if not _is_ready(record)], config)
     else:
         _print_text(state, records, config)
         _print_leftovers(state)
+        _print_heartbeats(heartbeats)
     return 0
 
 
@@ -94,12 +97,17 @@ def _is_ready(record: Record) -> bool:
     return record.condition is not None and record.condition.is_ready
 
 
-def _build_list(state: State, records: Sequence[Record]) -> Mapping[str, Any]:
+def _build_list(state: State, records: Sequence[Record], heartbeats: Sequence[Heartbeat]) -> Mapping[str, Any]:
     """The records as Kubernetes lists objects; under `gitsync` what Kubernetes has no place for."""
+    from gitsync.arm.clock import SystemClock
     from gitsync.git.state.leftovers import build_leftovers
+    from gitsync.report.heartbeats import build_heartbeats
 
     objects = {"apiVersion": "v1", "items": build_objects(records), "kind": "List"}
-    return objects | ({"gitsync": {"leftovers": build_leftovers(state.leftovers)}} if state.leftovers else {})
+    if not state.leftovers and not heartbeats:
+        return objects
+    shown = {"heartbeats": build_heartbeats(heartbeats, SystemClock().now())} if heartbeats else {}
+    return objects | {"gitsync": shown | {"leftovers": build_leftovers(state.leftovers)}}
 
 
 def _print_text(state: State, records: Sequence[Record], config: Config) -> None:
@@ -143,6 +151,16 @@ def _print_leftovers(state: State) -> None:
     print(f"\n{format_plural(len(state.leftovers), 'export')} left over:")
     lines = (f"{one.address} of {one.owner}, in the sink {one.sink}" for one in sorted(state.leftovers))
     print(neutralize("\n".join(f"  {line}" for line in lines)))
+
+
+def _print_heartbeats(heartbeats: Sequence[Heartbeat]) -> None:
+    """The last success of each agent that has a heartbeat."""
+    from gitsync.arm.clock import SystemClock
+    from gitsync.logging import neutralize
+    from gitsync.report.heartbeats import list_heartbeats
+
+    if heartbeats:
+        print(neutralize("\n".join(list_heartbeats(heartbeats, SystemClock().now()))))
 
 
 def _print_claims(records: Sequence[Record]) -> None:

@@ -12,7 +12,18 @@ from gitsync.cli.setting_sets import AZURE, DECIDING, READING, REPORT_OUTPUTS, T
 from gitsync.cli.verbosity import add_verbosity
 from gitsync.config.config import Config
 
-SETTINGS = (*READING, "allow_dirty", *AZURE, *VAULT, *DECIDING, "register_providers", "plan_file", "yes", *TELLING)
+SETTINGS = (
+    *READING,
+    "allow_dirty",
+    *AZURE,
+    *VAULT,
+    *DECIDING,
+    "register_providers",
+    "plan_file",
+    "yes",
+    *TELLING,
+    "heartbeat",
+)
 OUTPUTS = REPORT_OUTPUTS
 
 

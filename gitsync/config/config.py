@@ -356,6 +356,17 @@ class Config:
     report_dir: str | None = declare_setting(
         None, "Also write the report to this folder, in every format.", flag="--report", metavar="FOLDER"
     )
+    metrics: str | None = declare_setting(
+        None,
+        "Write metrics of the run to this file, in OpenMetrics, for a textfile collector.",
+        metavar="FILE",
+    )
+    heartbeat: bool = declare_setting(
+        False,
+        "After a run that succeeds, move the branch STATUS-BRANCH-heartbeat/AGENT to a new commit. `gitsync status` "
+        "then shows the age of the last success.",
+        form=SettingForm.SWITCH,
+    )
     plan_out: str | None = declare_setting(
         None, "Write the plan to this file, for review and for `gitsync sync --plan`.", flag="--out", metavar="FILE"
     )

@@ -46,7 +46,7 @@ HELP_GROUPS = (
     HelpGroup(
         OUTPUT,
         common=("output", "plan_out", "report_dir", "detailed_exitcode", "fail_on"),
-        advanced=("color", "log_level", "log_format"),
+        advanced=("metrics", "color", "log_level", "log_format"),
     ),
     HelpGroup(
         "Azure and the identity",
@@ -86,7 +86,7 @@ HELP_GROUPS = (
     HelpGroup(
         "status and records",
         common=("status_branch", "status_dir"),
-        advanced=("agent", "digest_key", "previous_digest_key"),
+        advanced=("agent", "heartbeat", "digest_key", "previous_digest_key"),
     ),
     HelpGroup(
         "limits",

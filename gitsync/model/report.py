@@ -35,10 +35,12 @@ class RequestUse:
 
     `by_type` has how many of each kind (`list`, `get`, …) were about each ARM type. `hour_shares` has for reads, writes
     and deletes the share that was used of what Azure allows in an hour, in the bucket where it is the largest.
+    `throttled_seconds` is for how long at least one request was held back by these limits.
     """
 
     by_type: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     hour_shares: Mapping[str, float] = field(default_factory=dict)
+    throttled_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,6 +56,8 @@ _CREDENTIALS = frozenset({"CredentialNotUsable"})
 _FOUND_ELSEWHERE = frozenset({"ExportNotOwned"})
 """Codes of problems that may be in a secret source, where `validate` does not look."""
 _EXPORTS = frozenset({"ExportNotRemoved"})
+_OWN_WRITES = frozenset({"StatusNotWritten", "HeartbeatNotMoved", "MetricsNotWritten"})
+"""Codes of what the run itself could not write; their hints say how to fix it."""
 
 
 def _list_error_codes(report: Report) -> frozenset[str]:
@@ -64,7 +66,7 @@ def _list_error_codes(report: Report) -> frozenset[str]:
 
 def _has_bad_manifests(report: Report) -> bool:
     errors = _list_error_codes(report) - REFUSALS
-    return bool(errors - _CREDENTIALS - _FOUND_ELSEWHERE - _EXPORTS) or (
+    return bool(errors - _CREDENTIALS - _FOUND_ELSEWHERE - _EXPORTS - _OWN_WRITES) or (
         not errors and _has_verdict(Verdict.INVALID)(report)
     )
 

@@ -20,10 +20,12 @@ from gitsync.arm.cloud import Cloud, make_cloud
 from gitsync.catalog.catalog import Catalog, open_catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import SourceSettings, find_source_settings
+from gitsync.errors import ConfigError
 from gitsync.extensions.registry import Registry
 from gitsync.git.access import GitAccess
 from gitsync.git.source.checkout import Checkout, open_checkout
 from gitsync.git.source.trusted_keys import read_trusted_keys
+from gitsync.git.state.folder import StatusFolder
 from gitsync.git.state.store import StateStore
 from gitsync.git.state.stores import open_store
 from gitsync.model.clock import Clock
@@ -194,14 +196,21 @@ def _open_checkout(config: Config, grace: Grace) -> Checkout:
 
 
 def _open_state_store(config: Config, source: Checkout, clock: Clock) -> StateStore:
+    """Open the state. Raises what `open_store` raises, and ConfigError for a heartbeat without a branch."""
     directory = Path(config.status_dir) if config.status_dir else None
-    return open_store(
+    store = open_store(
         source,
         branch=config.status_branch,
         directory=directory,
         clock=clock,
         seals=make_seals(config, os.environ),
     )
+    if config.heartbeat and isinstance(store, StatusFolder):
+        raise ConfigError(
+            f"--heartbeat needs a status branch, and the status is in the {store.name}.",
+            hint="Use --status-branch, or --metrics for the time of the last success.",
+        )
+    return store
 
 
 @asynccontextmanager

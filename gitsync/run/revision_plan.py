@@ -60,10 +60,7 @@ def plan_revisions(config: Config, clock: Clock, redactions: Redactions) -> Repo
     """
     if config.from_revision is None:
         raise ConfigError("--to requires --from.", hint="Set the revision to compare with: --from main.")
-    if config.plan_out:
-        raise ConfigError(
-            "--out cannot be used with a plan of two revisions, which a sync cannot apply.", hint="Remove --out."
-        )
+    _refuse_files(config)
     started_at = format_rfc3339(clock.now())
     before, after = _read_both(config)
     reader = _Reader(config, clock, redactions, read_known_from(config, None, None, redactions.add))
@@ -100,6 +97,18 @@ def plan_revisions(config: Config, clock: Clock, redactions: Redactions) -> Repo
 
 def _select(results: Iterable[Result], selection: Selection) -> tuple[Result, ...]:
     return tuple(result for result in results if selection.has(result.key))
+
+
+def _refuse_files(config: Config) -> None:
+    """Refuse what this plan does not write. Raises ConfigError."""
+    if config.plan_out:
+        raise ConfigError(
+            "--out cannot be used with a plan of two revisions, which a sync cannot apply.", hint="Remove --out."
+        )
+    if config.metrics:
+        raise ConfigError(
+            "--metrics cannot be used with a plan of two revisions, which sends no requests.", hint="Remove --metrics."
+        )
 
 
 def _with_refusal(config: Config, plan: Plan, old: Revised) -> Plan:

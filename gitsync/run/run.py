@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
+from gitsync.arm.clock import SystemClock
 from gitsync.arm.http.conversation import Conversation
 from gitsync.arm.http.pages import list_ids
 from gitsync.config.config import Config
@@ -55,7 +56,8 @@ from gitsync.run.plan import list_problems, plan_run
 from gitsync.run.prepare import coverage_of
 from gitsync.run.run_log import log_end, log_start
 from gitsync.run.target import make_contact
-from gitsync.run.write_status import ExportOutcome, write_expected, write_status
+from gitsync.run.watch import begin_watch
+from gitsync.run.write_status import ExportOutcome, write_expected, write_heartbeat, write_status
 from gitsync.secrets.collection import Collected
 from gitsync.status.exit_code import decide_exit_code
 
@@ -80,12 +82,16 @@ async def execute(  # noqa: PLR0913 - what a run is given from outside
     """
     redactions = redactions or Redactions()
     tell_settings(redactions, config, os.environ)
+    command = "sync" if writes else "plan"
+    watch = begin_watch(config, os.environ, redactions, SystemClock(), progress, command=command)
     try:
         async with open_connections(
-            config, stop or asyncio.Event(), progress, redactions, grace, writes=writes
+            config, stop or asyncio.Event(), watch.progress, redactions, grace, writes=writes
         ) as connections:
-            return await sync_revision(config, replace(connections, confirm=confirm), writes=writes)
+            report = await sync_revision(config, replace(connections, confirm=confirm), writes=writes)
+        return watch.ended(report)
     except Exception as error:
+        watch.failed(error)
         failure = mask_exception(error, redactions.mask)
         if failure is error:
             raise
@@ -132,7 +138,7 @@ async def sync_revision(config: Config, connections: Connections, *, writes: boo
         coverage=coverage_of(connections.source.files, connections.source.ignored, run_input.manifests),
     )
     report = mask_report(report, connections.redactions.mask)
-    report = _write_status(config, connections, state, run, collected, report) if writes else report
+    report = _write_back(config, connections, state, run, collected, report) if writes else report
     log_end(report)
     return report
 
@@ -142,12 +148,13 @@ def _list_late_problems(run_input: RunInput, run: RunContext, collected: Collect
     return (*run_input.lookup.warn_unread(), *run.lists.warn_distrusted(), *collected.problems)
 
 
-def _write_status(
+def _write_back(
     config: Config, connections: Connections, state: State, run: RunContext, collected: Collected, report: Report
 ) -> Report:
     is_whole = all(map(make_selection(config).has, state.records))
     exports = ExportOutcome(config_maps=run.outlets.kept.written, leftovers=collected.still_there)
-    return write_status(connections, state, report, exports, run.rules.agent, is_whole=is_whole)
+    report = write_status(connections, state, report, exports, run.rules.agent, is_whole=is_whole)
+    return write_heartbeat(connections, report, run.rules.agent) if config.heartbeat and not config.only else report
 
 
 async def _in_time(awaitable: Awaitable[T], deadline: float, connections: Connections, step: str) -> T:

@@ -1,4 +1,4 @@
-"""Write-back: the expected creates before the first write, and the results of the run after the last."""
+"""Write-back: the expected creates before the first write, the results of the run after the last, and its heartbeat."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from gitsync.errors import PublishError, StateError
 from gitsync.git.state.store import Update
 from gitsync.model.export import Address, Export, Leftover
 from gitsync.model.gvk import Key
+from gitsync.model.heartbeat import Heartbeat
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record, State
 from gitsync.model.report import Report
 from gitsync.report import headline, json, summary
 from gitsync.report.masked import mask_problem
 from gitsync.run.connections import Connections
-from gitsync.status.exit_code import NOT_READY
+from gitsync.status.exit_code import FINE, NOT_READY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,10 +86,27 @@ def write_status(
     try:
         connections.store.save(update)
     except PublishError as error:
-        problem = Problem(code="StatusNotWritten", message=error.message, hint=error.hint)
-        problem = mask_problem(problem, connections.redactions.mask)
-        return replace(report, exit_code=report.exit_code or NOT_READY, problems=(*report.problems, problem))
+        return _add_failure(connections, report, "StatusNotWritten", error)
     return report
+
+
+def write_heartbeat(connections: Connections, report: Report, agent: str) -> Report:
+    """Publish that a whole run has succeeded. If that fails, the report says so."""
+    if report.exit_code != FINE or report.interrupted:
+        return report
+    heartbeat = Heartbeat(agent=agent, time=connections.clock.now().replace(microsecond=0), revision=report.revision)
+    try:
+        connections.store.move_heartbeat(heartbeat)
+    except PublishError as error:
+        return _add_failure(connections, report, "HeartbeatNotMoved", error)
+    return report
+
+
+def _add_failure(connections: Connections, report: Report, code: str, error: PublishError) -> Report:
+    """The report with a problem of its own writing, which fails the run."""
+    problem = Problem(code=code, message=error.message, hint=error.hint)
+    problem = mask_problem(problem, connections.redactions.mask)
+    return replace(report, exit_code=report.exit_code or NOT_READY, problems=(*report.problems, problem))
 
 
 def _find_common_revision(before: State, revision: str | None, agent: str) -> str | None:

@@ -86,7 +86,7 @@ def told(tmp_path_factory):
         told.run(
             "sync", "--plan", plan, *where, "--output", "json", "--log-format", "text", "--resource-timeout", "20s"
         )
-        reports = ("--report", str(root / "report"))
+        reports = ("--report", str(root / "report"), "--metrics", str(root / "metrics.prom"))
         told.run("sync", *where, *reports, "--export-to", SINKS, "--log-format", "json", "--resource-timeout", "20s")
         _drift(served)
         told.run("plan", *where, "--report", str(root / "drift"), "--log-format", "text")

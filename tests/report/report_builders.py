@@ -1,6 +1,7 @@
 """Reports in a few words: a result for each kind of end, and two reports made of them."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.gvk import Key
@@ -11,6 +12,7 @@ from gitsync.model.report import Report, RequestCounts, RequestUse
 from gitsync.model.result import Attempt, Result, Stage
 from gitsync.model.target import RunTarget
 from gitsync.model.verdict import Action, Difference, Verdict
+from gitsync.report.run_end import RunEnd
 
 GROUP_ID = "/subscriptions/0000/resourceGroups/core"
 NET = "network.azure.com"
@@ -158,4 +160,20 @@ RECORDS = (
         owner=key("ResourceGroup", "core"),
     ),
     record(key("Vault", "kv", "keyvault.azure.com", "sec"), None, claim=Claim.NONE, policy=Policy.SKIP),
+)
+
+
+RUN_END = RunEnd(
+    command="sync",
+    agent="gitsync",
+    source="https://git.example.com/landing-zone",
+    status="",
+    started_at=datetime(2026, 5, 1, 10, tzinfo=UTC),
+    ended_at=datetime(2026, 5, 1, 10, 1, 30, tzinfo=UTC),
+    started=1000.0,
+    exit_code=0,
+    is_success=True,
+    is_whole=True,
+    report=None,
+    visits={},
 )

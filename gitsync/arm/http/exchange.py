@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 from typing import Any, Protocol, TypeVar
 
 from loguru import logger
@@ -56,6 +56,7 @@ class Exchange:
         self._authority = Host(clock)
         self.clock = clock
         self._tally = traffic.tally
+        self._held = traffic.held
         self._read_timeout = access.network.read_timeout
 
     async def send(self, call: ArmRequest, conversation: Conversation) -> Response:
@@ -116,7 +117,8 @@ class Exchange:
         if not host.may_answer(error) or self.clock.monotonic() + seconds > conversation.deadline:
             raise error
         self.note_repeated(error, conversation)
-        await self.clock.sleep(seconds)
+        with self._held.holding() if is_throttled(error) else nullcontext():
+            await self.clock.sleep(seconds)
 
     def note_repeated(self, error: ArmError, conversation: Conversation) -> None:
         """The last try is repeated: one that was throttled is then a figure, and not reported as a failed attempt."""

@@ -20,6 +20,7 @@ from enum import StrEnum
 
 from gitsync.arm.http.answer import Response
 from gitsync.arm.http.conversation import Conversation
+from gitsync.arm.http.held_time import HeldTime
 from gitsync.formats.arm_path import find_provider, find_subscription
 from gitsync.model.clock import Clock
 
@@ -81,7 +82,9 @@ more shows that the pace is not too fast.
 
 
 class Throttle:
-    """All buckets of one principal. `share` is how much of each may be used; the rest is left to others."""
+    """All buckets of one principal. `share` is how much of each may be used; the rest is left to others. `held` counts
+    the time that requests wait here.
+    """
 
     def __init__(
         self,
@@ -89,8 +92,10 @@ class Throttle:
         slots: asyncio.Semaphore,
         limits: Mapping[RequestKind, Limit] = ARM_LIMITS,
         share: float = 1.0,
+        held: HeldTime | None = None,
     ) -> None:
         self._clock = clock
+        self._held = held or HeldTime(clock)
         self._share = share
         self._slots = slots
         self._limits = limits
@@ -114,7 +119,8 @@ class Throttle:
         while (seconds := pause.until - self._clock.monotonic()) > 0:
             if pause.until > conversation.deadline:
                 return False
-            await self._clock.sleep(seconds)
+            with self._held.holding():
+                await self._clock.sleep(seconds)
         return True
 
     def release(self, method: str, path: str) -> None:
@@ -153,7 +159,7 @@ class Throttle:
     def _bucket(self, method: str, path: str) -> _Bucket:
         key = ((find_subscription(path) or "").casefold(), classify_method(method))
         if key not in self._buckets:
-            self._buckets[key] = _Bucket(self._clock, self._slots, self._limits[key[1]].part(self._share))
+            self._buckets[key] = _Bucket(self._clock, self._slots, self._limits[key[1]].part(self._share), self._held)
         return self._buckets[key]
 
     def _make_provider_key(self, method: str, path: str) -> tuple[str, str, RequestKind]:
@@ -174,8 +180,9 @@ class _Bucket:
     asyncio's lock is the queue: it serves in the order of asking. A pause is a filling that starts in the future.
     """
 
-    def __init__(self, clock: Clock, slots: asyncio.Semaphore, limit: Limit) -> None:
+    def __init__(self, clock: Clock, slots: asyncio.Semaphore, limit: Limit, held: HeldTime) -> None:
         self._clock = clock
+        self._held = held
         self._slots = slots
         self._burst = limit.burst
         self._per_second = self._most_per_second = limit.per_second
@@ -208,7 +215,8 @@ class _Bucket:
         while (seconds := self._wait()) > 0 or not await self._has_slot():
             if seconds > conversation.deadline - self._clock.monotonic():
                 return False
-            await self._clock.sleep(seconds)
+            with self._held.holding():
+                await self._clock.sleep(seconds)
         self._tokens -= 1
         self._in_flight += 1
         self._taken += 1

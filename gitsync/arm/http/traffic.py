@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Mapping
 
 from gitsync.arm.auth.access import ArmAccess
+from gitsync.arm.http.held_time import HeldTime
 from gitsync.arm.http.host_state import Host
 from gitsync.arm.http.request_tally import RequestTally
 from gitsync.arm.http.throttle import Limit, RequestKind, Throttle
@@ -27,6 +28,7 @@ class Traffic:
     ) -> None:
         self._slots = asyncio.Semaphore(in_flight)
         self.tally = RequestTally()
+        self.held = HeldTime(clock)
         self._clock = clock
         self._limits = limits
         self._request_share = request_share
@@ -45,13 +47,16 @@ class Traffic:
         return RequestUse(
             by_type=self.tally.by_type,
             hour_shares={kind.value: max(share for of, share in shares if of is kind) for kind, _ in sorted(shares)},
+            throttled_seconds=self.held.seconds,
         )
 
     def throttle(self, access: ArmAccess) -> Throttle:
         """The buckets of the principal that signs in."""
         principal = _find_principal(access)
         if principal not in self._throttles:
-            self._throttles[principal] = Throttle(self._clock, self._slots, self._limits, self._request_share)
+            self._throttles[principal] = Throttle(
+                self._clock, self._slots, self._limits, self._request_share, self.held
+            )
         return self._throttles[principal]
 
     def host(self, access: ArmAccess) -> Host:

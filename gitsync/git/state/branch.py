@@ -22,12 +22,14 @@ from gitsync.git.source.location import Url, folder_of
 from gitsync.git.source.revision import Revision
 from gitsync.git.state.codec import UNSEALED
 from gitsync.git.state.commit import Author, Commit, format_status_message, write_commit
+from gitsync.git.state.heartbeat import move_heartbeat, name_heartbeat, read_heartbeats
 from gitsync.git.state.merging import Changes, find_changes, merge
 from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.status_tree import Files, build_files, read_state
 from gitsync.git.state.store import Update, split_taken
 from gitsync.model.clock import Clock
 from gitsync.model.gvk import Key
+from gitsync.model.heartbeat import Heartbeat
 from gitsync.model.record import Record, State
 
 _TIP = "refs/gitsync/status"
@@ -98,18 +100,39 @@ class StatusBranch:
             self._retry(lambda: self._try_to_save(changes, update))
         return bool(changes)
 
+    def read_heartbeats(self) -> tuple[Heartbeat, ...]:
+        try:
+            return read_heartbeats(self._clone(), self._branch)
+        except GitFailedError as error:
+            raise StateError(
+                f"The heartbeats beside the {self.name} cannot be read: {error.message}", hint=error.hint
+            ) from error
+
+    def move_heartbeat(self, heartbeat: Heartbeat) -> None:
+        try:
+            self._try_again(lambda: move_heartbeat(self._clone(), self._branch, heartbeat, self._author))
+        except GitFailedError as error:
+            name = name_heartbeat(self._branch, heartbeat.agent)
+            raise PublishError(
+                f"The heartbeat cannot be pushed to branch {name} of {self._remote.name}: {error.message}",
+                hint=error.hint or "Grant the identity the right to push to this branch, with force.",
+            ) from error
+
     def _retry(self, push: Callable[[], T]) -> T:
         """Try a push again if another run was faster. PublishError if it fails."""
+        try:
+            return self._try_again(push)
+        except (GitFailedError, StateError) as error:
+            raise self._make_refusal(error) from error
+
+    def _try_again(self, push: Callable[[], T]) -> T:
         retrying = Retrying(
             retry=retry_if_exception(lambda error: isinstance(error, GitFailedError) and not error.timed_out),
             stop=stop_after_attempt(_ATTEMPTS),
             wait=wait_random_exponential(multiplier=self._patience, max=10),
             reraise=True,
         )
-        try:
-            return retrying(push)
-        except (GitFailedError, StateError) as error:
-            raise self._make_refusal(error) from error
+        return retrying(push)
 
     def _try_to_save(self, changes: Changes, update: Update) -> None:
         """Push our changes on top of the last state that was read."""

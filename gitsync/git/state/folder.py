@@ -25,6 +25,7 @@ from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.status_tree import Files, build_files, build_inventory, read_state
 from gitsync.git.state.store import Update, split_taken
 from gitsync.model.gvk import Key
+from gitsync.model.heartbeat import Heartbeat
 from gitsync.model.record import Record, State
 
 _HALF_WRITTEN = ".half-written"  # a file
@@ -121,6 +122,15 @@ class StatusFolder:
                 f"Status cannot be written to {error.filename or self._folder}: {error.strerror}.",
                 hint="Grant this user write access, or set --status-dir to another folder.",
             ) from error
+
+    def read_heartbeats(self) -> tuple[Heartbeat, ...]:
+        return ()
+
+    def move_heartbeat(self, heartbeat: Heartbeat) -> None:
+        raise PublishError(
+            f"The {self.name} cannot have the heartbeat of {heartbeat.agent}.",
+            hint="Use --status-branch, or --metrics.",
+        )
 
     def __enter__(self) -> Self:
         return self

@@ -9,6 +9,7 @@ from typing import Protocol, Self
 
 from gitsync.model.export import Address, Export, Leftover
 from gitsync.model.gvk import Key
+from gitsync.model.heartbeat import Heartbeat
 from gitsync.model.record import Record, State
 
 
@@ -60,6 +61,14 @@ class StateStore(Protocol):
 
         Texts and times alone are not a change. Concurrent updates of others stay, except for the keys changed here.
         """
+        ...
+
+    def read_heartbeats(self) -> tuple[Heartbeat, ...]:
+        """The heartbeats of all agents, sorted by name; empty if there are none. StateError if they cannot be read."""
+        ...
+
+    def move_heartbeat(self, heartbeat: Heartbeat) -> None:
+        """Publish that a run has succeeded, unless a later one has. Raises PublishError if that fails."""
         ...
 
     def __enter__(self) -> Self: ...

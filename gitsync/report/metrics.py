@@ -1,0 +1,153 @@
+"""Metrics of a run in OpenMetrics, for a textfile collector (docs/watching.md#metrics).
+
+Every metric is a gauge: a file has the figures of one run, which do not grow. Collectors that read only the older text
+format of Prometheus read this too, since a gauge is written alike in both.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from gitsync.model.report import Report
+from gitsync.model.result import Outcome, Result
+from gitsync.report.run_end import RunEnd
+from gitsync.report.timeline import find_stage_seconds
+
+if TYPE_CHECKING:
+    from prometheus_client.registry import Collector
+
+LAST_SUCCESS = "gitsync_last_success_timestamp_seconds"
+
+
+class Metric(NamedTuple):
+    """`labels` are those that tell its samples apart, in addition to those that every sample has."""
+
+    help: str
+    labels: tuple[str, ...] = ()
+
+
+METRICS: Mapping[str, Metric] = {
+    "gitsync_run_end_timestamp_seconds": Metric("When the last run ended, in seconds since 1970."),
+    LAST_SUCCESS: Metric("When the last whole run that succeeded ended, in seconds since 1970."),
+    "gitsync_run_duration_seconds": Metric("How long the last run took."),
+    "gitsync_run_success": Metric("1 if the last run succeeded, 0 if not."),
+    "gitsync_run_exit_code": Metric("The exit code of the last run."),
+    "gitsync_run_results": Metric("Resources by verdict and outcome.", ("verdict", "outcome")),
+    "gitsync_run_failures": Metric("Resources that failed or are blocked, by reason.", ("outcome", "reason")),
+    "gitsync_run_problems": Metric("Problems of the manifests and of the run.", ("severity", "code")),
+    "gitsync_run_requests": Metric("Requests to Azure Resource Manager by kind.", ("kind",)),
+    "gitsync_run_request_limit_ratio": Metric("Used share of what Azure allows in an hour, by kind.", ("kind",)),
+    "gitsync_run_throttled_requests": Metric("Requests that Azure answered with 429."),
+    "gitsync_run_throttled_seconds": Metric("How long at least one request was held back by limits of Azure."),
+    "gitsync_run_stage_seconds": Metric("Time of all resources at a stage, waits included.", ("stage",)),
+    "gitsync_run_stage_longest_seconds": Metric("Time of the slowest resource at a stage.", ("stage",)),
+}
+"""Every metric by name, in the order of the file. A refused run has those up to the exit code."""
+
+_Samples = Sequence[tuple[tuple[str, ...], float]]
+
+
+def render(end: RunEnd, before: str = "") -> str:
+    """The file of a run. `before` is the text of the last one: a run that fails keeps the last success that it has."""
+    from prometheus_client import CollectorRegistry  # noqa: PLC0415 - imported where metrics are asked for
+    from prometheus_client.openmetrics.exposition import generate_latest  # noqa: PLC0415 - as above
+
+    registry = CollectorRegistry()
+    for collector in _collect(end, _read_last_success(before, _list_labels(end))):
+        registry.register(collector)
+    written: bytes = generate_latest(registry)
+    return written.decode()
+
+
+def _collect(end: RunEnd, last_success: float | None) -> Iterator[Collector]:
+    from prometheus_client.core import GaugeMetricFamily  # noqa: PLC0415 - as above
+    from prometheus_client.registry import Collector  # noqa: PLC0415 - as above
+
+    class Collected(Collector):
+        def __init__(self, family: GaugeMetricFamily) -> None:
+            self._family = family
+
+        def collect(self) -> Iterable[GaugeMetricFamily]:
+            return (self._family,)
+
+    labels = _list_labels(end)
+    samples = _list_samples(end, last_success)
+    for name, metric in METRICS.items():
+        family = GaugeMetricFamily(name, metric.help, labels=[*labels, *metric.labels])
+        for values, number in samples.get(name, ()):
+            family.add_metric([*labels.values(), *map(_clean, values)], number)
+        if family.samples:
+            yield Collected(family)
+
+
+def _list_labels(end: RunEnd) -> dict[str, str]:
+    """What every sample has. They are known from the settings alone, so that a refused run has the same."""
+    labels = {"command": end.command, "agent": end.agent, "source": end.source, "status": end.status}
+    return {name: _clean(value) for name, value in labels.items() if value}
+
+
+def _clean(text: str) -> str:
+    """Text that is valid in UTF-8: a path, and a code in an answer of Azure, can have halves of characters."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _list_samples(end: RunEnd, last_success: float | None) -> Mapping[str, _Samples]:
+    ended = end.ended_at.timestamp()
+    if end.is_success and end.is_whole:
+        last_success = ended
+    run: dict[str, _Samples] = {
+        "gitsync_run_end_timestamp_seconds": [((), ended)],
+        LAST_SUCCESS: [] if last_success is None else [((), last_success)],
+        "gitsync_run_duration_seconds": [((), round((end.ended_at - end.started_at).total_seconds(), 3))],
+        "gitsync_run_success": [((), float(end.is_success))],
+        "gitsync_run_exit_code": [((), end.exit_code)],
+    }
+    return run | (_list_report_samples(end.report) | _list_stage_samples(end) if end.report else {})
+
+
+def _list_report_samples(report: Report) -> dict[str, _Samples]:
+    requests, use = report.requests, report.use
+    kinds = {"read": requests.reads, "write": requests.writes, "delete": requests.deletes, "poll": requests.polls}
+    return {
+        "gitsync_run_results": _count((r.verdict.value, r.outcome.value) for r in report.results),
+        "gitsync_run_failures": _count(_list_failures(report.results)),
+        "gitsync_run_problems": _count((p.level.value, p.code) for p in report.problems),
+        "gitsync_run_requests": [((kind,), number) for kind, number in kinds.items()],
+        "gitsync_run_request_limit_ratio": [((k.rstrip("s"),), round(v, 6)) for k, v in use.hour_shares.items()],
+        "gitsync_run_throttled_requests": [((), requests.throttled)],
+        "gitsync_run_throttled_seconds": [((), round(use.throttled_seconds, 3))],
+    }
+
+
+def _list_failures(results: Iterable[Result]) -> Iterator[tuple[str, str]]:
+    for result in results:
+        if result.outcome in {Outcome.FAILED, Outcome.BLOCKED}:
+            yield result.outcome.value, result.condition.reason
+
+
+def _list_stage_samples(end: RunEnd) -> dict[str, _Samples]:
+    seconds = find_stage_seconds(end.visits)
+    return {
+        "gitsync_run_stage_seconds": [((stage.value,), round(sum(times), 3)) for stage, times in seconds.items()],
+        "gitsync_run_stage_longest_seconds": [
+            ((stage.value,), round(max(times), 3)) for stage, times in seconds.items()
+        ],
+    }
+
+
+def _count(labels: Iterable[tuple[str, ...]]) -> _Samples:
+    return sorted(Counter(labels).items())
+
+
+def _read_last_success(text: str, labels: Mapping[str, str]) -> float | None:
+    """The last success in an earlier file, for these labels. None if it has none, or is no such file."""
+    from prometheus_client.openmetrics.parser import text_string_to_metric_families  # noqa: PLC0415 - as above
+
+    try:
+        samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
+    except Exception:  # noqa: BLE001 - whatever the parser raises for a file that somebody else has written
+        return None
+    found = (sample.value for sample in samples if sample.name == LAST_SUCCESS and sample.labels == dict(labels))
+    return next(found, None)

@@ -1,0 +1,159 @@
+"""What watches a run from outside: its metrics and its traces, written at its end, whatever the end is.
+
+A run that is refused or ends with an error has them too. What cannot be written
+fails a run that did its work, and is only logged for one that failed itself. Traces never fail a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from loguru import logger
+
+from gitsync.config.config import Config
+from gitsync.errors import GitsyncError, PublishError, SourceError
+from gitsync.git.source.location import Url, parse_location
+from gitsync.model.clock import Clock
+from gitsync.model.problem import Problem
+from gitsync.model.report import Report
+from gitsync.planning.agents import DEFAULT_AGENT
+from gitsync.redaction import Redactions
+from gitsync.report.masked import mask_problem
+from gitsync.report.progress import Progress, Silent
+from gitsync.report.run_end import RunEnd
+from gitsync.report.timeline import Timeline
+from gitsync.report.traces import export_traces, is_traced
+from gitsync.secrets.private_files import replace as replace_file
+from gitsync.status.exit_code import DRIFT, FAULT, FINE, NOT_READY, PENDING
+
+_SUCCESS = frozenset({FINE, PENDING, DRIFT})
+_LARGEST = 1_000_000
+"""Bytes of an earlier file of metrics; one run of a hundred thousand resources has some thousands."""
+_READABLE = 0o644
+"""The mode of the file: the collector is another user."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunWatch:
+    """The watch of one run: what its settings and `environment` ask for, and when it began. The run gets `progress`,
+    which has the timeline in front only if something needs one.
+    """
+
+    config: Config
+    environment: Mapping[str, str]
+    redactions: Redactions
+    clock: Clock
+    command: str
+    timeline: Timeline
+    progress: Progress
+    started_at: datetime
+    started: float
+
+    def ended(self, report: Report) -> Report:
+        """Write what is asked for about a run that ended. If metrics cannot be written, the report says so."""
+        code = report.exit_code or (NOT_READY if report.interrupted else FINE)
+        end = self._describe(code, report)
+        self._export(end)
+        try:
+            self._write_metrics(end)
+        except PublishError as error:
+            problem = Problem(code="MetricsNotWritten", message=error.message, hint=error.hint)
+            problems = (*report.problems, mask_problem(problem, self.redactions.mask))
+            return replace(report, exit_code=report.exit_code or NOT_READY, problems=problems)
+        return report
+
+    def failed(self, error: Exception) -> None:
+        """Write what is asked for about a run that this error ended."""
+        end = self._describe(error.exit_code if isinstance(error, GitsyncError) else FAULT, None)
+        self._export(end)
+        try:
+            self._write_metrics(end)
+        except PublishError as failure:
+            logger.warning("{} {}", failure.message, failure.hint)
+
+    def _describe(self, exit_code: int, report: Report | None) -> RunEnd:
+        mask = self.redactions.mask
+        return RunEnd(
+            command=self.command,
+            agent=self.config.agent or DEFAULT_AGENT,
+            source=mask(_name_source(self.config)),
+            status=mask(self.config.status_branch or self.config.status_dir or ""),
+            started_at=self.started_at,
+            ended_at=self.clock.now(),
+            started=self.started,
+            exit_code=exit_code,
+            is_success=exit_code in _SUCCESS,
+            is_whole=not self.config.only,
+            report=report,
+            visits=self.timeline.visits,
+        )
+
+    def _write_metrics(self, end: RunEnd) -> None:
+        if not self.config.metrics:
+            return
+        from gitsync.report.metrics import render  # noqa: PLC0415 - most runs are not asked for metrics
+
+        file = Path(self.config.metrics)
+        try:
+            replace_file(file, render(end, _read_before(file)).encode(), _READABLE)
+        except OSError as error:
+            raise PublishError(
+                f"The metrics cannot be written to {file}: {error.strerror}.", hint="Set --metrics to another file."
+            ) from error
+
+    def _export(self, end: RunEnd) -> None:
+        """Send the traces. Any failure is logged: a collector that is down must not fail a run."""
+        if not is_traced(self.environment):
+            return
+        try:
+            export_traces(end, self.environment)
+        except PublishError as failure:
+            logger.warning("{} {}", failure.message, failure.hint)
+        except Exception as failure:  # noqa: BLE001 - of the exporter, which may be any package
+            logger.warning("The traces cannot be sent: {}", type(failure).__name__)
+
+
+def begin_watch(
+    config: Config,
+    environment: Mapping[str, str],
+    redactions: Redactions,
+    clock: Clock,
+    progress: Progress | None,
+    *,
+    command: str,
+) -> RunWatch:
+    """Begin to watch a run, whose progress is shown by `progress`."""
+    progress = progress or Silent()
+    timeline = Timeline(progress, clock.monotonic)
+    return RunWatch(
+        config=config,
+        environment=environment,
+        redactions=redactions,
+        clock=clock,
+        command=command,
+        timeline=timeline,
+        progress=timeline if config.metrics or is_traced(environment) else progress,
+        started_at=clock.now(),
+        started=clock.monotonic(),
+    )
+
+
+def _name_source(config: Config) -> str:
+    """The URL without a password, or the folder, of a SOURCE that may not be there."""
+    try:
+        location = parse_location(config.source)
+    except SourceError:
+        return ""
+    return location.text if isinstance(location, Url) else str(location.path)
+
+
+def _read_before(file: Path) -> str:
+    """The file of the last run; "" if there is none that can be read."""
+    try:
+        with file.open("rb") as stream:
+            return stream.read(_LARGEST).decode("utf-8", "replace")
+    except OSError:
+        return ""

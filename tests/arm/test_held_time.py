@@ -1,0 +1,44 @@
+"""How long limits held a run back: waits that overlap count once, and so does one that is still going on."""
+
+import asyncio
+
+from fake_clock import FakeClock
+
+from gitsync.arm.http.conversation import Conversation
+from gitsync.arm.http.held_time import HeldTime
+from gitsync.arm.http.throttle import Limit, RequestKind, Throttle
+
+
+def test_waits_that_overlap_count_once():
+    clock = FakeClock()
+    held = HeldTime(clock)
+    with held.holding():
+        clock.elapsed = 2.0
+        with held.holding():
+            clock.elapsed = 3.0
+        clock.elapsed = 5.0
+        assert held.seconds == 5.0, "it is still going on"
+    clock.elapsed = 100.0
+    with held.holding():
+        clock.elapsed = 101.0
+    assert held.seconds == 6.0
+
+
+def test_a_bucket_that_is_empty_holds_requests_back_and_slots_do_not():
+    clock = FakeClock()
+    held = HeldTime(clock)
+    limits = {kind: Limit(2, 1) for kind in RequestKind}
+
+    async def test() -> None:
+        throttle = Throttle(clock, asyncio.Semaphore(1), limits, held=held)
+
+        async def ask() -> None:
+            assert await throttle.admit("GET", "/subscriptions/a", Conversation(deadline=1e9))
+            throttle.release("GET", "/subscriptions/a")
+
+        await asyncio.gather(ask(), ask())
+        assert held.seconds == 0
+        await asyncio.gather(ask(), ask(), ask())
+
+    asyncio.run(test())
+    assert held.seconds == clock.elapsed == 3.0

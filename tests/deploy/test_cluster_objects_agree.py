@@ -1,0 +1,180 @@
+"""The kustomize base and the Helm chart make the same objects, valid by the OpenAPI schemas of Kubernetes, offline."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+from cluster_tools import BASE, CHART, KUBERNETES, build, index, read_block, refuse, template
+from helm_at_hand import needs_helm
+from kustomize_at_hand import needs_kustomize
+
+import gitsync
+from gitsync.config.config import SETTINGS, Config
+from gitsync.config.setting import SettingForm
+
+VERSIONS = ("1.25", "1.37")  # the oldest that the chart allows, and the newest that the validator knows
+OVERLAY, VALUES = read_block("kustomization.yaml"), read_block("values.yaml")
+MORE_OVERLAY = """\
+components:
+  - base/exports
+"""
+MORE_PATCHES = """\
+  - target:
+      kind: CronJob
+      name: gitsync
+    patch: |-
+      - {op: replace, path: /spec/schedule, value: "0 * * * *"}
+      - {op: add, path: /spec/timeZone, value: Europe/Berlin}
+      - {op: add, path: /spec/suspend, value: true}
+      - {op: replace, path: /spec/jobTemplate/spec/activeDeadlineSeconds, value: 7200}
+      - op: add
+        path: /spec/jobTemplate/spec/template/metadata/annotations
+        value: {prometheus.io/scrape: "false"}
+      - op: add
+        path: /spec/jobTemplate/spec/template/spec/nodeSelector
+        value: {kubernetes.io/os: linux}
+      - op: add
+        path: /spec/jobTemplate/spec/template/spec/tolerations
+        value: [{key: ops, operator: Exists}]
+      - op: add
+        path: /spec/jobTemplate/spec/template/spec/imagePullSecrets
+        value: [{name: registry}]
+      - op: add
+        path: /spec/jobTemplate/spec/template/spec/priorityClassName
+        value: low
+      - op: replace
+        path: /spec/jobTemplate/spec/template/spec/containers/0/envFrom/1/secretRef/name
+        value: vault
+      - op: replace
+        path: /spec/jobTemplate/spec/template/spec/containers/0/resources
+        value: {limits: {memory: 1Gi}}
+      - op: add
+        path: /spec/jobTemplate/spec/template/spec/volumes/-
+        value: {name: metrics, persistentVolumeClaim: {claimName: textfiles}}
+      - op: add
+        path: /spec/jobTemplate/spec/template/spec/containers/0/volumeMounts/-
+        value: {name: metrics, mountPath: /metrics}
+  - target:
+      kind: ConfigMap
+      name: gitsync-settings
+    patch: |-
+      - {op: add, path: /data/GITSYNC_METRICS, value: /metrics/gitsync.prom}
+  - target:
+      kind: NetworkPolicy
+      name: gitsync
+    patch: |-
+      - {op: add, path: /spec/egress/-, value: {ports: [{port: 4318, protocol: TCP}]}}
+"""
+DIGEST = f"sha256:{'0' * 64}"
+MORE_VALUES = {
+    "schedule": "0 * * * *",
+    "timeZone": "Europe/Berlin",
+    "suspend": True,
+    "activeDeadlineSeconds": 7200,
+    "secretName": "vault",
+    "exports": {"namespaces": ["default"]},
+    "metrics": {"volume": {"persistentVolumeClaim": {"claimName": "textfiles"}}},
+    "networkPolicy": {"egress": [{"ports": [{"port": 4318, "protocol": "TCP"}]}]},
+    "resources": {"requests": None, "limits": {"memory": "1Gi"}},
+    "podAnnotations": {"prometheus.io/scrape": "false"},
+    "nodeSelector": {"kubernetes.io/os": "linux"},
+    "tolerations": [{"key": "ops", "operator": "Exists"}],
+    "priorityClassName": "low",
+    "imagePullSecrets": [{"name": "registry"}],
+}
+FULL_VALUES = yaml.safe_load(VALUES) | MORE_VALUES
+FULL_VALUES["image"] = FULL_VALUES["image"] | {"digest": DIGEST}
+FULL_OVERLAY = (OVERLAY + MORE_PATCHES + MORE_OVERLAY).replace("newTag: 0.1.0", f"digest: {DIGEST}")
+
+PAIRS = [
+    (OVERLAY, VALUES, "as the page shows them"),
+    (FULL_OVERLAY, yaml.safe_dump(FULL_VALUES), "everything that values can say"),
+]
+
+
+@needs_kustomize
+@needs_helm
+@pytest.mark.parametrize(("overlay", "values", "why"), PAIRS, ids=[row[-1] for row in PAIRS])
+def test_both_make_the_same_objects_and_valid_ones(overlay, values, why, tmp_path):
+    built = build(overlay, tmp_path)
+    assert built == template(values, tmp_path), why
+    for version in VERSIONS:
+        for one in built.values():
+            kubernetes_validate.validate(one, version, strict=True)
+
+
+def test_the_files_of_the_base_are_valid_by_themselves():
+    for path in (path for path in BASE.rglob("*.yaml") if path.name != "kustomization.yaml"):
+        for one in index(path.read_text()).values():
+            kubernetes_validate.validate(one, KUBERNETES, strict=True)
+
+
+def test_the_validator_refuses_a_field_that_kubernetes_does_not_know():
+    """Without this the tests above would prove nothing."""
+    job = cron_job()
+    job["spec"]["concurrencePolicy"] = "Forbid"
+    with pytest.raises(kubernetes_validate.ValidationError, match="concurrencePolicy"):
+        kubernetes_validate.validate(job, KUBERNETES, strict=True)
+
+
+def cron_job() -> Any:
+    return yaml.safe_load((BASE / "cronjob.yaml").read_text())
+
+
+def test_the_pod_meets_the_restricted_standard():
+    pod = cron_job()["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    [container] = pod["containers"]
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert container["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+        "readOnlyRootFilesystem": True,
+    }
+    assert [set(volume) - {"name"} for volume in pod["volumes"]] == [{"emptyDir"}], "no folder of the node"
+    assert not {"hostNetwork", "hostPID", "hostIPC"} & set(pod)
+
+
+def test_a_run_ends_by_itself_before_kubernetes_ends_it():
+    job = cron_job()["spec"]["jobTemplate"]["spec"]
+    assert job["activeDeadlineSeconds"] > Config().run_timeout
+    assert job["template"]["spec"]["terminationGracePeriodSeconds"] > 25, "docs/security.md: within 25 seconds"
+    assert (job["backoffLimit"], cron_job()["spec"]["concurrencyPolicy"]) == (0, "Forbid")
+
+
+def test_the_version_is_that_of_the_package():
+    chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
+    assert {chart["version"], chart["appVersion"]} == {gitsync.__version__}
+    [container] = cron_job()["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"]
+    assert container["image"] == f"gitsync:{gitsync.__version__}"
+
+
+def test_the_schema_keeps_every_secret_setting_out_of_the_config_map():
+    schema = json.loads((CHART / "values.schema.json").read_text())
+    secrets = {name for s in SETTINGS.values() if s.form is SettingForm.SECRET for name in s.variables}
+    assert set(schema["properties"]["settings"]["propertyNames"]["not"]["enum"]) == secrets
+
+
+WRONG = [
+    ("settings: {GITSYNC_SOURCE: https://a.example/b}", "AZURE_SUBSCRIPTION_ID", "a setting is missing"),
+    (f"{VALUES}scedule: daily\n", "scedule", "a value is misspelt"),
+    (VALUES.replace("  GITSYNC_PRUNE", "  GITSYNC_GIT_TOKEN: x\n  GITSYNC_PRUNE"), "GITSYNC_GIT_TOKEN", "a secret is shown"),
+    (VALUES.replace('"true"', "true"), "GITSYNC_PRUNE", "a variable is text"),
+    (VALUES.replace("https://github.com", "/mnt"), "GITSYNC_SOURCE", "a folder is not in the pod"),
+]  # fmt: skip
+
+
+@needs_helm
+@pytest.mark.parametrize(("values", "named", "why"), WRONG, ids=[row[-1] for row in WRONG])
+def test_wrong_values_are_refused(values, named, why, tmp_path):
+    assert named in refuse(values, tmp_path), why
+
+
+@needs_helm
+def test_what_is_switched_off_is_not_made(tmp_path):
+    made = template(f"{VALUES}networkPolicy: {{enabled: false}}\n", tmp_path)
+    assert sorted(kind for kind, _, _ in made) == ["ConfigMap", "CronJob", "ServiceAccount"]
