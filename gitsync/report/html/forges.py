@@ -109,8 +109,8 @@ _AZURE_LINE = (
 )
 
 _FORGES: tuple[tuple[re.Pattern[str], _Base, str, str], ...] = (
-    (re.compile(r"(ssh\.)?github\.com|github\..+|.+\.ghe\.com"), _find_github, "/commit/{commit}", f"/{_GIT_LINE}"),
-    (re.compile(r"(altssh\.)?gitlab\..+"), _find_gitlab, "/-/commit/{commit}", f"/-/{_GIT_LINE}"),
+    (re.compile(r"(ssh\.)?github\.com|github\.(?!com\.).+|.+\.ghe\.com"), _find_github, "/commit/{commit}", f"/{_GIT_LINE}"),
+    (re.compile(r"(altssh\.)?gitlab\.com|gitlab\.(?!com\.).+"), _find_gitlab, "/-/commit/{commit}", f"/-/{_GIT_LINE}"),
     (re.compile(r"(ssh\.)?dev\.azure\.com"), _find_azure, "/commit/{commit}", _AZURE_LINE),
     (re.compile(r".+\.visualstudio\.com"), _find_visual_studio, "/commit/{commit}", _AZURE_LINE),
 )

@@ -26,7 +26,7 @@ from gitsync.report.quiet import format_in_sync
 from gitsync.report.urgency import describe_causes, find_causes
 
 _FEW = 12  # cards, or rows below cards; as many are unfolded from the start
-_FEW_FAILED = 3  # cards of what failed, which are above the changes; the others are folded
+_FEW_FAILED = 2  # cards of what failed, which are above the changes; the others are folded
 _FEW_ROWS = 60  # in sync, where nothing else is listed
 _MOST_CARDS, _MOST_ROWS = 5000, 5000
 _ROOM = 3_000_000  # characters of what is inside cards; a browser opens that in a second

@@ -8,7 +8,7 @@
   const folds = [...document.querySelectorAll("#quiet, .rest")].map((one) => [one, one.open]);
   const narrowing = document.getElementById("narrow");
   const field = (name) => form.elements.namedItem(name);
-  const cut = document.querySelector(".part-of-list > .note") ? " on this page" : "";
+  const cut = document.querySelector(".left-out") ? " on this page" : "";
   const texts = new Map();
 
   const textOf = (resource) => {

@@ -92,7 +92,7 @@ def _counts(result: Result) -> Iterator[str]:
         yield result.action.value
     if result.differences:
         yield format_plural(len(result.differences), "difference")
-    if result.attempts:
+    if result.attempts and result.outcome is not Outcome.FAILED:
         yield format_plural(len(result.attempts), "failed try").replace("trys", "tries")
     if result.condition.reason not in {"Succeeded", "Planned"}:
         yield result.condition.reason
