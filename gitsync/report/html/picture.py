@@ -27,7 +27,7 @@ from gitsync.report.urgency import find_urgency
 
 _MOST_BOXES = 300  # resources; above that groups are drawn
 _FEW_BOXES = 30  # as many are shown from the start
-_HEIGHT, _GAP = 34, Size(width=0, height=0, step_x=54, step_y=12)  # of a resource, and around it
+_HEIGHT, _GAP = 34, Size(width=0, height=0, step_x=48, step_y=12)  # of a resource, and around it
 _TILE = Size(width=212, height=52, step_x=254, step_y=82)
 _TILES_ACROSS = 4
 _MOST_LINES_SEEN = 100  # boxes; with more, lines are faint until one of their ends is pointed at
@@ -37,7 +37,7 @@ _TILE_CHARACTERS = 23
 _LEFT, _RIGHT, _NARROWEST = 30, 10, 190  # pixels of a box: before its text, after it, and together
 _WIDEST = 360  # pixels of a text; a kind that is no kind of Azure may be longer
 _BUS = 10  # pixels before a box, where the line of its owner turns
-_NAME_WIDTH, _KIND_WIDTH = 7.0, 6.3  # pixels of a character, in the widest fonts of systems
+_NAME_WIDTH, _KIND_WIDTH = 6.9, 6.05  # pixels of a character, in the widest fonts of systems
 
 
 class Line(NamedTuple):
