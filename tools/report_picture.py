@@ -18,7 +18,7 @@ from demo import EXAMPLES, SUBSCRIPTION, Demo, emulator
 
 PICTURE = EXAMPLES.parent / "docs" / "images" / "report.png"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-SIZE = "1280,1640"
+SIZE, SCALE = "1280,1325", "--force-device-scale-factor=0.8"  # as wide as a page shows it
 RULE = (
     f"/subscriptions/{SUBSCRIPTION}/resourceGroups/platform-network/providers/Microsoft.Network"
     "/networkSecurityGroups/hub-shared/securityRules/deny-from-internet?api-version=2025-03-01"
@@ -76,7 +76,7 @@ def make_report(demo: Demo) -> Path:
 
 def take_picture(browser: str, page: Path, profile: Path, picture: Path) -> None:
     picture.parent.mkdir(parents=True, exist_ok=True)
-    flags = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars")
+    flags = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-lcd-text", SCALE)
     more = (f"--user-data-dir={profile}", f"--window-size={SIZE}", f"--screenshot={picture}", page.as_uri())
     subprocess.run([browser, *flags, *more], check=True, capture_output=True, timeout=120)
 

@@ -43,7 +43,7 @@ def find_forge(remote: str) -> Forge | None:
     """The pages of a remote, as git writes its URL; None if it is a folder, or its host is not known."""
     host, names = _split(remote)
     for pattern, make_base, commit, line in _FORGES:
-        if pattern.fullmatch(host) and (base := make_base(host, names)):
+        if re.fullmatch(pattern, host) and (base := make_base(host, names)):
             return Forge(base, commit, line)
     return None
 
@@ -103,16 +103,16 @@ def _find_visual_studio(host: str, names: Sequence[str]) -> str:
     return _find_azure("dev.azure.com", own if own[:1] == ["v3"] else [organisation, *own])
 
 
-_GIT_LINE = "blob/{commit}/{path}#L{line}"
-_AZURE_LINE = (
+_BLOB = "blob/{commit}/{path}#L{line}"
+_ITEM = (
     "?path=/{path}&version=GC{commit}&line={line}&lineEnd={line}&lineStartColumn=1&lineEndColumn=200&lineStyle=plain"
 )
 
-_FORGES: tuple[tuple[re.Pattern[str], _Base, str, str], ...] = (
-    (re.compile(r"(ssh\.)?github\.com|github\.(?!com\.).+|.+\.ghe\.com"), _find_github, "/commit/{commit}", f"/{_GIT_LINE}"),
-    (re.compile(r"(altssh\.)?gitlab\.com|gitlab\.(?!com\.).+"), _find_gitlab, "/-/commit/{commit}", f"/-/{_GIT_LINE}"),
-    (re.compile(r"(ssh\.)?dev\.azure\.com"), _find_azure, "/commit/{commit}", _AZURE_LINE),
-    (re.compile(r".+\.visualstudio\.com"), _find_visual_studio, "/commit/{commit}", _AZURE_LINE),
+_FORGES: tuple[tuple[str, _Base, str, str], ...] = (
+    (r"(ssh\.)?github\.com|github\.(?!com\.).+|.+\.ghe\.com", _find_github, "/commit/{commit}", f"/{_BLOB}"),
+    (r"(altssh\.)?gitlab\.com|gitlab\.(?!com\.).+", _find_gitlab, "/-/commit/{commit}", f"/-/{_BLOB}"),
+    (r"(ssh\.)?dev\.azure\.com", _find_azure, "/commit/{commit}", _ITEM),
+    (r".+\.visualstudio\.com", _find_visual_studio, "/commit/{commit}", _ITEM),
 )
 """The host, where the pages of its repositories are, and what follows for a commit and for a line. A server of its own
 is known by its first name: github.contoso.com, gitlab.contoso.com.

@@ -122,7 +122,7 @@ def _draw_resources(results: Sequence[Result]) -> Drawing:
 
 
 def _measure_boxes(results: Iterable[Result]) -> Size:
-    """Boxes that are as wide as the longest kind and name that stand in one."""
+    """Boxes that are as wide as the longest kind and name in one of them."""
     longest = max(
         max(len(escape_controls(r.key.kind)) * _KIND_WIDTH, min(len(r.key.name), _CHARACTERS + 1) * _NAME_WIDTH)
         for r in results

@@ -1,6 +1,6 @@
 """The ways of references through the picture: between boxes, never across one.
 
-Boxes stand in a grid. A way leaves a box at its right, follows the channel between two columns, then the one between
+The boxes form a grid. A way leaves a box at its right, follows the channel between two columns, then the one between
 two rows, and reaches the other box from a side. In each channel, the ways to one box share a lane.
 """
 
