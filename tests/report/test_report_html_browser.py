@@ -4,6 +4,7 @@ import asyncio
 import threading
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -49,13 +50,24 @@ def served(page):
             thread.join()
 
 
+@cache
+def render_standard(number):
+    return render((SMALL, LARGE)[number])
+
+
+def _render(value):
+    """The page; those that most tests look at are made once."""
+    standard = next((number for number, one in enumerate((SMALL, LARGE)) if one is value), None)
+    return render(value) if standard is None else render_standard(standard)
+
+
 @pytest.fixture(scope="module")
 def opened():
     """A function of a report and of what to look for on its page, which a browser opens from a server."""
     with started() as address:
 
         def run(value, look, size=DESKTOP, **options):
-            with served(render(value)) as (url, asked):
+            with served(_render(value)) as (url, asked):
                 found = asyncio.run(_looked(address, url, look, options, size))
             assert asked == ["/report.html"]
             return found
@@ -123,16 +135,23 @@ SEARCHES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "fits", "why"), SEARCHES, ids=[s[-1] for s in SEARCHES])
-def test_search_narrows_the_list(text, fits, why, opened):
-    async def look(page):
-        before = await page.value(COUNT)
-        await typed(page, text)
-        return await counted(page, before), await page.value(SHOWN)
+def test_search_narrows_the_list(opened):
+    """One page for all: each search begins from the whole list again."""
 
-    number = sum(map(fits, LARGE.results))
-    assert number > 0
-    assert opened(LARGE, look) == (f"{number} of 1,003 resources", number), why
+    async def look(page):
+        everything, found = await page.value(COUNT), []
+        for text, *_ in SEARCHES:
+            await typed(page, text)
+            found.append((await counted(page, everything), await page.value(SHOWN)))
+            await page.press("Escape")
+            await counted(page, found[-1][0])
+        return found
+
+    numbers = [sum(map(fits, LARGE.results)) for _, fits, _ in SEARCHES]
+    assert min(numbers) > 0
+    expected = [(f"{number} of 1,003 resources", number) for number in numbers]
+    for one, other, (_, _, why) in zip(opened(LARGE, look), expected, SEARCHES, strict=True):
+        assert one == other, why
 
 
 def test_filters_go_together_and_can_be_taken_back(opened):
@@ -314,18 +333,20 @@ AUDIT = """axe.run(document, {resultTypes: ['violations']}).then(({violations}) 
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed; npm brings it")
-@pytest.mark.parametrize(("scheme", "size"), [("light", DESKTOP), ("dark", DESKTOP), ("light", PHONE)])
-def test_axe_finds_nothing_serious(scheme, size, opened):
-    """With all that is folded shown, so that it is looked at too."""
+def test_axe_finds_nothing_serious(opened):
+    """With all that is folded shown, so that it is looked at too; on a desk, and in the dark on a phone."""
 
     async def look(page):
-        await show_as(page, scheme)
         await page.value("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
         await page.value(AXE.read_text(encoding="utf-8") + "; true")
-        return await page.value(AUDIT)
+        await show_as(page, "light")
+        found = await page.value(AUDIT)
+        await page.send("Emulation.setDeviceMetricsOverride", **PHONE)
+        await show_as(page, "dark")
+        return found + await page.value(AUDIT)
 
     everything = replace(SMALL, results=(*SMALL.results, *FULL.results), problems=PROBLEMS, target=TARGET)
-    assert opened(everything, look, size=size) == []
+    assert opened(everything, look) == []
 
 
 def test_the_keyboard_reaches_and_opens_the_first_resource(opened):
@@ -397,15 +418,21 @@ LONG = result(
 )
 
 
-@pytest.mark.parametrize("width", [1440, 1000, 640, 400])
-def test_no_word_is_broken(width, opened):
-    async def look(page):
-        return await page.value(BROKEN_WORDS), await page.value("document.documentElement.scrollWidth <= innerWidth")
-
+def test_no_word_is_broken(opened):
+    """At four widths, none of which has to be scrolled sideways."""
     value = replace(
         SMALL, results=(*SMALL.results, LONG, replace(LONG, key=key("A", "b"), differences=())), target=TARGET
     )
-    assert opened(value, look, size=DESKTOP | {"width": width}) == ([], True)
+
+    async def look(page):
+        found = {}
+        for width in (1440, 1000, 640, 400):
+            await page.send("Emulation.setDeviceMetricsOverride", **DESKTOP | {"width": width})
+            fits = await page.value("document.documentElement.scrollWidth <= innerWidth")
+            found[width] = await page.value(BROKEN_WORDS), fits
+        return found
+
+    assert opened(value, look) == dict.fromkeys((1440, 1000, 640, 400), ([], True))
 
 
 def test_the_contents_lead_to_the_graph_and_unfold_it(opened):
