@@ -32,10 +32,10 @@ _TILE = Size(width=212, height=52, step_x=254, step_y=82)
 _TILES_ACROSS = 4
 _MOST_LINES_SEEN = 100  # boxes; with more, lines are faint until one of their ends is pointed at
 _MARGIN = 8
-_CHARACTERS = 32  # of a name, in a box; kinds are never cut
+_CHARACTERS = 32  # of a name, in a box
+_KIND_CHARACTERS = 60  # more than any kind of Azure has
 _TILE_CHARACTERS = 23
 _LEFT, _RIGHT, _NARROWEST = 30, 10, 190  # pixels of a box: before its text, after it, and together
-_WIDEST = 360  # pixels of a text; a kind that is no kind of Azure may be longer
 _BUS = 10  # pixels before a box, where the line of its owner turns
 _NAME_WIDTH, _KIND_WIDTH = 6.9, 6.05  # pixels of a character, in the widest fonts of systems
 
@@ -121,13 +121,11 @@ def _draw_resources(results: Sequence[Result]) -> Drawing:
     return Drawing(lines, boxes, size, placed.width, placed.height)
 
 
-def _measure_boxes(results: Iterable[Result]) -> Size:
+def _measure_boxes(results: Sequence[Result]) -> Size:
     """Boxes that are as wide as the longest kind and name in one of them."""
-    longest = max(
-        max(len(escape_controls(r.key.kind)) * _KIND_WIDTH, min(len(r.key.name), _CHARACTERS + 1) * _NAME_WIDTH)
-        for r in results
-    )
-    width = max(_NARROWEST, min(_WIDEST, round(longest)) + _LEFT + _RIGHT)
+    kind = min(_KIND_CHARACTERS, max(len(result.key.kind) for result in results)) * _KIND_WIDTH
+    name = min(_CHARACTERS, max(len(result.key.name) for result in results)) * _NAME_WIDTH
+    width = max(_NARROWEST, _LEFT + round(max(kind, name)) + _RIGHT)
     return Size(width=width, height=_HEIGHT, step_x=width + _GAP.step_x, step_y=_HEIGHT + _GAP.step_y)
 
 
@@ -186,7 +184,7 @@ def _make_box(result: Result, corner: tuple[int, int]) -> Box:
         title=f"{kind}/{name} in {result.key.namespace}: {_find_word(result)}, {look.means}",
         sign=look.sign,
         name=shorten(name, _CHARACTERS),
-        below=kind,
+        below=shorten(kind, _KIND_CHARACTERS),
     )
 
 

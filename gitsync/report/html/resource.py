@@ -64,14 +64,6 @@ def render_card(result: Result, around: Around, *, opened: bool, body: Markup) -
     )
 
 
-def _format_body(body: Mapping[str, Any] | None) -> list[str]:
-    """The lines of a request that creates; none where there is none."""
-    if body is None:
-        return []
-    lines = json.dumps(body, indent=2, ensure_ascii=False, default=str).splitlines()
-    return [shorten(line, _LONGEST_LINE) for line in lines]
-
-
 def render_row(result: Result, around: Around, *, has_unverified: bool) -> Markup:
     """A resource that is in sync and has no details. `has_unverified`: the table has a column for such paths."""
     return render_template("row.html", result=result, around=around, has_unverified=has_unverified, most=_MOST)
@@ -123,3 +115,11 @@ def render_details(result: Result, around: Around) -> Markup:
         most_lines=_MOST_LINES,
         most=_MOST,
     )
+
+
+def _format_body(body: Mapping[str, Any] | None) -> list[str]:
+    """The lines of a request that creates; none where there is none."""
+    if body is None:
+        return []
+    lines = json.dumps(body, indent=2, ensure_ascii=False, default=str).splitlines()
+    return [shorten(line, _LONGEST_LINE) for line in lines]
