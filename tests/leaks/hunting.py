@@ -53,7 +53,8 @@ def _needles(value: str) -> Iterator[str]:
 def _decoded(text: str) -> set[str]:
     """The text, and what is left of it once its escapes are undone."""
     plain = text.replace("\\u0026", "&").replace("\\u002b", "+").replace("\\u002B", "+").replace("\\/", "/")
-    return {text, plain, plain.replace('\\"', '"').replace("\\\\", "\\"), html.unescape(text), unquote(text)}
+    joined = html.unescape(text.replace("<wbr/>", ""))  # a page may break a path after a slash
+    return {text, plain, joined, plain.replace('\\"', '"').replace("\\\\", "\\"), html.unescape(text), unquote(text)}
 
 
 def files(folder: Path, *, but: Iterable[Path] = ()) -> dict[str, str]:

@@ -6,6 +6,7 @@ import asyncio
 import base64
 import itertools
 import json
+import os
 import shutil
 import subprocess
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -17,6 +18,11 @@ import aiohttp
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PROGRAM = next(filter(None, map(shutil.which, NAMES)), None)
+
+AXE = Path(
+    os.environ.get("AXE_CORE", "~/.cache/gitsync-ci/axe-core-4.14.1/node_modules/axe-core/axe.min.js")
+).expanduser()
+"""axe-core, which checks accessibility. `npm install axe-core@4.14.1` brings it; it is not part of this repository."""
 
 FLAGS = (
     "--headless",
@@ -30,6 +36,7 @@ FLAGS = (
     "--no-first-run",
     "--remote-debugging-port=0",
 )
+_KEYS = {"Tab": (9, ""), "Enter": (13, "\r"), "Escape": (27, "")}
 _PATIENCE = 60  # seconds for a browser to start, or to answer; a loaded machine needs some
 
 
@@ -97,6 +104,20 @@ class Page:
         answer = await self.send("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
+
+    async def until_value(self, script):
+        """Wait for an expression to be true; AssertionError where it does not become so."""
+        for _ in range(_PATIENCE * 50):
+            if await self.value(script):
+                return
+            await asyncio.sleep(0.02)
+        raise AssertionError(f"{script} does not hold")
+
+    async def press(self, key):
+        """A key, as a person presses it: what the browser does with it is done."""
+        code, text = _KEYS.get(key, (0, key))
+        for kind in ("keyDown", "keyUp"):
+            await self.send("Input.dispatchKeyEvent", type=kind, key=key, text=text, windowsVirtualKeyCode=code)
 
     async def picture(self, top=0, height=2000):
         """A part of the page as PNG, in the width of the window."""

@@ -4,14 +4,17 @@ import asyncio
 import threading
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from browser import PROGRAM, new_page, started
+from browser import AXE, PROGRAM, new_page, started
 from large_reports import landing_zone
-from report_builders import IN_SYNC, key, report
+from report_builders import DRIFTED, FULL, IN_SYNC, PROBLEMS, REFUSED, TARGET, key, report, result
 from test_report_html import EVIL, everywhere
 
+from gitsync.model.problem import SourceLocation
+from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.report.html.page import render
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium is installed; it is looked for by name in PATH")
@@ -47,22 +50,38 @@ def served(page):
             thread.join()
 
 
+@cache
+def render_standard(number):
+    return render((SMALL, LARGE)[number])
+
+
+def _render(value):
+    """The page; those that most tests look at are made once."""
+    standard = next((number for number, one in enumerate((SMALL, LARGE)) if one is value), None)
+    return render(value) if standard is None else render_standard(standard)
+
+
 @pytest.fixture(scope="module")
 def opened():
     """A function of a report and of what to look for on its page, which a browser opens from a server."""
     with started() as address:
 
-        def run(value, look, **options):
-            with served(render(value)) as (url, asked):
-                found = asyncio.run(_looked(address, url, look, options))
+        def run(value, look, size=DESKTOP, **options):
+            with served(_render(value)) as (url, asked):
+                found = asyncio.run(_looked(address, url, look, options, size))
             assert asked == ["/report.html"]
             return found
 
         yield run
 
 
-async def _looked(address, url, look, options):
+DESKTOP = {"width": 1440, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+PHONE = {"width": 400, "height": 844, "deviceScaleFactor": 2, "mobile": True}
+
+
+async def _looked(address, url, look, options, size):
     async with new_page(address, **options) as page:
+        await page.send("Emulation.setDeviceMetricsOverride", **size)
         await page.open(url)
         found = await look(page)
         assert page.complaints == []
@@ -90,9 +109,12 @@ async def typed(page, text):
     await page.send("Input.insertText", text=text)
 
 
-async def pressed(page, key):
-    for kind in ("keyDown", "keyUp"):
-        await page.send("Input.dispatchKeyEvent", type=kind, key=key, text=key if len(key) == 1 else "")
+async def show_as(page, scheme):
+    """Light or dark, and without transitions, in which colours are neither."""
+    features = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}
+    await page.send(
+        "Emulation.setEmulatedMedia", features=[{"name": name, "value": value} for name, value in features.items()]
+    )
 
 
 async def counted(page, before):
@@ -113,27 +135,23 @@ SEARCHES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def searched(opened):
-    """What each search says and shows: one page for all of them, which is reset after each."""
+def test_search_narrows_the_list(opened):
+    """One page for all: each search begins from the whole list again."""
 
     async def look(page):
-        everything, found = await page.value(COUNT), {}
-        for text, _, _ in SEARCHES:
+        everything, found = await page.value(COUNT), []
+        for text, *_ in SEARCHES:
             await typed(page, text)
-            found[text] = (await counted(page, everything), await page.value(SHOWN))
-            await page.value("document.querySelector('[type=reset]').click()")
-            assert await counted(page, found[text][0]) == everything
+            found.append((await counted(page, everything), await page.value(SHOWN)))
+            await page.press("Escape")
+            await counted(page, found[-1][0])
         return found
 
-    return opened(LARGE, look)
-
-
-@pytest.mark.parametrize(("text", "fits", "why"), SEARCHES, ids=[s[-1] for s in SEARCHES])
-def test_search_narrows_the_list(text, fits, why, searched):
-    number = sum(map(fits, LARGE.results))
-    assert number > 0
-    assert searched[text] == (f"{number} of 1,003 resources", number), why
+    numbers = [sum(map(fits, LARGE.results)) for _, fits, _ in SEARCHES]
+    assert min(numbers) > 0
+    expected = [(f"{number} of 1,003 resources", number) for number in numbers]
+    for one, other, (_, _, why) in zip(opened(LARGE, look), expected, SEARCHES, strict=True):
+        assert one == other, why
 
 
 def test_filters_go_together_and_can_be_taken_back(opened):
@@ -159,13 +177,13 @@ def test_filters_go_together_and_can_be_taken_back(opened):
 
 def test_a_slash_leads_to_the_search_and_escape_out_of_it(opened):
     async def look(page):
-        await pressed(page, "/")
+        await page.press("/")
         inside = await page.value("document.activeElement.type")
         before = await page.value(COUNT)
         await page.send("Input.insertText", text="nothing is like this")
         narrowed = await counted(page, before)
         told = await page.value("document.getElementById('none').checkVisibility()")
-        await pressed(page, "Escape")
+        await page.press("Escape")
         return inside, narrowed, told, await counted(page, narrowed)
 
     number = len(SMALL.results)
@@ -255,9 +273,7 @@ def test_text_stands_out_from_what_is_behind_it(scheme, opened):
     """WCAG 2.2, success criterion 1.4.3: 4.5 to 1."""
 
     async def look(page):
-        write_rules = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}
-        features = [{"name": name, "value": value} for name, value in write_rules.items()]
-        await page.send("Emulation.setEmulatedMedia", features=features)
+        await show_as(page, scheme)
         return await page.value("getComputedStyle(document.body).backgroundColor"), await page.value(CONTRAST)
 
     behind, low = opened(landing_zone(groups=3, every=4), look)
@@ -275,10 +291,9 @@ def test_a_page_that_leaves_some_out_counts_those_it_has(opened):
 
 def test_a_phone_shows_the_page_in_its_width(opened):
     async def look(page):
-        await page.send("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=2, mobile=True)
         return await page.value("[innerWidth, document.documentElement.scrollWidth]")
 
-    assert opened(SMALL, look) == [390, 390]
+    assert opened(SMALL, look, size=PHONE) == [400, 400]
 
 
 def test_paper_has_what_is_folded_and_no_form(opened):
@@ -290,3 +305,162 @@ def test_paper_has_what_is_folded_and_no_form(opened):
         return before, await page.value(f"dispatchEvent(new Event('beforeprint')); {inside}"), await page.value(form)
 
     assert opened(landing_zone(groups=20, every=5), look) == (False, True, False)
+
+
+REFUSALS = [replace(REFUSED, key=key("A", f"b{number}")) for number in range(9)]
+CREATES = report(*(result(key("A", f"b{n}"), Verdict.CREATE, Action.CREATE) for n in range(60)), command="plan")
+FIRST = "document.querySelector('#deletes .card > summary, #changes .card > summary')"
+STATES = [
+    (CREATES, "creates alone"),
+    (landing_zone(groups=4, every=6), "failures, deletes and changes"),
+    (report(*REFUSALS, DRIFTED, problems=PROBLEMS, target=TARGET), "many failures, and problems"),
+    (LARGE, "a thousand resources"),
+]
+
+
+@pytest.mark.parametrize(("value", "why"), STATES, ids=[s[-1] for s in STATES])
+def test_the_first_change_shows_without_scrolling(value, why, opened):
+    async def look(page):
+        return await page.value(f"{FIRST}.getBoundingClientRect().bottom")
+
+    assert opened(replace(value, target=TARGET), look) < DESKTOP["height"], why
+
+
+AUDIT = """axe.run(document, {resultTypes: ['violations']}).then(({violations}) => violations
+  .filter(({impact}) => impact === 'serious' || impact === 'critical')
+  .map(({id, nodes}) => `${id}: ${nodes.map(({html}) => html.slice(0, 120)).join(' | ')}`))"""
+
+
+@pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed; npm brings it")
+def test_axe_finds_nothing_serious(opened):
+    """With all that is folded shown, so that it is looked at too; on a desk, and in the dark on a phone."""
+
+    async def look(page):
+        await page.value("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        await page.value(AXE.read_text(encoding="utf-8") + "; true")
+        await show_as(page, "light")
+        found = await page.value(AUDIT)
+        await page.send("Emulation.setDeviceMetricsOverride", **PHONE)
+        await show_as(page, "dark")
+        return found + await page.value(AUDIT)
+
+    everything = replace(SMALL, results=(*SMALL.results, *FULL.results), problems=PROBLEMS, target=TARGET)
+    assert opened(everything, look) == []
+
+
+def test_the_keyboard_reaches_and_opens_the_first_resource(opened):
+    focused = "document.activeElement"
+
+    async def look(page):
+        await page.press("Tab")
+        skip = await page.value(f"{focused}.className")
+        await page.press("Enter")
+        await page.press("Tab")
+        inside = await page.value(f"{focused}.matches('#resources .card > summary')")
+        before = await page.value(f"{focused}.parentElement.open")
+        await page.press("Enter")
+        return skip, inside, before, await page.value(f"{focused}.parentElement.open")
+
+    assert opened(replace(LARGE, target=TARGET), look) == ("skip", True, False, True)
+
+
+def test_every_control_is_reached_and_shows_its_focus(opened):
+    """Tab goes through the page to its end, and what has the focus has an outline."""
+
+    async def look(page):
+        reached = []
+        for _ in range(400):
+            await page.press("Tab")
+            now = await page.value(
+                "(({tagName, name, className}) => [tagName, name || className, "
+                "getComputedStyle(document.activeElement).outlineStyle])(document.activeElement)"
+            )
+            if now[0] == "BODY":
+                break
+            reached.append(tuple(now))
+        return reached, await page.value("document.querySelectorAll('.card').length")
+
+    reached, cards = opened(SMALL, look)
+    tags = [tag for tag, *_ in reached]
+    assert {"text", "kind", "verdict", "unfold", "fold"} <= {name for _, name, _ in reached}
+    assert tags.count("SUMMARY") >= cards > 3
+    assert {outline for *_, outline in reached} <= {"solid", "auto"}
+
+
+BROKEN_WORDS = """(() => {
+  document.querySelectorAll('details').forEach((one) => { one.open = true; });
+  const broken = new Set();
+  for (const cell of document.querySelectorAll('th, td, dd, dt, .title, .tiles a')) {
+    const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const head = node.parentElement.closest('thead');
+      if (node.parentElement.closest('pre') || !node.parentElement.checkVisibility()) continue;
+      if (head && getComputedStyle(head).position === 'absolute') continue; // for screen readers alone
+      for (const { 0: word, index } of node.data.matchAll(/[A-Za-z]+/g)) {
+        const range = document.createRange();
+        range.setStart(node, index);
+        range.setEnd(node, index + word.length);
+        if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) broken.add(word);
+      }
+    }
+  }
+  return [...broken].sort();
+})()"""
+
+LONG = result(
+    key("NetworkSecurityGroupsSecurityRule", "allow-https-from-spokes", "network.azure.com"),
+    Verdict.DRIFTED,
+    Action.UPDATE,
+    arm_id=f"{SMALL.results[-1].arm_id}/networkSecurityGroups/hub/securityRules/allow-https-from-spokes",
+    source=SourceLocation("platform/network/security-groups/hub-network.yaml", 176),
+    differences=(Difference("/properties/sourceApplicationSecurityGroups/0/id", "Deny", "Allow", "changed in Azure"),),
+)
+
+
+def test_no_word_is_broken(opened):
+    """At four widths, none of which has to be scrolled sideways."""
+    value = replace(
+        SMALL, results=(*SMALL.results, LONG, replace(LONG, key=key("A", "b"), differences=())), target=TARGET
+    )
+
+    async def look(page):
+        found = {}
+        for width in (1440, 1000, 640, 400):
+            await page.send("Emulation.setDeviceMetricsOverride", **DESKTOP | {"width": width})
+            fits = await page.value("document.documentElement.scrollWidth <= innerWidth")
+            found[width] = await page.value(BROKEN_WORDS), fits
+        return found
+
+    assert opened(value, look) == dict.fromkeys((1440, 1000, 640, 400), ([], True))
+
+
+def test_the_contents_lead_to_the_graph_and_unfold_it(opened):
+    async def look(page):
+        folded = await page.value("document.querySelector('#graph .scroller').checkVisibility()")
+        await page.value("document.querySelector('.contents [href=\"#graph\"]').click()")
+        await page.until_value("document.querySelector('#graph .scroller').checkVisibility()")
+        return folded
+
+    assert opened(LARGE, look) is False
+
+
+def test_filters_are_folded_on_a_phone_and_a_slash_unfolds_them(opened):
+    async def look(page):
+        folded = await page.value("document.querySelector('[type=search]').checkVisibility()")
+        await page.press("/")
+        return folded, await page.value("document.activeElement.type")
+
+    assert opened(SMALL, look, size=PHONE) == (False, "search")
+
+
+def test_a_search_shows_failures_that_are_folded(opened):
+    value = report(*REFUSALS, DRIFTED)
+
+    async def look(page):
+        before = await page.value(SHOWN)
+        told = await page.value(COUNT)
+        await typed(page, "b8")
+        await counted(page, told)
+        return before, await page.value(SHOWN)
+
+    assert opened(value, look) == (3, 1)

@@ -10,14 +10,28 @@ from jinja2 import UndefinedError
 from report_builders import FULL
 
 from gitsync.report.html import markup
+from gitsync.report.html.links import make_links
 from gitsync.report.html.markup import render_template
 
 TEMPLATES = sorted((Path(markup.__file__).parent / "templates").iterdir())
 
 
+GIVEN = {
+    "report": FULL,
+    "links": make_links(FULL),
+    "headline": "",
+    "counts": "",
+    "baseline": "",
+    "tiles": (),
+    "bar": (),
+    "target": (),
+    "coverage": "",
+    "steps": (),
+}
+
+
 def header(**values):
-    given = {"report": FULL, "counts": "", "target": (), "failed": 0, "ready": "", "done": "", "baseline": ""}
-    return render_template("header.html", **given | values)
+    return render_template("header.html", **GIVEN | values)
 
 
 @pytest.mark.parametrize(
@@ -35,7 +49,7 @@ def test_a_value_is_escaped(value, shown, why):
 
 def test_a_name_without_a_value_is_an_error():
     with pytest.raises(UndefinedError, match="counts"):
-        render_template("header.html", report=FULL, target=(), failed=0)
+        render_template("header.html", **{name: value for name, value in GIVEN.items() if name != "counts"})
 
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -13,6 +14,7 @@ from gitsync.model.verdict import Verdict
 from gitsync.report.html.grouping import NO_GROUP, GroupName, group_results
 from gitsync.report.html.picture import render_picture
 from gitsync.report.html.placement import Size, place_forest, place_layers
+from gitsync.report.html.routing import draw_path, route_references
 
 SIZE = Size(width=10, height=5, step_x=15, step_y=8)
 
@@ -73,7 +75,7 @@ OWNED = result(NETWORK, owner=GROUP, depends_on=(GROUP,))
 
 
 def lines(markup, kind):
-    return re.findall(rf'<path [^>]*class="{kind}"', markup)
+    return re.findall(rf'<path [^>]*class="{kind}"', markup[markup.index('class="scroller"') :])
 
 
 CASES = [
@@ -99,12 +101,78 @@ def test_lines_are_drawn_for(results, owns, needs, why):
 
 
 def test_a_box_says_what_it_stands_for_whole():
-    long = result(key("VirtualNetworksSubnet", "a-name-that-is-longer-than-a-box", NET), Verdict.DRIFTED)
+    kind = "FlexibleServersAdvancedThreatProtectionSettings"
+    long = result(key(kind, "a-name-that-is-longer-than-any-box-has-room-for", NET), Verdict.DRIFTED)
     drawn = render_picture([long])
     assert (
-        "<title>VirtualNetworksSubnet/a-name-that-is-longer-than-a-box in default: drifted, changed in Azure" in drawn
+        f"<title>{kind}/a-name-that-is-longer-than-any-box-has-room-for in default: drifted, changed in Azure" in drawn
     )
-    assert ">a-name-that-is-longer-t…<" in drawn
+    assert ">a-name-that-is-longer-than-any-b…<" in drawn
+    assert f">{kind}</text>" in drawn, "kinds are never cut"
+
+
+@given(forests(), st.data())
+def test_references_keep_clear_of_boxes(drawn, data):
+    """Every part of a way is horizontal or vertical, and touches no box but the two that it joins."""
+    owners, children = drawn
+    placed = place_forest(children, [number for number, owner in enumerate(owners) if owner is None], ROOMY)
+    two = st.tuples(st.integers(0, len(owners) - 1), st.integers(0, len(owners) - 1)).filter(lambda p: p[0] != p[1])
+    references = data.draw(st.lists(two, max_size=20, unique=True)) if len(owners) > 1 else []
+    ways = route_references(placed.corners, references, ROOMY)
+    assert len(ways) == len(references)
+    for (start, end), points in zip(references, ways, strict=True):
+        assert _touches(placed.corners[start], points[0])
+        assert _touches(placed.corners[end], points[-1])
+        for one, other in pairwise(points):
+            assert one[0] == other[0] or one[1] == other[1]
+            assert not any(_crosses(corner, one, other) for corner in placed.corners.values())
+
+
+ROOMY = Size(width=100, height=34, step_x=154, step_y=46)
+
+
+def _touches(corner, point):
+    return point[0] in {corner[0], corner[0] + ROOMY.width} and corner[1] <= point[1] <= corner[1] + ROOMY.height
+
+
+def _crosses(corner, one, other):
+    """Whether a part of a way goes through the inside of a box."""
+    left, right = sorted((one[0], other[0]))
+    top, bottom = sorted((one[1], other[1]))
+    x, y = corner
+    return left < x + ROOMY.width and right > x and top < y + ROOMY.height and bottom > y
+
+
+def test_ways_to_different_boxes_have_lanes_of_their_own():
+    corners = {name: (0, row * ROOMY.step_y) for row, name in enumerate("abcd")}
+    ways = route_references(corners, [("a", "c"), ("b", "d"), ("a", "d")], ROOMY)
+    lanes = [points[1][0] for points in ways]
+    assert lanes[0] != lanes[1] == lanes[2]
+
+
+PATHS = [
+    ([(0, 0), (10, 0), (10, 10)], "M0 0L6 0Q10 0 10 4L10 10", "a round corner"),
+    ([(0, 0), (2, 0), (2, 10)], "M0 0L1 0Q2 0 2 1L2 10", "a smaller one where there is little room"),
+    ([(0, 0), (0, 0), (5, 0)], "M0 0L0 0Q0 0 0 0L5 0", "none where two points are one"),
+]
+
+
+@pytest.mark.parametrize(("points", "path", "why"), PATHS, ids=[p[-1] for p in PATHS])
+def test_a_path_is_drawn_with(points, path, why):
+    assert draw_path(points) == path, why
+
+
+@pytest.mark.parametrize(("count", "opened"), [(30, True), (31, False)])
+def test_the_graph_is_folded_above_thirty_resources(count, opened):
+    drawn = render_picture([replace(IN_SYNC, key=key("A", f"b{number}")) for number in range(count)])
+    assert ('<details class="fold" open>' in drawn) is opened
+
+
+def test_the_legend_names_each_line_and_each_look():
+    drawn = render_picture([IN_SYNC, result(key("A", "b"), Verdict.DRIFTED)])
+    legend = drawn[drawn.index('class="legend"') : drawn.index('class="scroller"')]
+    assert all(word in legend for word in ("owner", "refers to", "drifted", "in-sync"))
+    assert "pending" not in legend
 
 
 def test_a_large_run_is_drawn_by_resource_groups():

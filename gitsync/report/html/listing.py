@@ -1,84 +1,125 @@
-"""The list of resources: folded cards of those that need attention, most urgent first; then a table of those in sync.
+"""The lists of resources: folded cards of those that need attention, by section; then a table of those in sync.
 
-With it the form that narrows it, which only shows where a script can work it.
+With them the form that narrows them, which only shows where a script can work it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from markupsafe import Markup
 
 from gitsync.model.gvk import Key
 from gitsync.model.report import Report
-from gitsync.model.result import Result
+from gitsync.model.result import Outcome, Result
 from gitsync.report.headline import shorten_revision
 from gitsync.report.html.grouping import group_results
+from gitsync.report.html.links import Links
 from gitsync.report.html.looks import LOOKS, find_order, find_tone
 from gitsync.report.html.markup import render_template
 from gitsync.report.html.resource import Around, render_card, render_details, render_row
-from gitsync.report.names import reading_order, shorten_names
-from gitsync.report.quiet import format_in_sync, is_quiet
-from gitsync.report.urgency import describe_causes, find_causes, find_urgency
+from gitsync.report.html.sections import FAILED, IN_SYNC, Section
+from gitsync.report.names import has_namespaces, shorten_names
+from gitsync.report.quiet import format_in_sync
+from gitsync.report.urgency import describe_causes, find_causes
 
-_FEW = 12  # cards; as many are unfolded from the start
-_FEW_ROWS = 60  # in sync; as many are shown from the start
+_FEW = 12  # cards, or rows below cards; as many are unfolded from the start
+_FEW_FAILED = 2  # cards of what failed, which are above the changes; the others are folded
+_FEW_ROWS = 60  # in sync, where nothing else is listed
 _MOST_CARDS, _MOST_ROWS = 5000, 5000
 _ROOM = 3_000_000  # characters of what is inside cards; a browser opens that in a second
+_UNFOLDED = frozenset({Outcome.CHANGED, Outcome.UNCHANGED})
 
 
-def render_listing(report: Report) -> Markup:
-    """The section with all resources; "" where there is none."""
-    results = report.results
-    if not results:
-        return Markup()
-    loud = sorted((r for r in results if not _is_row(r)), key=_urgency)
-    quiet = sorted((r for r in results if _is_row(r)), key=lambda r: reading_order(r.key))
+def render_listing(report: Report, sections: Mapping[Section, Sequence[Result]], links: Links) -> Mapping[str, Markup]:
+    """The sections that have resources, by name."""
+    causes = find_causes(report.results)
+    blocks = Counter(causes.values())
+    loud = {section: _sort(found, blocks) for section, found in sections.items() if section != IN_SYNC}
+    cards_wanted, quiet = list(chain.from_iterable(loud.values())), sections.get(IN_SYNC, ())
     around = Around(
-        names=shorten_names(r.key for r in results),
-        places=group_results(results),
-        listed=frozenset(r.key for r in (*loud[:_MOST_CARDS], *quiet[:_MOST_ROWS])),
-        causes=describe_causes(results),
-        roots=find_causes(results),
+        names=shorten_names(r.key for r in report.results),
+        places=group_results(report.results),
+        listed=frozenset(r.key for r in (*cards_wanted[:_MOST_CARDS], *quiet[:_MOST_ROWS])),
+        causes=describe_causes(report.results),
+        roots=causes,
+        blocks=blocks,
+        links=links,
         writes=report.command == "sync",
         before="Azure" if report.base is None else shorten_revision(report.base),
+        namespaces=has_namespaces(r.key for r in report.results),
     )
+    cards = dict(_render_cards(cards_wanted, around))
+    listed = {section.name: _render_section(section, found, cards, around) for section, found in loud.items()}
+    if not quiet:
+        return listed
+    opened = len(quiet) <= (_FEW if loud else _FEW_ROWS)
+    return listed | {IN_SYNC.name: _render_quiet(quiet, around, opened=opened)}
+
+
+def render_filters(results: Sequence[Result]) -> Markup:
+    """The form that narrows the lists; "" where there is nothing to narrow."""
+    if not results:
+        return Markup()
     verdicts = Counter(r.verdict for r in results)
+    places = group_results(results).values()
     return render_template(
-        "listing.html",
+        "filters.html",
         kinds=_list_options((r.key.kind, r.key.kind) for r in results),
         namespaces=_list_options((r.key.namespace, r.key.namespace) for r in results),
-        places=_list_options((place.id, place.label) for place in around.places.values() if place.name),
+        places=_list_options((place.id, place.label) for place in places if place.name),
         verdicts=[(verdict, verdicts[verdict]) for verdict in LOOKS if verdicts[verdict]],
-        loud=loud,
-        cards=list(_render_cards(loud, around)),
-        quiet=quiet,
-        quiet_opened=len(quiet) <= _FEW_ROWS,
-        in_sync=format_in_sync(quiet),
-        rows=[render_row(result, around) for result in quiet[:_MOST_ROWS]],
     )
 
 
-def _is_row(result: Result) -> bool:
-    """Whether a table row is enough: no details and no failed attempts."""
-    return is_quiet(result) and not result.attempts
+def _sort(results: Iterable[Result], blocks: Mapping[Key, int]) -> list[Result]:
+    """What blocks most comes first, and causes come before what waits for them; then by tone and verdict, and among
+    equals as they come.
+    """
+    return sorted(
+        results, key=lambda r: (-blocks[r.key], r.blocked_by is not None, find_tone(r), find_order(r.verdict))
+    )
 
 
-def _urgency(result: Result) -> tuple[int, bool, int, int, tuple[str, Key]]:
-    """Causes above what waits for them; inside an outcome by verdict."""
-    rank, waits, place = find_urgency(result)
-    return (rank, waits, find_tone(result), find_order(result.verdict), place)
+def _render_section(section: Section, results: Sequence[Result], cards: Mapping[Key, Markup], around: Around) -> Markup:
+    shown = [cards[result.key] for result in results if result.key in cards]
+    first = _FEW_FAILED if section == FAILED and len(shown) > _FEW_FAILED + 1 else len(shown)
+    return render_template(
+        "section.html",
+        section=section,
+        title=section.title(writes=around.writes),
+        count=len(results),
+        cards=shown[:first],
+        more=shown[first:],
+        hidden=len(results) - len(shown),
+    )
 
 
-def _render_cards(results: Sequence[Result], around: Around) -> Iterator[Markup]:
-    """Cards with their content until the room is full, then without."""
+def _render_cards(results: Sequence[Result], around: Around) -> Iterator[tuple[Key, Markup]]:
+    """Cards with their content until the room is full, then without. A few that have differences are unfolded."""
     room = _ROOM
-    opened = len(results) <= _FEW
+    few = len(results) <= _FEW
     for result in results[:_MOST_CARDS]:
         body = render_details(result, around) if room > 0 else Markup()
         room -= len(body)
-        yield render_card(result, around, opened=opened, body=body)
+        opened = few and bool(result.differences) and result.outcome in _UNFOLDED
+        yield result.key, render_card(result, around, opened=opened, body=body)
+
+
+def _render_quiet(results: Sequence[Result], around: Around, *, opened: bool) -> Markup:
+    has_unverified = any(result.unverified for result in results)
+    return render_template(
+        "in_sync.html",
+        section=IN_SYNC,
+        title=format_in_sync(results),
+        opened=opened,
+        around=around,
+        has_unverified=has_unverified,
+        rows=[render_row(result, around, has_unverified=has_unverified) for result in results[:_MOST_ROWS]],
+        hidden=len(results) - _MOST_ROWS,
+    )
 
 
 def _list_options(values: Iterable[tuple[str, str]]) -> list[tuple[str, str, int]]:

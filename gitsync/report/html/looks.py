@@ -14,10 +14,13 @@ class Tone(IntEnum):
     """How urgent a resource is, the most urgent first."""
 
     STOP = 0  # something is wrong
-    DRIFT = 1  # Azure has moved
-    CHANGE = 2  # git has moved
-    REST = 3
-    FINE = 4
+    DELETE = 1
+    DRIFT = 2  # Azure has moved
+    CHANGE = 3  # git has moved
+    NEW = 4  # Azure does not have it
+    WAIT = 5
+    REST = 6
+    FINE = 7
 
     @property
     def css(self) -> str:
@@ -39,14 +42,14 @@ class Look(NamedTuple):
 LOOKS: Final[Mapping[Verdict, Look]] = {
     Verdict.UNKNOWN: Look("?", Tone.STOP, "it could not be read from Azure; left unchanged"),
     Verdict.INVALID: Look("✕", Tone.STOP, "its manifest is wrong"),
-    Verdict.BLOCKED: Look("■", Tone.STOP, "a dependency is missing"),
+    Verdict.BLOCKED: Look("■", Tone.WAIT, "a dependency is missing"),
     Verdict.CONFLICT: Look("⇄", Tone.DRIFT, "changed both in git and in Azure"),
     Verdict.MISSING: Look("∅", Tone.DRIFT, "deleted outside git"),
     Verdict.DRIFTED: Look("≠", Tone.DRIFT, "changed in Azure"),
     Verdict.PENDING: Look("~", Tone.CHANGE, "changed in git", "the revisions differ"),
-    Verdict.CREATE: Look("+", Tone.CHANGE, "not in Azure yet", "not in the older revision"),
+    Verdict.CREATE: Look("+", Tone.NEW, "not in Azure yet", "not in the older revision"),
     Verdict.ADOPT: Look("→", Tone.CHANGE, "it exists in Azure and has no record"),
-    Verdict.DELETE: Look("−", Tone.CHANGE, "removed from git"),  # noqa: RUF001 - the minus sign is as wide as the plus
+    Verdict.DELETE: Look("−", Tone.DELETE, "removed from git"),  # noqa: RUF001 - the minus sign is as wide as the plus
     Verdict.DETACH: Look("○", Tone.REST, "removed from git; it stays in Azure"),
     Verdict.SKIP: Look("·", Tone.REST, "not reconciled, because of its policy"),
     Verdict.IN_SYNC: Look("✓", Tone.FINE, "git and Azure agree", "the revisions agree"),
@@ -55,12 +58,13 @@ LOOKS: Final[Mapping[Verdict, Look]] = {
 
 OUTCOME_LOOKS: Final[Mapping[Outcome, Look]] = {
     Outcome.FAILED: Look("!", Tone.STOP, "it could not be read, checked or written, or its manifest is wrong"),
-    Outcome.BLOCKED: Look("■", Tone.STOP, "it waits for another resource, for Azure or for a person"),
+    Outcome.BLOCKED: Look("■", Tone.WAIT, "it waits for another resource, for Azure or for a person"),
     Outcome.CHANGED: Look("↑", Tone.CHANGE, "written"),
     Outcome.UNCHANGED: Look("✓", Tone.FINE, "nothing was written"),
 }
 """The same for outcomes, of a sync."""
 
+_OUTCOME_TONES = {Outcome.FAILED: Tone.STOP, Outcome.BLOCKED: Tone.WAIT}
 _ORDER = {verdict: number for number, verdict in enumerate(LOOKS)}
 
 
@@ -75,5 +79,5 @@ def find_look(result: Result) -> Look:
 
 
 def find_tone(result: Result) -> Tone:
-    """The tone of a resource: that of its verdict, unless it failed."""
-    return LOOKS[result.verdict].tone if result.is_fine else Tone.STOP
+    """The tone of a resource: that of its verdict, unless it failed or waits."""
+    return _OUTCOME_TONES.get(result.outcome, LOOKS[result.verdict].tone)

@@ -23,6 +23,8 @@ from gitsync.report.html.looks import LOOKS, find_tone
 
 _INDENT = re.compile(r"^ +", re.MULTILINE)
 _CODE = re.compile(r"`([^`]+)`")
+_BREAK = re.compile(r"(?<=/)(?=[^/\s])")
+"""Where a path or an id may go on in the next line, rather than inside a word."""
 
 
 def render_template(name: str, **values: Any) -> Markup:
@@ -48,6 +50,7 @@ def _environment() -> Environment:
         loader=FunctionLoader(_load),
     )
     environment.filters |= {
+        "breakable": _format_breakable,
         "prose": _format_prose,
         "anchor": make_anchor,
         "tone": find_tone,
@@ -76,3 +79,8 @@ def _format_prose(sentence: str) -> Markup:
     """A sentence of gitsync, in which backticks mark code."""
     escaped = str(_escape(sentence))
     return Markup(_CODE.sub(r"<code>\1</code>", escaped))  # noqa: S704 - it is escaped
+
+
+def _format_breakable(text: object) -> Markup:
+    """Paths, ids and names, which may break after a slash."""
+    return Markup("<wbr/>").join(map(_escape, _BREAK.split(str(text))))

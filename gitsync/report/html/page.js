@@ -5,10 +5,10 @@
   if (!form) return;
   const resources = [...document.querySelectorAll(".resource")];
   const sections = [...document.querySelectorAll(".part-of-list")];
-  const quiet = document.getElementById("quiet");
-  const quietOpen = quiet && quiet.open;
+  const folds = [...document.querySelectorAll("#quiet, .rest")].map((one) => [one, one.open]);
+  const narrowing = document.getElementById("narrow");
   const field = (name) => form.elements.namedItem(name);
-  const cut = document.querySelector(".part-of-list > .note") ? " on this page" : "";
+  const cut = document.querySelector(".left-out") ? " on this page" : "";
   const texts = new Map();
 
   const textOf = (resource) => {
@@ -40,7 +40,7 @@
       count += shown;
     }
     for (const section of sections) section.hidden = any && !section.querySelector(".resource:not([hidden])");
-    if (quiet) quiet.open = any || quietOpen;
+    for (const [one, open] of folds) one.open = any || open;
     document.getElementById("none").hidden = count > 0;
     const [some, all] = [count.toLocaleString("en"), resources.length.toLocaleString("en")];
     field("count").textContent = (any ? `${some} of ${all} resources` : `${all} resources`) + cut;
@@ -64,16 +64,23 @@
     const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
     if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
       event.preventDefault();
+      narrowing.open = true;
       field("text").focus();
     } else if (event.key === "Escape" && event.target === field("text")) {
       form.reset();
     }
   });
 
-  // A link to a resource shows it, folded or filtered away as it may be.
+  // A link to a resource or a part of the page shows it, folded or filtered away as it may be.
   const reveal = () => {
-    const target = /^#r-[0-9a-f]+$/.test(location.hash) && document.getElementById(location.hash.slice(1));
+    const target = /^#[a-z][a-z0-9-]*$/.test(location.hash) && document.getElementById(location.hash.slice(1));
     if (!target) return;
+    if (target.tagName === "SECTION") {
+      if (target.hidden) form.reset();
+      for (const one of target.querySelectorAll(":scope > .fold")) one.open = true;
+      return;
+    }
+    if (!target.classList.contains("resource")) return;
     if (target.hidden) form.reset();
     if (target.hidden) target.hidden = false;
     for (let one = target; one; one = one.parentElement) if (one.tagName === "DETAILS") one.open = true;
@@ -83,7 +90,7 @@
 
   const graph = document.getElementById("graph");
   const mark = (node) => {
-    for (const line of graph.querySelectorAll("path")) {
+    for (const line of graph.querySelectorAll("g[data-from]")) {
       line.classList.toggle("marked", Boolean(node) && (line.dataset.from === node || line.dataset.to === node));
     }
   };
@@ -100,6 +107,7 @@
 
   addEventListener("beforeprint", () => fold(true));
 
+  narrowing.open = matchMedia("(min-width: 62rem)").matches;
   form.hidden = false;
   narrow();
   reveal();

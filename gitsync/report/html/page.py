@@ -9,13 +9,18 @@ from __future__ import annotations
 import hashlib
 from base64 import b64encode
 
+from markupsafe import Markup
+
 from gitsync.model.report import Report
 from gitsync.report.headline import format_found, shorten_revision
-from gitsync.report.html.failures import render_failures
-from gitsync.report.html.listing import render_listing
+from gitsync.report.html.contents import list_contents
+from gitsync.report.html.links import make_links
+from gitsync.report.html.listing import render_filters, render_listing
 from gitsync.report.html.markup import read_own, render_template
 from gitsync.report.html.picture import render_picture
-from gitsync.report.html.summary import render_header, render_problems, render_summary
+from gitsync.report.html.problems import ERRORS, WARNINGS, render_problems
+from gitsync.report.html.sections import FAILED, IN_SYNC, split_results
+from gitsync.report.html.summary import render_header, render_run
 
 _ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='none' "
@@ -27,18 +32,25 @@ _ICON = (
 def render(report: Report) -> str:
     """The report as one HTML file. Equal reports are equal bytes."""
     style, script = read_own("page.css"), read_own("page.js")
+    links, sections = make_links(report), split_results(report.results)
+    found = render_listing(report, sections, links)
+    errors, warnings = (render_problems(report.problems, links, part=part) for part in (ERRORS, WARNINGS))
     page = render_template(
         "page.html",
         policy=_make_policy(style, script),
         title=f"gitsync {report.command} of {shorten_revision(report.revision)}: {format_found(report)}",
         icon=_ICON,
         style=style,
-        header=render_header(report),
-        failures=render_failures(report.results),
-        summary=render_summary(report),
-        problems=render_problems(report.problems),
+        header=render_header(report, sections, links),
+        contents=list_contents(report, sections),
+        filters=render_filters(report.results),
+        failed=found.get(FAILED.name, Markup()),
+        errors=errors,
+        sections=[found[section.name] for section in sections if section not in {FAILED, IN_SYNC}],
+        warnings=warnings,
+        in_sync=found.get(IN_SYNC.name, Markup()),
         picture=render_picture(report.results),
-        listing=render_listing(report),
+        run=render_run(report, links),
         script=script,
     )
     return f"{page}\n"

@@ -1,12 +1,12 @@
 """The owner graph as a picture inside the page (SVG): each resource, or each resource group of a large run.
 
-The list below it has the same information, for readers who cannot see the picture.
+The list above it has the same information, for readers who cannot see the picture.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -17,29 +17,37 @@ from gitsync.model.result import Outcome, Result
 from gitsync.report.escape import shorten
 from gitsync.report.html.anchors import make_anchor
 from gitsync.report.html.grouping import GroupName, group_results
-from gitsync.report.html.looks import LOOKS, Tone, find_look, find_order, find_tone
+from gitsync.report.html.looks import LOOKS, Look, Tone, find_look, find_order, find_tone
 from gitsync.report.html.markup import render_template
-from gitsync.report.html.placement import Placed, Size, place_forest, place_layers
+from gitsync.report.html.placement import NameT, Placed, Size, place_forest, place_layers
+from gitsync.report.html.routing import draw_path, draw_tip, route_references
 from gitsync.report.html.summary import BarPart, divide_bar
 from gitsync.report.names import reading_order
 from gitsync.report.urgency import find_urgency
 
 _MOST_BOXES = 300  # resources; above that groups are drawn
-_BOX = Size(width=200, height=32, step_x=226, step_y=40)
-_TILE = Size(width=200, height=52, step_x=216, step_y=84)
-_TILES_ACROSS = 5
+_FEW_BOXES = 30  # as many are shown from the start
+_HEIGHT, _GAP = 34, Size(width=0, height=0, step_x=48, step_y=12)  # of a resource, and around it
+_TILE = Size(width=212, height=52, step_x=254, step_y=82)
+_TILES_ACROSS = 4
 _MOST_LINES_SEEN = 100  # boxes; with more, lines are faint until one of their ends is pointed at
 _MARGIN = 8
-_CHARACTERS = 23  # of a name, in a box
+_CHARACTERS = 32  # of a name, in a box
+_KIND_CHARACTERS = 60  # more than any kind of Azure has
+_TILE_CHARACTERS = 23
+_LEFT, _RIGHT, _NARROWEST = 30, 10, 190  # pixels of a box: before its text, after it, and together
+_BUS = 10  # pixels before a box, where the line of its owner turns
+_NAME_WIDTH, _KIND_WIDTH = 6.9, 6.05  # pixels of a character, in the widest fonts of systems
 
 
 class Line(NamedTuple):
-    """A line of a picture: its SVG path, what it means ("owns" or "needs"), and the boxes that it joins."""
+    """A line of a picture: its SVG path, what it means ("owns" or "needs"), the boxes that it joins, and its tip."""
 
     path: str
     means: str
     start: str
     end: str
+    tip: str = ""
 
 
 class Box(NamedTuple):
@@ -61,6 +69,7 @@ class Drawing(NamedTuple):
 
     lines: Sequence[Line]
     boxes: Sequence[Box]
+    size: Size
     width: int
     height: int
     hidden: int = 0
@@ -76,7 +85,10 @@ def render_picture(results: Sequence[Result]) -> Markup:
     return render_template(
         "picture.html",
         grouped=grouped,
-        size=_TILE if grouped else _BOX,
+        opened=len(ordered) <= _FEW_BOXES,
+        count=len(ordered),
+        looks=_list_looks(ordered),
+        size=drawn.size,
         lines=drawn.lines,
         boxes=drawn.boxes,
         width=drawn.width + 2 * _MARGIN,
@@ -93,14 +105,46 @@ def _draw_resources(results: Sequence[Result]) -> Drawing:
     children: dict[Key, list[Key]] = defaultdict(list)
     for key, owner in owners.items():
         children[owner].append(key)
-    placed = place_forest(children, [key for key in known if key not in owners], _BOX)
-    needs = ((key, target) for key in known for target in known[key].depends_on if target in known and target != key)
+    size = _measure_boxes(results)
+    placed = place_forest(children, [key for key in known if key not in owners], size)
+    needs = [
+        (key, target)
+        for key in known
+        for target in sorted({*known[key].depends_on})
+        if target in known and target != key and not _is_above(target, key, owners)
+    ]
     lines = [
-        *(_elbow(placed, owner, key) for key, owner in owners.items()),
-        *(_arc(placed, key, target) for key, target in needs if not _is_above(target, key, owners)),
+        *(_elbow(placed, owner, key, size) for key, owner in owners.items()),
+        *_route(placed, needs, size, make_anchor),
     ]
     boxes = [_make_box(result, placed.corners[key]) for key, result in known.items()]
-    return Drawing(lines, boxes, placed.width, placed.height)
+    return Drawing(lines, boxes, size, placed.width, placed.height)
+
+
+def _measure_boxes(results: Sequence[Result]) -> Size:
+    """Boxes that are as wide as the longest kind and name in one of them."""
+    kind = min(_KIND_CHARACTERS, max(len(result.key.kind) for result in results)) * _KIND_WIDTH
+    name = min(_CHARACTERS, max(len(result.key.name) for result in results)) * _NAME_WIDTH
+    width = max(_NARROWEST, _LEFT + round(max(kind, name)) + _RIGHT)
+    return Size(width=width, height=_HEIGHT, step_x=width + _GAP.step_x, step_y=_HEIGHT + _GAP.step_y)
+
+
+def _list_looks(results: Sequence[Result]) -> list[tuple[Look, str]]:
+    """How the resources of a picture look, with the word for each: its legend."""
+    words = {find_look(result): _find_word(result) for result in results}
+    return sorted(((look, word) for look, word in words.items()), key=lambda item: (item[0].tone, item[0].sign))
+
+
+def _find_word(result: Result) -> str:
+    return Outcome.FAILED.value if result.outcome is Outcome.FAILED else result.verdict.value
+
+
+def _route(
+    placed: Placed[NameT], needs: Sequence[tuple[NameT, NameT]], size: Size, find_node: Callable[[NameT], str]
+) -> Iterator[Line]:
+    """A line for each reference, beside the boxes."""
+    for (start, end), points in zip(needs, route_references(placed.corners, needs, size), strict=True):
+        yield Line(draw_path(points), "needs", find_node(start), find_node(end), draw_tip(points))
 
 
 def _owners(known: Mapping[Key, Result]) -> dict[Key, Key]:
@@ -122,38 +166,25 @@ def _is_above(upper: Key, key: Key, owners: Mapping[Key, Key]) -> bool:
     return False
 
 
-def _elbow(placed: Placed[Key], owner: Key, key: Key) -> Line:
-    """From the right of an owner to the left of what it owns, with a corner where the columns part."""
+def _elbow(placed: Placed[Key], owner: Key, key: Key, size: Size) -> Line:
+    """From the right of an owner to the left of what it owns, with a corner just before that."""
     (x, y), (to_x, to_y) = placed.corners[owner], placed.corners[key]
-    middle, half = to_x - (_BOX.step_x - _BOX.width) // 2, _BOX.height // 2
-    path = f"M{x + _BOX.width} {y + half}H{middle}V{to_y + half}H{to_x}"
+    half = size.height // 2
+    path = f"M{x + size.width} {y + half}H{to_x - _BUS}V{to_y + half}H{to_x}"
     return Line(path, "owns", make_anchor(owner), make_anchor(key))
-
-
-def _arc(placed: Placed[Key], key: Key, target: Key) -> Line:
-    """From what needs something to what it needs, bowed so that it passes beside the boxes between them."""
-    (x, y), (to_x, to_y) = placed.corners[key], placed.corners[target]
-    half, right, bow = _BOX.height // 2, _BOX.width, 24
-    if x <= to_x - right:
-        path = f"M{x + right} {y + half}C{x + right + bow} {y + half} {to_x - bow} {to_y + half} {to_x} {to_y + half}"
-    else:
-        far = max(x, to_x) + right + bow
-        path = f"M{x + right} {y + half}C{far} {y + half} {far} {to_y + half} {to_x + right} {to_y + half}"
-    return Line(path, "needs", make_anchor(key), make_anchor(target))
 
 
 def _make_box(result: Result, corner: tuple[int, int]) -> Box:
     name, kind = escape_controls(result.key.name), escape_controls(result.key.kind)
     look = find_look(result)
-    word = Outcome.FAILED.value if result.outcome is Outcome.FAILED else result.verdict.value
     return Box(
         *corner,
         node=make_anchor(result.key),
         tone=find_tone(result),
-        title=f"{kind}/{name} in {result.key.namespace}: {word}, {look.means}",
+        title=f"{kind}/{name} in {result.key.namespace}: {_find_word(result)}, {look.means}",
         sign=look.sign,
         name=shorten(name, _CHARACTERS),
-        below=shorten(kind, _CHARACTERS),
+        below=shorten(kind, _KIND_CHARACTERS),
     )
 
 
@@ -166,9 +197,10 @@ def _draw_groups(results: Sequence[Result]) -> Drawing:
     shown = sorted(urgent[:_MOST_BOXES], key=lambda place: (place.label, place))
     needs = _needs(results, where, frozenset(shown))
     placed = place_layers(needs, shown, _TILE, _TILES_ACROSS)
-    lines = [_curve(placed, place, target) for place in shown for target in sorted(needs[place])]
+    needed = [(place, target) for place in shown for target in sorted(needs[place])]
+    lines = list(_route(placed, needed, _TILE, lambda place: place.id))
     boxes = [_make_tile(place, content[place], placed.corners[place]) for place in shown]
-    return Drawing(lines, boxes, placed.width, placed.height, len(content) - len(shown))
+    return Drawing(lines, boxes, _TILE, placed.width, placed.height, len(content) - len(shown))
 
 
 def _needs(
@@ -183,15 +215,6 @@ def _needs(
     return found
 
 
-def _curve(placed: Placed[GroupName], place: GroupName, target: GroupName) -> Line:
-    """From the top of a group to the bottom of one that it needs."""
-    (x, y), (to_x, to_y) = placed.corners[place], placed.corners[target]
-    half, bow = _TILE.width // 2, 26
-    below = to_y + _TILE.height
-    path = f"M{x + half} {y}C{x + half} {y - bow} {to_x + half} {below + bow} {to_x + half} {below}"
-    return Line(path, "needs", place.id, target.id)
-
-
 def _make_tile(place: GroupName, content: Sequence[Result], corner: tuple[int, int]) -> Box:
     tones = Counter(find_tone(result) for result in content)
     verdicts = Counter(result.verdict for result in content)
@@ -203,7 +226,7 @@ def _make_tile(place: GroupName, content: Sequence[Result], corner: tuple[int, i
         tone=min(tones),
         title=f"{place.label}: {told}",
         sign=find_look(worst).sign,
-        name=shorten(place.label, _CHARACTERS),
-        below=shorten(told, _CHARACTERS + 8),
+        name=shorten(place.label, _TILE_CHARACTERS),
+        below=shorten(told, _TILE_CHARACTERS + 6),
         bar=list(divide_bar(tones, start=10.0, width=_TILE.width - 20, digits=1)),
     )

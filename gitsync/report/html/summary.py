@@ -1,4 +1,4 @@
-"""The top of the page: the run, its findings, the next steps, and problems of the input."""
+"""The top of the page: what the run would do, on what, and the next steps; and its end: how the run went."""
 
 from __future__ import annotations
 
@@ -8,18 +8,23 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from gitsync.model.problem import Problem
 from gitsync.model.report import Report
-from gitsync.model.result import Outcome
+from gitsync.model.result import Result
 from gitsync.report.cost import format_cost, format_need, list_by_type
 from gitsync.report.coverage import format_coverage
-from gitsync.report.headline import format_baseline_note, format_done, format_plural
+from gitsync.report.headline import (
+    format_baseline_note,
+    format_done,
+    format_failed,
+    format_plural,
+    format_problem_counts,
+)
+from gitsync.report.html.links import Links
 from gitsync.report.html.looks import LOOKS, OUTCOME_LOOKS, Tone, find_tone
 from gitsync.report.html.markup import render_template
+from gitsync.report.html.sections import DELETES, IN_SYNC, REMOVED, Section, find_section_tone
 from gitsync.report.nextsteps import list_next_steps
 from gitsync.report.target import list_target
-
-_MOST_PROBLEMS = 500
 
 _EXITS = {
     0: "success",
@@ -38,37 +43,72 @@ class BarPart(NamedTuple):
     tone: Tone
 
 
-def render_header(report: Report) -> Markup:
-    """The title and a sentence."""
-    ready = f", {sum(r.condition.is_ready for r in report.results)} Ready" if report.command == "sync" else ""
+class Tile(NamedTuple):
+    """A section by number: its verdicts, the most urgent first."""
+
+    section: Section
+    title: str
+    number: int
+    verdicts: str
+    tone: Tone
+
+
+def render_header(report: Report, sections: Mapping[Section, Sequence[Result]], links: Links) -> Markup:
+    """The headline, the sections by number, the target, and the next steps."""
+    writes = report.command == "sync"
+    ready = f", {sum(r.condition.is_ready for r in report.results)} Ready" if writes else ""
     return render_template(
         "header.html",
         report=report,
+        links=links,
+        headline=_format_headline(report),
+        counts=format_plural(len(report.results), "resource") + ready,
+        baseline=format_baseline_note(report),
+        tiles=[
+            Tile(
+                section=section,
+                title=section.title(writes=writes),
+                number=len(found),
+                verdicts=_format_verdicts(section, found),
+                tone=find_section_tone(section, found),
+            )
+            for section, found in sections.items()
+        ],
+        bar=list(divide_bar(Counter(map(find_tone, report.results)), start=0.0, width=100.0, digits=2)),
         target=list_target(report.target),
-        failed=report.outcomes[Outcome.FAILED],
-        counts=format_plural(len(report.results), "resource"),
-        ready=ready,
-        done=format_done(report),
-        baseline=format_baseline_note(report) if report.base else "",
+        coverage=format_coverage(report.coverage),
+        steps=list_next_steps(report),
     )
 
 
-def render_summary(report: Report) -> Markup:
-    """The facts of the run, outcomes and verdicts by number, and advice."""
+def _format_headline(report: Report) -> str:
+    """What failed, and what was done or would be: `2 failed; a sync would update 3`, as a sentence begins."""
+    done = format_problem_counts(report.problems) if report.command == "validate" else format_done(report)
+    sentence = "; ".join([*format_failed(report), done])
+    return f"{sentence[:1].upper()}{sentence[1:]}"
+
+
+def _format_verdicts(section: Section, results: Sequence[Result]) -> str:
+    """The verdicts by number; "" if the section is for one alone and says it."""
+    times = Counter(result.verdict for result in results)
+    if section in {DELETES, REMOVED, IN_SYNC}:
+        return ""
+    return ", ".join(f"{times[verdict]:,} {verdict.value}" for verdict in LOOKS if times[verdict])
+
+
+def render_run(report: Report, links: Links) -> Markup:
+    """How the run went, what its requests were for, and what the words of the page mean."""
     times = Counter(result.verdict for result in report.results)
-    tones = Counter(map(find_tone, report.results))
     return render_template(
-        "summary.html",
+        "run.html",
         report=report,
-        coverage=format_coverage(report.coverage),
+        links=links,
         cost=format_cost(report),
         need=format_need(report),
         requests=list_by_type(report),
         means=_EXITS.get(report.exit_code, ""),
-        steps=list_next_steps(report),
         outcomes=[(outcome, OUTCOME_LOOKS[outcome], count) for outcome, count in report.outcomes.items() if count],
         verdicts=[(verdict, times[verdict]) for verdict in LOOKS if times[verdict]],
-        bar=list(divide_bar(tones, start=0.0, width=100.0, digits=2)),
     )
 
 
@@ -79,16 +119,3 @@ def divide_bar(tones: Mapping[Tone, int], *, start: float, width: float, digits:
         part = width * tones[tone] / count
         yield BarPart(f"{start:.{digits}f}", f"{part:.{digits}f}", tone)
         start += part
-
-
-def render_problems(found: Sequence[Problem]) -> Markup:
-    """The problems of the input as a table, as a reader goes through the files; "" where there is none."""
-    if not found:
-        return Markup()
-    ordered = sorted(found, key=lambda problem: problem.order)
-    return render_template(
-        "problems.html",
-        count=len(ordered),
-        rows=[(problem, Tone.STOP if problem.is_error else Tone.DRIFT) for problem in ordered[:_MOST_PROBLEMS]],
-        hidden=len(ordered) - _MOST_PROBLEMS,
-    )
