@@ -11,6 +11,7 @@ from helm_at_hand import REASON as NO_HELM
 from hypothesis import HealthCheck, settings
 from hypothesis_profile import choose_profile
 from kustomize_at_hand import REASON as NO_KUSTOMIZE
+from language_server_at_hand import REASON as NO_LANGUAGE_SERVER
 from memory_folder import find_memory_folder
 from recordings import REASON
 from shells import REASON as NO_SHELL
@@ -64,13 +65,14 @@ def catalog_kind(catalog):
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Count the tests that had no recordings, no helm, no kustomize, or no shell."""
+    """Count the tests that had no recordings, helm, kustomize, shell or language server."""
     skipped = terminalreporter.stats.get("skipped", [])
     for reason, need in (
         (REASON, "recordings that are not beside this checkout"),
         (NO_HELM, "helm on the search path"),
         (NO_SHELL, "bash, zsh or fish on the search path"),
         (NO_KUSTOMIZE, "kustomize on the search path"),
+        (NO_LANGUAGE_SERVER, "yaml-language-server on the search path"),
     ):
         count = sum(reason in str(report.longrepr) for report in skipped)
         if count:

@@ -27,6 +27,7 @@ PAGES = (
     ROOT / "docs/getting-started.md",
     ROOT / "docs/import.md",
     ROOT / "docs/manifests.md",
+    ROOT / "docs/editor.md",
     ROOT / "docs/variables.md",
     ROOT / "docs/argocd.md",
     ROOT / "docs/how-to/emulator-in-tests.md",

@@ -1,4 +1,5 @@
-"""Finds the kind for a name that a person typed: `Kind`, `Kind.group`, `group/version/Kind`, each with `.fields`.
+"""Finds the kind for a name that a person typed: `Kind`, `Kind.group`, `group/version/Kind`, each with `.fields`; an
+everyday name (`aks`, `key vault`), or an ARM type (`Microsoft.Network/virtualNetworks`).
 
 Separate from `explain`: every command that takes a kind uses this.
 """
@@ -8,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gitsync.catalog.catalog import NOT_ARM, Catalog
+from gitsync.catalog.everyday_names import everyday_names, find_by_everyday_name, squash_name
 from gitsync.catalog.type_words import join_with_or
 from gitsync.errors import ConfigError
 from gitsync.model.facts import Kind
@@ -41,6 +43,8 @@ def find_kind(text: str, catalog: Catalog, version: str | None = None) -> KindMa
 
 def _parse(text: str, catalog: Catalog) -> tuple[str, str | None, str, tuple[str, ...]]:
     """Group ("" for any), version, kind and fields of a name."""
+    if (home := catalog.home_of(text)) is not None:
+        return home[0], None, home[1], ()
     if "/" in text:
         group, _, rest = text.partition("/")
         version, _, kind_and_fields = rest.rpartition("/")
@@ -61,7 +65,7 @@ def _find_group_and_kind(group: str, word: str, catalog: Catalog) -> tuple[str, 
         close = suggest(group, catalog.groups())
         hint = f"Did you mean {close}?" if close else f"Known groups: {join_with_or(catalog.groups(), 100)}."
         raise ConfigError(f"There is no group {group}.", hint=hint)
-    homes = [(g, k) for g in groups for k in catalog.kinds(g) if k.casefold() == word.casefold()]
+    homes = _find_homes(word, groups, catalog)
     if len(homes) > 1:
         choices = join_with_or(f"{kind}.{home}" for home, kind in homes)
         raise ConfigError(f"{homes[0][1]} is a kind of several groups.", hint=f"Use {choices}.")
@@ -72,8 +76,22 @@ def _find_group_and_kind(group: str, word: str, catalog: Catalog) -> tuple[str, 
     raise _make_unknown_error(group, word, groups, catalog)
 
 
+def _find_homes(word: str, groups: list[str], catalog: Catalog) -> list[tuple[str, str]]:
+    """The kinds of a name: as it is in any case, as an everyday name, or with blanks, dashes or a plural s."""
+    kinds = [(group, kind) for group in groups for kind in catalog.kinds(group)]
+    if exact := [home for home in kinds if home[1].casefold() == word.casefold()]:
+        return exact
+    everyday = find_by_everyday_name(word)
+    if everyday is not None and everyday[0] in groups:
+        return [everyday]
+    squashed = squash_name(word)
+    spellings = {squashed, squashed.removesuffix("s"), squashed.removesuffix("es")}
+    return [home for home in kinds if home[1].casefold() in spellings]
+
+
 def _make_unknown_error(group: str, word: str, groups: list[str], catalog: Catalog) -> ConfigError:
     known = [kind for g in groups for kind in catalog.kinds(g)]
+    known += [] if group else everyday_names()
     close = suggest(word, known)
     group_note = f" in {group}" if group else ""
     hint = f"Did you mean {close}?" if close else f"Known kinds{group_note}: {join_with_or(known)}."
@@ -83,6 +101,11 @@ def _make_unknown_error(group: str, word: str, groups: list[str], catalog: Catal
 def _choose_version(group: str, kind: str, requested: str | None, catalog: Catalog) -> str:
     if requested is not None:
         return requested.removeprefix(f"{group}/")
+    return find_newest_version(group, kind, catalog)
+
+
+def find_newest_version(group: str, kind: str, catalog: Catalog) -> str:
+    """The newest version of a kind that is not a preview; of one that has only previews, the newest."""
     versions = catalog.versions(group, kind)
     stable = [version for version in versions if not version.endswith("preview")]
     return (stable or versions)[-1]

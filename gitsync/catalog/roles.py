@@ -26,6 +26,11 @@ def name_built_in_role(arm_id: str) -> str | None:
     return _read_names().get(arm_id.rpartition("/")[2].casefold())
 
 
+def list_built_in_roles() -> tuple[str, ...]:
+    """Return the names of all roles of the table, sorted."""
+    return tuple(sorted(name for name, _ in _read_roles().values()))
+
+
 def suggest_role(name: str) -> str | None:
     """Return the role that a misspelt name may mean; None for a name in the table, and for one like no other."""
     roles = _read_roles()

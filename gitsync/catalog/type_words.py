@@ -73,6 +73,11 @@ def describe_actual(visit: Visit) -> str:
     return kind if visit.name in SECRET_TYPES else f"{kind}, {quote_scalar(value)}"
 
 
+def describe_shape(shape: str) -> str:
+    """A shape with its article: "an integer", "true or false"."""
+    return _SHAPES[shape]
+
+
 def quote_scalar(value: Any) -> str:
     """A scalar as in JSON, truncated if it is long."""
     text = json.dumps(value, ensure_ascii=False, default=str)

@@ -1,8 +1,9 @@
 """Describe a kind or one of its fields: types, constraints, and the path in ARM's body. Offline.
 
 KIND is a kind (StorageAccount), a kind with its group (Account.batch.azure.com) or with its group and version
-(storage.azure.com/v20230101/StorageAccount). Append fields with dots: StorageAccount.spec.sku.name.
-Without KIND, it lists all known kinds.
+(storage.azure.com/v20230101/StorageAccount), an everyday name (aks, postgres, "key vault") or an ARM type
+(Microsoft.Storage/storageAccounts). Append fields with dots: StorageAccount.spec.sku.name. Without KIND, it lists all
+known kinds. With --example, it prints a manifest of the kind instead.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gitsync.config.config import Config
+from gitsync.errors import ConfigError
 
 if TYPE_CHECKING:
     from gitsync.catalog.catalog import Catalog
+    from gitsync.model.facts import Kind
     from gitsync.validation.explain import Explanation
 
 SETTINGS = ("output",)
@@ -31,6 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--api-version", metavar="VERSION", help="The version of the kind. [default the newest release]"
     )
+    parser.add_argument("--example", action="store_true", help="Print a valid manifest of the kind.")
     parser.add_argument("--recursive", action="store_true", help="Show nested fields too.")
 
 
@@ -41,16 +45,29 @@ def run(options: argparse.Namespace, config: Config) -> int:
     from gitsync.validation.explain import explain_kind
 
     catalog = open_catalog()
+    if not options.kind and options.example:
+        raise ConfigError("--example needs a kind.", hint="Run gitsync explain KIND --example.")
     if not options.kind:
         _print_kinds(catalog, config)
         return 0
     match = find_kind(options.kind, catalog, options.api_version)
+    if options.example:
+        _print_example(match.kind, catalog, config)
+        return 0
     explanation = explain_kind(match, catalog, recursive=options.recursive)
     if config.output == "json":
         print(neutralize(json.dumps(_build_document(explanation), indent=2)))
     else:
         print(neutralize("\n".join(_format_lines(explanation))))
     return 0
+
+
+def _print_example(kind: Kind, catalog: Catalog, config: Config) -> None:
+    from gitsync.editor.examples import build_example
+    from gitsync.git.state.yaml_text import dump
+
+    example = build_example(kind, catalog)
+    print(json.dumps(example, indent=2) if config.output == "json" else dump(example).decode().rstrip("\n"))
 
 
 def _print_kinds(catalog: Catalog, config: Config) -> None:
@@ -76,6 +93,10 @@ def _format_lines(explanation: Explanation) -> Iterator[str]:
         yield ""
         rows = [(" " * _INDENT * row.depth + row.name, row.type, "; ".join(row.notes)) for row in explanation.rows]
         yield from format_table(("FIELD", "TYPE", "RULES"), rows, width=find_terminal_width())
+    if explanation.referrers:
+        yield ""
+        yield "Fields that refer to it:"
+        yield from (f"{' ' * _INDENT}{referrer}" for referrer in explanation.referrers)
 
 
 def _build_document(explanation: Explanation) -> dict[str, object]:
@@ -88,4 +109,5 @@ def _build_document(explanation: Explanation) -> dict[str, object]:
             {"depth": row.depth, "name": row.name, "type": row.type, "rules": list(row.notes)}
             for row in explanation.rows
         ],
+        "referrers": list(explanation.referrers),
     }

@@ -90,6 +90,16 @@ COMMANDS = {
         "Write manifests of resources that exist in Azure.",
         CommandGroup.SET_UP,
     ),
+    "init": CommandEntry(
+        "gitsync.cli.init",
+        "Write settings of editors, and a first gitsync.yaml. Offline.",
+        CommandGroup.SET_UP,
+    ),
+    "schema": CommandEntry(
+        "gitsync.cli.schema",
+        "Write JSON Schemas of all kinds, for editors. Offline.",
+        CommandGroup.SET_UP,
+    ),
     "emulator": CommandEntry(
         "gitsync.cli.emulator",
         "Serve an emulated Azure Resource Manager for tests and rehearsals.",

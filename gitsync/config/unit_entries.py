@@ -162,3 +162,6 @@ _PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "namespace": _read_text,
     "kubernetes": _read_list,
 }
+
+UNIT_KEYS = tuple(_PARSERS)
+"""The keys of an entry."""

@@ -15,7 +15,7 @@ _SOURCES = ("FromConfig", "FromSecret")
 
 def check_pairs(visit: Visit) -> Iterator[Finding]:
     """A finding for every pair if a mapping sets both."""
-    for value_field, source_field in _find_pairs(visit.present, visit.fields):
+    for value_field, source_field in find_pairs(visit.present, visit.fields):
         yield Finding(
             code="BothOfPair",
             path=(*visit.path, source_field),
@@ -25,9 +25,9 @@ def check_pairs(visit: Visit) -> Iterator[Finding]:
         )
 
 
-def _find_pairs(present: Collection[str], fields: Mapping[str, Field]) -> Iterator[tuple[str, str]]:
-    """`azureName` is not in a pair: it wins over `azureNameFromConfig`
-    (docs/reference/reconciliation.md#azure-names).
+def find_pairs(present: Collection[str], fields: Mapping[str, Field]) -> Iterator[tuple[str, str]]:
+    """The pairs of a field and its source among those that are present. `azureName` is in none: it wins over
+    `azureNameFromConfig` (docs/reference/reconciliation.md#azure-names).
     """
     for source_field in sorted(name for name in present if name.endswith(_SOURCES)):
         value_field = source_field.removesuffix("FromConfig").removesuffix("FromSecret")

@@ -5,20 +5,30 @@ Uses the facts only. The command shows the result.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from gitsync.catalog.aso_types import ASO_TYPES
 from gitsync.catalog.catalog import Catalog
+from gitsync.catalog.everyday_names import Home, list_everyday_names
 from gitsync.catalog.kind_names import KindMatch
+from gitsync.catalog.reference_targets import find_target, list_children, list_referrers
 from gitsync.catalog.type_words import describe_type, join_with_or
 from gitsync.errors import ConfigError
-from gitsync.model.facts import Field, FieldType, Kind, Scope, TypeFacts
+from gitsync.model.facts import Field, Kind, Scope, TypeFacts
 from gitsync.problems.suggest import suggest
+from gitsync.validation.field_places import (
+    ALL_CHOICES,
+    FieldPlace,
+    describe_place,
+    describe_rules,
+    find_named_type,
+    find_type_facts,
+    list_fields,
+)
 from gitsync.validation.name_rules import is_uuid_named
+from gitsync.validation.references import REFERENCES
 
-_ALL = 1000
+_MOST_CHILDREN = 20
 _TOP = ("spec", "status")
 
 
@@ -35,7 +45,8 @@ class FieldRow:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
     """`facts` are pairs of a heading and a text, about the kind. `field` is the requested field ("spec" for the kind
-    itself), `notes` are its constraints, and `rows` the fields inside it.
+    itself), `notes` are its constraints, and `rows` the fields inside it. `referrers` are the fields of other kinds
+    that refer to the kind, if no field was requested.
     """
 
     facts: tuple[tuple[str, str], ...]
@@ -43,60 +54,33 @@ class Explanation:
     type: str
     notes: tuple[str, ...]
     rows: tuple[FieldRow, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Place:
-    """A field with its path in the manifest, and in the ARM body ("" if it is not sent)."""
-
-    path: str
-    arm: str
-    field: Field
+    referrers: tuple[str, ...] = ()
 
 
 def explain_kind(match: KindMatch, catalog: Catalog, *, recursive: bool = False) -> Explanation:
     """Explain a kind or a field. The fields may omit `spec`. Raises ConfigError if a field does not exist."""
     kind = match.kind
     place = _descend(kind, match.fields if match.fields and match.fields[0] in _TOP else ("spec", *match.fields))
+    relations = () if match.fields else tuple(_describe_relations(kind, catalog))
     return Explanation(
-        facts=tuple(_describe_kind(kind, catalog)),
+        facts=(*describe_kind(kind, catalog), *relations),
         field=place.path,
         type=describe_type(place.field["type"]),
-        notes=_make_notes(place, kind),
+        notes=(*describe_place(place, kind), *_describe_target(place, kind, catalog)),
         rows=tuple(_make_rows(place, kind, deep=recursive)),
+        referrers=() if match.fields else tuple(_list_referrers(kind, catalog)),
     )
 
 
-def _descend(kind: Kind, fields: tuple[str, ...]) -> _Place:
+def _descend(kind: Kind, fields: tuple[str, ...]) -> FieldPlace:
     field: Field = {"type": {"ref": kind.spec if fields[0] == "spec" else kind.status}}
-    place = _Place(path=fields[0], arm="", field=field)
+    place = FieldPlace(name=fields[0], path=fields[0], arm="", field=field)
     for name in fields[1:]:
-        places = {place_inside.path.rpartition(".")[2]: place_inside for place_inside in _iterate_fields(place, kind)}
+        places = {place_inside.name: place_inside for place_inside in list_fields(place, kind)}
         if name not in places:
             raise _make_no_field(place.path, name, places)
         place = places[name]
     return place
-
-
-def _iterate_fields(place: _Place, kind: Kind) -> Iterator[_Place]:
-    """The fields inside a field, sorted. A union has no path in the ARM body: it is the content of its member."""
-    type_ = place.field["type"]
-    facts = _find_type_facts(type_, kind)
-    if facts is None:
-        return
-    collection = _format_collection(type_)
-    for name, field in sorted(facts["fields"].items()):
-        own = "" if facts.get("oneOf") and not field.get("meta") else field.get("arm", "")
-        is_sent = bool(field.get("arm")) and (bool(place.arm) or "." not in place.path)
-        arm = "/".join(filter(None, (place.arm + collection, own))) if is_sent else ""
-        yield _Place(path=f"{place.path}.{name}", arm=arm, field=field)
-
-
-def _format_collection(type_: FieldType) -> str:
-    """How the ARM path shows a list or a map."""
-    if isinstance(type_, str) or "ref" in type_:
-        return ""
-    return _format_collection(type_["base"]) if "base" in type_ else "[]" if "list" in type_ else "/*"
 
 
 def _make_no_field(path: str, name: str, field_names: Iterable[str]) -> ConfigError:
@@ -105,86 +89,34 @@ def _make_no_field(path: str, name: str, field_names: Iterable[str]) -> ConfigEr
         hint = f"Did you mean {path}.{close}?"
     else:
         hint = (
-            f"Known fields: {join_with_or(sorted(field_names), _ALL)}."
+            f"Known fields: {join_with_or(sorted(field_names), ALL_CHOICES)}."
             if field_names
             else f"{path} has no fields of its own."
         )
     return ConfigError(f"There is no field {path}.{name}.", hint=hint)
 
 
-def _find_type_facts(type_: FieldType, kind: Kind) -> TypeFacts | None:
-    """The named fields of a type, or of the members of a list or map; None for a scalar."""
-    while isinstance(type_, Mapping) and "ref" not in type_:
-        type_ = next(type_[word] for word in ("base", "list", "map") if word in type_)
-    if isinstance(type_, str):
-        return ASO_TYPES.get(type_)
-    return kind.types[type_["ref"]]
-
-
-def _make_rows(place: _Place, kind: Kind, *, deep: bool, outer_types: tuple[TypeFacts, ...] = ()) -> Iterator[FieldRow]:
+def _make_rows(
+    place: FieldPlace, kind: Kind, *, deep: bool, outer_types: tuple[TypeFacts, ...] = ()
+) -> Iterator[FieldRow]:
     """The rows of the fields inside a field; if `deep`, of all below, except inside a type that contains itself."""
-    facts = _find_type_facts(place.field["type"], kind)
+    facts = find_type_facts(place.field["type"], kind)
     if facts is None or any(facts is outer for outer in outer_types):
         return
-    for place_inside in _iterate_fields(place, kind):
-        name = place_inside.path.rpartition(".")[2]
+    for place_inside in list_fields(place, kind):
+        name = place_inside.name
         yield FieldRow(
             depth=len(outer_types),
             name=name,
             type=describe_type(place_inside.field["type"]),
-            notes=_make_notes(place_inside, kind),
+            notes=describe_place(place_inside, kind),
         )
         if deep:
             yield from _make_rows(place_inside, kind, deep=True, outer_types=(*outer_types, facts))
 
 
-def _make_notes(place: _Place, kind: Kind) -> tuple[str, ...]:
-    rules: dict[str, Any] = dict(place.field)
-    type_ = rules["type"]
-    while isinstance(type_, Mapping) and "base" in type_:
-        rules |= {name: limit for name, limit in type_.items() if name != "base"}
-        type_ = type_["base"]
-    notes = [*_describe_rules(rules)]
-    facts = _find_type_facts(type_, kind)
-    if facts and facts.get("oneOf"):
-        notes.append(f"exactly one of {join_with_or(_list_members(facts), _ALL)}")
-    if rules.get("optionalConfigMapPair"):
-        name = place.path.rpartition(".")[2]
-        other = name.removesuffix("FromConfig") if name.endswith("FromConfig") else f"{name}FromConfig"
-        notes.append(f"either this or {other}")
-    if place.arm:
-        notes.append(f"ARM: {place.arm}")
-    return tuple(notes)
-
-
-def _list_members(facts: TypeFacts) -> list[str]:
-    return [name for name, field in sorted(facts["fields"].items()) if not field.get("meta")]
-
-
-def _describe_rules(rules: Mapping[str, Any]) -> Iterator[str]:
-    if rules.get("required"):
-        yield "required"
-    if "enum" in rules:
-        yield f"{'one of' if len(rules['enum']) > 1 else 'always'} {join_with_or(rules['enum'], _ALL)}"
-    for least, most, unit in (("minLength", "maxLength", " characters"), ("minItems", "maxItems", " items")):
-        yield from _describe_range(rules.get(least), rules.get(most), unit)
-    yield from _describe_range(rules.get("minimum"), rules.get("maximum"), "")
-    if "multipleOf" in rules:
-        yield f"a multiple of {rules['multipleOf']}"
-    if "pattern" in rules:
-        yield f"matches {rules['pattern']}"
-
-
-def _describe_range(least: Any, most: Any, unit: str) -> Iterator[str]:
-    if least is not None and most is not None:
-        yield f"{least} to {most}{unit}"
-    elif least is not None:
-        yield f"at least {least}{unit}"
-    elif most is not None:
-        yield f"at most {most}{unit}"
-
-
-def _describe_kind(kind: Kind, catalog: Catalog) -> Iterator[tuple[str, str]]:
+def describe_kind(kind: Kind, catalog: Catalog) -> Iterator[tuple[str, str]]:
+    """Facts about a kind, as pairs of a heading and a text."""
     yield "kind", kind.gvk.kind
     yield "apiVersion", kind.gvk.api_version
     others = [v for v in reversed(catalog.versions(kind.gvk.group, kind.gvk.kind)) if v != kind.gvk.version]
@@ -194,6 +126,31 @@ def _describe_kind(kind: Kind, catalog: Catalog) -> Iterator[tuple[str, str]]:
     yield "owner", _describe_owner(kind)
     yield "name", _describe_name(kind)
     yield "Azure can", ", ".join(sorted(operation.lower() for operation in kind.operations))
+
+
+def _describe_relations(kind: Kind, catalog: Catalog) -> Iterator[tuple[str, str]]:
+    """What people call a kind, and the kinds that it owns."""
+    home = (kind.gvk.group, kind.gvk.kind)
+    if names := list_everyday_names(home):
+        yield "called", ", ".join(names)
+    if children := list_children(home, catalog):
+        more = f" and {len(children) - _MOST_CHILDREN} more kinds" if len(children) > _MOST_CHILDREN else ""
+        yield "owns", ", ".join(format_home(child, home[0]) for child in children[:_MOST_CHILDREN]) + more
+
+
+def _list_referrers(kind: Kind, catalog: Catalog) -> Iterator[str]:
+    for one in list_referrers((kind.gvk.group, kind.gvk.kind), catalog):
+        yield f"{format_home((one.group, one.kind), kind.gvk.group)}.{one.path}"
+
+
+def _describe_target(place: FieldPlace, kind: Kind, catalog: Catalog) -> Iterator[str]:
+    if find_named_type(place.field["type"]) in REFERENCES and (target := find_target(kind, place.path, catalog)):
+        yield f"refers to a {format_home(target, kind.gvk.group)}"
+
+
+def format_home(home: Home, group: str) -> str:
+    """A kind, with its group unless that is `group`."""
+    return home[1] if home[0] == group else f"{home[1]}.{home[0]}"
 
 
 def _describe_owner(kind: Kind) -> str:
@@ -208,4 +165,4 @@ def _describe_name(kind: Kind) -> str:
     if kind.fixed_azure_name is not None:
         return f"always {kind.fixed_azure_name}"
     default = "a UUID made of the owner and metadata.name" if is_uuid_named(kind) else "metadata.name"
-    return "; ".join([f"spec.azureName, else {default}", *_describe_rules(kind.azure_name)])
+    return "; ".join([f"spec.azureName, else {default}", *describe_rules(kind.azure_name)])

@@ -26,11 +26,14 @@ _UUID_NAMED: Final = frozenset(
     }
 )
 
-_LONGEST_NAME, _LONGEST_GROUP, _LONGEST_LABEL, _LONGEST_OBJECT = 260, 90, 63, 253
+LONGEST_NAME: Final = 260
+_LONGEST_GROUP, _LONGEST_LABEL, _LONGEST_OBJECT = 90, 63, 253
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _OBJECT = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-_NEVER = re.compile(r"[<>%&\\?/#\x00-\x1f\x7f]")
+NEVER_IN_NAMES: Final = r"<>%&\\?/#\x00-\x1f\x7f"
 """ARM's contract forbids `:` as well, but real names have it: keys of App Configuration."""
+
+_NEVER = re.compile(f"[{NEVER_IN_NAMES}]")
 
 
 def is_uuid_named(kind: Kind) -> bool:
@@ -70,7 +73,7 @@ def check_names(resource: Resource, kind: Kind) -> Iterator[Finding]:
     if path_and_name is None:
         return
     path, name = path_and_name
-    for fault in _find_faults(name, kind):
+    for fault in find_name_faults(name, kind):
         message = f"{format_field(path)} is the name in Azure and {fault}."
         hint = "" if path[0] == "spec" else "Set spec.azureName to a valid Azure name, or rename the manifest."
         yield Finding(code="AzureName", path=path, message=message, hint=hint)
@@ -97,10 +100,11 @@ def check_object_name(resource: Resource) -> Iterator[Finding]:
         )
 
 
-def _find_faults(name: str, kind: Kind) -> Iterator[str]:
+def find_name_faults(name: str, kind: Kind) -> Iterator[str]:
+    """How a name in Azure breaks the rules of its kind, each as the end of a sentence."""
     yield from (fault for _, fault in find_violations(name, kind.azure_name))
-    if len(name) > _LONGEST_NAME:
-        yield f"must have at most {_LONGEST_NAME} characters, but has {len(name)}"
+    if len(name) > LONGEST_NAME:
+        yield f"must have at most {LONGEST_NAME} characters, but has {len(name)}"
     if _NEVER.search(name):
         yield rf"must not have any of < > % & \ ? / # or control characters, but is {quote_scalar(name)}"
     if name in {".", ".."}:

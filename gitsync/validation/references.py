@@ -27,13 +27,17 @@ OWNERS: Final = frozenset({"knownOwner", "arbitraryOwner"})
 _PROVIDERS: Final = "/providers/"
 _KEY_FIELDS: Final = ("group", "kind", "name")
 
-_ARM_ID = re.compile(
+ARM_ID: Final = (
     r"((/subscriptions/[^/]+(/resourcegroups/[^/]+)?)?/providers/[^/]+(/[^/]+/[^/]+)+"
-    r"|/subscriptions/[^/]+(/resourcegroups/[^/]+)?)",
-    re.IGNORECASE,
+    r"|/subscriptions/[^/]+(/resourcegroups/[^/]+)?)"
 )
-_NEVER_IN_IDS = re.compile(r"[<>%&\\?#\x00-\x1f\x7f]|/\.{1,2}(/|\Z)")
+"""The form of an ARM id, in lower case; its words may be in any."""
+
+NEVER_IN_IDS: Final = r"[<>%&\\?#\x00-\x1f\x7f]|/\.{1,2}(/|\Z)"
 """Characters that no resource name has, and steps that would change the target of a request."""
+
+_ARM_ID = re.compile(ARM_ID, re.IGNORECASE)
+_NEVER_IN_IDS = re.compile(NEVER_IN_IDS)
 
 
 def is_arm_id(text: str) -> bool:

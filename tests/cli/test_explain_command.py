@@ -70,6 +70,80 @@ def test_json(capsys):
     )
 
 
+NETWORK = """\
+kind:       VirtualNetwork
+apiVersion: network.azure.com/v20250301
+also:       v1api20240301, v1api20201101
+ARM:        Microsoft.Network/virtualNetworks, api-version 2025-03-01
+owner:      a ResourceGroup (resources.azure.com) by name, or by armId
+name:       spec.azureName, else metadata.name
+Azure can:  delete, get, put
+called:     vnet, network
+owns:       VirtualNetworksSubnet, VirtualNetworksVirtualNetworkPeering
+"""
+
+
+def test_a_kind_by_an_everyday_name_with_what_refers_to_it(capsys):
+    assert run(["explain", "vnet"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(NETWORK)
+    assert "\nFields that refer to it:\n" in out
+    assert "\n  DnsResolver.spec.virtualNetwork.reference\n" in out
+    assert "\n  Cluster.kusto.azure.com.spec" not in out
+
+
+def test_what_refers_to_a_kind_is_a_name_for_explain(capsys):
+    assert run(["explain", "subnet", "--output", "json"]) == 0
+    (referrer,) = [one for one in json.loads(capsys.readouterr().out)["referrers"] if one.startswith("Redis.")]
+    assert run(["explain", referrer]) == 0
+    assert "  refers to a VirtualNetworksSubnet.network.azure.com\n" in capsys.readouterr().out
+
+
+def test_a_field_with_a_dot_in_its_name(capsys):
+    criteria = "MetricAlert.criteria.microsoftAzureMonitorMultipleResourceMultipleMetricCriteria"
+    assert run(["explain", criteria]) == 0
+    assert "\nodata.type " in capsys.readouterr().out
+
+
+EXAMPLE = """\
+apiVersion: network.azure.com/v20250301
+kind: VirtualNetwork
+metadata:
+  name: example
+spec:
+  owner:
+    name: example
+  location: westeurope
+  addressSpace:
+    addressPrefixes:
+    - 10.0.0.0/16
+"""
+
+
+def test_an_example(capsys):
+    assert run(["explain", "vnet", "--example"]) == 0
+    assert capsys.readouterr().out == EXAMPLE
+
+
+def test_an_example_at_a_version_as_json(capsys):
+    assert run(["explain", "vnet", "--example", "--api-version", "v1api20201101", "--output", "json"]) == 0
+    example = json.loads(capsys.readouterr().out)
+    assert example["apiVersion"] == "network.azure.com/v1api20201101"
+    assert example["spec"]["addressSpace"] == {"addressPrefixes": ["10.0.0.0/16"]}
+
+
+def test_an_example_needs_a_kind(capsys):
+    assert run(["explain", "--example"]) == 2
+    assert "--example needs a kind." in capsys.readouterr().err
+
+
+def test_an_owner_of_most_kinds_does_not_list_them_all(capsys):
+    assert run(["explain", "rg"]) == 0
+    (owned,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("owns:")]
+    assert owned.count(",") == 19
+    assert owned.endswith(" more kinds")
+
+
 def test_a_name_that_is_not_known_refuses(capsys):
     assert run(["explain", "ResourceGrup"]) == 2
     assert "Did you mean ResourceGroup?" in capsys.readouterr().err

@@ -1,0 +1,67 @@
+"""Prepare a folder for manifests: settings of editors, their schemas, .gitignore, .gitsyncignore and gitsync.yaml.
+
+A file that exists is never changed: init lists it as kept, with what to add to it. Only the schemas in .gitsync-schemas
+are written again, so run init in each clone, and after an update of gitsync. docs/editor.md shows what editors do then.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gitsync.config.config import Config
+from gitsync.errors import ConfigError
+
+if TYPE_CHECKING:
+    from gitsync.editor.folder_writing import TargetFolder
+
+SETTINGS = ()
+OUTPUTS = ()
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", metavar="DIR", nargs="?", default=".", help="The folder. [default .]")
+
+
+def run(options: argparse.Namespace, config: Config) -> int:  # noqa: ARG001 - as every command
+    from gitsync.catalog.catalog import open_catalog
+    from gitsync.editor.folder_writing import TargetFolder
+    from gitsync.editor.schema_files import build_files
+    from gitsync.logging import escape_controls
+
+    if "://" in options.folder:
+        raise ConfigError(f"{options.folder} is a URL, not a folder.", hint="Clone the repository, and run init in it.")
+    target = TargetFolder(Path(options.folder))
+    for line in prepare_folder(target):
+        print(escape_controls(line))
+    print(update_schemas(target, build_files(open_catalog())))
+    print("\nRun `gitsync explain KIND --example` for a first manifest, then `gitsync validate`.")
+    return 0
+
+
+def prepare_folder(target: TargetFolder) -> Iterator[str]:
+    """Write the files that are missing, and say what became of each. ConfigError if one cannot be written."""
+    from gitsync.editor.workspace import build_workspace
+
+    for file in build_workspace():
+        if target.create(file.path, file.content.encode()):
+            yield f"created  {file.path}"
+            continue
+        yield f"kept     {file.path}"
+        if file.essence.encode() not in (target.read(file.path) or b""):
+            yield "         Add to it:"
+            yield from (f"           {line}" for line in file.content.splitlines())
+
+
+def update_schemas(target: TargetFolder, files: Iterable[tuple[str, bytes]]) -> str:
+    """Write the schemas, and say what became of them. ConfigError if one cannot be written."""
+    from gitsync.cli.schema import write_schemas
+    from gitsync.editor.manifest_schema import ENTRY
+    from gitsync.editor.workspace import SCHEMAS
+
+    is_new = target.read(f"{SCHEMAS}/{ENTRY}") is None
+    total, changed = write_schemas(target, files, f"{SCHEMAS}/")
+    word = "created" if is_new else "updated" if changed else "kept"
+    return f"{word:<8} {SCHEMAS}/ ({total} schemas)"

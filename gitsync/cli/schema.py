@@ -1,0 +1,45 @@
+"""Write JSON Schemas of manifests and of gitsync.yaml, for editors and for checks of other tools. Offline.
+
+DIR/manifest.json is the schema of any manifest: it selects the schema of a kind by apiVersion and kind, and accepts
+documents of other tools. DIR/GROUP/KIND_VERSION.json are the schemas of the kinds, DIR/gitsync.json is that of the
+gitsync.yaml in a repository, DIR/operator-settings.json that of a file for --config. Run it again after an update of
+gitsync. docs/editor.md shows how editors use them.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gitsync.config.config import Config
+
+if TYPE_CHECKING:
+    from gitsync.editor.folder_writing import TargetFolder
+
+SETTINGS = ()
+OUTPUTS = ()
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--out", metavar="DIR", required=True, help="The folder for the schemas.")
+
+
+def run(options: argparse.Namespace, config: Config) -> int:  # noqa: ARG001 - as every command
+    from gitsync.catalog.catalog import open_catalog
+    from gitsync.editor.folder_writing import TargetFolder
+    from gitsync.editor.schema_files import build_files
+    from gitsync.logging import escape_controls
+
+    total, changed = write_schemas(TargetFolder(Path(options.out)), build_files(open_catalog()))
+    print(escape_controls(f"{total} schemas in {options.out}, {changed} written."))
+    return 0
+
+
+def write_schemas(target: TargetFolder, files: Iterable[tuple[str, bytes]], inside: str = "") -> tuple[int, int]:
+    """Write schemas, by their paths, into a folder or into one `inside` of it. Returns how many there are, and how many
+    of them were missing or different. ConfigError if one cannot be written.
+    """
+    written = [target.replace(f"{inside}{path}", content) for path, content in files]
+    return len(written), sum(written)

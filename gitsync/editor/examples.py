@@ -1,0 +1,199 @@
+"""A valid manifest of each kind: its owner, its required fields, and a value for each that its rules accept.
+
+Of the kinds that people use most, an example has the usual fields too. What only Azure knows, such as the sizes that a
+region has, is left to people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from gitsync.catalog.catalog import Catalog
+from gitsync.catalog.kind_names import find_newest_version
+from gitsync.catalog.later_versions import find_lacking
+from gitsync.catalog.reference_targets import find_target
+from gitsync.catalog.spec_visitor import visit_spec
+from gitsync.editor.usual_fields import USUAL_FIELDS
+from gitsync.model.facts import Field, Kind
+from gitsync.model.gvk import GVK
+from gitsync.validation.constraints import find_violations
+from gitsync.validation.field_places import (
+    FieldPlace,
+    find_spec,
+    find_type_facts,
+    list_fields,
+    list_members,
+    resolve_rules,
+)
+from gitsync.validation.name_rules import find_name_faults
+
+GROUP: Final = ("resources.azure.com", "ResourceGroup")
+
+_BY_NAME: Final[Mapping[str, tuple[Any, ...]]] = {
+    "addressPrefix": ("10.0.0.0/24",),
+    "addressPrefixes": ("10.0.0.0/16",),
+    "authorizedIPRanges": ("203.0.113.0/24",),
+    "domainManagement": ("CustomerManaged",),
+    "endIpAddress": ("203.0.113.20",),
+    "location": ("westeurope", "global"),
+    "mode": ("System",),
+    "principalType": ("ServicePrincipal",),
+    "publisherEmail": ("platform@example.com",),
+    "startIpAddress": ("203.0.113.10",),
+    "tenantId": ("00000000-0000-0000-0000-000000000000",),
+    "principalId": ("00000000-0000-0000-0000-000000000000",),
+    "objectId": ("00000000-0000-0000-0000-000000000000",),
+    "version": ("1.0",),
+}
+"""Values that make sense in a field of a name."""
+
+_TEXTS: Final = (
+    "example",
+    "Example",
+    "https://example.com",
+    "203.0.113.10",
+    "10.0.0.0/16",
+    "00000000-0000-0000-0000-000000000000",
+    "08:00",
+    "+01:00",
+    "1.0.0.0",
+    "ZXhhbXBsZQ==",
+    "a",
+    "example-manifest-that-is-long-enough",
+)
+_NAMES: Final = ("example", "example1", "Example", "example-name", "a1", "00000000-0000-0000-0000-000000000000")
+_NUMBERS: Final = (1, 2, 10, 100, 1000, 0)
+
+
+class NoExampleError(Exception):
+    """No value is known that a field accepts: the path of the field."""
+
+
+def build_example(kind: Kind, catalog: Catalog) -> Mapping[str, Any]:
+    """A valid manifest of a kind. NoExampleError if a required field has rules that no known value meets."""
+    required = _Builder(kind, catalog).build_object(find_spec(kind))
+    spec = {**_build_identity(kind), **required, **_find_usual(kind)}
+    document: dict[str, Any] = {
+        "apiVersion": kind.gvk.api_version,
+        "kind": kind.gvk.kind,
+        "metadata": {"name": "example"},
+    }
+    return {**document, "spec": spec} if spec else document
+
+
+def build_examples(catalog: Catalog) -> Mapping[str, Mapping[str, Any]]:
+    """An example of each kind at its newest version, by its name; with the group, if several groups have the kind."""
+    homes = [(group, name) for group in catalog.groups() for name in catalog.kinds(group)]
+    names = [name for _, name in homes]
+    examples = {}
+    for group, name in homes:
+        kind = catalog.kind(GVK(group, find_newest_version(group, name, catalog), name))
+        label = name if names.count(name) == 1 else f"{name}.{group}"
+        if kind is not None:
+            examples[label] = build_example(kind, catalog)
+    return examples
+
+
+def _find_usual(kind: Kind) -> Mapping[str, Any]:
+    """The usual fields of a kind; none at a version that lacks one of them, or does not accept its value."""
+    fields = USUAL_FIELDS.get((kind.gvk.group, kind.gvk.kind), {})
+    fits = not find_lacking(kind, fields) and all(_is_valid(one.value, one.rules) for one in visit_spec(kind, fields))
+    return fields if fits else {}
+
+
+def _build_identity(kind: Kind) -> Mapping[str, Any]:
+    """The name in Azure, where that of the manifest cannot be one, and the owner."""
+    identity: dict[str, Any] = {}
+    if kind.fixed_azure_name is None and any(find_name_faults("example", kind)):
+        identity["azureName"] = _choose((name for name in _NAMES if not any(find_name_faults(name, kind))), "azureName")
+    if kind.any_owner:
+        identity["owner"] = {"group": GROUP[0], "kind": GROUP[1], "name": "example"}
+    elif kind.owner is not None:
+        identity["owner"] = {"name": "example"}
+    return identity
+
+
+class _Builder:
+    """Builds values for the fields of one kind."""
+
+    def __init__(self, kind: Kind, catalog: Catalog) -> None:
+        self._kind = kind
+        self._catalog = catalog
+
+    def build_object(self, place: FieldPlace) -> dict[str, Any]:
+        """The required fields of an object; of a union, its first member."""
+        facts = find_type_facts(place.field["type"], self._kind)
+        chosen = set(list_members(facts)[:1]) if facts and facts.get("oneOf") else set()
+        fields = tuple(list_fields(place, self._kind))
+        if len(fields) == 1:  # an object around a reference is nothing without it
+            chosen = {fields[0].name}
+        return {
+            one.name: self._build_value(one.field, one) for one in fields if self._is_shown(one) or one.name in chosen
+        }
+
+    def _is_shown(self, place: FieldPlace) -> bool:
+        if place.path in {"spec.owner", "spec.azureName"}:
+            return False
+        return bool(place.field.get("required")) or place.path == "spec.location"
+
+    def _build_value(self, field: Field, place: FieldPlace) -> Any:
+        type_, rules = resolve_rules(field)
+        if isinstance(type_, str):
+            return self._build_named(type_, rules, place)
+        if "ref" in type_:
+            return self.build_object(replace(place, field={"type": type_}))
+        if "map" in type_:
+            return {}
+        return [self._build_value({"type": type_["list"]}, place) for _ in range(int(rules.get("minItems", 1)))]
+
+    def _build_named(self, name: str, rules: Mapping[str, Any], place: FieldPlace) -> Any:
+        if name == "any":
+            return {}
+        if name in _OBJECTS:
+            return dict(_OBJECTS[name])
+        if name in {"reference", "wellKnownReference", "arbitraryOwner"}:
+            return self._refer(name, place)
+        return _choose((value for value in _list_values(name, rules, place) if _is_valid(value, rules)), place.path)
+
+    def _refer(self, name: str, place: FieldPlace) -> Mapping[str, Any]:
+        if name == "wellKnownReference":
+            return {"wellKnownName": "Reader"}
+        group, kind = find_target(self._kind, place.path, self._catalog) or GROUP
+        return {"group": group, "kind": kind, "name": "example"}
+
+
+_OBJECTS: Final[Mapping[str, Mapping[str, str]]] = {
+    "secretReference": {"name": "example", "key": "value"},
+    "secretMapReference": {"name": "example"},
+    "configMapReference": {"name": "example", "key": "value"},
+    "secretDestination": {"name": "example", "key": "value"},
+    "configMapDestination": {"name": "example", "key": "value"},
+    "destinationExpression": {"name": "example", "key": "value", "value": "self.status.id"},
+}
+
+
+def _list_values(name: str, rules: Mapping[str, Any], place: FieldPlace) -> Iterator[Any]:
+    """Values to try, the most sensible first."""
+    usual = _BY_NAME.get(place.name, ())
+    yield from (value for value in usual if isinstance(value, str) is (name == "string"))
+    yield from rules.get("enum", ())
+    if name == "string":
+        yield from _TEXTS
+    elif name == "boolean":
+        yield True
+    else:
+        yield from (int(float(str(rules[limit]))) for limit in ("minimum", "maximum") if limit in rules)
+        yield from _NUMBERS
+
+
+def _is_valid(value: Any, rules: Mapping[str, Any]) -> bool:
+    return next(find_violations(value, rules), None) is None
+
+
+def _choose(values: Iterable[Any], path: str) -> Any:
+    """The first value. NoExampleError if there is none."""
+    for value in values:
+        return value
+    raise NoExampleError(path)

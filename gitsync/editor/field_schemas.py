@@ -1,0 +1,209 @@
+"""The JSON Schema of a field of a kind: its type and constraints, described by its type and its path in the ARM body.
+
+Each field has a schema of its own, instead of one for each type, so that its description has the whole path. Only a
+type that contains itself is referred to. A text with a variable fits everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+from gitsync.catalog.aso_types import SCALARS
+from gitsync.catalog.catalog import Catalog
+from gitsync.catalog.reference_targets import find_target
+from gitsync.catalog.type_words import describe_shape, describe_type, join_with_or
+from gitsync.editor.patterns import VARIABLE, allow_variables, spell_out
+from gitsync.model.facts import Field, Kind, TypeFacts
+from gitsync.validation.exclusive_fields import find_pairs
+from gitsync.validation.field_places import (
+    ALL_CHOICES,
+    FieldPlace,
+    describe_place,
+    describe_rules,
+    find_named_type,
+    list_fields,
+    list_members,
+    resolve_rules,
+)
+from gitsync.validation.name_rules import LONGEST_NAME, NEVER_IN_NAMES
+from gitsync.validation.references import REFERENCES
+
+Schema = dict[str, Any]
+
+DEFINITIONS: Final = "../definitions.json#/definitions/"
+"""Where the schemas of ASO's own types are, as a schema of a kind refers to them."""
+
+_COUNTS: Final = ("minLength", "maxLength", "minItems", "maxItems")
+_NUMBERS: Final = ("minimum", "maximum", "multipleOf")
+
+
+@dataclass(frozen=True, slots=True)
+class _Outer:
+    """The types around a field, and where their schemas are: for a type that contains itself."""
+
+    kind: Kind
+    catalog: Catalog
+    pointers: Mapping[int, str]
+
+    def find(self, facts: TypeFacts) -> str | None:
+        return self.pointers.get(id(facts))
+
+    def enter(self, facts: TypeFacts, pointer: str) -> _Outer:
+        return _Outer(self.kind, self.catalog, {**self.pointers, id(facts): pointer})
+
+
+def build_spec(place: FieldPlace, kind: Kind, catalog: Catalog) -> Schema:
+    """The schema of a kind's spec."""
+    return _build_field(place, _Outer(kind, catalog, {}), "#/properties/spec")
+
+
+def build_limits(rules: Mapping[str, Any]) -> Schema:
+    """The constraints of a field as JSON Schema has them."""
+    limits: Schema = {name: int(rules[name]) for name in _COUNTS if name in rules}
+    limits |= {name: _to_number(rules[name]) for name in _NUMBERS if name in rules}
+    if "enum" in rules:
+        limits["enum"] = list(rules["enum"])
+    if "pattern" in rules:
+        limits["pattern"] = allow_variables(spell_out(rules["pattern"]))
+    return limits
+
+
+def forbid(message: str) -> Schema:
+    """The schema of a value that must not be there."""
+    return {"type": "null", "errorMessage": message}
+
+
+def refuse(pattern: str, message: str) -> Schema:
+    """The keywords that refuse a text which a pattern matches. Not every engine of patterns has a look-ahead."""
+    return {"if": {"type": "string", "pattern": pattern}, "then": forbid(message)}
+
+
+def _build_field(place: FieldPlace, outer: _Outer, pointer: str) -> Schema:
+    schema = {"description": _describe(place, outer), **_build_value(place.field, place, outer, pointer)}
+    return {**schema, **_limit_name(outer.kind)} if place.path == "spec.azureName" else schema
+
+
+def _limit_name(kind: Kind) -> Schema:
+    """The rules of the name in Azure: those of the kind, and those of a segment of an ARM id."""
+    rules = "; ".join(describe_rules(kind.azure_name))
+    never = r"spec.azureName must not have any of < > % & \ ? / #, nor be dots only."
+    return {
+        "maxLength": LONGEST_NAME,
+        **build_limits(kind.azure_name),
+        "errorMessage": f"spec.azureName must be {'; '.join(filter(None, ('a string', rules)))}.",
+        **refuse(rf"[{NEVER_IN_NAMES}]|^\.{{1,2}}$", never),
+    }
+
+
+def _describe(place: FieldPlace, outer: _Outer) -> str:
+    """The type and the rules in words; without choices, which editors list by themselves."""
+    notes = [note for note in describe_place(place, outer.kind) if not note.startswith(("one of", "always"))]
+    type_ = resolve_rules(place.field)[0]
+    words = [describe_type(type_)]
+    if find_named_type(type_) in REFERENCES and (target := find_target(outer.kind, place.path, outer.catalog)):
+        words.append(f"to a {target[1]} ({target[0]})")
+    return "; ".join([" ".join(words), *notes])
+
+
+def _build_value(field: Field, place: FieldPlace, outer: _Outer, pointer: str) -> Schema:
+    """The schema of a field, or of a member of its lists and maps."""
+    type_, rules = resolve_rules(field)
+    if isinstance(type_, str):
+        return _build_named(type_, rules, place, outer)
+    if "ref" in type_:
+        return _build_object(type_["ref"], place, outer, pointer)
+    word, member = ("items", "list") if "list" in type_ else ("additionalProperties", "map")
+    members = _build_value({"type": type_[member]}, place, outer, f"{pointer}/{word}")
+    return {"type": "array" if member == "list" else "object", word: members, **build_limits(rules)}
+
+
+def _build_named(name: str, rules: Mapping[str, Any], place: FieldPlace, outer: _Outer) -> Schema:
+    """A scalar, or one of ASO's own types."""
+    if name == "any":
+        return {}
+    if name in SCALARS:
+        return _build_scalar(name, rules, _make_message(name, rules, place))
+    return _build_owner(outer.kind) if name == "knownOwner" else {"$ref": f"{DEFINITIONS}{name}"}
+
+
+def _build_scalar(name: str, rules: Mapping[str, Any], message: str) -> Schema:
+    """A scalar, or a text with a variable in its place."""
+    limits = build_limits(rules)
+    if "enum" in limits:
+        variable = {"type": "string", "pattern": VARIABLE}
+        return {"anyOf": [{"enum": limits["enum"], "errorMessage": message}, variable]}
+    if name == "string":
+        return {"type": name, **limits, "errorMessage": message}
+    return {"type": [name, "string"], **limits, "pattern": VARIABLE, "errorMessage": message}
+
+
+def _make_message(name: str, rules: Mapping[str, Any], place: FieldPlace) -> str:
+    """What an editor says of a scalar that does not fit. It names the field, which a squiggle alone does not."""
+    if "enum" in rules:
+        return f"{place.path} must be {join_with_or(rules['enum'], ALL_CHOICES)}."
+    wanted = [note for note in describe_rules(rules) if note != "required"]
+    return f"{place.path} must be {'; '.join([describe_shape(name), *wanted])}."
+
+
+def _build_object(name: str, place: FieldPlace, outer: _Outer, pointer: str) -> Schema:
+    facts = outer.kind.types[name]
+    if (known := outer.find(facts)) is not None:
+        return {"$ref": known}
+    inside = outer.enter(facts, pointer)
+    fields = {
+        one.name: _build_field(one, inside, f"{pointer}/properties/{one.name}")
+        for one in list_fields(place, outer.kind)
+    }
+    schema: Schema = {"type": "object", "properties": fields, "additionalProperties": False}
+    if required := sorted(name for name, field in facts["fields"].items() if field.get("required")):
+        schema["required"] = required
+    if conditions := [*_exclude_pairs(facts, place), *_require_member(facts, place)]:
+        schema["allOf"] = conditions
+    return schema
+
+
+def _exclude_pairs(facts: TypeFacts, place: FieldPlace) -> list[Schema]:
+    """The source of a value is empty if the value is there. A condition names the field, as `not` would not."""
+    return [
+        {
+            "if": {"required": [value, source]},
+            "then": {"properties": {source: forbid(f"Set {place.path}.{value} or {source}, not both.")}},
+        }
+        for value, source in find_pairs(facts["fields"], facts["fields"])
+    ]
+
+
+def _require_member(facts: TypeFacts, place: FieldPlace) -> list[Schema]:
+    """Exactly one member of a union. Its other fields are not members."""
+    if not facts.get("oneOf"):
+        return []
+    members = list_members(facts)
+    message = f"{place.path} must set exactly one of {join_with_or(members, ALL_CHOICES)}."
+    return [{"oneOf": [{"required": [member]} for member in members], "errorMessage": message}]
+
+
+def _build_owner(kind: Kind) -> Schema:
+    """An owner whose kind is fixed: by its name, or by an ARM id. Its group and kind may be repeated."""
+    group, name = kind.owner or ("", "")
+    return {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "minLength": 1, "description": f"Name of the manifest of the {name}."},
+            "armId": {"$ref": f"{DEFINITIONS}armId"},
+            "group": {"const": group, "description": "Not needed: the kind of the owner is fixed."},
+            "kind": {"const": name, "description": "Not needed: the kind of the owner is fixed."},
+        },
+        "additionalProperties": False,
+        "if": {"required": ["armId"]},
+        "then": {"properties": {"name": False}},
+        "else": {"required": ["name"]},
+    }
+
+
+def _to_number(limit: Any) -> int | float:
+    """A limit as a number of JSON; the facts have some as texts."""
+    exact = Fraction(str(limit))
+    return int(exact) if exact.denominator == 1 else float(exact)

@@ -1,0 +1,69 @@
+"""The JSON Schema of one kind at one version: a whole manifest, as an editor reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from gitsync.catalog.catalog import Catalog
+from gitsync.editor.field_schemas import DEFINITIONS, Schema, build_limits, build_spec
+from gitsync.model.facts import Kind
+from gitsync.validation.explain import describe_kind
+from gitsync.validation.field_places import describe_rules, find_spec
+from gitsync.validation.name_rules import is_uuid_named
+
+DRAFT = "http://json-schema.org/draft-07/schema#"
+"""The newest draft that all editors read."""
+
+
+def build_kind_schema(kind: Kind, api_versions: Iterable[str], catalog: Catalog) -> Schema:
+    """The schema of a manifest of a kind. `api_versions` are those that it may give: the spellings of one version."""
+    spec = build_spec(find_spec(kind), kind, catalog)
+    name = kind.gvk.kind
+    schema: Schema = {
+        "$schema": DRAFT,
+        "description": _describe(kind, catalog),
+        "type": "object",
+        "required": ["apiVersion", "kind", "metadata", *(["spec"] if spec.get("required") else [])],
+        "properties": {
+            "apiVersion": {"description": "Group and version of the kind.", "enum": list(api_versions)},
+            "kind": {"description": _describe(kind, catalog), "const": name},
+            "metadata": {"$ref": f"{DEFINITIONS}metadata"},
+            "spec": {**spec, "description": f"Desired state of the {name}: {kind.arm_type} in Azure."},
+            "status": {"description": "Written by a cluster; gitsync does not read it.", "type": "object"},
+        },
+    }
+    if conditions := list(_check_default_name(kind)):
+        schema["allOf"] = conditions
+    return schema
+
+
+def _describe(kind: Kind, catalog: Catalog) -> str:
+    facts: Mapping[str, Any] = dict(describe_kind(kind, catalog))
+    parts = (f"ARM: {facts['ARM']}", f"Owner: {facts['owner']}", f"Name in Azure: {facts['name']}")
+    return ".\n\n".join(parts) + "."
+
+
+def _check_default_name(kind: Kind) -> Iterator[Schema]:
+    """The rules of the name in Azure for a manifest that does not give one: then it is metadata.name."""
+    if kind.fixed_azure_name is not None or is_uuid_named(kind) or not kind.azure_name:
+        return
+    rules = "; ".join(describe_rules(kind.azure_name))
+    named = {"anyOf": [{"required": ["azureName"]}, {"required": ["azureNameFromConfig"]}]}
+    yield {
+        "if": {"required": ["spec"], "properties": {"spec": {"not": named}}},
+        "then": {
+            "properties": {
+                "metadata": {
+                    "properties": {
+                        "name": {
+                            "type": "string",
+                            **build_limits(kind.azure_name),
+                            "errorMessage": f"metadata.name is the name in Azure, which must be: {rules}. "
+                            "Set spec.azureName, or rename the manifest.",
+                        }
+                    }
+                }
+            }
+        },
+    }

@@ -1,0 +1,247 @@
+"""The schemas that all kinds share: metadata with annotations, and ASO's own types.
+
+Each stands for a check of `validation`, with the same constants.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from gitsync.catalog.aso_types import ASO_TYPES
+from gitsync.catalog.catalog import Catalog
+from gitsync.catalog.roles import list_built_in_roles
+from gitsync.editor.field_schemas import Schema, refuse
+from gitsync.editor.patterns import allow_variables, ignore_case, spell_out
+from gitsync.manifests.kubernetes_names import KEY, NAME, NAMESPACE, NameRule
+from gitsync.model.policy import RECONCILE_POLICY, Policy
+from gitsync.validation.annotations import (
+    ASO_PREFIX,
+    CREDENTIAL_FROM,
+    IGNORE,
+    OPERATOR_ANNOTATIONS,
+    OUR_PREFIX,
+    UPDATE_METHOD,
+    UPDATE_METHODS,
+)
+from gitsync.validation.references import ARM_ID, NEVER_IN_IDS
+
+_POLICIES: Final[Mapping[Policy, str]] = {
+    Policy.MANAGE: "gitsync writes the resource, and a prune deletes it. This is the default.",
+    Policy.SKIP: "gitsync reads the resource and never writes it.",
+    Policy.DETACH_ON_DELETE: "gitsync writes the resource. Removed from git, it stays in Azure.",
+}
+
+_ANNOTATIONS: Final[Mapping[str, Schema]] = {
+    RECONCILE_POLICY: {
+        "description": "What gitsync may do with the resource.",
+        "enum": [policy.value for policy in _POLICIES],
+        "enumDescriptions": list(_POLICIES.values()),
+        "errorMessage": f"{RECONCILE_POLICY} must be {' or '.join(_POLICIES)}.",
+    },
+    CREDENTIAL_FROM: {
+        "description": "The Secret of the namespace with the credential for this resource.",
+        "type": "string",
+        "pattern": "^[^/]*$",
+        "errorMessage": f"{CREDENTIAL_FROM} must be the name of a Secret in the same namespace.",
+    },
+    UPDATE_METHOD: {
+        "description": "How gitsync changes the resource.",
+        "enum": list(reversed(UPDATE_METHODS)),
+        "enumDescriptions": ["A PUT of the whole resource. This is the default.", "A PATCH of what differs."],
+        "errorMessage": f"{UPDATE_METHOD} must be {' or '.join(UPDATE_METHODS)}.",
+    },
+    IGNORE: {
+        "description": "Fields that gitsync leaves alone: a YAML list of JSON pointers into the ARM body.",
+        "type": "string",
+        "examples": ["[/tags/costCentre]"],
+        "errorMessage": f"{IGNORE} must be a string: a YAML list, in quotes or as a block.",
+    },
+}
+
+
+def build_definitions(catalog: Catalog) -> Schema:
+    """The definitions that the schemas of kinds refer to, by their names."""
+    forms = {
+        "metadata": build_metadata(),
+        "namespaceMetadata": build_metadata(policies_only=True),
+        "armId": _build_arm_id(),
+        "arbitraryOwner": _build_reference("arbitraryOwner", catalog),
+        "reference": _build_reference("reference", catalog),
+        "wellKnownReference": _build_role_reference(catalog),
+    }
+    named = {name: _build_object(name) for name in sorted(ASO_TYPES) if name not in forms and name != "knownOwner"}
+    return {**forms, **named, **dict(_build_groups(catalog))}
+
+
+def build_metadata(*, policies_only: bool = False) -> Schema:
+    """The metadata of a manifest; of a Namespace, if `policies_only`."""
+    annotations = {RECONCILE_POLICY: _ANNOTATIONS[RECONCILE_POLICY]} if policies_only else dict(_ANNOTATIONS)
+    return {
+        "type": "object",
+        "description": "Name, namespace, labels and annotations of the manifest.",
+        "required": ["name"],
+        "properties": {
+            "name": _build_name(NAME, "metadata.name", "Name of the manifest, by which others refer to it."),
+            "namespace": _build_name(NAMESPACE, "metadata.namespace", "Namespace of the manifest."),
+            "labels": {
+                "type": "object",
+                "description": "Labels of the manifest.",
+                "additionalProperties": {"type": "string", "errorMessage": "A label must be a string. Quote it."},
+                "properties": dict.fromkeys(_ANNOTATIONS, False),  # annotations have no effect as labels
+            },
+            "annotations": {
+                "type": "object",
+                "description": "Annotations: what gitsync may do with the resource, and how.",
+                "properties": annotations,
+                "additionalProperties": {
+                    "type": "string",
+                    "errorMessage": "An annotation must be a string. Quote it.",
+                },
+                "propertyNames": _know_own({*_ANNOTATIONS, *OPERATOR_ANNOTATIONS}),
+            },
+        },
+    }
+
+
+def _know_own(known: Iterable[str]) -> Schema:
+    """Of annotations of ASO and gitsync, only those that exist; those of other tools have any name."""
+    prefixes = "|".join(re.escape(prefix) for prefix in sorted({ASO_PREFIX, OUR_PREFIX}))
+    message = f"There is no such annotation. Known annotations: {', '.join(sorted(_ANNOTATIONS))}."
+    return {"if": {"pattern": f"^(?:{prefixes})"}, "then": {"enum": sorted(known), "errorMessage": message}}
+
+
+def _build_name(rule: NameRule, path: str, description: str) -> Schema:
+    message = f"{path} must be made of {rule.words}."
+    schema: Schema = {
+        "description": description,
+        "type": "string",
+        "minLength": 1,
+        "maxLength": rule.most,
+        "pattern": allow_variables(f"^(?:{spell_out(rule.pattern.pattern.removeprefix(_NO_DOTS))})$"),
+        "errorMessage": message,
+    }
+    return {**schema, **refuse(r"^\.\.|^\.$", message)} if rule.pattern.pattern.startswith(_NO_DOTS) else schema
+
+
+_NO_DOTS: Final = r"(?!\.\.|\.\Z)"
+"""How the pattern of keys begins. Go has no look-ahead, and so not every tool that reads schemas."""
+
+
+def _build_arm_id() -> Schema:
+    """An ARM id as `validation.references` accepts it, in any case."""
+    form = ARM_ID
+    for word in ("subscriptions", "resourcegroups", "providers"):
+        form = form.replace(word, ignore_case(word))
+    message = "armId must be an ARM id, such as /subscriptions/…/resourceGroups/…."
+    return {
+        "type": "string",
+        "description": "ARM id of a resource that no manifest declares.",
+        "pattern": f"^{form}$",
+        "errorMessage": message,
+        **refuse(NEVER_IN_IDS.replace(r"\Z", "$"), message),
+    }
+
+
+def _build_reference(name: str, catalog: Catalog) -> Schema:
+    """A reference to a manifest by group, kind and name, or to a resource by its ARM id."""
+    groups = list(catalog.groups())
+    return {
+        "type": "object",
+        "description": "A reference by group, kind and name of a manifest, or by armId.",
+        "properties": {
+            "group": {
+                "description": "Group of the kind.",
+                "enum": groups,
+                "errorMessage": f"group of a{'n owner' if name.endswith('Owner') else ' reference'} must be one of "
+                "ASO's groups, such as network.azure.com.",
+            },
+            "kind": {"type": "string", "description": "Kind of the manifest."},
+            "name": {"type": "string", "minLength": 1, "description": "Name of the manifest, in the same namespace."},
+            "armId": {"$ref": "#/definitions/armId"},
+        },
+        "additionalProperties": False,
+        "allOf": [
+            {
+                "if": {"required": ["armId"]},
+                "then": {"properties": {"group": False, "kind": False, "name": False}},
+                "else": {"required": ["group", "kind", "name"]},
+            },
+            {"$ref": "#/definitions/kindsOfGroups"},
+        ],
+    }
+
+
+def _build_role_reference(catalog: Catalog) -> Schema:
+    """A reference that may name a built-in role instead."""
+    schema = _build_reference("wellKnownReference", catalog)
+    schema["properties"]["wellKnownName"] = {
+        "type": "string",
+        "description": "Name of a built-in role, such as Reader.",
+        "examples": list(list_built_in_roles()),
+    }
+    by_key, kinds = schema.pop("allOf")
+    schema["allOf"] = [{"if": {"required": ["wellKnownName"]}, "else": by_key}, kinds]
+    return schema
+
+
+def _build_groups(catalog: Catalog) -> Iterable[tuple[str, Schema]]:
+    """Which kinds a group has, for the fields `group` and `kind` side by side."""
+    conditions = [
+        {
+            "if": {"required": ["group"], "properties": {"group": {"const": group}}},
+            "then": {
+                "properties": {
+                    "kind": {
+                        "enum": list(catalog.kinds(group)),
+                        "errorMessage": f"{group} has no such kind.",
+                    }
+                }
+            },
+        }
+        for group in catalog.groups()
+    ]
+    yield "kindsOfGroups", {"allOf": conditions}
+
+
+_OBJECTS: Final[Mapping[str, str]] = {
+    "secretReference": "A value of a Secret.",
+    "secretMapReference": "All values of a Secret.",
+    "configMapReference": "A value of a ConfigMap.",
+    "secretDestination": "The Secret and the key to export a value to.",
+    "configMapDestination": "The ConfigMap and the key to export a value to.",
+    "destinationExpression": "An expression (CEL), and where its value is exported to.",
+}
+
+_NAMED: Final[Mapping[str, NameRule]] = {"name": NAME, "key": KEY}
+_TEXTS: Final[Mapping[str, str]] = {
+    "value": "The expression, such as self.status.id.",
+    "annotations": "Annotations of the exported object.",
+    "labels": "Labels of the exported object.",
+}
+
+
+def _build_object(name: str) -> Schema:
+    """A Secret or a ConfigMap that a manifest reads or writes."""
+    fields = ASO_TYPES[name]["fields"]
+    properties: dict[str, Any] = {}
+    for field, facts in fields.items():
+        if field in _NAMED:
+            words = "Name of the object." if field == "name" else "Key of the value in it."
+            properties[field] = _build_name(_NAMED[field], field, words)
+        elif facts["type"] == "string":
+            properties[field] = {"type": "string", "description": _TEXTS[field]}
+        else:
+            properties[field] = {
+                "type": "object",
+                "description": _TEXTS[field],
+                "additionalProperties": {"type": "string"},
+            }
+    return {
+        "type": "object",
+        "description": _OBJECTS[name],
+        "properties": properties,
+        "additionalProperties": False,
+        "required": sorted(field for field, facts in fields.items() if facts.get("required")),
+    }

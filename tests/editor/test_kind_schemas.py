@@ -1,0 +1,157 @@
+"""The schemas of kinds: what `gitsync validate` accepts they accept, and what it refuses they refuse."""
+
+import copy
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+from recordings import FOLDER as RECORDINGS
+from recordings import needs_recordings
+from schema_validation import CATALOG, find_kind_errors, find_problems
+
+from gitsync.catalog.kind_names import find_kind
+from gitsync.catalog.spec_visitor import visit_spec
+from gitsync.editor.examples import build_example
+from gitsync.git.state.yaml_text import dump
+from gitsync.manifests.metadata import is_object
+from gitsync.manifests.reader import read_manifests
+from gitsync.manifests.recognition import is_ours
+from gitsync.validation.constraints import find_violations
+from gitsync.validation.validate import validate_resource
+
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLES = sorted((RECORDINGS / "conformance" / "cases").glob("*-v2*/manifests"))
+"""Those of the newer spelling of versions: the older ones have the same shapes, and schemas."""
+
+EXAMPLES = sorted((ROOT / "examples").glob("**/*.yaml"))
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def find_disagreements(file):
+    """Manifests of a file that either the schema or `validate` refuses, and not both."""
+    text = file.read_bytes()
+    problems = find_problems(text)
+    documents = [one for one in yaml.load_all(text, LOADER) if is_object(one) and is_ours(one["apiVersion"])]
+    for one in documents:
+        found = problems.get((one["apiVersion"], one["kind"], one["metadata"]["name"]), ["it is not read"])
+        errors = find_kind_errors(one)
+        if bool(found) is not bool(errors):
+            yield one["kind"], errors, found
+
+
+def test_the_examples_of_the_project():
+    assert EXAMPLES
+    assert [fault for file in EXAMPLES for fault in find_disagreements(file)] == []
+
+
+@needs_recordings(RECORDINGS / "conformance" / "cases")
+def test_samples_of_the_operator():
+    assert SAMPLES
+    assert [
+        fault for folder in SAMPLES for file in sorted(folder.rglob("*.yaml")) for fault in find_disagreements(file)
+    ] == []
+
+
+MUTATED = (
+    "DnsZonesARecord",
+    "MetricAlert",
+    "StorageAccountsManagementPolicy",
+    "agent pool",
+    "container group",
+    "kusto.azure.com/DataConnection",
+    "mysql",
+    "nsg rule",
+    "redis",
+    "role assignment",
+    "storage",
+)
+"""Kinds with every sort of rule: choices, patterns, bounds, lengths, counts, unions, pairs, references, Secrets."""
+
+
+def list_mutations(kind, spec):
+    """Copies of a spec with one change each, and what was changed, for every value below the spec."""
+    for visit in visit_spec(kind, spec):
+        place = ".".join(map(str, visit.path))
+        for name, change in _CHANGES.items():
+            for value in change(visit):
+                yield f"{name} at {place}: {value!r}"[:120], _set(spec, visit.path, value)
+        required = [field for field, facts in visit.fields.items() if facts.get("required")]
+        for field in set(required) & set(visit.value if visit.fits and visit.fields else ()):
+            rest = {name: value for name, value in visit.value.items() if name != field}
+            yield f"no {field} at {place}", _set(spec, visit.path, rest)
+
+
+_WRONG = {
+    "string": (12, True, ["x"]),
+    "integer": ("1", 1.5, True),
+    "number": ("1",),
+    "boolean": ("true", 1),
+    "list": ("text", {"a": "b"}),
+    "map": ("text", ["text"]),
+    "mapping": ("text", ["text"]),
+}
+
+
+def _wrong_types(visit):
+    return _WRONG.get(visit.shape, ()) if visit.path != ("spec",) else ()
+
+
+def _unknown_fields(visit):
+    return ({**visit.value, "unheardOf": "x"},) if visit.shape == "mapping" and isinstance(visit.value, dict) else ()
+
+
+def _bad_values(visit):
+    """Texts and numbers of the right type that break a rule. An empty name in Azure counts as absent."""
+    tries = {
+        "string": (
+            *(() if visit.path == ("spec", "azureName") else ("",)),
+            "!",
+            "x" * 300,
+            "https://Example.com/%",
+            "Unheard-Of",
+        ),
+        "integer": (-1, 10**9),
+        "number": (-1,),
+    }
+    return tuple(one for one in tries.get(visit.shape, ()) if any(find_violations(one, visit.rules)))
+
+
+def _right_values(visit):
+    """Texts that the rules accept: schemas may not refuse what `validate` accepts."""
+    tries = {"string": ("abc", "a1", "10.0.0.0/16"), "integer": (1, 5), "number": (1, 0.5), "boolean": (False,)}
+    return tuple(one for one in tries.get(visit.shape, ()) if not any(find_violations(one, visit.rules)))
+
+
+_CHANGES = {
+    "a wrong type": _wrong_types,
+    "an unknown field": _unknown_fields,
+    "a value that breaks a rule": _bad_values,
+    "a right value": _right_values,
+}
+
+
+def _set(spec, path, value):
+    """A copy of a spec with another value at a path, which begins with `spec`."""
+    copied = {"spec": copy.deepcopy(spec)}
+    parent = copied
+    for step in path[:-1]:
+        parent = parent[step]
+    parent[path[-1]] = value
+    return copied["spec"]
+
+
+@pytest.mark.parametrize("name", MUTATED)
+def test_seeded_mistakes_are_found_by_both(name):
+    kind = find_kind(name, CATALOG).kind
+    example = build_example(kind, CATALOG)
+    (resource,) = read_manifests({"one.yaml": dump(example)}).resources
+    mutations = dict(list_mutations(kind, example["spec"]))
+    refused = {what for what, spec in mutations.items() if find_kind_errors({**example, "spec": spec})}
+    assert refused == {
+        what
+        for what, spec in mutations.items()
+        if any(problem.is_error for problem in validate_resource(replace(resource, spec=spec), kind, catalog=CATALOG))
+    }
+    assert {what.partition(" at ")[0] for what in refused} >= {"a wrong type", "an unknown field"}
+    assert len(refused) < len(mutations)
