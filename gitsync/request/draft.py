@@ -6,7 +6,7 @@ references, a dependency all ids.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from gitsync.catalog.catalog import Catalog
@@ -14,14 +14,14 @@ from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
 from gitsync.model.resource import OwnerRef, Resource
-from gitsync.model.template import ReferenceHole, Template
+from gitsync.model.template import Gap, Hole, ReferenceHole, Template, find_gaps
 from gitsync.problems.finding import Finding
 from gitsync.request.arm_id import ArmId, ArmIds, Standing
 from gitsync.request.azure_names import AzureName, ConfigMaps, derive_azure_name
 from gitsync.request.body import Converted, UnusableReferenceError, convert
 from gitsync.request.credential_choice import Credential, CredentialOf
 from gitsync.request.dependencies import Dependencies, Needs
-from gitsync.request.holes import fill_references, find_holes
+from gitsync.request.holes import fill_references, find_holes, list_holes
 from gitsync.request.owners import find_owner, place_owner
 from gitsync.validation.member import Member
 
@@ -141,10 +141,9 @@ def add_template(draft: Draft, id_of: Callable[[Key], ArmId | None]) -> Draft:
     """Add the request, if all of its references have ids."""
     if draft.kind is None or draft.converted is None or draft.arm_id is None:
         return draft
-    body = draft.converted.body
-    if any(id_of(hole.key) is None for hole in _find_references(draft.converted)):
+    template = Template(arm_id=draft.arm_id, api_version=draft.kind.api_version, body=draft.converted.body)
+    if any(id_of(hole.key) is None for hole in _find_references(template.gaps)):
         return draft
-    template = Template(arm_id=draft.arm_id, api_version=draft.kind.api_version, body=body)
     return replace(draft, template=template)
 
 
@@ -153,7 +152,7 @@ def add_dependencies(draft: Draft, dependencies: Dependencies) -> Draft:
     needs = Needs(
         key=draft.resource.key,
         owner=draft.owner,
-        holes=(*find_holes(draft.arm_id), *(find_holes(converted.body) if converted else ())),
+        holes=(*find_holes(draft.arm_id), *_list_body_holes(draft)),
         arm_ids=converted.arm_ids if converted else (),
     )
     return replace(draft, depends_on=dependencies.of(needs))
@@ -167,12 +166,19 @@ def _convert_body(
         converted = convert(kind, resource.spec, name or "", resource.key.namespace)
     except UnusableReferenceError:
         return None
-    used_ids = {hole.key: known_ids[hole.key] for hole in _find_references(converted) if hole.key in known_ids}
+    references = _find_references(find_gaps(converted.body)) if known_ids else ()
+    used_ids = {hole.key: known_ids[hole.key] for hole in references if hole.key in known_ids}
     if not used_ids:
         return converted
     arm_ids = (*converted.arm_ids, *used_ids.values())
     return replace(converted, body=fill_references(converted.body, used_ids), arm_ids=arm_ids)
 
 
-def _find_references(converted: Converted) -> Iterator[ReferenceHole]:
-    return (hole for hole in find_holes(converted.body) if isinstance(hole, ReferenceHole))
+def _list_body_holes(draft: Draft) -> Iterator[Hole]:
+    if draft.template:
+        return list_holes(draft.template.gaps)
+    return find_holes(draft.converted.body if draft.converted else None)
+
+
+def _find_references(gaps: Iterable[Gap]) -> Iterator[ReferenceHole]:
+    return (hole for hole in list_holes(gaps) if isinstance(hole, ReferenceHole))

@@ -21,7 +21,7 @@ from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.actions import WriteRules, decide_absent, decide_present, decide_unreadable, find_remembered
 from gitsync.planning.group_deletes import is_group
-from gitsync.planning.secret_digest import CHANGED, Digests, add_secret_changes, mask_digests, seal_body
+from gitsync.planning.secret_digest import CHANGED, Digests, add_secret_changes, is_sealed, mask_digests, seal_body
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.run_cache import RunCache
 from gitsync.reconcile.stages.body_extensions import extend_body
@@ -158,10 +158,10 @@ async def compare(
         note = f"{attempt.prepared.written_by} writes it."
         return replace(attempt, comparison=Comparison(verdict=Verdict.IN_SYNC), note=note)
     attempt = resolve_id(attempt, values)
-    attempt = await extend_body(attempt, attempt.filled_request, registry, cache)
+    attempt = await extend_body(attempt, registry, cache)
     if attempt.stop:
         return attempt
-    unknown = find_unknown_values(attempt.desired)
+    unknown = find_unknown_values(attempt.desired) if attempt.template.gaps else {}
     known = _leave_out(attempt, unknown)
     comparison, action = _decide(known, write_rules)
     if attempt.exists:
@@ -201,7 +201,8 @@ def _decide(attempt: ApplyAttempt, write_rules: WriteRules) -> tuple[Comparison,
     is_sent = remembered is not None and remembered.applied == remove_secrets(attempt.desired)
     if attempt.is_resumed and is_sent and not live.has_failed:
         return Comparison(verdict=Verdict.IN_SYNC), Action.NONE  # the operation of an earlier run is done
-    write_rules = replace(write_rules, always_put=write_rules.always_put and attempt.done is Action.NONE)
+    if write_rules.always_put and attempt.done is not Action.NONE:
+        write_rules = replace(write_rules, always_put=False)
     return decide_present(
         attempt.desired, live, remembered, write_rules, find_kind_hints(attempt.kind), attempt.ignored
     )
@@ -209,7 +210,9 @@ def _decide(attempt: ApplyAttempt, write_rules: WriteRules) -> tuple[Comparison,
 
 def _mask_remembered(remembered: Remembered | None) -> Remembered | None:
     """Mask the digests: values are compared with values, and secrets are masked on both sides."""
-    return replace(remembered, applied=mask_digests(remembered.applied)) if remembered else None
+    if remembered is None or not is_sealed(remembered.applied):
+        return remembered
+    return replace(remembered, applied=mask_digests(remembered.applied))
 
 
 def _add_secrets(
@@ -217,8 +220,9 @@ def _add_secrets(
 ) -> tuple[Comparison, Action]:
     """Add the secrets that changed by their digests to the decision, and redact secret values."""
     before = attempt.remembered.applied if attempt.remembered else {}
-    sealed = seal_body(attempt.desired, attempt.apply.moved_from or attempt.key, digests)
-    comparison = add_secret_changes(comparison, sealed, before)
+    if is_sealed(before):
+        sealed = seal_body(attempt.desired, attempt.apply.moved_from or attempt.key, digests)
+        comparison = add_secret_changes(comparison, sealed, before)
     if comparison.differences:
         comparison = redact_comparison(comparison, find_secret_shapes(attempt.desired, mask_digests(before)))
     changed = any(difference.rule == CHANGED for difference in comparison.differences)
