@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from gitsync.catalog.catalog import Catalog
+from gitsync.catalog.spec_visitor import Visit
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
@@ -24,6 +25,7 @@ from gitsync.request.dependencies import Dependencies, Needs
 from gitsync.request.holes import fill_references, find_holes, list_holes
 from gitsync.request.owners import find_owner, place_owner
 from gitsync.validation.member import Member
+from gitsync.validation.references import select_named_references
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,14 +60,15 @@ class Draft:
         """The id, if it is known offline."""
         return self.arm_id if isinstance(self.arm_id, str) and not self.id_doubt else None
 
-    def as_member(self, policy: Policy) -> Member:
-        """What checks across manifests see of this one."""
+    def as_member(self, policy: Policy, visits: Iterable[Visit]) -> Member:
+        """What checks across manifests see of this one. `visits` are those of its spec."""
         return Member(
             resource=self.resource,
             kind=self.kind,
             owner=self.owner,
             arm_id=self.known_id,
             depends_on=self.depends_on,
+            references=tuple(select_named_references(visits, self.resource.key.namespace)),
             subscription=self.credential.subscription if self.credential else "",
             is_written=policy.allows_modify,
             body=self.template.body if self.template else None,

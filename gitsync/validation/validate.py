@@ -41,10 +41,16 @@ UnknownFields = Literal["error", "warn"]
 
 
 def validate_resource(
-    resource: Resource, kind: Kind | None, *, catalog: Catalog, unknown_fields: UnknownFields = "error"
+    resource: Resource,
+    kind: Kind | None,
+    *,
+    catalog: Catalog,
+    unknown_fields: UnknownFields = "error",
+    visits: Sequence[Visit] | None = None,
 ) -> tuple[Problem, ...]:
     """Every problem of one manifest alone, in the order of its file: shape, constraints, owner and reference forms,
-    names, exports, annotations. If `kind` is None (not in the catalog), that is the problem.
+    names, exports, annotations. If `kind` is None (not in the catalog), that is the problem. `visits` are those of the
+    spec, if they were made already.
     """
     findings: Iterable[Finding]
     if kind is None:
@@ -55,7 +61,7 @@ def validate_resource(
         )
     else:
         level = Level.WARNING if unknown_fields == "warn" else Level.ERROR
-        findings = _check_resource(resource, kind, catalog, level)
+        findings = _check_resource(resource, kind, catalog, level, visits or visit_spec(kind, resource.spec))
     return _locate_findings(resource, findings)
 
 
@@ -88,9 +94,10 @@ def validate_set(
     return tuple(_locate_findings(member.resource, by_member[id(member)]) for member in members)
 
 
-def _check_resource(resource: Resource, kind: Kind, catalog: Catalog, unknown: Level) -> Iterator[Finding]:
+def _check_resource(
+    resource: Resource, kind: Kind, catalog: Catalog, unknown: Level, visits: Sequence[Visit]
+) -> Iterator[Finding]:
     if _has_spec(resource):
-        visits = visit_spec(kind, resource.spec)
         for visit in visits:
             yield from check_shape(visit, unknown)
             if visit.fits:
