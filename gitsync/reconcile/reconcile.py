@@ -161,9 +161,7 @@ def _make_apply_steps(run: RunContext) -> tuple[Step[ApplyAttempt], ...]:
             is_for_open=True,
         ),
         Step(Stage.EXPORT, partial(export, tools=exports, clock=run.clock, writes=writes)),
-        Step(
-            Stage.EXPORT, partial(handle_success, registry=registry, values=values, writes=writes), is_for_open=True
-        ),
+        Step(Stage.EXPORT, partial(handle_success, registry=registry, values=values, writes=writes), is_for_open=True),
     )
 
 
@@ -290,7 +288,9 @@ def _hold_lock(attempt: A, run: RunContext) -> AbstractAsyncContextManager[None]
 
 
 def _enter(attempt: A, stage: Stage, *, run: RunContext) -> None:
-    """Note the stage, for the attempts of requests and for the display."""
+    """Note the stage, for the attempts of requests and for the display. Several steps may belong to one stage."""
+    if attempt.conversation.stage is stage:
+        return
     attempt.conversation.stage = stage
     run.progress.started(attempt.key, stage)
     logger.debug("Stage begins", resource=attempt.key, stage=stage.value)  # bind() costs more than an unwritten line

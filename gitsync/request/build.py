@@ -31,7 +31,6 @@ from gitsync.request.draft import (
     Draft,
     add_credential,
     add_dependencies,
-    add_id,
     add_template,
     begin_draft,
     find_draft_subscription,
@@ -120,7 +119,7 @@ def _make_drafts(manifests: Manifests, catalog: Catalog, credential_of: Credenti
         partial(find_draft_subscription, credential_of),
     )
     drafts = [add_credential(draft, credential_of, ids) for draft in drafts]
-    drafts = [add_template(add_id(draft, ids), ids.of) for draft in drafts]
+    drafts = [add_template(draft, ids) for draft in drafts]
     arm_ids = {draft.resource.key: draft.known_id for draft in drafts if draft.known_id}
     dependencies = Dependencies(manifests.resources, arm_ids, manifests.declared)
     return [add_dependencies(draft, dependencies) for draft in drafts]

@@ -6,7 +6,7 @@ references, a dependency all ids.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from gitsync.catalog.catalog import Catalog
@@ -42,18 +42,13 @@ class Draft:
     owner: OwnerRef | None = None
     name: AzureName | None = None
     converted: Converted | None = None
+    standing: Standing | None = None
     arm_id: ArmId | None = None
     template: Template | None = None
     depends_on: tuple[Key, ...] = ()
     credential: Credential | None = None
     id_doubt: str = ""
     findings: tuple[Finding, ...] = ()
-
-    @property
-    def standing(self) -> Standing | None:
-        if self.kind is None:
-            return None
-        return Standing(resource=self.resource, kind=self.kind, name=self.name, owner=self.owner)
 
     @property
     def known_id(self) -> str | None:
@@ -85,7 +80,8 @@ def begin_draft(resource: Resource, catalog: Catalog, config_maps: ConfigMaps, k
     owner = place_owner(find_owner(resource, kind), known_ids)
     name = derive_azure_name(resource, kind, owner, config_maps)
     converted = _convert_body(resource, kind, name, known_ids)
-    return Draft(resource=resource, kind=kind, owner=owner, name=name, converted=converted)
+    standing = Standing(resource=resource, kind=kind, name=name, owner=owner)
+    return Draft(resource=resource, kind=kind, owner=owner, name=name, converted=converted, standing=standing)
 
 
 def find_draft_subscription(credential_of: CredentialOf, resource: Resource) -> str | None:
@@ -135,19 +131,16 @@ def _have_same_subscription(credential: Credential, parent: Credential) -> bool:
     return is_same or not (credential.is_sure and parent.is_sure)
 
 
-def add_id(draft: Draft, ids: ArmIds) -> Draft:
-    standing = draft.standing
-    return replace(draft, arm_id=ids.make(standing)) if standing else draft
-
-
-def add_template(draft: Draft, id_of: Callable[[Key], ArmId | None]) -> Draft:
-    """Add the request, if all of its references have ids."""
-    if draft.kind is None or draft.converted is None or draft.arm_id is None:
+def add_template(draft: Draft, ids: ArmIds) -> Draft:
+    """Add the id, and the request if all of its references have ids."""
+    if draft.kind is None or draft.standing is None:
         return draft
-    template = Template(arm_id=draft.arm_id, api_version=draft.kind.api_version, body=draft.converted.body)
-    if any(id_of(hole.key) is None for hole in _find_references(template.gaps)):
-        return draft
-    return replace(draft, template=template)
+    arm_id = ids.make(draft.standing)
+    if draft.converted is None or arm_id is None:
+        return replace(draft, arm_id=arm_id)
+    template = Template(arm_id=arm_id, api_version=draft.kind.api_version, body=draft.converted.body)
+    has_ids = all(ids.of(hole.key) is not None for hole in _find_references(template.gaps))
+    return replace(draft, arm_id=arm_id, template=template if has_ids else None)
 
 
 def add_dependencies(draft: Draft, dependencies: Dependencies) -> Draft:

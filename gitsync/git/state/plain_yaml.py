@@ -23,8 +23,8 @@ _FORM = re.compile(rf"(?:(?:  ){{0,48}}(?:[-?:] )?(?:{_PLAIN}:(?: {_VALUE})?|{_V
 _LINE = re.compile(r"( *(?:[-?:] )?)(.+)\n")
 
 _Lines = list[tuple[str, str]]
-"""The indent of each line, with the mark of an entry (`- `), of a long key (`? `) or of the value of one (`: `), and its
-text. The last line is the first one: those that were read are taken off.
+"""The indent of each line, with the mark of an entry (`- `), of a long key (`? `) or of its value (`: `), and its text.
+The last line is the first one: those that were read are taken off.
 """
 
 
