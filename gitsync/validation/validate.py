@@ -39,6 +39,8 @@ MAX_PROBLEMS = 1000
 
 UnknownFields = Literal["error", "warn"]
 
+_TARGETS = REFERENCES | OWNERS
+
 
 def validate_resource(
     resource: Resource,
@@ -117,11 +119,13 @@ def _has_spec(resource: Resource) -> bool:
 
 
 def _check_value(visit: Visit, kind: Kind, catalog: Catalog) -> Iterator[Finding]:
-    if visit.path != ("spec", "azureName"):  # `name_rules` checks it, since its rules hold for a default too
+    if visit.rules and visit.path != ("spec", "azureName"):  # `name_rules` checks it: its rules hold for a default too
         yield from check_constraints(visit)
+    if visit.facts is None:
+        return  # what follows is about mappings
     yield from check_pairs(visit)
     yield from check_object_names(visit)
-    if visit.name in REFERENCES | OWNERS:
+    if visit.name in _TARGETS:
         yield from check_reference(visit, kind, catalog)
 
 

@@ -11,7 +11,7 @@ from gitsync.git.state.yaml_text import dump, sort_keys
 from gitsync.manifests.yaml_documents import read_documents
 
 LONG = f"/subscriptions/{'1' * 130}"
-NAMES = st.text("abcXYZ019-_./ :'", min_size=1, max_size=12) | st.sampled_from(
+NAMES = st.text("abcXYZ019-_./ :',;*?!%&<>~", min_size=1, max_size=12) | st.sampled_from(
     ["y", "null", "1e3", "08", "<<", "no", LONG]
 )
 SCALARS = (
@@ -25,7 +25,30 @@ LINES = st.builds(
     st.sampled_from(["", "  ", "    ", "- ", "  - ", "- - ", " ", "? ", ": ", "  ? ", "  : ", "? a\n: "]),
     st.sampled_from(["", "a: ", "b:", "a:", "'c': ", "1: ", "~: ", "? ", ": ", "a:b: ", "- "]),
     st.sampled_from(
-        ["", "x", "x y", "'it''s'", "'", "{}", "[]", "null", "1.50", "-1", "a: b", "#", "x #y", "&x y", "|", "é"]
+        [
+            "",
+            "x",
+            "x y",
+            "x, y",
+            "x &y",
+            "x *y",
+            "x ?",
+            "x %y !z",
+            "x: *y",
+            "'it''s'",
+            "'",
+            "{}",
+            "[]",
+            "null",
+            "1.50",
+            "-1",
+            "a: b",
+            "#",
+            "x #y",
+            "&x y",
+            "|",
+            "é",
+        ]
     ),
 )
 

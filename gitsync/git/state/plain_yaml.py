@@ -17,7 +17,8 @@ from gitsync.manifests.yaml_scalars import Scalar, format_key, resolve
 _LONGEST_KEY = 128  # a longer one, such as an ARM id, is written in a line of its own
 _LARGEST = 1 << 20
 
-_PLAIN = r"(?:-?[0-9]|[A-Za-z/])[A-Za-z0-9/._$@+()=-]*+(?:[ :][A-Za-z0-9/._$@+()=-]++)*+"
+_INSIDE = r"[A-Za-z0-9/._$@+()=,;*?!%&<>~-]"
+_PLAIN = rf"(?:-?[0-9]|[A-Za-z/]){_INSIDE}*+(?:[ :]{_INSIDE}++)*+"
 _VALUE = rf"(?:{_PLAIN}|'(?:[ -&(-~]|'')*+'|\{{\}}|\[\])"
 _FORM = re.compile(rf"(?:(?:  ){{0,48}}(?:[-?:] )?(?:{_PLAIN}:(?: {_VALUE})?|{_VALUE})\n)++")
 _LINE = re.compile(r"( *(?:[-?:] )?)(.+)\n")
