@@ -36,7 +36,7 @@ def test_the_bare_client_sends_the_requests_of_a_run_without_lists(results):
     assert sent == {
         "first run of 22": (46, 46),
         "second run of 22": (10, 22),
-        "second run of 4, throttled": (4, 4),
+        "second run of 4, throttled": (2, 4),
     }
 
 
