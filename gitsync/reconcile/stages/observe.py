@@ -163,9 +163,10 @@ async def compare(
         return attempt
     unknown = find_unknown_values(attempt.desired) if attempt.template.gaps else {}
     known = _leave_out(attempt, unknown)
-    comparison, action = _decide(known, write_rules)
+    has_digests = known.remembered is not None and is_sealed(known.remembered.applied)
+    comparison, action = _decide(known, write_rules, has_digests=has_digests)
     if attempt.exists:
-        comparison, action = _add_secrets(known, comparison, action, digests)
+        comparison, action = _add_secrets(known, comparison, action, digests, has_digests=has_digests)
         comparison = add_unknown_values(comparison, unknown, attempt.id_doubt)
     first = attempt.first_comparison or (comparison if action is not Action.NONE else None)
     note = "" if action is Action.NONE else registry.describe_calls(attempt.as_subject())
@@ -189,17 +190,18 @@ def _leave_out(attempt: ApplyAttempt, unknown: UnknownValues) -> ApplyAttempt:
     )
 
 
-def _decide(attempt: ApplyAttempt, write_rules: WriteRules) -> tuple[Comparison, Action]:
+def _decide(attempt: ApplyAttempt, write_rules: WriteRules, *, has_digests: bool) -> tuple[Comparison, Action]:
     live = attempt.live
     if not attempt.exists:
         return decide_absent(attempt.record)
-    remembered = _mask_remembered(attempt.remembered)
+    remembered = attempt.remembered
+    if remembered is not None and has_digests:  # values are compared with values, secrets are masked on both sides
+        remembered = replace(remembered, applied=mask_digests(remembered.applied))
     if live is None:
         return decide_unreadable(remove_secrets(attempt.desired), remembered)
     if attempt.sent and not attempt.existed and not live.has_failed:  # the response was lost, but the create succeeded
         return Comparison(verdict=Verdict.CREATE), Action.NONE
-    is_sent = remembered is not None and remembered.applied == remove_secrets(attempt.desired)
-    if attempt.is_resumed and is_sent and not live.has_failed:
+    if attempt.is_resumed and _is_sent(attempt, remembered) and not live.has_failed:
         return Comparison(verdict=Verdict.IN_SYNC), Action.NONE  # the operation of an earlier run is done
     if write_rules.always_put and attempt.done is not Action.NONE:
         write_rules = replace(write_rules, always_put=False)
@@ -208,19 +210,17 @@ def _decide(attempt: ApplyAttempt, write_rules: WriteRules) -> tuple[Comparison,
     )
 
 
-def _mask_remembered(remembered: Remembered | None) -> Remembered | None:
-    """Mask the digests: values are compared with values, and secrets are masked on both sides."""
-    if remembered is None or not is_sealed(remembered.applied):
-        return remembered
-    return replace(remembered, applied=mask_digests(remembered.applied))
+def _is_sent(attempt: ApplyAttempt, remembered: Remembered | None) -> bool:
+    """Tell whether the last write was of this body."""
+    return remembered is not None and remembered.applied == remove_secrets(attempt.desired)
 
 
 def _add_secrets(
-    attempt: ApplyAttempt, comparison: Comparison, action: Action, digests: Digests
+    attempt: ApplyAttempt, comparison: Comparison, action: Action, digests: Digests, *, has_digests: bool
 ) -> tuple[Comparison, Action]:
     """Add the secrets that changed by their digests to the decision, and redact secret values."""
     before = attempt.remembered.applied if attempt.remembered else {}
-    if is_sealed(before):
+    if has_digests:
         sealed = seal_body(attempt.desired, attempt.apply.moved_from or attempt.key, digests)
         comparison = add_secret_changes(comparison, sealed, before)
     if comparison.differences:
