@@ -122,8 +122,9 @@ def make_stages(run: RunContext) -> Stages:
 def _make_apply_steps(run: RunContext) -> tuple[Step[ApplyAttempt], ...]:
     """The stages of an apply, in order."""
     rules, registry, cache, values, digests = run.rules, run.registry, run.cache, run.values, run.digests
-    writes, adopts, registers = rules.writes, rules.adopts, rules.registers
-    exports = _make_export_tools(run)
+    writes, exports = rules.writes, _make_export_tools(run)
+    pause = partial(pause_flapping, limit=rules.flap_limit, clock=run.clock)
+    succeed = partial(handle_success, registry=registry, values=values, writes=writes)
     return (
         Step(Stage.POLICY, partial(check_policy, agent=rules.agent)),
         Step(
@@ -132,36 +133,11 @@ def _make_apply_steps(run: RunContext) -> tuple[Step[ApplyAttempt], ...]:
         ),
         Step(Stage.OBSERVE, partial(resolve_values, values=values, clock=run.clock)),
         *_make_observing_steps(run),
-        Step(Stage.COMPARE, partial(pause_flapping, limit=rules.flap_limit, clock=run.clock), is_for_open=True),
+        Step(Stage.COMPARE, pause, is_for_open=True),
         Step(Stage.COMPARE, partial(review_apply, approval=rules.approval, cache=cache, digests=digests)),
-        Step(
-            Stage.ACT,
-            partial(act, registry=registry, cache=cache, digests=digests, registers=registers),
-            acts=True,
-            locks=True,
-            is_for_open=True,
-        ),
-        Step(
-            Stage.POLL,
-            partial(poll, registry=registry, cache=cache, registers=registers),
-            acts=True,
-            locks=True,
-            is_for_open=True,
-        ),
-        Step(
-            Stage.READ_BACK,
-            partial(read_back, cache=cache, digests=digests, adopts=adopts),
-            acts=True,
-            is_for_open=True,
-        ),
-        Step(
-            Stage.POST_CHECK,
-            partial(post_check, registry=registry, cache=cache, locks=run.locks, adopts=adopts),
-            acts=True,
-            is_for_open=True,
-        ),
+        *_make_acting_steps(run),
         Step(Stage.EXPORT, partial(export, tools=exports, clock=run.clock, writes=writes)),
-        Step(Stage.EXPORT, partial(handle_success, registry=registry, values=values, writes=writes), is_for_open=True),
+        Step(Stage.EXPORT, succeed, is_for_open=True),
     )
 
 
@@ -183,6 +159,22 @@ def _make_observing_steps(run: RunContext) -> tuple[Step[ApplyAttempt], ...]:
         Step(Stage.PRE_CHECK, partial(pre_check, registry=registry, writes=writes), is_for_open=True),
         Step(Stage.COMPARE, compare_live, is_for_open=True),
         Step(Stage.COMPARE, partial(note_read, lists=run.lists)),
+    )
+
+
+def _make_acting_steps(run: RunContext) -> tuple[Step[ApplyAttempt], ...]:
+    """The stages that write, and look at what came of it."""
+    registry, cache, digests = run.registry, run.cache, run.digests
+    adopts, registers = run.rules.adopts, run.rules.registers
+    send = partial(act, registry=registry, cache=cache, digests=digests, registers=registers)
+    follow = partial(poll, registry=registry, cache=cache, registers=registers)
+    read = partial(read_back, cache=cache, digests=digests, adopts=adopts)
+    check = partial(post_check, registry=registry, cache=cache, locks=run.locks, adopts=adopts)
+    return (
+        Step(Stage.ACT, send, acts=True, locks=True, is_for_open=True),
+        Step(Stage.POLL, follow, acts=True, locks=True, is_for_open=True),
+        Step(Stage.READ_BACK, read, acts=True, is_for_open=True),
+        Step(Stage.POST_CHECK, check, acts=True, is_for_open=True),
     )
 
 
