@@ -161,7 +161,8 @@ async def compare(
     attempt = await extend_body(attempt, registry, cache)
     if attempt.stop:
         return attempt
-    unknown = find_unknown_values(attempt.desired) if attempt.template.gaps else {}
+    is_plain = attempt.filled_request.body is attempt.template.body  # nothing was filled in
+    unknown = {} if is_plain else find_unknown_values(attempt.desired)
     known = _leave_out(attempt, unknown)
     has_digests = known.remembered is not None and is_sealed(known.remembered.applied)
     comparison, action = _decide(known, write_rules, has_digests=has_digests)
