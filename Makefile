@@ -46,6 +46,7 @@ format: $(READY) ## lay the code out, and fix what the rules can fix
 bench: $(READY) ## how fast it is, as ratios against a bare client
 	$(BIN)/python -m bench
 	$(BIN)/python -m bench.growth
+	$(BIN)/python -m bench.large 1000 10000
 
 catalog: $(READY) ## pack the facts about kinds again: make catalog FACTS=folder
 	@test -n "$(FACTS)" || { echo "Say where the facts are: make catalog FACTS=folder" >&2; exit 2; }

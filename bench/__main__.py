@@ -11,6 +11,7 @@ import json
 import platform
 import subprocess
 import tempfile
+import time
 from collections import defaultdict
 from pathlib import Path
 
@@ -21,13 +22,21 @@ from bench.processes import HERE, Measure, azure, client, command
 RENDERED = 50
 """Manifests of the start-up that reads some."""
 
+SHARE, BURST, PER_SECOND = 5, 50, 25
+"""The bucket of `scarce.yaml`: for one of so many resources, its size, and the reads that come each second."""
+
 Measures = defaultdict[str, list[Measure]]
 
 
 def main() -> None:
     options = _options()
     with tempfile.TemporaryDirectory(prefix="gitsync-bench-") as name:
-        found = _syncs(Path(name), options.resources, options.rounds) + _starts(Path(name), options.rounds * 2)
+        folder = Path(name)
+        found = [
+            *_syncs(folder / "syncs", options.resources, options.rounds),
+            *_scarce_syncs(folder / "scarce", options.resources // SHARE),
+            *_starts(folder, options.rounds * 2),
+        ]
     print(table(found), end="")
     document = {
         "python": platform.python_version(),
@@ -49,9 +58,7 @@ def _options() -> argparse.Namespace:
 
 def _syncs(folder: Path, resources: int, rounds: int) -> list[Row]:
     """First and second runs, each pair of an Azure of its own."""
-    tree = estate.make(folder, resources)
-    requests = folder / "requests.json"
-    requests.write_text(json.dumps(estate.requests_of(tree)), encoding="utf-8")
+    tree, requests = _make_estate(folder, resources)
     ours: Measures = defaultdict(list)
     bare: Measures = defaultdict(list)
     for _ in range(rounds):
@@ -61,6 +68,33 @@ def _syncs(folder: Path, resources: int, rounds: int) -> list[Row]:
                 ours[which].append(client("agent", url, tree))
                 bare[which].append(client("bare", other, requests, which))
     return [row for which in ours for row in rows(f"{which} run of {resources}", ours[which], bare[which])]
+
+
+def _scarce_syncs(folder: Path, resources: int) -> list[Row]:
+    """A second run against the buckets of ARM, scaled down to the size of the estate. Each client begins with a full
+    one. Once: most of its time is waiting, which varies little.
+    """
+    tree, requests = _make_estate(folder, resources)
+    with azure("scarce.yaml") as url:
+        _refill(client("agent", url, tree))
+        ours = client("agent", url, tree)
+        _refill(ours)
+        bare = client("bare", url, requests, "second")
+    return rows(f"second run of {resources}, throttled", [ours], [bare])
+
+
+def _refill(before: Measure) -> None:
+    """Wait until the bucket is full again after the requests of a client."""
+    time.sleep(min(before["requests"], BURST) / PER_SECOND)  # noqa: TID251 - real time
+
+
+def _make_estate(folder: Path, resources: int) -> tuple[Path, Path]:
+    """The work tree of an estate, and the file of the requests that it stands for."""
+    folder.mkdir()
+    tree = estate.make(folder, resources)
+    requests = folder / "requests.json"
+    requests.write_text(json.dumps(estate.requests_of(tree)), encoding="utf-8")
+    return tree, requests
 
 
 def _starts(folder: Path, rounds: int) -> list[Row]:

@@ -1,7 +1,7 @@
 """The client that gitsync is held against: aiohttp and json, the same requests, nothing else.
 
 `python -m bench.bare URL REQUESTS first|second`; REQUESTS is a file with what `estate.requests_of` gives. It does not
-compare, remember, retry or record.
+compare, remember or record, and it sends again only what was throttled, after the time that the 429 names.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ import aiohttp
 
 from bench.meter import tell
 
+THROTTLED = 429
+
 IN_FLIGHT = 32
 """As gitsync's own `--concurrency`."""
 
@@ -30,14 +32,17 @@ class Bare:
 
     async def send(self, method: str, at: str, body: Mapping[str, Any] | None = None) -> Any:
         """The answer's body. RuntimeError for an answer that was not asked for: what is measured must be the work."""
-        self.requests += 1
         content = None if body is None else json.dumps(body).encode()
         headers = {"Content-Type": "application/json"}
-        async with self._session.request(method, f"{self._url}{at}", data=content, headers=headers) as answer:
-            found = json.loads(await answer.read())
-            if not (answer.ok or answer.status == 404):
-                raise RuntimeError(f"{method} {at}: {answer.status} {found}")
-            return found
+        while True:
+            self.requests += 1
+            async with self._session.request(method, f"{self._url}{at}", data=content, headers=headers) as answer:
+                found = json.loads(await answer.read())
+                if answer.ok or answer.status == 404:
+                    return found
+                if answer.status != THROTTLED:
+                    raise RuntimeError(f"{method} {at}: {answer.status} {found}")
+            await asyncio.sleep(float(answer.headers["Retry-After"]))
 
 
 async def first(client: Bare, resources: list[dict[str, Any]]) -> None:

@@ -50,11 +50,11 @@ def rows(scenario: str, ours: Sequence[Measure], bare: Sequence[Measure]) -> lis
 
 def table(all_rows: Iterable[Row]) -> str:
     """For people."""
-    lines = ["{:<32}{:<24}{:<24}{:>6}\n".format("", "gitsync", "bare", "ratio")]
+    lines = ["{:<40}{:<24}{:<24}{:>6}\n".format("", "gitsync", "bare", "ratio")]
     for row in all_rows:
         unit, spec = FIGURES[row.figure]
         ours, bare = f"{row.ours:{spec}}", f"{row.bare:{spec}}"
-        lines.append(f"{row.scenario + ', ' + unit:<32}{ours:<24}{bare:<24}{row.ratio:>6.2f}\n")
+        lines.append(f"{row.scenario + ', ' + unit:<40}{ours:<24}{bare:<24}{row.ratio:>6.2f}\n")
     return "".join(lines)
 
 

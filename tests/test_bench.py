@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-SYNCS = ("first run of 22", "second run of 22")
+SYNCS = ("first run of 22", "second run of 22", "second run of 4, throttled")
 STARTS = ("--help", "render of 50")
 
 
@@ -33,7 +33,11 @@ def test_the_bare_client_sends_the_requests_of_a_run_without_lists(results):
     sent = {
         r["scenario"]: (r["ours"]["median"], r["bare"]["median"]) for r in results["rows"] if r["figure"] == "requests"
     }
-    assert sent == {"first run of 22": (46, 46), "second run of 22": (10, 22)}
+    assert sent == {
+        "first run of 22": (46, 46),
+        "second run of 22": (10, 22),
+        "second run of 4, throttled": (2, 4),
+    }
 
 
 def test_large_estates_are_measured_for_each_resource():

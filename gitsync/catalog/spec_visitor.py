@@ -7,9 +7,8 @@ Null counts as absent in a mapping, as an API server prunes it; in a list it sta
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 from gitsync.catalog.aso_types import ASO_TYPES, SCALARS
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
@@ -17,9 +16,8 @@ from gitsync.model.secret import Placeholder, Secret
 from gitsync.problems.field_path import FieldPath
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Visit:
-    """One value, and the type of its place.
+class Visit(NamedTuple):
+    """One value, and the type of its place. A tuple, since a run makes one of each value of each manifest.
 
     `shape` is a scalar's name, "mapping" (named fields: `facts`), "map" or "list" (of `inner`). `name` is the type's
     name if it has one. `rules` are the constraints of the field and of its type. `fits` tells whether the value has
@@ -30,13 +28,10 @@ class Visit:
     value: Any
     shape: str
     name: str = ""
-    rules: Mapping[str, Any]
+    rules: Mapping[str, Any] = {}
     facts: TypeFacts | None = None
     inner: FieldType = "any"
-    fits: bool = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "fits", fits(self.shape, self.value))
+    fits: bool = True
 
     @property
     def fields(self) -> Mapping[str, Field]:
@@ -96,16 +91,16 @@ def _make_visit(types: Mapping[str, TypeFacts], path: FieldPath, value: Any, pla
         rules |= {name: limit for name, limit in type_.items() if name != "base"}
         type_ = type_["base"]
     if isinstance(value, Placeholder) or (isinstance(value, Secret) and type_ == "string"):
-        return Visit(path=path, value=value, shape="any", rules={})  # its text is not known, or not looked at
+        return Visit(path, value, "any")  # its text is not known, or not looked at
     if isinstance(type_, str):
         if type_ in SCALARS:
-            return Visit(path=path, value=value, shape=type_, name=type_, rules=rules)
-        return Visit(path=path, value=value, shape="mapping", name=type_, rules=rules, facts=ASO_TYPES[type_])
+            return Visit(path, value, type_, type_, rules, fits=fits(type_, value))
+        return Visit(path, value, "mapping", type_, rules, ASO_TYPES[type_], fits=isinstance(value, dict))
     if "ref" in type_:
         name = type_["ref"]
-        return Visit(path=path, value=value, shape="mapping", name=name, rules=rules, facts=types[name])
+        return Visit(path, value, "mapping", name, rules, types[name], fits=isinstance(value, dict))
     shape = "list" if "list" in type_ else "map"
-    return Visit(path=path, value=value, shape=shape, rules=rules, inner=type_[shape])
+    return Visit(path, value, shape, "", rules, inner=type_[shape], fits=fits(shape, value))
 
 
 def _list_children(visit: Visit) -> Iterator[tuple[str | int, Any, Field]]:

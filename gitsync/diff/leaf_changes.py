@@ -29,6 +29,19 @@ def find_changes(left: Any, right: Any, path: JsonPath = ()) -> Iterator[LeafCha
         yield path, left, right
 
 
+def is_same(left: Any, right: Any) -> bool:
+    """Tell whether two documents are exactly the same, in the order of lists and the types of numbers too. A null is
+    not: it says nothing about a value.
+    """
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, dict):
+        return left.keys() == right.keys() and all(is_same(value, right[key]) for key, value in left.items())
+    if isinstance(left, list):
+        return len(left) == len(right) and all(map(is_same, left, right))
+    return left is not None and bool(left == right)
+
+
 def find(document: Any, path: JsonPath, reference: Any) -> Any:
     """Return the value of a document at a path whose indexes are those of `reference`; None if it has none."""
     for step in path:

@@ -15,7 +15,7 @@ from typing import Any
 from gitsync.diff.adoption import Unverified, compare_first_sight, format_value, is_equal
 from gitsync.diff.equivalence import judge
 from gitsync.diff.hints import Hints
-from gitsync.diff.leaf_changes import find, find_changes
+from gitsync.diff.leaf_changes import find, find_changes, is_same
 from gitsync.diff.projection import project, select_asked
 from gitsync.diff.rules.masks import is_secret
 from gitsync.diff.rules.rule import RuleOutcome
@@ -50,13 +50,16 @@ def compare(
     Without `remembered` the verdict is ADOPT, with or without differences. Leaves that Azure does not return are in
     `unverified` and justify no write.
     """
-    desired, hints = select_asked(desired), _add_own_id(hints or Hints(), live)
+    desired = select_asked(desired)
+    if remembered is not None and _is_untouched(desired, remembered, live):
+        return Comparison(verdict=Verdict.IN_SYNC)
+    hints = _add_own_id(hints or Hints(), live)
     first_sight = list(compare_first_sight(desired, live, hints))
     differences = tuple(one for one in first_sight if isinstance(one, Difference))
     unverified_paths = [one.path for one in first_sight if isinstance(one, Unverified)]
     if remembered is not None:
         unverified_paths = [path for path in unverified_paths if not _has_baseline(path, desired, remembered, hints)]
-    unverified = tuple(sorted(map(format_pointer, unverified_paths)))
+    unverified = tuple(sorted(set(map(format_pointer, unverified_paths))))
     if remembered is None:
         return Comparison(verdict=Verdict.ADOPT, differences=_sort(differences), unverified=unverified)
     pending = tuple(_find_pending(desired, select_asked(remembered.applied), live, hints))
@@ -68,6 +71,18 @@ def compare(
     verdict = _VERDICTS[bool(pending), bool(drifted)]
     drifted = _remove_reported(drifted, paths)  # a leaf that changed on both sides is reported once
     return Comparison(verdict=verdict, differences=_sort(pending + drifted), unverified=unverified)
+
+
+def _is_untouched(desired: Mapping[str, Any], remembered: Remembered, live: Mapping[str, Any]) -> bool:
+    """Tell whether git, the last write, the baseline and Azure are exactly the same: then no rule has to decide.
+
+    Nearly all resources of nearly all runs are. One with a secret is not, since no other side has its value.
+    """
+    return (
+        is_same(desired, remembered.baseline)
+        and is_same(desired, select_asked(remembered.applied))
+        and is_same(desired, project(desired, live))
+    )
 
 
 def make_baseline(desired: Mapping[str, Any], live: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -82,6 +82,8 @@ def add_unknown_values(comparison: Comparison, unknown: UnknownValues, id_doubt:
     """Return a comparison that says which values are not known, and why. One that is a difference whatever its value
     is (Azure has nothing in its place) stays one. `id_doubt` says why the ARM id is not known; "" if it is.
     """
+    if not unknown and not id_doubt:
+        return comparison
     reasons = {
         format_pointer(path): f"{NOT_KNOWN}: {placeholder.why}"
         for path, placeholder in unknown.items()

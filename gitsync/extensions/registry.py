@@ -66,6 +66,10 @@ class Registry:
             not isinstance(export, Keys) or export.reads_resource(secrets) for export in exporters
         )
 
+    def modifies(self, group: str, kind: str) -> bool:
+        """Tell whether an extension of this kind may change the body, before it is compared or when it is sent."""
+        return any(extension.modify for extension in self._by_kind.get((group, kind), []))
+
     async def owner_check(self, subject: Subject, azure: ReadsAzure) -> CheckResult:
         return await _make_chain([e.owner_check for e in self.of(subject) if e.owner_check])(subject, azure)
 

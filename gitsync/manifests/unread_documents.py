@@ -5,12 +5,12 @@ Every document is accounted for: a silently ignored one would look like a remova
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from gitsync.manifests.embedded_objects import find_embedded
-from gitsync.manifests.header_likeness import Likeness, find_key_like
+from gitsync.manifests.header_likeness import HEADER, Likeness, find_key_like
 from gitsync.manifests.list_items import is_list
 from gitsync.manifests.metadata import is_object
 from gitsync.manifests.recognition import find_header_fault, is_arm_template, is_ours
@@ -61,6 +61,8 @@ def find_hidden(document: Document) -> tuple[UnreadDocument, ...]:
 
 def find_misspelt_fields(document: Document) -> tuple[Problem, ...]:
     """A problem for each field of the header whose key is in another case or within two letters."""
+    if isinstance(document.value, Mapping) and document.value.keys() >= set(HEADER):
+        return ()  # as most
     misspelt = Likeness.of(document.value).misspelt
     return tuple(
         Problem(

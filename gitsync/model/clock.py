@@ -20,4 +20,4 @@ class Clock(Protocol):
 
 def format_rfc3339(moment: datetime) -> str:
     """Write a moment as Kubernetes does: RFC 3339, UTC, whole seconds."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='seconds')}Z"

@@ -7,8 +7,8 @@ value can be unknown, and the beginning of the id.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from gitsync.model.gvk import Key
@@ -63,22 +63,35 @@ class Text:
     parts: tuple[str | ConfigMapHole | RootHole, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Template:
-    """ARM id, api-version and PUT body with placeholders. `body` is plain JSON except for `Hole` and `Text` leaves, and
-    `ReferenceKeys` if references are the keys of a map.
-    """
-
-    arm_id: str | Text
-    api_version: str
-    body: Mapping[str, Any]
-
-
 @dataclass(frozen=True, slots=True)
 class ReferenceKeys:
     """A map whose keys are ARM ids and whose values are empty objects (identity.userAssignedIdentities)."""
 
     references: tuple[str | Hole, ...]
+
+
+Gap = Hole | Text | ReferenceKeys
+"""What a body may have in place of plain JSON."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Template:
+    """ARM id, api-version and PUT body with placeholders. `body` is plain JSON except for its `gaps`, which are found
+    once: most bodies have none, and each stage of a run asks for them.
+    """
+
+    arm_id: str | Text
+    api_version: str
+    body: Mapping[str, Any]
+    gaps: tuple[Gap, ...] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gaps", tuple(find_gaps(self.body)))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether there is nothing to fill."""
+        return not self.gaps and isinstance(self.arm_id, str)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,3 +101,13 @@ class Request:
     arm_id: str
     api_version: str
     body: Mapping[str, Any]
+
+
+def find_gaps(value: Any) -> Iterator[Gap]:
+    """Every part of a body that is not plain JSON, in order."""
+    if isinstance(value, dict | list):
+        for member in value.values() if isinstance(value, dict) else value:
+            if not isinstance(member, str):  # most are
+                yield from find_gaps(member)
+    elif isinstance(value, Gap):
+        yield value

@@ -76,6 +76,15 @@ def mask_digests(body: Any) -> Any:
     return [mask_digests(entry) for entry in body] if isinstance(body, list) else body
 
 
+def is_sealed(body: Any) -> bool:
+    """Tell whether a body on record may differ from the one that was sent: it has a digest, a mask, or an escaped
+    member. Most have none, and need no second look.
+    """
+    if isinstance(body, dict):
+        return any(key.startswith("$") or is_sealed(value) for key, value in body.items())
+    return any(map(is_sealed, body)) if isinstance(body, list) else body == MASKED
+
+
 def has_secrets(body: Mapping[str, Any]) -> bool:
     """Tell whether a sealed body holds a digest."""
     return next(_iterate_seals(body), None) is not None

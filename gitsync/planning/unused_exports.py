@@ -22,7 +22,7 @@ def find_needed_secrets(prepared: Iterable[Prepared]) -> frozenset[Address]:
     return frozenset(
         address
         for one in prepared
-        if one.template
+        if one.template and one.template.gaps
         for address, _ in find_values(one.template.body, one.key.namespace)
         if address.holder is Holder.SECRET
     )

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 from gitsync.model.record import Record
 
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
+
 
 class SpecGeneration(NamedTuple):
     """A spec, by how often it was changed and its digest."""
@@ -28,5 +30,4 @@ def find_generation(record: Record | None, spec: Mapping[str, Any]) -> SpecGener
 
 def digest_spec(spec: Mapping[str, Any]) -> str:
     """Return a digest of a spec that does not depend on the order of its keys."""
-    text = json.dumps(spec, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return hashlib.sha256(_ENCODER.encode(spec).encode()).hexdigest()[:16]

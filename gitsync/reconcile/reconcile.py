@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
 from itertools import groupby
+from operator import attrgetter
 from typing import Generic, NamedTuple, TypeVar
 
 from loguru import logger
@@ -50,29 +51,38 @@ LONGEST_PAUSE = 30.0
 
 A = TypeVar("A", ApplyAttempt, PruneAttempt)
 
+_NEEDS_LOCK = attrgetter("locks")
+
 
 class Step(NamedTuple, Generic[A]):
     """One stage. `run` does it, `acts` says that a plan leaves it out, and `locks` that it needs the write lock.
-    `reads` says that a resource which a list has approved leaves it out.
+    `is_for_open` says that a resource which a list has approved leaves it out: there is nothing to read, send or check.
     """
 
     stage: Stage
     run: Callable[[A], Awaitable[A]]
     acts: bool = False
     locks: bool = False
-    reads: bool = False
+    is_for_open: bool = False
 
 
-async def reconcile(node: Node, before: Mapping[Key, Result], run: RunContext) -> Result:
+class Stages(NamedTuple):
+    """The stages of the applies and the prunes of a run."""
+
+    of_apply: tuple[Step[ApplyAttempt], ...]
+    of_prune: tuple[Step[PruneAttempt], ...]
+
+
+async def reconcile(node: Node, before: Mapping[Key, Result], run: RunContext, stages: Stages) -> Result:
     """Bring one resource to its desired state (or delete it, if removed from git); in a plan, report the changes.
 
     `before` are the results of the resource's dependencies.
     """
     if isinstance(node, Apply):
-        attempt = await _repeat(make_apply_steps(run), _begin_apply(node, before, run), run)
+        attempt = await _repeat(stages.of_apply, _begin_apply(node, before, run), run)
         result = build_apply_result(attempt, run.rules, run.clock.now(), run.redactions)
     else:
-        prune_attempt = await _repeat(make_prune_steps(run), _begin_prune(node, before, run), run)
+        prune_attempt = await _repeat(stages.of_prune, _begin_prune(node, before, run), run)
         result = build_prune_result(prune_attempt, run.rules, run.clock.now(), run.redactions)
     run.progress.finished(result)
     _log(result, writes=run.rules.writes)
@@ -101,11 +111,20 @@ _DONE = {Outcome.CHANGED: "Resource changed", Outcome.FAILED: "Resource failed"}
 _PLANNED = {Outcome.CHANGED: "Resource would change", Outcome.FAILED: "Resource failed"}
 
 
-def make_apply_steps(run: RunContext) -> tuple[Step[ApplyAttempt], ...]:
+def make_stages(run: RunContext) -> Stages:
+    """The stages of a run; a plan has none that act."""
+    applies, prunes = _make_apply_steps(run), _make_prune_steps(run)
+    if run.rules.writes:
+        return Stages(applies, prunes)
+    return Stages(tuple(one for one in applies if not one.acts), tuple(one for one in prunes if not one.acts))
+
+
+def _make_apply_steps(run: RunContext) -> tuple[Step[ApplyAttempt], ...]:
     """The stages of an apply, in order."""
     rules, registry, cache, values, digests = run.rules, run.registry, run.cache, run.values, run.digests
-    writes, adopts, registers = rules.writes, rules.adopts, rules.registers
-    exports = _make_export_tools(run)
+    writes, exports = rules.writes, _make_export_tools(run)
+    pause = partial(pause_flapping, limit=rules.flap_limit, clock=run.clock)
+    succeed = partial(handle_success, registry=registry, values=values, writes=writes)
     return (
         Step(Stage.POLICY, partial(check_policy, agent=rules.agent)),
         Step(
@@ -114,23 +133,11 @@ def make_apply_steps(run: RunContext) -> tuple[Step[ApplyAttempt], ...]:
         ),
         Step(Stage.OBSERVE, partial(resolve_values, values=values, clock=run.clock)),
         *_make_observing_steps(run),
-        Step(Stage.COMPARE, partial(pause_flapping, limit=rules.flap_limit, clock=run.clock)),
+        Step(Stage.COMPARE, pause, is_for_open=True),
         Step(Stage.COMPARE, partial(review_apply, approval=rules.approval, cache=cache, digests=digests)),
-        Step(
-            Stage.ACT,
-            partial(act, registry=registry, cache=cache, digests=digests, registers=registers),
-            acts=True,
-            locks=True,
-        ),
-        Step(Stage.POLL, partial(poll, registry=registry, cache=cache, registers=registers), acts=True, locks=True),
-        Step(Stage.READ_BACK, partial(read_back, cache=cache, digests=digests, adopts=adopts), acts=True, reads=True),
-        Step(
-            Stage.POST_CHECK,
-            partial(post_check, registry=registry, cache=cache, locks=run.locks, adopts=adopts),
-            acts=True,
-        ),
+        *_make_acting_steps(run),
         Step(Stage.EXPORT, partial(export, tools=exports, clock=run.clock, writes=writes)),
-        Step(Stage.EXPORT, partial(handle_success, registry=registry, values=values, writes=writes)),
+        Step(Stage.EXPORT, succeed, is_for_open=True),
     )
 
 
@@ -144,10 +151,30 @@ def _make_observing_steps(run: RunContext) -> tuple[Step[ApplyAttempt], ...]:
     judge = partial(judge_entry, registry=registry, kept=run.outlets.kept, compare=compare_live)
     return (
         Step(Stage.OBSERVE, partial(approve_by_list, lists=run.lists, cache=cache, judge=judge, clock=run.clock)),
-        Step(Stage.OBSERVE, partial(observe, values=values, registry=registry, cache=cache, writes=writes), reads=True),
-        Step(Stage.PRE_CHECK, partial(pre_check, registry=registry, writes=writes), reads=True),
-        Step(Stage.COMPARE, compare_live, reads=True),
+        Step(
+            Stage.OBSERVE,
+            partial(observe, values=values, registry=registry, cache=cache, writes=writes),
+            is_for_open=True,
+        ),
+        Step(Stage.PRE_CHECK, partial(pre_check, registry=registry, writes=writes), is_for_open=True),
+        Step(Stage.COMPARE, compare_live, is_for_open=True),
         Step(Stage.COMPARE, partial(note_read, lists=run.lists)),
+    )
+
+
+def _make_acting_steps(run: RunContext) -> tuple[Step[ApplyAttempt], ...]:
+    """The stages that write, and look at what came of it."""
+    registry, cache, digests = run.registry, run.cache, run.digests
+    adopts, registers = run.rules.adopts, run.rules.registers
+    send = partial(act, registry=registry, cache=cache, digests=digests, registers=registers)
+    follow = partial(poll, registry=registry, cache=cache, registers=registers)
+    read = partial(read_back, cache=cache, digests=digests, adopts=adopts)
+    check = partial(post_check, registry=registry, cache=cache, locks=run.locks, adopts=adopts)
+    return (
+        Step(Stage.ACT, send, acts=True, locks=True, is_for_open=True),
+        Step(Stage.POLL, follow, acts=True, locks=True, is_for_open=True),
+        Step(Stage.READ_BACK, read, acts=True, is_for_open=True),
+        Step(Stage.POST_CHECK, check, acts=True, is_for_open=True),
     )
 
 
@@ -162,7 +189,7 @@ def _make_export_tools(run: RunContext) -> ExportTools:
     )
 
 
-def make_prune_steps(run: RunContext) -> tuple[Step[PruneAttempt], ...]:
+def _make_prune_steps(run: RunContext) -> tuple[Step[PruneAttempt], ...]:
     """The stages of a prune, in order."""
     rules, registry, cache = run.rules, run.registry, run.cache
     writes, is_reviewed = rules.writes, rules.approval.is_reviewed
@@ -233,11 +260,10 @@ async def _pause(tries: int, deadline: float, clock: Clock) -> bool:
 
 async def _run_steps(steps: tuple[Step[A], ...], attempt: A, run: RunContext) -> A:
     """Run the stages until one stops the attempt. Neighbours that need the write lock share one hold of it."""
-    steps_to_run = (step for step in steps if run.rules.writes or not step.acts)
-    for locks, neighbours in groupby(steps_to_run, key=lambda step: step.locks):
+    for locks, neighbours in groupby(steps, key=_NEEDS_LOCK):
         async with _hold_lock(attempt, run) if locks else nullcontext():
             for step in neighbours:
-                if step.reads and attempt.is_listed:
+                if step.is_for_open and attempt.is_listed:
                     continue
                 _enter(attempt, step.stage, run=run)
                 try:
@@ -254,7 +280,9 @@ def _hold_lock(attempt: A, run: RunContext) -> AbstractAsyncContextManager[None]
 
 
 def _enter(attempt: A, stage: Stage, *, run: RunContext) -> None:
-    """Note the stage, for the attempts of requests and for the display."""
+    """Note the stage, for the attempts of requests and for the display. Several steps may belong to one stage."""
+    if attempt.conversation.stage is stage:
+        return
     attempt.conversation.stage = stage
     run.progress.started(attempt.key, stage)
     logger.debug("Stage begins", resource=attempt.key, stage=stage.value)  # bind() costs more than an unwritten line

@@ -60,18 +60,20 @@ def _mask_texts(value: T, mask: Mask, *names: str) -> T:
 
 
 def _mask_result(result: Result, mask: Mask) -> Result:
-    return replace(
-        result,
-        fault=mask_exception(result.fault, mask) if result.fault else None,
-        condition=mask_condition(result.condition, mask),
-        differences=tuple(_mask_difference(difference, mask) for difference in result.differences),
-        because={path: mask(reason) for path, reason in result.because.items()},
-        attempts=tuple(_mask_attempt(attempt, mask) for attempt in result.attempts),
-        record=_mask_record(result.record, mask) if result.record else None,
-        body=mask_value(result.body, mask) if result.body is not None else None,
-        policy_reason=mask(result.policy_reason),
-        last_commit=_mask_commit(result.last_commit, mask) if result.last_commit else None,
-    )
+    """The result masked; the same one if it has nothing of these, as most."""
+    masked_members: dict[str, Any] = {
+        "fault": mask_exception(result.fault, mask) if result.fault else None,
+        "condition": mask_condition(result.condition, mask),
+        "differences": tuple(_mask_difference(difference, mask) for difference in result.differences),
+        "because": {path: mask(reason) for path, reason in result.because.items()} or result.because,
+        "attempts": tuple(_mask_attempt(attempt, mask) for attempt in result.attempts),
+        "record": _mask_record(result.record, mask) if result.record else None,
+        "body": mask_value(result.body, mask) if result.body is not None else None,
+        "policy_reason": mask(result.policy_reason),
+        "last_commit": _mask_commit(result.last_commit, mask) if result.last_commit else None,
+    }
+    is_same = all(masked is getattr(result, name) for name, masked in masked_members.items())
+    return result if is_same else replace(result, **masked_members)
 
 
 def _mask_commit(commit: LastCommit, mask: Mask) -> LastCommit:

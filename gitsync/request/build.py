@@ -11,9 +11,10 @@ from dataclasses import replace
 from datetime import date
 from functools import partial
 from itertools import chain, islice
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from gitsync.catalog.catalog import Catalog
+from gitsync.catalog.spec_visitor import visit_spec
 from gitsync.diff.ignore import Paths
 from gitsync.manifests.migration import migrate_versions
 from gitsync.manifests.policy import decide_policy
@@ -30,13 +31,13 @@ from gitsync.request.draft import (
     Draft,
     add_credential,
     add_dependencies,
-    add_id,
     add_template,
     begin_draft,
     find_draft_subscription,
 )
 from gitsync.request.export_owners import SharedExports, check_declared
 from gitsync.validation.ignore_annotation import check_ignore, read_ignored_paths
+from gitsync.validation.member import Member
 from gitsync.validation.validate import MAX_PROBLEMS, validate_resource, validate_set
 
 
@@ -62,16 +63,37 @@ def prepare(
     # Validation reports an unknown policy; an invalid resource is not reconciled.
     usual = PolicyDecision(default_policy)
     decisions = [decide_policy(draft.resource, manifests.namespaces, default_policy) or usual for draft in drafts]
-    members = [draft.as_member(decision.policy) for draft, decision in zip(drafts, decisions, strict=True)]
+    checked = [
+        _check_alone(draft, decision.policy, catalog, unknown_fields)
+        for draft, decision in zip(drafts, decisions, strict=True)
+    ]
+    members = [one.member for one in checked]
     set_problems = validate_set(members, catalog=catalog, namespaces=manifests.namespaces, known=manifests.known)
     prepared = []
-    for draft, decision, problems_in_set in zip(drafts, decisions, set_problems, strict=True):
-        own_problems = validate_resource(draft.resource, draft.kind, catalog=catalog, unknown_fields=unknown_fields)
+    for draft, decision, alone, problems_in_set in zip(drafts, decisions, checked, set_problems, strict=True):
         ignore_problems = _check_ignored(draft, today)
         export_problems = _check_exports(draft.resource, manifests, shared)
-        problems = (*draft.resource.problems, *own_problems, *problems_in_set, *ignore_problems, *export_problems)
+        problems = (*draft.resource.problems, *alone.problems, *problems_in_set, *ignore_problems, *export_problems)
         prepared.append(_make_prepared(draft, decision, problems, read_ignored_paths(draft.resource, today)))
     return tuple(prepared)
+
+
+class _CheckedAlone(NamedTuple):
+    """A manifest for the checks of the whole set, and its own problems."""
+
+    member: Member
+    problems: tuple[Problem, ...]
+
+
+def _check_alone(
+    draft: Draft, policy: Policy, catalog: Catalog, unknown_fields: Literal["error", "warn"]
+) -> _CheckedAlone:
+    """Check one manifest, with one walk over its spec."""
+    visits = visit_spec(draft.kind, draft.resource.spec) if draft.kind else []
+    problems = validate_resource(
+        draft.resource, draft.kind, catalog=catalog, unknown_fields=unknown_fields, visits=visits
+    )
+    return _CheckedAlone(draft.as_member(policy, visits), problems)
 
 
 def _check_ignored(draft: Draft, today: date | None) -> Iterable[Problem]:
@@ -97,7 +119,7 @@ def _make_drafts(manifests: Manifests, catalog: Catalog, credential_of: Credenti
         partial(find_draft_subscription, credential_of),
     )
     drafts = [add_credential(draft, credential_of, ids) for draft in drafts]
-    drafts = [add_template(add_id(draft, ids), ids.of) for draft in drafts]
+    drafts = [add_template(draft, ids) for draft in drafts]
     arm_ids = {draft.resource.key: draft.known_id for draft in drafts if draft.known_id}
     dependencies = Dependencies(manifests.resources, arm_ids, manifests.declared)
     return [add_dependencies(draft, dependencies) for draft in drafts]

@@ -126,6 +126,7 @@ class Credentials:
     ) -> None:
         self._lookups = lookups
         self._subscription = subscription
+        self._global = Credential(subscription=subscription) if subscription else _NO_CREDENTIAL
         self._recorded = RecordedCredentials(records or {})
         self._identities = {
             place: read_identity("/".join(place), values, other_clouds=other_clouds)
@@ -164,7 +165,7 @@ class Credentials:
         if secret_name:
             hint = "Add it to a secret source, in the namespace of the resource; no other credential is used instead."
             return CredentialRefusal(f'credential Secret "{namespace}/{name}" does not exist', hint)
-        return Credential(subscription=self._subscription) if self._subscription else _NO_CREDENTIAL
+        return self._global
 
     def _assume(self, key: Key, secret_name: str) -> Credential:
         """The credential in a plan that does not know a Secret: as recorded, else with a subscription in doubt.

@@ -6,24 +6,26 @@ references, a dependency all ids.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from gitsync.catalog.catalog import Catalog
+from gitsync.catalog.spec_visitor import Visit
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
 from gitsync.model.resource import OwnerRef, Resource
-from gitsync.model.template import ReferenceHole, Template
+from gitsync.model.template import Gap, Hole, ReferenceHole, Template, find_gaps
 from gitsync.problems.finding import Finding
 from gitsync.request.arm_id import ArmId, ArmIds, Standing
 from gitsync.request.azure_names import AzureName, ConfigMaps, derive_azure_name
 from gitsync.request.body import Converted, UnusableReferenceError, convert
 from gitsync.request.credential_choice import Credential, CredentialOf
 from gitsync.request.dependencies import Dependencies, Needs
-from gitsync.request.holes import fill_references, find_holes
+from gitsync.request.holes import fill_references, find_holes, list_holes
 from gitsync.request.owners import find_owner, place_owner
 from gitsync.validation.member import Member
+from gitsync.validation.references import select_named_references
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +42,7 @@ class Draft:
     owner: OwnerRef | None = None
     name: AzureName | None = None
     converted: Converted | None = None
+    standing: Standing | None = None
     arm_id: ArmId | None = None
     template: Template | None = None
     depends_on: tuple[Key, ...] = ()
@@ -48,24 +51,19 @@ class Draft:
     findings: tuple[Finding, ...] = ()
 
     @property
-    def standing(self) -> Standing | None:
-        if self.kind is None:
-            return None
-        return Standing(resource=self.resource, kind=self.kind, name=self.name, owner=self.owner)
-
-    @property
     def known_id(self) -> str | None:
         """The id, if it is known offline."""
         return self.arm_id if isinstance(self.arm_id, str) and not self.id_doubt else None
 
-    def as_member(self, policy: Policy) -> Member:
-        """What checks across manifests see of this one."""
+    def as_member(self, policy: Policy, visits: Iterable[Visit]) -> Member:
+        """What checks across manifests see of this one. `visits` are those of its spec."""
         return Member(
             resource=self.resource,
             kind=self.kind,
             owner=self.owner,
             arm_id=self.known_id,
             depends_on=self.depends_on,
+            references=tuple(select_named_references(visits, self.resource.key.namespace)),
             subscription=self.credential.subscription if self.credential else "",
             is_written=policy.allows_modify,
             body=self.template.body if self.template else None,
@@ -82,7 +80,8 @@ def begin_draft(resource: Resource, catalog: Catalog, config_maps: ConfigMaps, k
     owner = place_owner(find_owner(resource, kind), known_ids)
     name = derive_azure_name(resource, kind, owner, config_maps)
     converted = _convert_body(resource, kind, name, known_ids)
-    return Draft(resource=resource, kind=kind, owner=owner, name=name, converted=converted)
+    standing = Standing(resource=resource, kind=kind, name=name, owner=owner)
+    return Draft(resource=resource, kind=kind, owner=owner, name=name, converted=converted, standing=standing)
 
 
 def find_draft_subscription(credential_of: CredentialOf, resource: Resource) -> str | None:
@@ -132,20 +131,16 @@ def _have_same_subscription(credential: Credential, parent: Credential) -> bool:
     return is_same or not (credential.is_sure and parent.is_sure)
 
 
-def add_id(draft: Draft, ids: ArmIds) -> Draft:
-    standing = draft.standing
-    return replace(draft, arm_id=ids.make(standing)) if standing else draft
-
-
-def add_template(draft: Draft, id_of: Callable[[Key], ArmId | None]) -> Draft:
-    """Add the request, if all of its references have ids."""
-    if draft.kind is None or draft.converted is None or draft.arm_id is None:
+def add_template(draft: Draft, ids: ArmIds) -> Draft:
+    """Add the id, and the request if all of its references have ids."""
+    if draft.kind is None or draft.standing is None:
         return draft
-    body = draft.converted.body
-    if any(id_of(hole.key) is None for hole in _find_references(draft.converted)):
-        return draft
-    template = Template(arm_id=draft.arm_id, api_version=draft.kind.api_version, body=body)
-    return replace(draft, template=template)
+    arm_id = ids.make(draft.standing)
+    if draft.converted is None or arm_id is None:
+        return replace(draft, arm_id=arm_id)
+    template = Template(arm_id=arm_id, api_version=draft.kind.api_version, body=draft.converted.body)
+    has_ids = all(ids.of(hole.key) is not None for hole in _find_references(template.gaps))
+    return replace(draft, arm_id=arm_id, template=template if has_ids else None)
 
 
 def add_dependencies(draft: Draft, dependencies: Dependencies) -> Draft:
@@ -153,7 +148,7 @@ def add_dependencies(draft: Draft, dependencies: Dependencies) -> Draft:
     needs = Needs(
         key=draft.resource.key,
         owner=draft.owner,
-        holes=(*find_holes(draft.arm_id), *(find_holes(converted.body) if converted else ())),
+        holes=(*find_holes(draft.arm_id), *_list_body_holes(draft)),
         arm_ids=converted.arm_ids if converted else (),
     )
     return replace(draft, depends_on=dependencies.of(needs))
@@ -167,12 +162,19 @@ def _convert_body(
         converted = convert(kind, resource.spec, name or "", resource.key.namespace)
     except UnusableReferenceError:
         return None
-    used_ids = {hole.key: known_ids[hole.key] for hole in _find_references(converted) if hole.key in known_ids}
+    references = _find_references(find_gaps(converted.body)) if known_ids else ()
+    used_ids = {hole.key: known_ids[hole.key] for hole in references if hole.key in known_ids}
     if not used_ids:
         return converted
     arm_ids = (*converted.arm_ids, *used_ids.values())
     return replace(converted, body=fill_references(converted.body, used_ids), arm_ids=arm_ids)
 
 
-def _find_references(converted: Converted) -> Iterator[ReferenceHole]:
-    return (hole for hole in find_holes(converted.body) if isinstance(hole, ReferenceHole))
+def _list_body_holes(draft: Draft) -> Iterator[Hole]:
+    if draft.template:
+        return list_holes(draft.template.gaps)
+    return find_holes(draft.converted.body if draft.converted else None)
+
+
+def _find_references(gaps: Iterable[Gap]) -> Iterator[ReferenceHole]:
+    return (hole for hole in list_holes(gaps) if isinstance(hole, ReferenceHole))

@@ -208,6 +208,8 @@ def _format_destination(to: Destination) -> str:
 
 def _find_operator_spec(resource: Resource) -> Mapping[str, Any]:
     operator_spec = resource.spec.get(OPERATOR_SPEC)
+    if operator_spec is None:
+        return {}  # as most
     return operator_spec if isinstance(operator_spec, Mapping) else {}
 
 

@@ -70,6 +70,8 @@ def fill(template: Template, namespace: str, values: Values) -> Request:
 
     Raises MissingValueError if `values` lacks one, or if a config map has an empty name or a path as a name.
     """
+    if template.is_plain:
+        return Request(arm_id=str(template.arm_id), api_version=template.api_version, body=template.body)
     filling = _Filling(namespace, values)
     body: dict[str, Any] = filling.value(template.body)
     arm_id = template.arm_id

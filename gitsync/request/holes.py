@@ -5,19 +5,21 @@ The root of an id below an alias is not one of them: the resource waits for its 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from gitsync.model.export import Address, Holder
 from gitsync.model.gvk import Key
 from gitsync.model.template import (
     ConfigMapHole,
+    Gap,
     Hole,
     ReferenceHole,
     ReferenceKeys,
     SecretHole,
     SecretMapHole,
     Text,
+    find_gaps,
 )
 
 
@@ -52,15 +54,15 @@ def find_value(hole: Hole, namespace: str) -> tuple[Address, str | None] | None:
 
 def find_holes(value: Any) -> Iterator[Hole]:
     """Every placeholder of a body or of an ARM id, in order."""
-    if isinstance(value, dict):
-        for member in value.values():
-            yield from find_holes(member)
-    elif isinstance(value, list):
-        for member in value:
-            yield from find_holes(member)
-    elif isinstance(value, Hole):
-        yield value
-    elif isinstance(value, Text):
-        yield from (part for part in value.parts if isinstance(part, ConfigMapHole))
-    elif isinstance(value, ReferenceKeys):
-        yield from (reference for reference in value.references if not isinstance(reference, str))
+    return list_holes(find_gaps(value))
+
+
+def list_holes(gaps: Iterable[Gap]) -> Iterator[Hole]:
+    """Every placeholder of the gaps of a body, in order."""
+    for gap in gaps:
+        if isinstance(gap, Text):
+            yield from (part for part in gap.parts if isinstance(part, ConfigMapHole))
+        elif isinstance(gap, ReferenceKeys):
+            yield from (reference for reference in gap.references if not isinstance(reference, str))
+        else:
+            yield gap

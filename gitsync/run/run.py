@@ -35,7 +35,7 @@ from gitsync.planning.uncompared_secrets import warn_uncompared_secrets
 from gitsync.processes.grace_period import Grace
 from gitsync.reconcile.context import RunContext
 from gitsync.reconcile.identities import open_identities
-from gitsync.reconcile.reconcile import find_node_deadline, reconcile
+from gitsync.reconcile.reconcile import find_node_deadline, make_stages, reconcile
 from gitsync.reconcile.result_builder import build_unattempted
 from gitsync.reconcile.scheduler import run_in_order
 from gitsync.reconcile.stages.prune import RESOURCES_API_VERSION
@@ -180,7 +180,8 @@ async def _walk(
 ) -> tuple[dict[Key, Result], Collected]:
     """Applies first, then prunes and the exports of what they forget, then a retry of what the deletes may unblock."""
     leftovers = select_leftovers(state, run, selection)
-    run_node, build_late = partial(reconcile, run=run), partial(build_unattempted, agent=run.rules.agent)
+    run_node = partial(reconcile, run=run, stages=make_stages(run))
+    build_late = partial(build_unattempted, agent=run.rules.agent)
     stop_watcher = asyncio.create_task(_end_waits(connections, run))
     try:
         connections.progress.expect(len(plan.applies) + len(plan.prunes))

@@ -15,6 +15,8 @@ _SOURCES = ("FromConfig", "FromSecret")
 
 def check_pairs(visit: Visit) -> Iterator[Finding]:
     """A finding for every pair if a mapping sets both."""
+    if not any(name.endswith(_SOURCES) for name in visit.value):
+        return  # as most
     for value_field, source_field in find_pairs(visit.present, visit.fields):
         yield Finding(
             code="BothOfPair",

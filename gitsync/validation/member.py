@@ -12,6 +12,7 @@ from typing import Any
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef, Resource
+from gitsync.problems.field_path import FieldPath
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +21,8 @@ class Member:
 
     `kind` is None if the catalog does not have it. `owner` is None for kinds without one, and if the manifest's owner
     has an invalid form. `arm_id` is None if it is not known offline. `depends_on` has the dependencies in the same set
-    (owner, references, producers of values); there may be cycles. `subscription` is that of its
+    (owner, references, producers of values); there may be cycles. `references` are those to other manifests, with their
+    paths, as `find_named_references` finds them. `subscription` is that of its
     credential, "" if it has none. `is_written` tells that its policy allows writes, and
     `body` is that of its request, with placeholders; None if no request can be made.
     """
@@ -30,6 +32,7 @@ class Member:
     owner: OwnerRef | None = None
     arm_id: str | None = None
     depends_on: tuple[Key, ...] = ()
+    references: tuple[tuple[FieldPath, Key], ...] = ()
     subscription: str = ""
     is_written: bool = True
     body: Mapping[str, Any] | None = None

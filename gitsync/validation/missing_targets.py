@@ -21,7 +21,7 @@ from gitsync.problems.field_path import FieldPath, format_field
 from gitsync.problems.finding import Finding
 from gitsync.problems.suggest import suggest
 from gitsync.validation.member import Member
-from gitsync.validation.references import find_named_references, is_arm_id
+from gitsync.validation.references import is_arm_id
 
 _IN_CYCLE = "it is in a cycle"
 _MISSING = "does not exist"
@@ -86,10 +86,9 @@ def _iterate_targets(member: Member) -> Iterator[tuple[FieldPath, Key, str]]:
     owner = member.owner
     if owner and owner.key and not owner.arm_id and not is_arm_id(owner.key.name):
         yield ("spec", "owner"), owner.key, "owner"
-    if member.kind is not None:
-        for path, key in find_named_references(member.kind, member.resource.spec, member.key.namespace):
-            if not is_arm_id(key.name):
-                yield path, key, "reference"
+    for path, key in member.references:
+        if not is_arm_id(key.name):
+            yield path, key, "reference"
 
 
 def _find_unplaced(members: Iterable[Member], present: frozenset[Key]) -> dict[Key, str]:

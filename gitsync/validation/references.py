@@ -7,7 +7,7 @@ Separate from `missing_targets`, which needs all manifests: this needs one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from gitsync.catalog.catalog import NOT_ARM, Catalog
@@ -58,7 +58,12 @@ def parse_arm_type(arm_id: str) -> str:
 
 def find_named_references(kind: Kind, spec: Any, namespace: str) -> Iterator[tuple[FieldPath, Key]]:
     """Every reference of a spec to another manifest, with its path, in the order of the manifest, without owners."""
-    for visit in visit_spec(kind, spec):
+    return select_named_references(visit_spec(kind, spec), namespace)
+
+
+def select_named_references(visits: Iterable[Visit], namespace: str) -> Iterator[tuple[FieldPath, Key]]:
+    """The same of a spec that was visited already."""
+    for visit in visits:
         if visit.name in REFERENCES and visit.fits:
             key = _read_key(visit, namespace)
             if key is not None:

@@ -39,12 +39,20 @@ MAX_PROBLEMS = 1000
 
 UnknownFields = Literal["error", "warn"]
 
+_TARGETS = REFERENCES | OWNERS
+
 
 def validate_resource(
-    resource: Resource, kind: Kind | None, *, catalog: Catalog, unknown_fields: UnknownFields = "error"
+    resource: Resource,
+    kind: Kind | None,
+    *,
+    catalog: Catalog,
+    unknown_fields: UnknownFields = "error",
+    visits: Sequence[Visit] | None = None,
 ) -> tuple[Problem, ...]:
     """Every problem of one manifest alone, in the order of its file: shape, constraints, owner and reference forms,
-    names, exports, annotations. If `kind` is None (not in the catalog), that is the problem.
+    names, exports, annotations. If `kind` is None (not in the catalog), that is the problem. `visits` are those of the
+    spec, if they were made already.
     """
     findings: Iterable[Finding]
     if kind is None:
@@ -55,7 +63,7 @@ def validate_resource(
         )
     else:
         level = Level.WARNING if unknown_fields == "warn" else Level.ERROR
-        findings = _check_resource(resource, kind, catalog, level)
+        findings = _check_resource(resource, kind, catalog, level, visits or visit_spec(kind, resource.spec))
     return _locate_findings(resource, findings)
 
 
@@ -88,9 +96,10 @@ def validate_set(
     return tuple(_locate_findings(member.resource, by_member[id(member)]) for member in members)
 
 
-def _check_resource(resource: Resource, kind: Kind, catalog: Catalog, unknown: Level) -> Iterator[Finding]:
+def _check_resource(
+    resource: Resource, kind: Kind, catalog: Catalog, unknown: Level, visits: Sequence[Visit]
+) -> Iterator[Finding]:
     if _has_spec(resource):
-        visits = visit_spec(kind, resource.spec)
         for visit in visits:
             yield from check_shape(visit, unknown)
             if visit.fits:
@@ -110,11 +119,13 @@ def _has_spec(resource: Resource) -> bool:
 
 
 def _check_value(visit: Visit, kind: Kind, catalog: Catalog) -> Iterator[Finding]:
-    if visit.path != ("spec", "azureName"):  # `name_rules` checks it, since its rules hold for a default too
+    if visit.rules and visit.path != ("spec", "azureName"):  # `name_rules` checks it: its rules hold for a default too
         yield from check_constraints(visit)
+    if visit.facts is None:
+        return  # what follows is about mappings
     yield from check_pairs(visit)
     yield from check_object_names(visit)
-    if visit.name in REFERENCES | OWNERS:
+    if visit.name in _TARGETS:
         yield from check_reference(visit, kind, catalog)
 
 

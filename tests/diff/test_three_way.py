@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gitsync.diff.hints import Hints
 from gitsync.diff.three_way import Remembered, compare, make_baseline, remove_secrets
 from gitsync.model.secret import Secret
-from gitsync.model.verdict import Verdict
+from gitsync.model.verdict import Comparison, Verdict
 
 ID = "/subscriptions/S/resourceGroups/g/providers/Microsoft.ManagedIdentity/userAssignedIdentities/me"
 
@@ -268,6 +268,28 @@ documents = st.dictionaries(names, bodies, max_size=4)
 @given(documents)
 def test_a_document_does_not_differ_from_itself(body):
     assert not compare(body, copy.deepcopy(body), None).differences
+
+
+@given(documents)
+def test_what_is_the_same_on_all_sides_is_so_by_every_rule(body):
+    """It needs no rules; they find nothing either if something beside it differs."""
+    assert compare(body, copy.deepcopy(body), remembered(body, body)) == Comparison(verdict=Verdict.IN_SYNC)
+    before, after = {**body, "size": 1}, {**body, "size": 2}
+    beside = compare(before, after, remembered(before, before))
+    assert ([difference.path for difference in beside.differences], beside.unverified) == (["/size"], ())
+
+
+@pytest.mark.parametrize(
+    ("desired", "live", "verdict"),
+    [
+        ({"a": True}, {"a": 1}, Verdict.DRIFTED),
+        ({"a": [1, 2]}, {"a": [1, 3]}, Verdict.DRIFTED),
+        ({"a": [1]}, {"a": [1, 1]}, Verdict.DRIFTED),
+        ({"a": {"b": "c"}}, {"a": {"b": "d"}}, Verdict.DRIFTED),
+    ],
+)
+def test_what_only_looks_the_same_is_compared_by_the_rules(desired, live, verdict):
+    assert compare(desired, live, remembered(desired, desired)).verdict is verdict
 
 
 @given(documents, documents)

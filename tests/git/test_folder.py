@@ -57,6 +57,15 @@ def test_nothing_is_written_where_nothing_changed(store, folder):
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
 
 
+def test_an_inventory_of_very_many_records_is_read(store, folder):
+    """That of 30,000 records has 9 MB. One that gitsync did not write just so is read as a whole."""
+    one = a_record("one")
+    store.save(an_update(one))
+    inventory = folder / "inventory.yaml"
+    inventory.write_bytes(inventory.read_bytes() + b"#" * 9_000_000 + b"\n")
+    assert kept(folder) == State({one.key: one}, "a" * 40)
+
+
 def test_the_tree_is_the_branchs(store, folder, bare, clock):
     updates = [an_update(a_record("one"), a_record("two")), an_update(forget=(a_record("two").key,), summary="# New\n")]
     remote = open_remote(Url(bare.url, "file"), GitAccess())

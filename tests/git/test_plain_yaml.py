@@ -10,7 +10,10 @@ from gitsync.git.state.plain_yaml import read_plain
 from gitsync.git.state.yaml_text import dump, sort_keys
 from gitsync.manifests.yaml_documents import read_documents
 
-NAMES = st.text("abcXYZ019-_./ :'", min_size=1, max_size=12) | st.sampled_from(["y", "null", "1e3", "08", "<<", "no"])
+LONG = f"/subscriptions/{'1' * 130}"
+NAMES = st.text("abcXYZ019-_./ :',;*?!%&<>~", min_size=1, max_size=12) | st.sampled_from(
+    ["y", "null", "1e3", "08", "<<", "no", LONG]
+)
 SCALARS = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | NAMES | st.text()
 )
@@ -19,10 +22,33 @@ VALUES = st.recursive(
 )
 LINES = st.builds(
     "{}{}{}\n".format,
-    st.sampled_from(["", "  ", "    ", "- ", "  - ", "- - ", " "]),
+    st.sampled_from(["", "  ", "    ", "- ", "  - ", "- - ", " ", "? ", ": ", "  ? ", "  : ", "? a\n: "]),
     st.sampled_from(["", "a: ", "b:", "a:", "'c': ", "1: ", "~: ", "? ", ": ", "a:b: ", "- "]),
     st.sampled_from(
-        ["", "x", "x y", "'it''s'", "'", "{}", "[]", "null", "1.50", "-1", "a: b", "#", "x #y", "&x y", "|", "é"]
+        [
+            "",
+            "x",
+            "x y",
+            "x, y",
+            "x &y",
+            "x *y",
+            "x ?",
+            "x %y !z",
+            "x: *y",
+            "'it''s'",
+            "'",
+            "{}",
+            "[]",
+            "null",
+            "1.50",
+            "-1",
+            "a: b",
+            "#",
+            "x #y",
+            "&x y",
+            "|",
+            "é",
+        ]
     ),
 )
 
@@ -53,7 +79,8 @@ RECORD = {
     "status": {"conditions": [{"lastTransitionTime": "2030-12-31T12:00:00Z", "reason": "Succeeded", "status": "True"}]},
     "gitsync": {
         "applied": {
-            "properties": {"empty": {}, "list": [], "nothing": None, "enabled": True, "size": -1.5, "text": "08"}
+            "identity": {"userAssignedIdentities": {LONG: {}}},
+            "properties": {"empty": {}, "list": [], "nothing": None, "enabled": True, "size": -1.5, "text": "08"},
         },
         "armId": "/subscriptions/1/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/web",
         "dependsOn": ["ResourceGroup.resources.azure.com/default/g"],
@@ -84,6 +111,12 @@ def test_a_record_needs_no_other_reader():
         "a:\n  - b\n",  # as people indent lists
         "a: é\n",
         f"{'a' * 129}: b\n",
+        "? a\n",  # a key without a value
+        ": a\n",
+        "? a: b\n: c\n",  # a mapping as a key
+        "? a\n: b: c\n",
+        "? {}\n: a\n",
+        "a:\n? b\n: c\n",
         f"{'  ' * 60}a: b\n",
     ],
 )

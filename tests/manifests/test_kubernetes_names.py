@@ -9,7 +9,7 @@ DESTINATION, EXPRESSION, REFERENCE = "secretDestination", "destinationExpression
 
 
 def told(name, value):
-    visit = Visit(path=("spec", "x"), value=value, shape="mapping", name=name, rules={})
+    visit = Visit(path=("spec", "x"), value=value, shape="mapping", name=name, fits=isinstance(value, dict))
     return [finding.message for finding in check_object_names(visit)]
 
 

@@ -13,6 +13,7 @@ from gitsync.model.resource import OwnerRef
 from gitsync.model.unit import Unit, UnitOptions
 from gitsync.validation.member import Member
 from gitsync.validation.missing_targets import check_presence
+from gitsync.validation.references import find_named_references
 
 GROUP = "things.azure.com"
 CATALOG = a_catalog({GROUP: ["Thing", "Other"]})
@@ -32,7 +33,9 @@ def member(name, owner=None, spec=None, *, kind=KIND, **more):
     named = OwnerRef(key=key(owner, namespace=more.get("namespace", "default"))) if owner else None
     if owner is None:
         named = OwnerRef(arm_id="/subscriptions/0/resourceGroups/rg")
-    return Member(resource=a_resource(spec, name=name, **more), kind=kind, owner=named)
+    resource = a_resource(spec, name=name, **more)
+    references = tuple(find_named_references(kind, resource.spec, resource.key.namespace))
+    return Member(resource=resource, kind=kind, owner=named, references=references)
 
 
 def add(name):

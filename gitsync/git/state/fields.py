@@ -10,7 +10,7 @@ from typing import Any, Self, TypeVar
 
 from gitsync.errors import StateError
 from gitsync.git.state.plain_yaml import read_plain
-from gitsync.manifests.yaml_documents import read_documents
+from gitsync.manifests.yaml_documents import FileDocuments, read_documents
 from gitsync.model.gvk import Key
 from gitsync.problems.field_path import FieldPath, format_field
 
@@ -40,7 +40,7 @@ class DocumentFields:
     def refusal(self, name: str, problem: str, *, index: int | None = None) -> StateError:
         """The error for a field, or for one entry of it: `problem` completes a sentence that begins with its name."""
         path = (*self.where, name) if index is None else (*self.where, name, index)
-        (document,) = read_documents(self.path, self.content).documents  # again, for its lines
+        (document,) = _read_all(self.path, self.content).documents  # again, for its lines
         line = document.lines.find_nearest(path)
         return StateError(f"{self.path}:{line}: {format_field(path)} {problem}.", hint=_HINT)
 
@@ -131,8 +131,13 @@ class DocumentFields:
         return value
 
 
+def _read_all(path: str, content: bytes) -> FileDocuments:
+    """Read by the reader of all YAML. How large a file may be was checked when it was listed."""
+    return read_documents(path, content, max_bytes=len(content))
+
+
 def _read_mapping(path: str, content: bytes) -> Mapping[str, Any]:
-    file_contents = read_documents(path, content)
+    file_contents = _read_all(path, content)
     problems = [
         *file_contents.problems,
         *(problem for document in file_contents.documents for problem in document.problems),

@@ -8,7 +8,6 @@ the files at its top. A path is only computed from a key, never parsed into one.
 from __future__ import annotations
 
 import hashlib
-from pathlib import PurePosixPath
 from urllib.parse import quote
 
 from gitsync.model.export import Address, Holder
@@ -30,7 +29,7 @@ def make_record_path(key: Key) -> str:
 
 def is_record_path(path: str) -> bool:
     """Tell whether a path can be that of a record; other files are ignored."""
-    parts = PurePosixPath(path).parts
+    parts = path.split("/")
     return len(parts) == _DEPTH and path.endswith(".yaml") and not any(part.startswith(".") for part in parts)
 
 
@@ -41,7 +40,7 @@ def make_config_map_path(address: Address) -> str:
 
 def is_config_map_path(path: str) -> bool:
     """Tell whether a path can be that of an exported config map."""
-    parts = PurePosixPath(path).parts
+    parts = path.split("/")
     return len(parts) == _DEPTH - 1 and parts[1] == str(Holder.CONFIG_MAP) and path.endswith(".yaml")
 
 

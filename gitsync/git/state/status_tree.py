@@ -8,6 +8,7 @@ or one with another id, would make gitsync forget a resource, or delete another 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from gitsync.errors import SourceError, StateError
@@ -37,6 +38,10 @@ from gitsync.model.record import Record, State
 Files = Mapping[str, bytes | None]
 """Files to write by their path in the tree; None for one to remove."""
 
+_LIMITS = ReadLimits()
+_INVENTORY_LIMITS = replace(_LIMITS, file=400 * _LIMITS.files)
+"""An index of as many records as are read: an entry takes some 300 bytes."""
+
 _RESOURCES = b"\nresources:"
 _DECIDING = ("armId", "claim", "policy")
 """The members that decide what may be deleted: the index has them too."""
@@ -57,7 +62,8 @@ def read_state(listing: SourceListing, seals: RecordSeals = UNSEALED, *, cut_sho
         if not entries:
             return State({})
         wanted_entries = _select_wanted(listing, entries)
-        check_budget(wanted_entries, ReadLimits())
+        check_budget([entry for entry in wanted_entries if entry.path != INVENTORY], _LIMITS)
+        check_budget([entry for entry in wanted_entries if entry.path == INVENTORY], _INVENTORY_LIMITS)
         contents = listing.read(wanted_entries)
     except SourceError as error:
         raise StateError(f"The status in {listing.name} cannot be read: {error.message}", hint=error.hint) from error

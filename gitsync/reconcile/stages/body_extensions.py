@@ -12,7 +12,6 @@ from gitsync.arm.actor import Actor
 from gitsync.errors import ArmError
 from gitsync.extensions.api import LookupRequest, LookupResult, PermanentError
 from gitsync.extensions.registry import Registry
-from gitsync.model.template import Request
 from gitsync.model.verdict import Verdict
 from gitsync.planning.actions import may_recover
 from gitsync.reconcile.attempt import ApplyAttempt
@@ -20,12 +19,14 @@ from gitsync.reconcile.run_cache import RunCache
 from gitsync.status.conditions import make_error, make_unreadable
 
 
-async def extend_body(attempt: ApplyAttempt, request: Request, registry: Registry, cache: RunCache) -> ApplyAttempt:
-    """Accept a request, as it is compared and recorded; stop if only a change of the manifest can fix it.
+async def extend_body(attempt: ApplyAttempt, registry: Registry, cache: RunCache) -> ApplyAttempt:
+    """Bring the request into the form that is compared and recorded; stop if only a change of the manifest can fix it.
 
     Raises ArmError if a lookup fails: unknown is not absent.
     """
-    attempt = replace(attempt, request=request, answers={})
+    if not registry.modifies(attempt.key.group, attempt.key.kind):
+        return attempt
+    request, attempt = attempt.filled_request, replace(attempt, answers={})
     if questions := registry.questions(attempt.as_subject()):
         answers = {question: await _look_up(attempt, question, cache) for question in questions}
         attempt = replace(attempt, answers=answers)

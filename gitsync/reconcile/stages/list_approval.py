@@ -43,7 +43,7 @@ async def approve_by_list(
     if is_sampled(attempt.key, clock.now().date()):
         return replace(attempt, is_sampled=True)
     lists.note_approved(attempt.key, attempt.kind)
-    return replace(listed, is_listed=True)
+    return listed
 
 
 async def judge_entry(
@@ -53,7 +53,7 @@ async def judge_entry(
     live = Live(body=entry)
     if find_fault(entry, attempt.arm_id) or not live.has_succeeded or not _shows_exports(attempt, entry, kept):
         return None
-    listed = replace(attempt, live=live, exists=True)
+    listed = replace(attempt, live=live, exists=True, is_listed=True)
     if any(not question.for_the_run for question in registry.questions(listed.as_subject())):
         return None  # the entry lacks what an extension needs
     listed = await compare(listed)

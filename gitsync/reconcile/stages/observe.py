@@ -21,7 +21,7 @@ from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.actions import WriteRules, decide_absent, decide_present, decide_unreadable, find_remembered
 from gitsync.planning.group_deletes import is_group
-from gitsync.planning.secret_digest import CHANGED, Digests, add_secret_changes, mask_digests, seal_body
+from gitsync.planning.secret_digest import CHANGED, Digests, add_secret_changes, is_sealed, mask_digests, seal_body
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.run_cache import RunCache
 from gitsync.reconcile.stages.body_extensions import extend_body
@@ -158,14 +158,16 @@ async def compare(
         note = f"{attempt.prepared.written_by} writes it."
         return replace(attempt, comparison=Comparison(verdict=Verdict.IN_SYNC), note=note)
     attempt = resolve_id(attempt, values)
-    attempt = await extend_body(attempt, attempt.filled_request, registry, cache)
+    attempt = await extend_body(attempt, registry, cache)
     if attempt.stop:
         return attempt
-    unknown = find_unknown_values(attempt.desired)
+    is_plain = attempt.filled_request.body is attempt.template.body  # nothing was filled in
+    unknown = {} if is_plain else find_unknown_values(attempt.desired)
     known = _leave_out(attempt, unknown)
-    comparison, action = _decide(known, write_rules)
+    has_digests = known.remembered is not None and is_sealed(known.remembered.applied)
+    comparison, action = _decide(known, write_rules, has_digests=has_digests)
     if attempt.exists:
-        comparison, action = _add_secrets(known, comparison, action, digests)
+        comparison, action = _add_secrets(known, comparison, action, digests, has_digests=has_digests)
         comparison = add_unknown_values(comparison, unknown, attempt.id_doubt)
     first = attempt.first_comparison or (comparison if action is not Action.NONE else None)
     note = "" if action is Action.NONE else registry.describe_calls(attempt.as_subject())
@@ -189,36 +191,39 @@ def _leave_out(attempt: ApplyAttempt, unknown: UnknownValues) -> ApplyAttempt:
     )
 
 
-def _decide(attempt: ApplyAttempt, write_rules: WriteRules) -> tuple[Comparison, Action]:
+def _decide(attempt: ApplyAttempt, write_rules: WriteRules, *, has_digests: bool) -> tuple[Comparison, Action]:
     live = attempt.live
     if not attempt.exists:
         return decide_absent(attempt.record)
-    remembered = _mask_remembered(attempt.remembered)
+    remembered = attempt.remembered
+    if remembered is not None and has_digests:  # values are compared with values, secrets are masked on both sides
+        remembered = replace(remembered, applied=mask_digests(remembered.applied))
     if live is None:
         return decide_unreadable(remove_secrets(attempt.desired), remembered)
     if attempt.sent and not attempt.existed and not live.has_failed:  # the response was lost, but the create succeeded
         return Comparison(verdict=Verdict.CREATE), Action.NONE
-    is_sent = remembered is not None and remembered.applied == remove_secrets(attempt.desired)
-    if attempt.is_resumed and is_sent and not live.has_failed:
+    if attempt.is_resumed and _is_sent(attempt, remembered) and not live.has_failed:
         return Comparison(verdict=Verdict.IN_SYNC), Action.NONE  # the operation of an earlier run is done
-    write_rules = replace(write_rules, always_put=write_rules.always_put and attempt.done is Action.NONE)
+    if write_rules.always_put and attempt.done is not Action.NONE:
+        write_rules = replace(write_rules, always_put=False)
     return decide_present(
         attempt.desired, live, remembered, write_rules, find_kind_hints(attempt.kind), attempt.ignored
     )
 
 
-def _mask_remembered(remembered: Remembered | None) -> Remembered | None:
-    """Mask the digests: values are compared with values, and secrets are masked on both sides."""
-    return replace(remembered, applied=mask_digests(remembered.applied)) if remembered else None
+def _is_sent(attempt: ApplyAttempt, remembered: Remembered | None) -> bool:
+    """Tell whether the last write was of this body."""
+    return remembered is not None and remembered.applied == remove_secrets(attempt.desired)
 
 
 def _add_secrets(
-    attempt: ApplyAttempt, comparison: Comparison, action: Action, digests: Digests
+    attempt: ApplyAttempt, comparison: Comparison, action: Action, digests: Digests, *, has_digests: bool
 ) -> tuple[Comparison, Action]:
     """Add the secrets that changed by their digests to the decision, and redact secret values."""
     before = attempt.remembered.applied if attempt.remembered else {}
-    sealed = seal_body(attempt.desired, attempt.apply.moved_from or attempt.key, digests)
-    comparison = add_secret_changes(comparison, sealed, before)
+    if has_digests:
+        sealed = seal_body(attempt.desired, attempt.apply.moved_from or attempt.key, digests)
+        comparison = add_secret_changes(comparison, sealed, before)
     if comparison.differences:
         comparison = redact_comparison(comparison, find_secret_shapes(attempt.desired, mask_digests(before)))
     changed = any(difference.rule == CHANGED for difference in comparison.differences)

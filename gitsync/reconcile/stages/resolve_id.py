@@ -25,7 +25,8 @@ def resolve_id(attempt: ApplyAttempt, values: RunValues) -> ApplyAttempt:
     Raises MissingValueError if a value does not exist.
     """
     request = fill(attempt.template, attempt.key.namespace, values)
-    doubt = _explain_unknown_name(attempt, values) or attempt.prepared.id_doubt
+    is_known = isinstance(attempt.template.arm_id, str)
+    doubt = ("" if is_known else _explain_unknown_name(attempt, values)) or attempt.prepared.id_doubt
     if doubt:
         request = replace(request, arm_id=_recall_id(request.arm_id, attempt.record))
     if attempt.prepared.arm_id is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitsync.model.clock import Clock
 from gitsync.reconcile.attempt import ApplyAttempt
-from gitsync.request.holes import find_holes
+from gitsync.request.holes import find_holes, list_holes
 from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.values import RunValues
 
@@ -16,7 +16,9 @@ async def resolve_values(attempt: ApplyAttempt, *, values: RunValues, clock: Clo
     absent.
     """
     template = attempt.template
-    holes = [*find_holes(template.arm_id), *(find_holes(template.body) if attempt.prepared.is_written else ())]
+    if template.is_plain:
+        return attempt
+    holes = [*find_holes(template.arm_id), *(list_holes(template.gaps) if attempt.prepared.is_written else ())]
     try:
         async with attempt.conversation.in_time(clock):
             await values.gather(attempt.key.namespace, holes)
