@@ -90,6 +90,7 @@ COMMANDS = {
         "Write manifests of resources that exist in Azure.",
         CommandGroup.SET_UP,
     ),
+    "comment": CommandEntry("gitsync.cli.comment", "Post a report on the pull request of this pipeline."),
     "emulator": CommandEntry(
         "gitsync.cli.emulator",
         "Serve an emulated Azure Resource Manager for tests and rehearsals.",
