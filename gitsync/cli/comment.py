@@ -1,13 +1,16 @@
 """Post a report as a comment on the pull request of this pipeline, or replace the comment before it.
 
-FILE is the report.md of `--report`. It uses the program of the host with the token of the job: gh on GitHub Actions
-(GH_TOKEN), glab on GitLab CI (GITLAB_TOKEN), az on Azure Pipelines (AZURE_DEVOPS_EXT_PAT).
+FILE is the report.md of `--report`. If it does not exist, the comment says that the run gave no report.
+
+It uses the program of the host with the token of the job: gh on GitHub Actions (GH_TOKEN), glab on GitLab CI
+(GITLAB_TOKEN), az on Azure Pipelines (AZURE_DEVOPS_EXT_PAT).
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +27,7 @@ SETTINGS: tuple[str, ...] = ()
 OUTPUTS: tuple[str, ...] = ()
 
 _TOKENS = ("GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITLAB_TOKEN", "AZURE_DEVOPS_EXT_PAT")
+_WITHOUT_REPORT = "### gitsync gave no report\n\nThe run ended before there was one. Its log says why.\n"
 _LONGEST = 65_000
 """Characters: GitHub refuses a comment of more than 65,536, and a line is added."""
 
@@ -81,8 +85,12 @@ def _check_number(number: str) -> str:
 
 
 def _read(path: str) -> str:
+    """The text of a report. A run that was refused gives none, and the comment must not go on showing an older one."""
     try:
         text = Path(path).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        print(f"{path} does not exist: the run ended without a report.", file=sys.stderr)
+        return _WITHOUT_REPORT
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise ConfigError(f"{path} cannot be read: {reason}.", hint="Give the report.md of --report.") from error
