@@ -1,29 +1,13 @@
 #!/usr/bin/env bash
-# Install gitsync from the checkout that this script is in, with the packages that the constraints pin by their hashes.
-#
-# It runs in jobs of GitHub Actions and of Azure Pipelines. The environment is made once for a job, among its temporary
-# files, and its programs are on the PATH of later steps. PYTHON is the interpreter that makes it.
+# Install gitsync in a job of GitHub Actions or Azure Pipelines, once, with the places of secrets that need packages.
+# It is on the PATH of later steps.
 set -euo pipefail
 
-root=$(cd "$(dirname "$0")/../.." && pwd)
 temporary=${RUNNER_TEMP:-${AGENT_TEMPDIRECTORY:?Run this script in a job, or set RUNNER_TEMP to a folder.}}
 environment=$temporary/gitsync
-python=${PYTHON:-python3}
-
-install() {
-    "$environment/bin/python" -m pip --disable-pip-version-check --quiet install "$@"
-}
-
-if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
-    echo "gitsync needs Python 3.11 or newer; $python is $("$python" --version). Install a newer one in a step before." >&2
-    exit 2
-fi
 
 if [[ ! -e $environment/ready ]]; then
-    "$python" -m venv "$environment"
-    install --require-hashes --only-binary :all: --requirement "$root/deploy/constraints/build.txt"
-    install --require-hashes --only-binary :all: --requirement "$root/deploy/constraints/gitsync.txt"
-    install --no-build-isolation --no-deps "$root"
+    "$(dirname "$0")/../install.sh" "$environment" keyvault,kubernetes
     touch "$environment/ready"
 fi
 if [[ ${TF_BUILD:-} ]]; then

@@ -73,7 +73,7 @@ def folder(tmp_path):
 
 
 def comment(folder, host, job, *arguments):
-    others = {name: "" for name in ("GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD")}
+    others = dict.fromkeys(("GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD"), "")
     return gitsync("comment", "report.md", *arguments, folder=folder, **{"PATH": host.path, **others, **job})
 
 
@@ -144,7 +144,7 @@ def test_threads_of_azure_repos_are_closed_and_deleted_ones_left_alone(tmp_path,
     host.put({"id": 3, "isDeleted": True, **on_azure(PLAN)}, {"id": 4, "comments": []})
     assert comment(folder, host, AZURE).out == "Posted the comment.\n"
     assert host.comments[-1]["status"] == "closed"
-    assert ["project=The estate", "repositoryId=0a1b", "pullRequestId=12"] == host.calls[-1].arguments[9:12]
+    assert host.calls[-1].arguments[9:12] == ["project=The estate", "repositoryId=0a1b", "pullRequestId=12"]
 
 
 @pytest.mark.parametrize(
