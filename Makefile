@@ -11,6 +11,10 @@ PYTHON ?= $(firstword $(foreach name,python3.14 python3.13 python3.12 python3.11
 
 # --dry-run uses the emulator.
 SMOKE_ARGS ?=
+
+# CONSTRAINTS=deploy/constraints/dev.txt installs just the versions and hashes that it has, as CI does.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
 # A worker takes tests of one file together, so that they share what the file sets up.
 TEST_ARGS ?= -n auto --dist worksteal
 FUZZ_SECONDS ?= 60
@@ -76,7 +80,7 @@ reference: $(READY) ## write the reference again: settings, commands, kinds, man
 	$(BIN)/python tools/build_reference.py
 
 constraints: $(READY) ## write the versions and hashes in deploy/constraints again; UPGRADE=1 raises all of them
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	@$(PIP) uv
 	@PATH=$(BIN):$$PATH $(BIN)/python tools/build_constraints.py $(if $(UPGRADE),--upgrade)
 
 clean: ## remove the environment and all that tools left behind
@@ -87,5 +91,7 @@ $(READY): pyproject.toml
 		{ echo "gitsync needs Python 3.11 or newer; say which one with PYTHON=." >&2; exit 2; }
 	@echo "Setting up $(VENV), once; this takes a minute."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(if $(CONSTRAINTS),\
+		$(PIP) --require-hashes --requirement $(CONSTRAINTS) && $(PIP) --no-build-isolation --no-deps --editable .,\
+		$(PIP) --editable '.[dev]')
 	@touch $@

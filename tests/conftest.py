@@ -71,6 +71,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         (NO_HELM, "helm on the search path"),
         (NO_SHELL, "bash, zsh or fish on the search path"),
         (NO_KUSTOMIZE, "kustomize on the search path"),
+        ("actionlint is not installed", "actionlint on the search path"),
+        ("shellcheck is not installed", "shellcheck on the search path"),
     ):
         count = sum(reason in str(report.longrepr) for report in skipped)
         if count:
