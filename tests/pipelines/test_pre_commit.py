@@ -45,7 +45,7 @@ def test_the_hook_is_installed_from_a_clone_and_names_every_problem(tmp_path):
     config.write_text(f"repos: [{{repo: '{ROOT}', rev: {revision.strip()}, hooks: [{{id: gitsync-validate}}]}}]\n")
     done = run("run", "--files", "notes.md", "--verbose")
     assert done.returncode == 0, done.stdout
-    assert "1 resource in 1 file: no problems." in done.stdout
+    assert "1 resource in 1 file: no problems" in done.stdout
     (manifests / "web.yaml").write_text(GROUP.replace("location", "locaton"))
     subprocess.run(["git", "add", "."], cwd=manifests, check=True)
     done = run("run", "--files", "web.yaml")
