@@ -23,8 +23,8 @@ from gitsync.redaction import Redactions
 if TYPE_CHECKING:
     from gitsync.report.comments.comment import CommentHost
 
-SETTINGS: tuple[str, ...] = ()
-OUTPUTS: tuple[str, ...] = ()
+SETTINGS = ()
+OUTPUTS = ()
 
 _TOKENS = ("GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITLAB_TOKEN", "AZURE_DEVOPS_EXT_PAT")
 _WITHOUT_REPORT = "### gitsync gave no report\n\nThe run ended before there was one. Its log says why.\n"
