@@ -21,7 +21,7 @@ FROM ${BASE} AS programs
 COPY deploy/image ./image
 # What renders kustomizations and charts, and decrypts manifests; `--build-arg PROGRAMS=` leaves them out.
 ARG PROGRAMS="kustomize helm sops"
-ARG TARGETARCH=amd64
+ARG TARGETARCH
 # hadolint ignore=SC2086
 RUN python image/fetch_programs.py image/programs.toml "$TARGETARCH" /programs $PROGRAMS
 

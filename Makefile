@@ -19,7 +19,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 TEST_ARGS ?= -n auto --dist worksteal
 FUZZ_SECONDS ?= 60
 
-SCRIPTS := .ci/run .ci/go-program $(wildcard deploy/*.sh deploy/pipelines/*.sh)
+SCRIPTS := .ci/run .ci/go-program $(wildcard deploy/*.sh deploy/*/*.sh)
 
 # Run a program with arguments. Neither actionlint nor shellcheck comes as a package that installs everywhere.
 if_installed = @if command -v $(1) >/dev/null; then echo $(1) $(2); $(1) $(2); \

@@ -42,7 +42,7 @@ class Job:
         self.used, self.log, failed = [], "", False
         for step in ACTION["runs"]["steps"]:
             condition = step.get("if", "success()")
-            runs = not failed if condition == "success()" else _holds(condition, contexts)
+            runs = not failed if condition == "success()" else holds(condition, contexts)
             if step["name"] in left_out or not runs:
                 continue
             if "uses" in step:
@@ -114,7 +114,7 @@ def _find(name: str, contexts: Mapping[str, Any]) -> Any:
     return value
 
 
-def _holds(condition: str, contexts: Mapping[str, Any]) -> bool:
+def holds(condition: str, contexts: Mapping[str, Any]) -> bool:
     """A conjunction of comparisons, after `!cancelled()`."""
     (expression,) = _EXPRESSION.findall(condition)
     first, *others = (part.strip() for part in expression.split("&&"))

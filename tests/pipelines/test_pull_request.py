@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from action_runner import Job
+from action_runner import ACTION, Job, holds
 from command_line import SUBSCRIPTION
 from git_server import basic, serve
 from git_template import init_repository
@@ -161,11 +161,28 @@ def test_a_plan_that_is_refused_fails_the_step_and_replaces_the_comment(estate):
     assert estate.host.comments[0]["body"].startswith("<!-- gitsync -->\n### gitsync gave no report")
 
 
-def test_a_fork_gets_no_comment(estate):
-    job = estate.job("pull_request", estate.git("rev-parse", "main"), command="validate")
-    job.github["event"]["pull_request"]["head"]["repo"] = {"full_name": "mallory/estate"}
-    assert job.run("Install gitsync")["exit-code"] == "0", job.log
-    assert estate.host.calls == []
+@pytest.mark.parametrize(
+    ("event", "head", "wanted", "posts", "why"),
+    [
+        ("pull_request", "acme/estate", "true", True, "a pull request of this repository"),
+        ("pull_request", "mallory/estate", "true", False, "the token of a fork's pull request cannot comment"),
+        ("pull_request_target", "mallory/estate", "true", False, "a stranger's code must not run with this token"),
+        ("push", "", "true", False, "there is no pull request"),
+        ("pull_request", "acme/estate", "false", False, "nobody wants it"),
+    ],
+)
+def test_when_the_action_posts_a_comment(event, head, wanted, posts, why):
+    (step,) = (step for step in ACTION["runs"]["steps"] if step["name"] == "Post the report")
+    contexts = {
+        "inputs": {"comment": wanted},
+        "steps": {"run": {"outputs": {"report": "/report"}}},
+        "github": {
+            "event_name": event,
+            "repository": "acme/estate",
+            "event": {"pull_request": {"head": {"repo": {"full_name": head}}}},
+        },
+    }
+    assert holds(step["if"], contexts) is posts, why
 
 
 @pytest.mark.parametrize("command", ["emulator", "", "plan; touch owned", "--help"])

@@ -47,8 +47,7 @@ def test_the_outputs_of_a_step_are_figures_and_a_commit():
     assert int(outputs["changes"]) + int(outputs["failed"]) + int(outputs["blocked"]) <= len(PLAN.results)
     assert outputs["revision"] == ""
     assert list_outputs(replace(PLAN, revision="0" * 40))["revision"] == "0" * 40
-    evil = replace(PLAN, results=tuple(replace(one, message="x\nexit-code=0") for one in PLAN.results))
-    assert list_outputs(evil) == outputs
+    assert all(re.fullmatch("[0-9a-f]*", value) for value in outputs.values())
 
 
 EVIL = [
