@@ -18,7 +18,7 @@ from gitsync.processes.temporary_folders import open_temporary_folder
 from gitsync.report.comments.comment import Comment
 from gitsync.report.comments.host_client import HostClient, get_variable
 
-_VERSION = "7.1"
+_VERSION = "6.0"
 _TEXT = 1
 """The type of a comment that a person or a program wrote."""
 _OF_THREADS, _OF_COMMENTS = "pullRequestThreads", "pullRequestThreadComments"
@@ -35,7 +35,7 @@ class AzureReposThreads:
 
     def list_own(self) -> Iterator[Comment]:
         try:
-            own = self._invoke("location", "connectionData", (), version="7.1-preview")["authenticatedUser"]["id"]
+            own = self._invoke("location", "connectionData", (), version="5.0-preview")["authenticatedUser"]["id"]
             for thread in self._invoke("git", _OF_THREADS, self.route)["value"]:
                 first = thread["comments"][0] if thread["comments"] and not thread.get("isDeleted") else None
                 if first and first["author"]["id"] == own and "content" in first:
