@@ -18,6 +18,7 @@ ARG EXTRAS=keyvault,kubernetes
 RUN PYTHON=python deploy/install.sh /opt/gitsync "$EXTRAS"
 
 FROM ${BASE} AS programs
+WORKDIR /src
 COPY deploy/image ./image
 # What renders kustomizations and charts, and decrypts manifests; `--build-arg PROGRAMS=` leaves them out.
 ARG PROGRAMS="kustomize helm sops"
