@@ -26,6 +26,8 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "deploy" / "constraints"
 FOR_WORK = frozenset({"dev", "docs"})
 """The extras for work on gitsync itself. All others are for its users."""
+EDITABLE = ("editables>=0.5",)
+"""What hatchling builds an editable install with, which has no place in pyproject.toml."""
 RELEASE = ("cyclonedx-bom>=7", "pip-audit>=2.9")
 """The programs that a release and the weekly scan run."""
 
@@ -53,7 +55,7 @@ def list_inputs(project: Mapping[str, Any]) -> dict[str, Sequence[str]]:
     return {
         "build": sorted(build),
         "gitsync": sorted({*needed, *list_extras(extras.keys() - FOR_WORK)}),
-        "dev": sorted({*build, *needed, *list_extras(extras.keys() & FOR_WORK)}),
+        "dev": sorted({*build, *EDITABLE, *needed, *list_extras(extras.keys() & FOR_WORK)}),
         "release": sorted({*build, *RELEASE}),
     }
 

@@ -188,5 +188,5 @@ def test_the_extras_for_users_are_in_the_image_and_those_for_work_are_not():
     }
     inputs = TOOL.list_inputs(project)
     assert inputs["gitsync"] == ["azure", "rich"]
-    assert inputs["dev"] == ["azure", "hatchling", "pytest", "rich"]
+    assert inputs["dev"] == ["azure", *TOOL.EDITABLE, "hatchling", "pytest", "rich"]
     assert json.dumps(inputs["build"]) == '["hatchling"]'
