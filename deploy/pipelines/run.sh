@@ -28,15 +28,15 @@ fi
 export GITSYNC_REPORT=${GITSYNC_REPORT:-$RUNNER_TEMP/gitsync-report}
 rm -f -- "$GITSYNC_REPORT"/report.{md,html,json,sarif,junit.xml}
 
-# A job that is cancelled interrupts this script alone. gitsync then ends within 25 seconds, its status written.
+# A job that is cancelled interrupts this script alone, and is killed ten seconds later. gitsync gets the signal at once:
+# it begins nothing new and writes its status. The signal also ends a wait, so the script waits again.
 gitsync "$COMMAND" &
 trap 'kill -TERM "$!" 2>/dev/null || true' INT TERM
-code=0
-wait "$!" || code=$?
-while kill -0 "$!" 2>/dev/null; do
+while
     code=0
     wait "$!" || code=$?
-done
+    kill -0 "$!" 2>/dev/null
+do :; done
 
 {
     echo "exit-code=$code"

@@ -4,12 +4,16 @@ and the status branch. git is real, and behind a token; Azure is the emulator.
 
 import json
 import os
+import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 from action_runner import ACTION, holds
+from command_line import LONG
 from hosted import host_estate
+
+RUN = Path(__file__).parents[2] / "deploy" / "pipelines" / "run.sh"
 
 NETWORK = """\
 apiVersion: network.azure.com/v20250301
@@ -99,11 +103,38 @@ def test_when_the_action_posts_a_comment(event, head, wanted, posts, why):
     assert holds(step["if"], contexts) is posts, why
 
 
+SLOW = """\
+#!/bin/sh
+trap 'exit 130' TERM
+touch "$RUNNER_TEMP/started"
+while :; do sleep 0.02; done
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_job_that_is_cancelled_stops_gitsync_and_has_its_exit_code(tmp_path, number):
+    program = tmp_path / "gitsync"
+    program.write_text(SLOW)
+    program.chmod(0o755)
+    job = {
+        "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}",
+        "COMMAND": "plan",
+        "GITSYNC_SOURCE": ".",
+        "RUNNER_TEMP": str(tmp_path),
+        "GITHUB_OUTPUT": str(tmp_path / "output"),
+    }
+    with subprocess.Popen([RUN], env=job, cwd=tmp_path) as process:
+        while not (tmp_path / "started").exists():
+            assert process.poll() is None
+        process.send_signal(number)
+        assert process.wait(LONG) == 130
+    assert (tmp_path / "output").read_text() == f"exit-code=130\nreport={tmp_path}/gitsync-report\n"
+
+
 @pytest.mark.parametrize("command", ["emulator", "", "plan; touch owned", "--help"])
 def test_another_command_is_refused(tmp_path, command):
-    script = Path(__file__).parents[2] / "deploy" / "pipelines" / "run.sh"
     job = {"COMMAND": command, "PATH": os.environ["PATH"]}
-    done = subprocess.run([script], env=job, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run([RUN], env=job, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert "Use plan, sync or validate." in done.stderr
     assert list(tmp_path.iterdir()) == []
