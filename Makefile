@@ -11,12 +11,22 @@ PYTHON ?= $(firstword $(foreach name,python3.14 python3.13 python3.12 python3.11
 
 # --dry-run uses the emulator.
 SMOKE_ARGS ?=
+
+# CONSTRAINTS=deploy/constraints/dev.txt installs just the versions and hashes that it has, as CI does.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
 # A worker takes tests of one file together, so that they share what the file sets up.
 TEST_ARGS ?= -n auto --dist worksteal
 FUZZ_SECONDS ?= 60
 
+SCRIPTS := .ci/run .ci/go-program $(wildcard deploy/*.sh deploy/*/*.sh)
+
+# Run a program with arguments. Neither actionlint nor shellcheck comes as a package that installs everywhere.
+if_installed = @if command -v $(1) >/dev/null; then echo $(1) $(2); $(1) $(2); \
+	else echo "$(1) is not installed: what it checks is not checked here." >&2; fi
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz lint words format bench catalog reference site azure-smoke clean
+.PHONY: help demo test fuzz lint words format bench catalog reference constraints site azure-smoke clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,11 +40,20 @@ test: $(READY) ## all tests; TEST_ARGS='tests/request -k owner' for some of them
 fuzz: $(READY) ## hostile input of every kind for a minute; FUZZ_SECONDS=600 for longer
 	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/pytest tests/fuzz -n0
 
-lint: $(READY) ## rules, layout, types and layers
+lint: $(READY) ## rules, layout, types, layers; workflows, templates and scripts
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/zizmor --offline --quiet --strict-collection .
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yaml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.gitlab-ci --data-transform gitlab-ci deploy/pipelines/gitlab.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.azure-pipelines --data-transform azure-pipelines \
+		deploy/pipelines/azure-pipelines.yml
+	$(call if_installed,actionlint)
+	$(call if_installed,shellcheck,$(SCRIPTS))
 
 words: $(READY) ## words that we do not use, in messages, help and documentation
 	$(BIN)/python tools/words.py
@@ -61,6 +80,10 @@ site: $(READY) ## the documentation as a site, in build/site; a broken link is a
 reference: $(READY) ## write the reference again: settings, commands, kinds, man pages
 	$(BIN)/python tools/build_reference.py
 
+constraints: $(READY) ## write the versions and hashes in deploy/constraints again; UPGRADE=1 raises all of them
+	@$(PIP) uv
+	@PATH=$(BIN):$$PATH $(BIN)/python tools/build_constraints.py $(if $(UPGRADE),--upgrade)
+
 clean: ## remove the environment and all that tools left behind
 	rm -rf $(VENV) build dist .coverage .coverage.* .demo .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 
@@ -69,5 +92,7 @@ $(READY): pyproject.toml
 		{ echo "gitsync needs Python 3.11 or newer; say which one with PYTHON=." >&2; exit 2; }
 	@echo "Setting up $(VENV), once; this takes a minute."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(if $(CONSTRAINTS),\
+		$(PIP) --require-hashes --requirement $(CONSTRAINTS) && $(PIP) --no-build-isolation --no-deps --editable .,\
+		$(PIP) --editable '.[dev]')
 	@touch $@

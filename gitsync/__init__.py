@@ -11,7 +11,7 @@ The map of the package, from the command down to what everything may use; import
     arm/            the edge to Azure: sign-in, requests, throttling, long-running operations
     git/            the edge to git: sources, the status branch and folder
     secrets/        the edge to Secrets and ConfigMaps: sources, sinks, Key Vault, Kubernetes
-    report/         a report as text, JSON, Markdown, HTML, JUnit and SARIF, and progress
+    report/         a report as text, JSON, Markdown, HTML, JUnit and SARIF, and as a comment; progress
     editor/         JSON Schemas, example manifests, and the files of a new repository
     emulator/       an Azure Resource Manager of its own, with faults
     cel/            the expressions of exports: parsed, checked, evaluated

@@ -73,6 +73,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         (NO_SHELL, "bash, zsh or fish on the search path"),
         (NO_KUSTOMIZE, "kustomize on the search path"),
         (NO_LANGUAGE_SERVER, "yaml-language-server on the search path"),
+        ("actionlint is not installed", "actionlint on the search path"),
+        ("shellcheck is not installed", "shellcheck on the search path"),
+        ("gh is not installed", "gh on the search path"),
     ):
         count = sum(reason in str(report.longrepr) for report in skipped)
         if count:

@@ -49,6 +49,11 @@ class CommandEntry(NamedTuple):
 COMMANDS = {
     "sync": CommandEntry("gitsync.cli.sync", "Reconcile Azure with git, and write the status back.", CommandGroup.RUN),
     "plan": CommandEntry("gitsync.cli.plan", "Show what sync would do, and write nothing.", CommandGroup.RUN),
+    "comment": CommandEntry(
+        "gitsync.cli.comment",
+        "Post a report on the pull request of this pipeline.",
+        CommandGroup.RUN,
+    ),
     "validate": CommandEntry(
         "gitsync.cli.validate",
         "Show every problem of the manifests. Offline.",

@@ -57,6 +57,17 @@ _FORMS: Mapping[str, tuple[str, Callable[[Report], str]]] = {
 """By the value of --output: the name of the file, and the function that renders it."""
 
 
+def _outputs(report: Report) -> str:
+    return "".join(f"{name}={value}\n" for name, value in pipelines.list_outputs(report).items())
+
+
+_OF_A_STEP: Mapping[str, Callable[[Report], str]] = {
+    "GITHUB_STEP_SUMMARY": markdown.render,
+    "GITHUB_OUTPUT": _outputs,
+}
+"""By the variable that names a file of GitHub, what is added to it."""
+
+
 def tell(
     report: Report, config: Config, variables: Mapping[str, str], *, verbose: bool = False, quiet: bool = False
 ) -> None:
@@ -109,16 +120,22 @@ def print_annotations(report: Report, variables: Mapping[str, str], stream: Text
 
 
 def _summarise(report: Report, variables: Mapping[str, str]) -> None:
-    """Add the report to the job summary on GitHub. A failure is only logged."""
+    """Add the report to the job summary on GitHub, and its figures to the outputs of the step. Failures are logged."""
+    if variables.get("GITHUB_ACTIONS", "").casefold() != "true":
+        return
+    for variable, render in _OF_A_STEP.items():
+        if file := variables.get(variable):
+            _append(file, variable, render(report))
+
+
+def _append(file: str, variable: str, text: str) -> None:
     from loguru import logger
 
-    if variables.get("GITHUB_ACTIONS", "").casefold() != "true" or not variables.get("GITHUB_STEP_SUMMARY"):
-        return
     try:
-        with Path(variables["GITHUB_STEP_SUMMARY"]).open("a", encoding="utf-8") as file:
-            file.write(markdown.render(report))
+        with Path(file).open("a", encoding="utf-8") as stream:
+            stream.write(text)
     except OSError as error:
-        logger.warning("Cannot write the job summary: {}", error.strerror)
+        logger.warning("Cannot write to the file of {}: {}", variable, error.strerror)
 
 
 def write_report(report: Report, folder: str, files: Mapping[str, Callable[[Report], str]]) -> None:

@@ -1,4 +1,4 @@
-"""Start programs (git, gpg, kustomize, helm, sops): the only place that does.
+"""Start programs (git, gpg, kustomize, helm, sops, and those of hosts: gh, glab, az): the only place that does.
 
 Each program gets the variables that its row allows and no others. A credential of gitsync, of Azure or of the pipeline
 thus reaches no program that does not need it, and no program that such a program starts. Each runs without a terminal,
@@ -28,12 +28,17 @@ from gitsync.processes.grace_period import Grace
 _MACHINE = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TZ", "LANG", "LANGUAGE", "LC_*", "XDG_*", "LD_LIBRARY_PATH")
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 _AUTHORITIES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE")
+_OF_AZ = ("AZURE_CONFIG_DIR", "AZURE_EXTENSION_DIR", "AZURE_DEVOPS_*")
+"""For Azure DevOps alone: what signs in to Azure is none of its business."""
 _SLICE = 0.25
 """Seconds after which a wait checks again whether the run was stopped."""
 
 
 class Program(StrEnum):
+    AZ = "az"
+    GH = "gh"
     GIT = "git"
+    GLAB = "glab"
     GPG = "gpg"
     HELM = "helm"
     KUSTOMIZE = "kustomize"
@@ -48,6 +53,9 @@ class _Row(NamedTuple):
 
 
 _TABLE: Mapping[Program, _Row] = {
+    Program.AZ: _Row((*_MACHINE, *_PROXIES, *_AUTHORITIES, *_OF_AZ), grace=10.0),
+    Program.GH: _Row((*_MACHINE, *_PROXIES, *_AUTHORITIES, "GH_*", "GITHUB_TOKEN"), grace=10.0),
+    Program.GLAB: _Row((*_MACHINE, *_PROXIES, *_AUTHORITIES, "GITLAB_*", "GLAB_*"), grace=10.0),
     Program.GIT: _Row(
         (
             *_MACHINE,

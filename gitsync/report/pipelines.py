@@ -3,6 +3,8 @@ Pipelines' logging commands.
 
 Both are lines of a log with foreign text: each escapes it in its own way, so that no text of a manifest or of Azure can
 end a command or begin one. The most severe come first, up to the limit of GitHub; the report has all.
+
+The outputs of a step on GitHub are counts and a commit, so that later steps can decide without reading a report.
 """
 
 from __future__ import annotations
@@ -11,6 +13,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from gitsync.logging import escape_controls
 from gitsync.model.report import Report
+from gitsync.model.result import Outcome
+from gitsync.model.verdict import DRIFTED
 from gitsync.report.findings import ReportFinding, Weight, list_findings
 
 MOST = 10
@@ -76,3 +80,17 @@ FORMS: tuple[tuple[str, Callable[[Report], list[str]]], ...] = (
     ("TF_BUILD", annotate_azure_pipelines),
 )
 """The variable that identifies a pipeline, and the function for its annotations."""
+
+
+def list_outputs(report: Report) -> dict[str, str]:
+    """The outputs of a step: numbers, and the full id of the commit ("" without one). No foreign text is among them."""
+    outcomes = report.outcomes
+    counts = {
+        "resources": len(report.results),
+        "changes": outcomes[Outcome.CHANGED],
+        "failed": outcomes[Outcome.FAILED],
+        "blocked": outcomes[Outcome.BLOCKED],
+        "drift": sum(result.verdict in DRIFTED for result in report.results),
+        "errors": sum(problem.is_error for problem in report.problems),
+    }
+    return {"revision": report.revision or "", **{name: str(count) for name, count in counts.items()}}

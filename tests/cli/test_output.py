@@ -106,6 +106,14 @@ def test_a_job_on_github_gets_a_summary_after_what_it_has(tmp_path):
     assert summary.read_text() == "", "elsewhere the variable is somebody else's"
 
 
+def test_a_step_on_github_gets_the_figures_of_the_report_as_outputs(tmp_path):
+    outputs = tmp_path / "outputs"
+    outputs.write_text("before=1\n")
+    tell(REPORT, Config(), {"GITHUB_ACTIONS": "true", "GITHUB_OUTPUT": str(outputs)})
+    assert outputs.read_text().startswith("before=1\nrevision=\nresources=")
+    assert outputs.read_text().endswith("\n")
+
+
 def test_a_summary_that_cannot_be_written_ends_nothing(tmp_path, capsys):
     tell(REPORT, Config(), {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(tmp_path)})
     assert capsys.readouterr().out.startswith("plan of the uncommitted working tree")

@@ -50,6 +50,7 @@ GIT = {
     "GIT_CONFIG_VALUE_12": "x",
 }
 PATH = {"PATH": "x"}
+HOSTS = {"GH_TOKEN": "x", "GITLAB_TOKEN": "x", "AZURE_DEVOPS_EXT_PAT": "x"}
 
 
 @pytest.mark.parametrize(
@@ -58,11 +59,15 @@ PATH = {"PATH": "x"}
         (Program.GIT, {**PATH, **PERSON, **GIT}),
         (Program.GPG, PATH),
         (Program.KUSTOMIZE, PATH),
-        (Program.SOPS, {**PATH, **PERSON, **CLOUDS, "SSH_AUTH_SOCK": "x"}),
+        (Program.HELM, PATH),
+        (Program.GH, {**PATH, **PERSON, "GH_TOKEN": "x", "GITHUB_TOKEN": "x"}),
+        (Program.GLAB, {**PATH, **PERSON, "GITLAB_TOKEN": "x"}),
+        (Program.AZ, {**PATH, **PERSON, "AZURE_DEVOPS_EXT_PAT": "x"}),
+        (Program.SOPS, {**PATH, **PERSON, **CLOUDS, "SSH_AUTH_SOCK": "x", "AZURE_DEVOPS_EXT_PAT": "x"}),
     ],
 )
 def test_what_a_program_gets(program, expected):
-    assert select_environment(program, {**OURS, **CLOUDS, **PERSON, **GIT, **PATH}) == expected
+    assert select_environment(program, {**OURS, **CLOUDS, **PERSON, **GIT, **HOSTS, **PATH}) == expected
 
 
 def test_programs_are_started_in_one_place():

@@ -11,7 +11,7 @@ from report_builders import DRIFTED, FULL, NET, PLAN, PROBLEMS, REFUSED, key, re
 from gitsync.logging import escape_controls
 from gitsync.model.problem import Problem
 from gitsync.model.verdict import Verdict
-from gitsync.report.pipelines import FORMS, MOST, annotate_azure_pipelines, annotate_github
+from gitsync.report.pipelines import FORMS, MOST, annotate_azure_pipelines, annotate_github, list_outputs
 
 
 def test_github_shows_a_finding_at_its_line():
@@ -39,6 +39,15 @@ def test_the_heaviest_come_first_and_no_more_than_are_shown():
 def test_what_is_to_be_done_is_a_notice_for_github_alone():
     assert [line.split()[0] for line in annotate_github(PLAN)] == ["::error", "::warning", "::notice"]
     assert len(annotate_azure_pipelines(PLAN)) == 2
+
+
+def test_the_outputs_of_a_step_are_figures_and_a_commit():
+    outputs = list_outputs(PLAN)
+    assert (outputs["resources"], outputs["drift"]) == (str(len(PLAN.results)), "1")
+    assert int(outputs["changes"]) + int(outputs["failed"]) + int(outputs["blocked"]) <= len(PLAN.results)
+    assert outputs["revision"] == ""
+    assert list_outputs(replace(PLAN, revision="0" * 40))["revision"] == "0" * 40
+    assert all(re.fullmatch("[0-9a-f]*", value) for value in outputs.values())
 
 
 EVIL = [

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Run gitsync in a job of GitHub Actions: COMMAND with the settings in the environment.
+#
+# Where SOURCE is not set, it reads the repository of the workflow by its URL. Nothing of a pull request is thus checked
+# out, and no file of it is run. gitsync itself adds the report to the summary of the job, and its figures to the
+# outputs of the step; this script adds `exit-code`, and `report` and `sarif`, which name what was written.
+set -euo pipefail
+
+case ${COMMAND:-} in
+    plan | sync | validate) ;;
+    *)
+        echo "${COMMAND:-The empty word} is not a command of this action. Use plan, sync or validate." >&2
+        exit 2
+        ;;
+esac
+
+if [[ -z ${GITSYNC_SOURCE:-} ]]; then
+    export GITSYNC_SOURCE=$GITHUB_SERVER_URL/$GITHUB_REPOSITORY
+    if [[ -z ${GITSYNC_REF:-} && $COMMAND == sync && $GITHUB_REF_TYPE == branch ]]; then
+        export GITSYNC_REF=$GITHUB_REF_NAME # its newest commit: one that was merged since is not rolled back
+    fi
+    export GITSYNC_REF=${GITSYNC_REF:-$GITHUB_SHA}
+fi
+if [[ ${GITSYNC_FROM:-} == base ]]; then
+    export GITSYNC_FROM=$GITHUB_SHA^ # the commit of a pull request is a merge, whose first parent is the base
+fi
+
+export GITSYNC_REPORT=${GITSYNC_REPORT:-$RUNNER_TEMP/gitsync-report}
+rm -f -- "$GITSYNC_REPORT"/report.{md,html,json,sarif,junit.xml}
+
+# A job that is cancelled interrupts this script alone, and is killed ten seconds later. gitsync gets the signal at once:
+# it begins nothing new and writes its status. The signal also ends a wait, so the script waits again.
+gitsync "$COMMAND" &
+trap 'kill -TERM "$!" 2>/dev/null || true' INT TERM
+while
+    code=0
+    wait "$!" || code=$?
+    kill -0 "$!" 2>/dev/null
+do :; done
+
+{
+    echo "exit-code=$code"
+    echo "report=$GITSYNC_REPORT"
+    if [[ -e $GITSYNC_REPORT/report.sarif ]]; then
+        echo "sarif=$GITSYNC_REPORT/report.sarif"
+    fi
+} >>"$GITHUB_OUTPUT"
+exit "$code"

@@ -1,0 +1,126 @@
+"""The steps of action.yml as a runner of GitHub Actions takes them: with the inputs, variables and outputs of a job.
+
+It knows the few forms of expressions that the action uses, and fails for any other. Steps that use other actions are
+only recorded.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
+_EXPRESSION = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
+_FORMAT = re.compile(r"format\('(.*?)\{0\}', (.*)\)")
+
+
+@dataclass
+class Job:
+    """A job with the action as a step. `github` is the context, `env` the variables of the job."""
+
+    folder: Path
+    github: Mapping[str, Any]
+    env: dict[str, str]
+    inputs: dict[str, str] = field(default_factory=dict)
+    used: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    log: str = ""
+
+    def run(self, *left_out: str) -> dict[str, str]:
+        """Take the steps, without those whose names are given; the outputs of the action."""
+        steps: dict[str, dict[str, str]] = {}
+        given = {name: one.get("default", "") for name, one in ACTION["inputs"].items()} | self.inputs
+        contexts: dict[str, Any] = {"github": self.github, "env": self.env, "steps": steps}
+        contexts["inputs"] = {name: _expand(str(value), contexts) for name, value in given.items()}
+        self.used, self.log, failed = [], "", False
+        for step in ACTION["runs"]["steps"]:
+            condition = step.get("if", "success()")
+            runs = not failed if condition == "success()" else holds(condition, contexts)
+            if step["name"] in left_out or not runs:
+                continue
+            if "uses" in step:
+                inputs = {name: _expand(value, contexts) for name, value in step["with"].items()}
+                self.used.append((step["uses"].partition("@")[0], inputs))
+                continue
+            outputs, code = self._take(step, contexts)
+            steps[step.get("id", step["name"])] = {"outputs": outputs}
+            failed = failed or code != 0
+        return {name: _expand(one["value"], contexts) for name, one in ACTION["outputs"].items()}
+
+    def _take(self, step: Mapping[str, Any], contexts: Mapping[str, Any]) -> tuple[dict[str, str], int]:
+        assert "${{" not in step["run"], "an expression in a script is run as a part of it"
+        output = self.folder / "output"
+        output.write_text("")
+        variables = {name: _expand(value, contexts) for name, value in step.get("env", {}).items()}
+        done = subprocess.run(
+            ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", step["run"]],
+            cwd=self.folder,
+            env={**self.env, **self._variables(output), **variables},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        self.log += done.stdout
+        return dict(line.split("=", 1) for line in output.read_text().splitlines()), done.returncode
+
+    def _variables(self, output: Path) -> dict[str, str]:
+        """What a runner sets for every step."""
+        named = ("server_url", "repository", "ref", "ref_name", "ref_type", "sha", "event_name", "run_id")
+        return {
+            **{f"GITHUB_{name.upper()}": str(self.github[name]) for name in named},
+            "GITHUB_ACTIONS": "true",
+            "GITHUB_ACTION_PATH": str(ROOT),
+            "GITHUB_OUTPUT": str(output),
+            "GITHUB_STEP_SUMMARY": str(self.summary),
+            "RUNNER_TEMP": str(self.folder),
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_CONFIG_NOSYSTEM": "1",
+        }
+
+    @property
+    def summary(self) -> Path:
+        return self.folder / "summary.md"
+
+
+def _expand(text: str, contexts: Mapping[str, Any]) -> str:
+    return _EXPRESSION.sub(lambda found: str(_evaluate(found[1], contexts)), text)
+
+
+def _evaluate(expression: str, contexts: Mapping[str, Any]) -> Any:
+    """A chain of `||`, of names, texts and `format`."""
+    expression = expression.strip()
+    if found := _FORMAT.fullmatch(expression):
+        return found[1] + str(_evaluate(found[2], contexts))
+    values = [_find(one.strip(), contexts) for one in expression.split("||")]
+    return next(filter(None, values), values[-1])
+
+
+def _find(name: str, contexts: Mapping[str, Any]) -> Any:
+    if name.startswith("'"):
+        return name.strip("'")
+    assert re.fullmatch(r"[a-z]+(\.[A-Za-z_-]+)+", name), name
+    value: Any = contexts
+    for part in name.split("."):
+        value = value.get(part, "") if isinstance(value, Mapping) else ""
+    return value
+
+
+def holds(condition: str, contexts: Mapping[str, Any]) -> bool:
+    """A conjunction of comparisons, after `!cancelled()`."""
+    (expression,) = _EXPRESSION.findall(condition)
+    first, *others = (part.strip() for part in expression.split("&&"))
+    assert first == "!cancelled()"
+    for part in others:
+        left, comparison, right = re.split(r" (==|!=) ", part)
+        if (_evaluate(left, contexts) == _evaluate(right, contexts)) != (comparison == "=="):
+            return False
+    return True

@@ -1,0 +1,104 @@
+"""A repository of manifests on a server that wants a token, a clone of a person, and the programs of its host."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from action_runner import Job
+from command_line import SUBSCRIPTION
+from git_server import basic, serve
+from git_template import init_repository
+from host_programs import Host, make_host
+
+TOKEN = "t0ken-of-the-job-which-is-long"
+GROUP = """\
+apiVersion: resources.azure.com/v1api20200601
+kind: ResourceGroup
+metadata: {name: web}
+spec: {location: westeurope}
+"""
+
+
+@dataclass
+class Estate:
+    """A bare repository on a server that wants the token, a clone of a person, and the host's programs."""
+
+    folder: Path
+    server: str
+    host: Host
+
+    @property
+    def clone(self) -> Path:
+        return self.folder / "clone"
+
+    def git(self, *arguments: str) -> str:
+        done = subprocess.run(["git", *arguments], cwd=self.clone, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    def commit(self, path: str, text: str, message: str) -> None:
+        (self.clone / path).parent.mkdir(exist_ok=True)
+        (self.clone / path).write_text(text)
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--message", message)
+
+    def open_pull_request(self, branch: str) -> str:
+        """Push a branch, and the commit that merging it would make, as the host does; its id."""
+        self.git("checkout", "--quiet", "--detach", "main")
+        self.git("merge", "--quiet", "--no-ff", "--message", "Merge", branch)
+        self.git("push", "--quiet", "--force", "origin", branch, "HEAD:refs/pull/1/merge")
+        merge = self.git("rev-parse", "HEAD")
+        self.git("checkout", "--quiet", branch)
+        return merge
+
+    def job(self, event: str, commit: str, **inputs: str) -> Job:
+        is_pull_request = event == "pull_request"
+        repository = {"full_name": "acme/estate"}
+        folder = self.folder / f"job-{len(list(self.folder.iterdir()))}"
+        folder.mkdir()
+        return Job(
+            folder=folder,
+            github={
+                "server_url": self.server,
+                "repository": "acme/estate",
+                "event_name": event,
+                "event": {"pull_request": {"head": {"repo": repository}}} if is_pull_request else {},
+                "ref": "refs/pull/1/merge" if is_pull_request else "refs/heads/main",
+                "ref_name": "1/merge" if is_pull_request else "main",
+                "ref_type": "branch",
+                "sha": commit,
+                "token": TOKEN,
+                "run_id": 7,
+            },
+            env={
+                "PATH": os.pathsep.join([str(self.host.home), str(Path(sys.executable).parent), os.environ["PATH"]]),
+                "HOME": str(self.folder),
+                "AZURE_SUBSCRIPTION_ID": SUBSCRIPTION,
+                "GITSYNC_EMULATOR": str(self.folder / "azure.db"),
+                "GITSYNC_PATH": "azure",
+            },
+            inputs=inputs,
+        )
+
+
+@contextmanager
+def host_estate(folder: Path, user: str) -> Iterator[Estate]:
+    """Serve `acme/estate`, with a resource group in `azure`, to a user with the token."""
+    bare = folder / "hosted" / "acme" / "estate"
+    clone = folder / "clone"
+    clone.mkdir()
+    init_repository(clone)
+    subprocess.run(["git", "init", "--quiet", "--bare", "--initial-branch=main", str(bare)], check=True)
+    subprocess.run(["git", "config", "http.receivepack", "true"], cwd=bare, check=True)
+    reads = (basic(user, TOKEN),)
+    with serve(folder / "hosted", readers=reads, writers=reads) as (url, _):
+        estate = Estate(folder, url, make_host(folder / "bin", "gh", "glab", "az"))
+        estate.git("remote", "add", "origin", str(bare))
+        estate.commit("azure/group.yaml", GROUP, "Add the group")
+        estate.git("push", "--quiet", "origin", "main")
+        yield estate

@@ -1,0 +1,53 @@
+"""The hook, as pre-commit installs it from a clone and runs it in a repository of manifests."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+from git_template import init_repository
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+GROUP = """\
+apiVersion: resources.azure.com/v1api20200601
+kind: ResourceGroup
+metadata: {name: web}
+spec: {location: westeurope}
+"""
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="pre-commit clones a repository")
+def test_the_hook_is_installed_from_a_clone_and_names_every_problem(tmp_path):
+    """pip installs gitsync alone, and without an index: what it needs comes from this environment."""
+    manifests = tmp_path / "manifests"
+    manifests.mkdir()
+    init_repository(manifests)
+    (manifests / "web.yaml").write_text(GROUP)
+    (manifests / "notes.md").write_text("No manifest.\n")
+    subprocess.run(["git", "add", "."], cwd=manifests, check=True)
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
+        "PRE_COMMIT_HOME": str(tmp_path / "home"),
+        "PIP_NO_INDEX": "1",
+        "PIP_NO_DEPS": "1",
+        "PIP_NO_BUILD_ISOLATION": "0",  # the variable says the opposite of the flag
+        "PYTHONPATH": sysconfig.get_path("purelib"),
+    }
+
+    def run(*arguments):
+        command = [sys.executable, "-m", "pre_commit", *arguments]
+        return subprocess.run(command, cwd=manifests, env=environment, capture_output=True, text=True, check=False)
+
+    revision = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    config = manifests / ".pre-commit-config.yaml"
+    config.write_text(f"repos: [{{repo: '{ROOT}', rev: {revision.strip()}, hooks: [{{id: gitsync-validate}}]}}]\n")
+    done = run("run", "--files", "notes.md", "--verbose")
+    assert done.returncode == 0, done.stdout
+    assert "1 resource in 1 file: no problems" in done.stdout
+    (manifests / "web.yaml").write_text(GROUP.replace("location", "locaton"))
+    subprocess.run(["git", "add", "."], cwd=manifests, check=True)
+    done = run("run", "--files", "web.yaml")
+    assert done.returncode == 1
+    assert "web.yaml:4: error: UnknownField spec.locaton" in done.stdout

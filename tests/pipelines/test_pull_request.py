@@ -1,0 +1,140 @@
+"""The whole path of a pull request with the scripts of the action: a plan without Azure, its comment, a merge, a sync,
+and the status branch. git is real, and behind a token; Azure is the emulator.
+"""
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from action_runner import ACTION, holds
+from command_line import LONG
+from hosted import host_estate
+
+RUN = Path(__file__).parents[2] / "deploy" / "pipelines" / "run.sh"
+
+NETWORK = """\
+apiVersion: network.azure.com/v20250301
+kind: VirtualNetwork
+metadata: {name: web}
+spec:
+  owner: {name: web}
+  location: westeurope
+  addressSpace: {addressPrefixes: [10.9.0.0/16]}
+"""
+
+
+@pytest.fixture
+def estate(tmp_path):
+    with host_estate(tmp_path, "x-access-token") as estate:
+        yield estate
+
+
+def test_a_pull_request_from_its_plan_to_the_status_branch(estate):
+    estate.git("checkout", "--quiet", "-b", "$(touch${IFS}owned)")  # a name that a shell would run
+    estate.commit("azure/network.yaml", NETWORK, "Add the network")
+    planned = estate.job("pull_request", estate.open_pull_request("$(touch${IFS}owned)"), **{"from": "base"})
+    outputs = planned.run("Install gitsync")
+    assert (outputs["exit-code"], outputs["changes"], outputs["resources"]) == ("0", "1", "2"), planned.log
+    (comment,) = estate.host.comments
+    assert comment["body"].startswith("<!-- gitsync -->\n### gitsync plan of <code>")
+    assert "| <code>VirtualNetwork/web</code> | <code>default</code> | create | create |" in comment["body"]
+    assert "ResourceGroup" not in comment["body"].partition("<details>")[0].partition("####")[2]
+    assert planned.summary.read_text().startswith("<!-- gitsync -->")
+    assert json.loads((Path(outputs["report"]) / "report.json").read_text())["base"] == estate.git("rev-parse", "main")
+    assert not (estate.folder / "azure.db").exists()
+
+    estate.commit("azure/network.yaml", NETWORK.replace("10.9.", "10.8."), "Renumber the network")
+    again = estate.job("pull_request", estate.open_pull_request("$(touch${IFS}owned)"), **{"from": "base"})
+    again.run("Install gitsync")
+    (comment,) = estate.host.comments
+    assert "/actions/runs/7" in comment["body"]
+    assert again.github["sha"][:12] in comment["body"]
+
+    estate.git("checkout", "--quiet", "main")
+    estate.git("merge", "--quiet", "--no-ff", "--message", "Merge", "$(touch${IFS}owned)")
+    estate.git("push", "--quiet", "origin", "main")
+    synced = estate.job("push", estate.git("rev-parse", "HEAD"), command="sync", **{"upload-sarif": "true"})
+    outputs = synced.run("Install gitsync")
+    assert (outputs["exit-code"], outputs["changes"], outputs["failed"]) == ("0", "2", "0"), synced.log
+    assert outputs["revision"] == estate.git("rev-parse", "main")
+    assert synced.used == [
+        (
+            "github/codeql-action/upload-sarif",
+            {"sarif_file": f"{outputs['report']}/report.sarif", "category": "gitsync/sync"},
+        )
+    ]
+    estate.git("fetch", "--quiet", "origin", "gitsync/status")
+    assert "10.8.0.0/16" in estate.git("show", "FETCH_HEAD:default/network.azure.com/VirtualNetwork/web.yaml")
+    assert len(estate.host.comments) == 1
+    assert list(estate.folder.rglob("owned")) == []
+
+
+def test_a_plan_that_is_refused_fails_the_step_and_replaces_the_comment(estate):
+    estate.host.put({"id": "IC_1", "viewerDidAuthor": True, "body": "<!-- gitsync -->\nAn older plan."})
+    job = estate.job("pull_request", "0" * 40, path="../elsewhere")
+    assert job.run("Install gitsync")["exit-code"] == "2"
+    assert estate.host.comments[0]["body"].startswith("<!-- gitsync -->\n### gitsync gave no report")
+
+
+@pytest.mark.parametrize(
+    ("event", "head", "wanted", "posts", "why"),
+    [
+        ("pull_request", "acme/estate", "true", True, "a pull request of this repository"),
+        ("pull_request", "mallory/estate", "true", False, "the token of a fork's pull request cannot comment"),
+        ("pull_request_target", "mallory/estate", "true", False, "a stranger's code must not run with this token"),
+        ("push", "", "true", False, "there is no pull request"),
+        ("pull_request", "acme/estate", "false", False, "nobody wants it"),
+    ],
+)
+def test_when_the_action_posts_a_comment(event, head, wanted, posts, why):
+    (step,) = (step for step in ACTION["runs"]["steps"] if step["name"] == "Post the report")
+    contexts = {
+        "inputs": {"comment": wanted},
+        "steps": {"run": {"outputs": {"report": "/report"}}},
+        "github": {
+            "event_name": event,
+            "repository": "acme/estate",
+            "event": {"pull_request": {"head": {"repo": {"full_name": head}}}},
+        },
+    }
+    assert holds(step["if"], contexts) is posts, why
+
+
+SLOW = """\
+#!/bin/sh
+trap 'exit 130' TERM
+touch "$RUNNER_TEMP/started"
+while :; do sleep 0.02; done
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_job_that_is_cancelled_stops_gitsync_and_has_its_exit_code(tmp_path, number):
+    program = tmp_path / "gitsync"
+    program.write_text(SLOW)
+    program.chmod(0o755)
+    job = {
+        "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}",
+        "COMMAND": "plan",
+        "GITSYNC_SOURCE": ".",
+        "RUNNER_TEMP": str(tmp_path),
+        "GITHUB_OUTPUT": str(tmp_path / "output"),
+    }
+    with subprocess.Popen([RUN], env=job, cwd=tmp_path) as process:
+        while not (tmp_path / "started").exists():
+            assert process.poll() is None
+        process.send_signal(number)
+        assert process.wait(LONG) == 130
+    assert (tmp_path / "output").read_text() == f"exit-code=130\nreport={tmp_path}/gitsync-report\n"
+
+
+@pytest.mark.parametrize("command", ["emulator", "", "plan; touch owned", "--help"])
+def test_another_command_is_refused(tmp_path, command):
+    job = {"COMMAND": command, "PATH": os.environ["PATH"]}
+    done = subprocess.run([RUN], env=job, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Use plan, sync or validate." in done.stderr
+    assert list(tmp_path.iterdir()) == []

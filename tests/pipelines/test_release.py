@@ -1,0 +1,107 @@
+"""A release is built in a folder: what the tag names, and nothing where tag, version and changelog disagree."""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+VERSION = "1.2.0"
+CHANGELOG = f"# Changelog\n\n## [Unreleased]\n\n## [{VERSION}] - 2026-11-22\n\n### Added\n\n- Releases.\n\n## [1.1.0]\n\n- Old.\n"
+STANDING_FOR = "import sys\nfrom pathlib import Path\n"
+"""Modules that stand for what asks a package index."""
+
+
+@pytest.fixture
+def project(tmp_path):
+    """The project with another version and a small package; what installs it only makes the folder."""
+    folder = tmp_path / "project"
+    for name in ("tools/release.py", "tools/project_urls.py", "README.md", "LICENSE", "NOTICE"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    project = re.sub(
+        r'^version = ".+"$', f'version = "{VERSION}"', (ROOT / "pyproject.toml").read_text(), flags=re.MULTILINE
+    )
+    (folder / "pyproject.toml").write_text(project)
+    (folder / "gitsync").mkdir()
+    (folder / "gitsync" / "__init__.py").write_text(f'"""A package."""\n\n__version__ = "{VERSION}"\n')
+    (folder / "CHANGELOG.md").write_text(CHANGELOG)
+    install = folder / "deploy" / "install.sh"
+    install.parent.mkdir()
+    install.write_text('#!/bin/sh\necho "$2" > "$1"\n')
+    install.chmod(0o755)
+    (folder / "cyclonedx_py.py").write_text(
+        f"{STANDING_FOR}place = sys.argv.index('--output-file') + 1\nPath(sys.argv[place]).write_text('{{}}')\n"
+    )
+    for words in (
+        ["init", "-q"],
+        ["add", "-A"],
+        ["-c", "user.name=T", "-c", "user.email=t@x", "commit", "-qm", "Release"],
+    ):
+        environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_COMMITTER_DATE": "2026-11-22T00:00:00Z"}
+        subprocess.run(["git", *words], cwd=folder, env=environment, check=True)
+    return folder
+
+
+def release(project, tag, folder):
+    environment = {**os.environ, "GITHUB_REPOSITORY": "Acme/GitSync", "GITHUB_OUTPUT": str(project.parent / "outputs")}
+    return subprocess.run(
+        [sys.executable, "tools/release.py", tag, str(folder)],
+        cwd=project,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_tag_becomes_package_sbom_notes_and_checksums(project, tmp_path):
+    done = release(project, f"v{VERSION}", tmp_path / "dist")
+    assert done.returncode == 0, done.stderr
+    dist = tmp_path / "dist"
+    wheel = dist / "package" / f"gitsync-{VERSION}-py3-none-any.whl"
+    assert (dist / "notes.md").read_text() == "### Added\n\n- Releases.\n"
+    assert (tmp_path / "outputs").read_text() == f"version={VERSION}\nimage=acme/gitsync\n"
+    sums = dict(line.split("  ")[::-1] for line in (dist / "SHA256SUMS").read_text().splitlines())
+    assert sorted(sums) == [
+        f"gitsync-{VERSION}-py3-none-any.whl",
+        f"gitsync-{VERSION}.cdx.json",
+        f"gitsync-{VERSION}.tar.gz",
+    ]
+    assert sums[wheel.name] == hashlib.sha256(wheel.read_bytes()).hexdigest()
+    assert {one.date_time for one in zipfile.ZipFile(wheel).infolist()} == {(2026, 11, 22, 0, 0, 0)}
+
+
+@pytest.mark.parametrize(
+    ("tag", "changelog", "message"),
+    [
+        ("v1.3.0", CHANGELOG, f"The tag is v1.3.0, and pyproject.toml has {VERSION}."),
+        (VERSION, CHANGELOG, f"or tag v{VERSION}."),
+        (f"v{VERSION}", "# Changelog\n\n## [Unreleased]\n\n- New.\n", f"CHANGELOG.md has no lines for {VERSION}."),
+        (f"v{VERSION}", f"## [{VERSION}]\n\n## [1.1.0]\n\n- Old.\n", f"CHANGELOG.md has no lines for {VERSION}."),
+    ],
+)
+def test_what_is_not_released(project, tmp_path, tag, changelog, message):
+    (project / "CHANGELOG.md").write_text(changelog)
+    done = release(project, tag, tmp_path / "dist")
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert not (tmp_path / "dist").exists()
+
+
+def test_files_and_images_are_signed(tmp_path):
+    cosign = tmp_path / "cosign"
+    cosign.write_text('#!/bin/sh\necho "$*" >> calls\n')
+    cosign.chmod(0o755)
+    command = [ROOT / "deploy" / "release" / "sign.sh", "a b.whl", "host/acme/gitsync@sha256:00"]
+    subprocess.run(command, cwd=tmp_path, env={"PATH": f"{tmp_path}:{os.environ['PATH']}"}, check=True)
+    assert (tmp_path / "calls").read_text().splitlines() == [
+        "sign-blob --yes --bundle a b.whl.sigstore.json a b.whl",
+        "sign --yes host/acme/gitsync@sha256:00",
+    ]

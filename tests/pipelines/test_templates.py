@@ -1,0 +1,128 @@
+"""The templates for GitLab CI and Azure Pipelines: their commands, with the variables that the hosts set."""
+
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+from command_line import SUBSCRIPTION, gitsync
+from hosted import GROUP, TOKEN, host_estate
+
+FOLDER = Path(__file__).resolve().parent.parent.parent / "deploy" / "pipelines"
+GITLAB = yaml.safe_load((FOLDER / "gitlab.yml").read_text())
+AZURE = yaml.safe_load((FOLDER / "azure-pipelines.yml").read_text())
+
+
+def run(line, folder, variables):
+    """Run one line of a job, which is a command of gitsync and nothing else."""
+    words = shlex.split(expand(line.removeprefix("exec "), variables))
+    assert words[0] == "gitsync"
+    ended = gitsync(*words[1:], folder=folder, **variables)
+    assert ended.code == 0, ended.err
+    return ended
+
+
+def expand(text, variables):
+    return re.sub(r"\$(\w+)", lambda found: variables[found[1]], text)
+
+
+def add_a_group(estate):
+    """Push a branch with another group; the commit that merging it would make."""
+    estate.git("checkout", "--quiet", "-b", "more")
+    estate.commit("azure/more.yaml", GROUP.replace("web", "more"), "Add a group")
+    return estate.open_pull_request("more")
+
+
+def test_gitlab_plans_a_merge_request_and_writes_a_note(tmp_path):
+    with host_estate(tmp_path, "gitlab-ci-token") as estate:
+        merge = add_a_group(estate)
+        project = tmp_path / "builds" / "estate"
+        project.mkdir(parents=True)
+        variables = {
+            "PATH": estate.host.path,
+            "GITLAB_CI": "true",
+            "CI_BUILDS_DIR": str(tmp_path / "builds"),
+            "CI_COMMIT_SHA": merge,
+            "CI_JOB_ID": "7",
+            "CI_JOB_TOKEN": TOKEN,
+            "CI_MERGE_REQUEST_IID": "1",
+            "CI_MERGE_REQUEST_TARGET_BRANCH_SHA": estate.git("rev-parse", "main"),
+            "CI_PROJECT_DIR": str(project),
+            "CI_PROJECT_ID": "5",
+            "CI_PROJECT_URL": f"{estate.server}/acme/estate",
+            "CI_SERVER_HOST": "gitlab.example.com",
+            "GITLAB_TOKEN": "t0ken-for-the-note",
+            "GITSYNC_PATH": "azure",
+            "ID_TOKEN": "eyJ0",
+        }
+        (estate.folder / "hosted" / "acme" / "estate").rename(estate.folder / "hosted" / "acme" / "estate.git")
+        shared, plan = GITLAB[".gitsync"], GITLAB["gitsync-plan"]
+        (rule,) = (one for one in plan["rules"] if "TARGET_BRANCH_SHA" in one["if"])
+        for name, value in {**shared["variables"], **plan["variables"], **rule["variables"]}.items():
+            variables[name] = expand(value, variables)
+        (before,) = shared["before_script"]
+        subprocess.run(["bash", "-c", before], env=variables, check=True)
+        token = Path(variables["AZURE_FEDERATED_TOKEN_FILE"])
+        assert (token.read_text(), token.stat().st_mode & 0o777) == ("eyJ0", 0o600)
+        assert "1 create" in run(*plan["script"], project, variables).out
+        remove, comment = plan["after_script"]
+        subprocess.run(["bash", "-c", remove], env=variables, check=True)
+        assert not token.exists()
+        run(comment, project, variables)
+        assert "<code>ResourceGroup/more</code>" in estate.host.comments[0]["body"]
+        assert {path.name for path in (project / "report").iterdir()} >= {"report.junit.xml", "report.html"}
+
+
+def find_steps(job, connection):
+    """The steps of a job, with those of its condition on a connection."""
+    (found,) = (one for one in AZURE["jobs"] if one["job"] == job)
+    for step in found["steps"]:
+        ((name, content), *_) = step.items()
+        if not name.startswith("${{"):
+            yield step
+        elif ("else" in name) == connection:
+            yield from content
+
+
+def test_azure_pipelines_plans_a_pull_request_and_writes_a_thread(tmp_path):
+    with host_estate(tmp_path, "anybody") as estate:
+        merge = add_a_group(estate)
+        source = tmp_path / "workspace" / "source"
+        subprocess.run(["git", "clone", "--quiet", str(estate.clone), str(source)], check=True)
+        subprocess.run(["git", "fetch", "--quiet", "origin", merge], cwd=source, check=True)
+        subprocess.run(["git", "checkout", "--quiet", merge], cwd=source, check=True)
+        macros = {"Pipeline.Workspace": str(tmp_path / "workspace"), "Agent.TempDirectory": str(tmp_path)}
+        macros["System.AccessToken"] = TOKEN
+        parameters = {"path": "azure", "subscription": SUBSCRIPTION}
+
+        def fill(variables):
+            filled = {}
+            for name, value in variables.items():
+                told = re.sub(r"\$\{\{ parameters\.(\w+) \}\}", lambda found: parameters[found[1]], value)
+                filled[name] = re.sub(r"\$\(([\w.]+)\)", lambda found: macros[found[1]], told)
+            return filled
+
+        variables = {
+            "PATH": estate.host.path,
+            "TF_BUILD": "True",
+            "SYSTEM_COLLECTIONURI": "https://dev.azure.com/acme/",
+            "SYSTEM_TEAMPROJECT": "estate",
+            "SYSTEM_PULLREQUEST_PULLREQUESTID": "1",
+            "BUILD_REPOSITORY_ID": "0a1b",
+            **fill(AZURE["jobs"][0]["variables"]),
+        }
+        lines = [step for step in find_steps("gitsync_plan", connection=False) if "gitsync " in step.get("bash", "")]
+        outs = [run(step["bash"], tmp_path, {**variables, **fill(step.get("env", {}))}).out for step in lines]
+        assert "1 create" in outs[0]
+        assert outs[1] == "Posted the comment.\n"
+        assert "<code>ResourceGroup/more</code>" in estate.host.comments[0]["comments"][0]["content"]
+
+
+@pytest.mark.parametrize("job", ["gitsync_plan", "gitsync_sync"])
+def test_azure_pipelines_runs_one_command_with_a_connection(job):
+    scripts = [
+        step["inputs"]["inlineScript"] for step in find_steps(job, connection=True) if step.get("task") == "AzureCLI@2"
+    ]
+    assert scripts == [f"exec gitsync {job.removeprefix('gitsync_')}"]
