@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Any, NoReturn, cast
 
 from gitsync.cli.command import Command
@@ -68,6 +67,8 @@ def read_arguments(name: str, command: Command, arguments: list[str]) -> argpars
 
 def suggest_word(word: str, known_words: Iterable[str]) -> str:
     """` Did you mean X?`, or "". Leading dashes are not compared."""
+    from difflib import get_close_matches  # only those who made a slip pay for it
+
     names_without_dashes = {name.lstrip("-"): name for name in sorted(known_words)}
     near = get_close_matches(word.lstrip("-"), names_without_dashes, n=1)
     return f" Did you mean {names_without_dashes[near[0]]}?" if near else ""
