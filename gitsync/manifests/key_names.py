@@ -7,19 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from difflib import get_close_matches
+from functools import partial
 
+from gitsync.catalog.everyday_names import find_by_everyday_name
 from gitsync.errors import ConfigError
 from gitsync.model.gvk import Key
 
 FORMS = "Kind/name, Kind/namespace/name or Kind.group/namespace/name"
+
+KindRule = Callable[[str, Key], bool]
+"""Whether a text names the kind of a key."""
 
 _MOST_LISTED = 5
 
 
 def find_keys(text: str, keys: Iterable[Key]) -> tuple[Key, ...]:
     """The keys that a name may mean, sorted. Kinds are compared without case; the group and the namespace may be left
-    out, and so may the kind. The end of the kind and of the name may be left out too: these keys count only if no
-    key has the name in a form with less left out.
+    out, and so may the kind, which may also be an everyday name such as `vnet`. The end of the kind and of the name may
+    be left out too: these keys count only if no key has the name in a form with less left out.
     """
     ordered = sorted(set(keys))
     return next((found for fits in _list_rules(text) if (found := tuple(filter(fits, ordered)))), ())
@@ -38,8 +43,7 @@ def find_key(text: str, keys: Collection[Key]) -> Key:
 def find_keys_of_kind(text: str, keys: Iterable[Key]) -> tuple[Key, ...]:
     """The keys of the kind that a text names, sorted; the end of the kind may be left out. ConfigError for several."""
     ordered = sorted(set(keys))
-    exact = tuple(key for key in ordered if _names_kind(text, key))
-    found = exact or tuple(key for key in ordered if _abbreviates_kind(text, key))
+    found = next((found for fits in _KIND_RULES if (found := tuple(key for key in ordered if fits(text, key)))), ())
     kinds = sorted({f"{key.kind}.{key.group}" for key in found})
     if len(kinds) > 1:
         raise ConfigError(f"{text} matches several kinds.", hint=f"Use one of: {_join(kinds)}.")
@@ -82,12 +86,11 @@ def _list_rules(text: str) -> tuple[Callable[[Key], bool], ...]:
     def is_there(key: Key) -> bool:
         return namespaces in ([], [key.namespace])
 
-    return (
-        lambda key: is_there(key) and _names_kind(kind, key) and key.name == name,
-        lambda key: is_there(key) and _names_kind(kind, key) and key.name.startswith(name),
-        lambda key: is_there(key) and _abbreviates_kind(kind, key) and key.name == name,
-        lambda key: is_there(key) and _abbreviates_kind(kind, key) and key.name.startswith(name),
-    )
+    def is_named(names_kind: KindRule, has_name: Callable[[str], bool], key: Key) -> bool:
+        return has_name(key.name) and is_there(key) and names_kind(kind, key)
+
+    spellings = (name.__eq__, lambda other: other.startswith(name))
+    return tuple(partial(is_named, rule, has_name) for rule in _KIND_RULES for has_name in spellings)
 
 
 def _names_kind(text: str, key: Key) -> bool:
@@ -105,3 +108,11 @@ def _pluralize(kind: str) -> str:
 
 def _abbreviates_kind(text: str, key: Key) -> bool:
     return bool(text) and f"{key.kind}.{key.group}".casefold().startswith(text.casefold())
+
+
+def _has_everyday_name(text: str, key: Key) -> bool:
+    return find_by_everyday_name(text) == (key.group, key.kind)
+
+
+_KIND_RULES = (_names_kind, _has_everyday_name, _abbreviates_kind)
+"""How a text may name the kind of a key: the first rule that fits any key counts."""

@@ -31,6 +31,8 @@ NAMES = [
     ("red/cache", REDIS, "the end of the kind left out"),
     ("Redis/ca", REDIS, "the end of the name left out"),
     ("res/other/co", TWIN, "abbreviated, with the namespace"),
+    ("vnet/hub", HUB, "an everyday name of the kind"),
+    ("rg/other/core", TWIN, "an everyday name, with the namespace"),
     ("hub", HUB, "a name alone, in full"),
     ("hub-g", GATEWAY, "a name alone, abbreviated"),
 ]
