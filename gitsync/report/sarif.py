@@ -19,6 +19,7 @@ from gitsync.logging import escape_controls
 from gitsync.model.report import Report
 from gitsync.report.coverage import build_coverage
 from gitsync.report.findings import FAILED, ReportFinding, Weight, list_findings
+from gitsync.report.replacement import RULE as REPLACE_RULE
 from gitsync.report.target import build_target
 from gitsync.status.exit_code import FAULT
 
@@ -30,6 +31,10 @@ _HELP = {
     FAILED: (
         "A resource is not Ready.",
         "The message has the response of Azure. `gitsync describe KIND/NAME` shows everything recorded about it.",
+    ),
+    REPLACE_RULE: (
+        "Azure refuses a change in place.",
+        "Restore the old value in git. Or, if the resource and its data may be lost, delete it in Azure and run again.",
     ),
     "drifted": (
         "A resource was changed in Azure and not in git.",

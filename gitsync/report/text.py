@@ -28,6 +28,7 @@ from gitsync.report.last_commit import format_last_commit
 from gitsync.report.names import has_namespaces, shorten_names
 from gitsync.report.nextsteps import list_next_steps
 from gitsync.report.quiet import format_in_sync, is_quiet
+from gitsync.report.replacement import REPLACE_NEEDED, describe_replacement, format_action
 from gitsync.report.table import format_table, indent, indent_after
 from gitsync.report.target import list_target
 from gitsync.report.urgency import describe_causes, sort_by_urgency
@@ -126,7 +127,7 @@ _COLUMNS: tuple[tuple[str, Callable[[_Row], str]], ...] = (
     ("NAME", lambda row: row.name),
     ("OUTCOME", lambda row: row.result.outcome.value),
     ("VERDICT", lambda row: row.result.verdict.value),
-    ("ACTION", lambda row: row.result.action.value),
+    ("ACTION", lambda row: format_action(row.result)),
     ("READY", lambda row: row.result.condition.status.value),
     ("SEVERITY", lambda row: row.result.condition.severity.value),
     ("REASON", lambda row: escape_controls(row.result.condition.reason)),
@@ -194,6 +195,8 @@ def _format_notes(result: Result, width: int | None) -> Iterator[str]:
         yield f"  request id: {escape_controls(result.condition.request_id)}"
     if last_commit := format_last_commit(result.last_commit):
         yield from indent(f"last commit: {last_commit}", width, by=2)
+    if replacement := describe_replacement(result):
+        yield from indent(f"{REPLACE_NEEDED}: {escape_controls(replacement)}", width, by=2)
     if advice := find_condition_advice(result.condition, result.key):
         yield from indent(f"What to do: {escape_controls(advice)}", width, by=2)
 
