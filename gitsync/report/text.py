@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from gitsync.diff.three_way import REMOVED
@@ -18,6 +19,7 @@ from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Result
 from gitsync.model.target import RunTarget
 from gitsync.model.verdict import Difference, Verdict
+from gitsync.problems.problem_codes import find_code_meaning
 from gitsync.problems.renderers import format_renderers
 from gitsync.report.colour import Paint
 from gitsync.report.cost import format_cost, format_need, list_by_type
@@ -49,7 +51,7 @@ def render(report: Report, *, width: int | None = None, colour: bool = False, ve
         _format_details(report, width, paint, verbose=verbose),
         _format_requests(report) if verbose else [],
         format_problems(report.problems, width=width, colour=colour),
-        list_next_steps(report),
+        [*explain_codes(report.problems), *list_next_steps(report)],
     )
     return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
 
@@ -225,6 +227,12 @@ def _format_attempt(attempt: Attempt) -> str:
     status = f" {attempt.status}" if attempt.status else ""
     request = f" (request {attempt.request_id})" if attempt.request_id else ""
     return escape_controls(f"{attempt.at} {attempt.stage.value}:{status} {attempt.code}: {attempt.message}{request}")
+
+
+def explain_codes(problems: Sequence[Problem]) -> list[str]:
+    """How to learn more of the codes of problems; nothing without one that the table has."""
+    known = (problem.code for problem in sorted(problems, key=lambda p: p.order) if find_code_meaning(problem.code))
+    return [f"`gitsync explain {code}` explains the code, with an example." for code in islice(known, 1)]
 
 
 def format_problems(problems: Sequence[Problem], *, width: int | None = None, colour: bool = False) -> list[str]:
