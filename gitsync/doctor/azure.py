@@ -153,7 +153,7 @@ class AzureExamination:
             return make_ok("providers", f"{format_plural(len(namespaces), 'resource provider')} registered")
         message = f"{list_names(missing)} not registered."
         if self._config.register_providers:
-            hint = f"Nothing, if the identity has the right {missing[0]}/register/action: a sync registers them."
+            hint = f"A sync registers them, if the identity has rights such as {missing[0]}/register/action."
             return make_doubt("providers", message, hint)
         hint = " ".join(f"Run `az provider register -n {namespace}`." for namespace in missing)
         return Check(name="providers", level=CheckLevel.ERROR, message=message, hint=hint)

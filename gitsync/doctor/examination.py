@@ -42,7 +42,7 @@ async def examine(config: Config, redactions: Redactions) -> AsyncIterator[Check
 
 
 def _list_tools(config: Config, found: SourceFindings) -> list[Program]:
-    """What the source needs besides git."""
+    """The programs that the source needs, without git."""
     units = {unit.kind for unit in found.source.units.values()} if found.source else set()
     needed = find_needed_tools(units, encrypted=found.has_encrypted, exports_by_sops=_SOPS_SINK in config.export_to)
     return sorted(needed - {Program.GIT})
@@ -51,7 +51,7 @@ def _list_tools(config: Config, found: SourceFindings) -> list[Program]:
 async def _examine_services(
     config: Config, clock: Clock, redactions: Redactions, found: SourceFindings
 ) -> AsyncIterator[Check]:
-    """What is reached over the network besides git."""
+    """What is reached over the network, without git."""
     async with open_access(config, redactions) as access:
         for check in await examine_places(config, access, clock, found.prepared):
             yield check

@@ -36,7 +36,7 @@ async def examine_places(config: Config, access: ArmAccess, clock: Clock, prepar
 
 
 async def _examine_place(word: str, config: Config, access: ArmAccess, clock: Clock, needs: ExportNeeds) -> Check:
-    name = f"secrets: {word}"
+    name = f"secrets ({word})"
     alone = replace(
         config,
         secret_sources=tuple(one for one in config.secret_sources if one in {word, MANIFESTS}),

@@ -63,7 +63,7 @@ def test_a_set_up_that_is_fine(place):
         "manifests",
         "status",
         "digest-key",
-        "secrets: environment",
+        "secrets (environment)",
         "endpoint",
         "identity",
         "subscription",
@@ -142,11 +142,11 @@ def test_an_endpoint_that_cannot_be_reached(place):
 
 
 def test_places_of_secrets_are_checked_one_by_one(place, tmp_path):
-    assert doctor(place, export_to=("folder",), export_folder=str(tmp_path / "new"))["secrets: folder"].level == OK
+    assert doctor(place, export_to=("folder",), export_folder=str(tmp_path / "new"))["secrets (folder)"].level == OK
     assert not (tmp_path / "new").exists(), "only a run creates it"
     (tmp_path / "file").write_text("")
     checks = doctor(place, export_to=("folder", "status"), export_folder=str(tmp_path / "file" / "below"))
-    assert (checks["secrets: folder"].level, checks["secrets: environment"].level) == (ERROR, OK)
+    assert (checks["secrets (folder)"].level, checks["secrets (environment)"].level) == (ERROR, OK)
 
 
 def test_invalid_manifests_and_uncommitted_changes(place):

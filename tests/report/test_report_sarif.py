@@ -102,7 +102,7 @@ def test_problems_come_with_their_code_and_hint():
     problem = next(one for one in results(FULL) if one["ruleId"] == "UnknownField")
     assert problem["level"] == "warning"
     assert problem["message"]["text"].endswith("Did you mean spec.location?")
-    assert rules(FULL)["UnknownField"]["shortDescription"]["text"] == "Unknown field."
+    assert rules(FULL)["UnknownField"]["shortDescription"]["text"] == find_code_meaning("UnknownField").cause
 
 
 def test_a_sync_tells_what_it_left_and_not_what_it_mended():
