@@ -10,6 +10,7 @@ from report_builders import DRIFTED, FULL, IN_SYNC, NET, ORPHAN, PLAN, PROBLEMS,
 
 from gitsync.model.problem import SourceLocation
 from gitsync.model.verdict import Action, Verdict
+from gitsync.problems.problem_codes import find_code_meaning
 from gitsync.report.findings import FAILED
 from gitsync.report.sarif import build_log, render
 
