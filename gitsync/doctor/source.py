@@ -13,7 +13,7 @@ from gitsync.doctor.check import Check, CheckLevel, make_doubt, make_failure, ma
 from gitsync.errors import GitsyncError
 from gitsync.git.source.checkout import Checkout
 from gitsync.git.state.store import StateStore
-from gitsync.manifests.selection import select_prepared
+from gitsync.manifests.selection import make_selection, select_prepared
 from gitsync.model.clock import Clock
 from gitsync.model.record import State
 from gitsync.model.resource import Prepared
@@ -23,7 +23,6 @@ from gitsync.redaction import Redactions
 from gitsync.report.headline import format_plural
 from gitsync.request.credential_choice import choose_offline
 from gitsync.run.connections import find_global_subscription, open_source, open_state
-from gitsync.run.plan import make_selection
 from gitsync.run.prepare import prepare_resources, read_declared_manifests, redact_manifests
 
 ANY_SUBSCRIPTION = "<subscription>"
