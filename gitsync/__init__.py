@@ -4,6 +4,7 @@ The map of the package, from the command down to what everything may use; import
 
     cli/            one module a command; main.py is the frame
     api.py          the runs as functions: sync() and plan()
+    doctor/         the checks of a set-up: tools, git, the identity and its rights
     run/            one run: load, prepare, plan, reconcile, write status; run.py is where it starts
     reconcile/      one resource: its stages, in the order that reconcile.py gives
     imports/        manifests of what exists in Azure: found, converted, written, proven

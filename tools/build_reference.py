@@ -15,6 +15,7 @@ from pathlib import Path
 from reference.commands_page import build_commands_page
 from reference.kinds_page import build_kinds_page
 from reference.man_pages import MAN_FOLDER, build_man_pages
+from reference.problems_page import build_problems_page
 from reference.settings_page import build_settings_page
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,6 +25,7 @@ TABLES: tuple[Callable[[], Mapping[str, str]], ...] = (
     build_commands_page,
     build_kinds_page,
     build_man_pages,
+    build_problems_page,
 )
 """Each returns its files: the path from the top folder, and the text."""
 

@@ -30,6 +30,7 @@ PAGES = (
     ROOT / "docs/editor.md",
     ROOT / "docs/variables.md",
     ROOT / "docs/argocd.md",
+    ROOT / "docs/doctor.md",
     ROOT / "docs/how-to/emulator-in-tests.md",
     ROOT / "docs/how-to/secrets.md",
 )
@@ -38,6 +39,7 @@ VARYING = (
     (re.compile(r"(?<![\w-])[0-9a-f]{12}(?![\w-])"), "REVISION"),
     (re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "TIME"),
     (re.compile(r"\bin \d+s\b"), "in DURATION"),
+    (re.compile(r"\bgit version [\w. ()-]+"), "git version VERSION"),
 )
 """What no two runs have in common, as a pattern and the word that stands for it."""
 

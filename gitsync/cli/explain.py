@@ -3,7 +3,8 @@
 KIND is a kind (StorageAccount), a kind with its group (Account.batch.azure.com) or with its group and version
 (storage.azure.com/v20230101/StorageAccount), an everyday name (aks, postgres, "key vault") or an ARM type
 (Microsoft.Storage/storageAccounts). Append fields with dots: StorageAccount.spec.sku.name. Without KIND, it lists all
-known kinds. With --example, it prints a manifest of the kind instead.
+known kinds. With --example, it prints a manifest of the kind instead. With the code of a problem (OwnerNotFound) or
+the reason of a condition, it shows the cause, an example and the fix.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from gitsync.errors import ConfigError
 if TYPE_CHECKING:
     from gitsync.catalog.catalog import Catalog
     from gitsync.model.facts import Kind
+    from gitsync.problems.problem_codes import CodeMeaning
     from gitsync.validation.explain import Explanation
 
 SETTINGS = ("output",)
@@ -29,7 +31,7 @@ _INDENT = 2
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "kind", metavar="KIND", nargs="?", default="", help="The kind, optionally with a path of fields."
+        "kind", metavar="KIND", nargs="?", default="", help="The kind, optionally with a path of fields; or a code."
     )
     parser.add_argument(
         "--api-version", metavar="VERSION", help="The version of the kind. [default the newest release]"
@@ -39,6 +41,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, config: Config) -> int:
+    from gitsync.problems.problem_codes import find_code_meaning
+
+    if meaning := find_code_meaning(options.kind):
+        _print_code(meaning, config)
+        return 0
+
     from gitsync.catalog.catalog import open_catalog
     from gitsync.catalog.kind_names import find_kind
     from gitsync.logging import neutralize
@@ -68,6 +76,23 @@ def _print_example(kind: Kind, catalog: Catalog, config: Config) -> None:
 
     example = build_example(kind, catalog)
     print(json.dumps(example, indent=2) if config.output == "json" else dump(example).decode().rstrip("\n"))
+
+
+def _print_code(meaning: CodeMeaning, config: Config) -> None:
+    """The cause, an example and the fix of a code."""
+    if config.output == "json":
+        members = ("code", "cause", "fix", "example", "shown")
+        print(json.dumps({name: getattr(meaning, name) for name in members}, indent=2))
+        return
+    from gitsync.cli.output import find_terminal_width
+    from gitsync.report.table import indent
+
+    width = find_terminal_width()
+    print(meaning.code)
+    for title, text in (("Cause", meaning.cause), ("Fix", meaning.fix)):
+        print("\n".join(["", f"{title}:", *indent(text, width, by=_INDENT)]))
+    lines = (meaning.example or meaning.shown).splitlines()
+    print("\n".join(["", "Example:", *(f"{' ' * _INDENT}{line}".rstrip() for line in lines)]))
 
 
 def _print_kinds(catalog: Catalog, config: Config) -> None:

@@ -90,6 +90,11 @@ COMMANDS = {
         "Show everything recorded about one resource, like kubectl describe.",
         CommandGroup.RECORDS,
     ),
+    "doctor": CommandEntry(
+        "gitsync.cli.doctor",
+        "Check tools, git, the identity and its rights. Read-only.",
+        CommandGroup.SET_UP,
+    ),
     "import": CommandEntry(
         "gitsync.cli.import_",
         "Write manifests of resources that exist in Azure.",

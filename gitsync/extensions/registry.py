@@ -70,6 +70,11 @@ class Registry:
         """Tell whether an extension of this kind may change the body, before it is compared or when it is sent."""
         return any(extension.modify for extension in self._by_kind.get((group, kind), []))
 
+    def list_export_actions(self, group: str, kind: str, secrets: Collection[str]) -> tuple[str, ...]:
+        """The paths below a resource to which a POST is sent to export `secrets`, as far as tables tell."""
+        exporters = (one.export_secrets for one in self._by_kind.get((group, kind), []))
+        return tuple(path for one in exporters if isinstance(one, Keys) for path in one.list_actions(secrets))
+
     async def owner_check(self, subject: Subject, azure: ReadsAzure) -> CheckResult:
         return await _make_chain([e.owner_check for e in self.of(subject) if e.owner_check])(subject, azure)
 

@@ -37,6 +37,7 @@ class Hold(StrEnum):
     NOT_REVIEWED = "NotReviewed"
     SECRETS_NOT_REVIEWED = "SecretsNotReviewed"
     PLAN_OUTDATED = "PlanOutdated"
+    REPLACE_NEEDED = "ReplaceNeeded"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

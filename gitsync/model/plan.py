@@ -19,7 +19,8 @@ from gitsync.model.resource import Prepared, Resource
 class Apply:
     """A resource that git declares. `record` is its record, `depends_on` the applies that come first.
     `held` is the condition of one that is not applied, whatever its manifest says; its record stays as it is.
-    `moved_from` is the manifest that had the record before, if it was moved to this one.
+    `moved_from` is the manifest that had the record before, if it was moved to this one. `renamed` is the resource that
+    is deleted for this one, if it was only renamed.
     """
 
     prepared: Prepared
@@ -27,6 +28,7 @@ class Apply:
     depends_on: tuple[Key, ...] = ()
     held: Condition | None = None
     moved_from: Key | None = None
+    renamed: Key | None = None
 
     @property
     def key(self) -> Key:
@@ -40,7 +42,8 @@ class Prune:
     `depends_on` are the prunes that go first: its dependents. `held` says why it is not deleted; "" if nothing holds
     it. `within` is the group (or the parent) whose deletion includes this resource, and `carries` are the records that
     the deletion of a group includes. `reason` is a sentence that says how the resource was removed from git, and
-    `last_commit` the last commit that had its manifest; None if the source has no history.
+    `last_commit` the last commit that had its manifest; None if the source has no history. `renamed` is the resource
+    that is created for this one, if it was only renamed.
     """
 
     record: Record
@@ -51,6 +54,7 @@ class Prune:
     carries: tuple[Record, ...] = ()
     reason: str = ""
     last_commit: LastCommit | None = None
+    renamed: Key | None = None
 
     @property
     def key(self) -> Key:

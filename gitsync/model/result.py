@@ -54,6 +54,18 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Replacement:
+    """A change that Azure refuses in place: the resource would have to be deleted and created again.
+
+    `reason` is in full sentences. `takes` are the resources that the delete would take along, as far as git and the
+    records know them.
+    """
+
+    reason: str
+    takes: tuple[Key, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """The end of one node. `record` is what to remember; None means forget it.
 
@@ -66,7 +78,9 @@ class Result:
     that of a create in a plan, without secrets. `is_tolerated` tells that it is not Ready, and does not fail the run.
     `policy_reason` says what decided about the policy, if the manifest did not. `rendered_by` is the unit that rendered
     the manifest; "" for one that is a document of its file.
-    `last_commit` is that of a resource which was removed from git.
+    `last_commit` is that of a resource which was removed from git. `replacement` says that it is not written, since
+    Azure would refuse that. `renamed` is the other half of a rename: the resource that is deleted for this one, or
+    created.
     """
 
     key: Key
@@ -96,6 +110,8 @@ class Result:
     policy_reason: str = ""
     rendered_by: str = ""
     last_commit: LastCommit | None = None
+    replacement: Replacement | None = None
+    renamed: Key | None = None
 
     @property
     def message(self) -> str:
@@ -113,7 +129,7 @@ _HOLDS = frozenset(Hold)
 
 def _waits(result: Result) -> bool:
     """Whether it waits. A severity of Info means that Azure still works on it."""
-    if result.verdict is Verdict.BLOCKED:
+    if result.verdict is Verdict.BLOCKED or result.replacement is not None:
         return True
     condition = result.condition
     return not result.is_fine and (condition.severity is Severity.INFO or condition.reason in _HOLDS)

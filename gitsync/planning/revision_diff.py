@@ -24,12 +24,15 @@ from gitsync.model.resource import WAITING, Prepared
 from gitsync.model.result import Result
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Difference, Verdict
-from gitsync.planning.regions import note_region
+from gitsync.planning.generation import digest_spec
+from gitsync.planning.renames import describe_rename
+from gitsync.planning.replacement import add_takes, build_replacement_condition, find_replacement, make_move
 from gitsync.request.azure_names import ConfigMaps
 from gitsync.request.fill import MissingValueError, fill
 from gitsync.request.placeholders import Placeholders, Secrets
 from gitsync.status.conditions import make_error, make_warning
 from gitsync.validation.annotations import UPDATE_METHOD
+from gitsync.validation.references import parse_arm_type
 
 _ID_RULE = "the ARM id, which cannot change"
 
@@ -72,6 +75,7 @@ def _make_record(prepared: Prepared, request: Request) -> Record:
         claim=Claim.CREATED if prepared.is_written else Claim.NONE,
         policy=prepared.policy,
         applied=request.body,
+        spec_digest=digest_spec(prepared.resource.spec),
         owner=prepared.owner.key if prepared.owner else None,
         depends_on=prepared.depends_on if prepared.is_valid else (),
         unit=find_unit_name(prepared.resource),
@@ -93,6 +97,7 @@ def compare_revisions(plan: Plan, old: Revised, new: Revised, *, prune: bool) ->
         results[key] = rehearsal.apply(apply, waits_for)
     for key, removed in plan.prunes.items():
         results[key] = _rehearse_prune(removed, prune=prune)
+    results = add_takes(results, make_records(old))
     return tuple(results[key] for key in sorted(results))
 
 
@@ -109,7 +114,7 @@ class _Rehearsal:
         """Compare one resource of the new revision; the first condition that holds decides."""
         prepared, before = apply.prepared, apply.record
         request = self._requests.get(apply.key)
-        blank = _make_blank(prepared)
+        blank = replace(_make_blank(prepared), renamed=apply.renamed)
         if prepared.is_waiting:
             waits = make_warning("WaitingForOwner", next(p.message for p in prepared.problems if p.code in WAITING))
             return replace(_stop_result(blank, Verdict.BLOCKED, waits), is_tolerated=True)
@@ -144,7 +149,7 @@ class _Rehearsal:
         if blank.key in self._old_keys and not is_new:
             note = f"Its manifest is invalid in {self._old.name}, so its changes are unknown."
             return replace(_add_message(blank, Verdict.PENDING, request_line, note), action=Action.UPDATE)
-        created = _add_message(blank, Verdict.CREATE, request_line)
+        created = _add_message(blank, Verdict.CREATE, describe_rename(blank.renamed), request_line)
         return replace(created, action=Action.CREATE, body=remove_secrets(request.body))
 
 
@@ -155,8 +160,10 @@ def _compare_bodies(blank: Result, before: Record, request: Request, prepared: P
         _note_rename(before, blank.key),
         _note_version(before, request),
         _note_policy(before, blank.policy),
-        note_region(differences),
     ]
+    if replacement := find_replacement(parse_arm_type(request.arm_id), differences):
+        result = _add_message(blank, Verdict.PENDING, build_replacement_condition(replacement).message, *notes)
+        return replace(result, differences=differences, replacement=replacement, exists=True)
     if differences:
         result = _add_message(blank, Verdict.PENDING, _format_request(_choose_method(prepared), request), *notes)
         return replace(result, action=Action.UPDATE, differences=differences)
@@ -201,7 +208,8 @@ def _refuse_move(blank: Result, before: Record, request: Request) -> Result:
         "To create another resource, change metadata.name of the manifest."
     )
     difference = Difference("/id", request.arm_id, before.arm_id, _ID_RULE)
-    return replace(_stop_result(blank, Verdict.BLOCKED, make_error("Failed", text)), differences=(difference,))
+    stopped = _stop_result(blank, Verdict.BLOCKED, make_error("Failed", text))
+    return replace(stopped, differences=(difference,), replacement=make_move(before.arm_id, request.arm_id))
 
 
 def _choose_method(prepared: Prepared) -> str:
@@ -243,6 +251,7 @@ def _rehearse_prune(removed: Prune, *, prune: bool) -> Result:
         owner=record.owner,
         depends_on=record.depends_on,
         last_commit=removed.last_commit,
+        renamed=removed.renamed,
     )
     if removed.detaches:
         detached = _add_message(result, Verdict.DETACH, removed.reason, "It stays in Azure.")

@@ -24,7 +24,7 @@ from gitsync.model.plan import Apply, Prune
 from gitsync.model.policy import Policy
 from gitsync.model.record import Record, WriteStreak
 from gitsync.model.resource import Prepared
-from gitsync.model.result import Result
+from gitsync.model.result import Replacement, Result
 from gitsync.model.review import Reviewed
 from gitsync.model.template import Request, Template
 from gitsync.model.verdict import Action, Comparison, Verdict
@@ -61,6 +61,7 @@ class ReconcileAttempt:
     `writes_before` counts this run's writes near the resource before it was read. `if_match` is the ETag that its own
     write demands, and `outrun` the ETag of a refused write. `reviewed` is its part of a plan for review; `note` says
     what a write does in addition. `is_listed` says that a list showed the resource as unchanged, so it is not read.
+    `replacement` says that Azure refuses the write.
     """
 
     identity: ResourceIdentity
@@ -80,6 +81,7 @@ class ReconcileAttempt:
     note: str = ""
     is_restarted: bool = False
     is_listed: bool = False
+    replacement: Replacement | None = None
     stop: Stop | None = None
 
     @property

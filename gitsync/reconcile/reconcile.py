@@ -39,6 +39,7 @@ from gitsync.reconcile.stages.poll import poll
 from gitsync.reconcile.stages.post_check import post_check
 from gitsync.reconcile.stages.prune import check_group_content, check_prune, observe_prune, wait_for_dependents
 from gitsync.reconcile.stages.read_back import read_back
+from gitsync.reconcile.stages.replacement_check import check_replacement
 from gitsync.reconcile.stages.resolve_values import resolve_values
 from gitsync.request.fill import MissingValueError
 from gitsync.status.conditions import make_failed, make_fault, make_unreadable, make_warning
@@ -133,6 +134,7 @@ def _make_apply_steps(run: RunContext) -> tuple[Step[ApplyAttempt], ...]:
         ),
         Step(Stage.OBSERVE, partial(resolve_values, values=values, clock=run.clock)),
         *_make_observing_steps(run),
+        Step(Stage.COMPARE, partial(check_replacement, writes=writes), is_for_open=True),
         Step(Stage.COMPARE, pause, is_for_open=True),
         Step(Stage.COMPARE, partial(review_apply, approval=rules.approval, cache=cache, digests=digests)),
         *_make_acting_steps(run),

@@ -18,15 +18,16 @@ from gitsync.model.export import Address
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Node
 from gitsync.model.record import Claim, PendingOperation, Record, WriteStreak
-from gitsync.model.result import Result
+from gitsync.model.result import Replacement, Result
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.actions import decide_claim
 from gitsync.planning.expected import is_expected
 from gitsync.planning.flapping import extend_streak
-from gitsync.planning.regions import note_region
+from gitsync.planning.generation import SpecGeneration, find_generation
+from gitsync.planning.renames import describe_rename
+from gitsync.planning.replacement import REFUSED, find_replacement
 from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
 from gitsync.reconcile.context import RunRules
-from gitsync.reconcile.generation import SpecGeneration, find_generation
 from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_condition
 from gitsync.status.conditions import OVERLAP, READY, is_replacement
@@ -54,8 +55,17 @@ def build_apply_result(attempt: ApplyAttempt, rules: RunRules, now: datetime, re
         rules,
         is_ready=rules.writes or attempt.streak is not None,
         body=remove_secrets(attempt.desired) if creates else None,
+        replacement=attempt.replacement or _find_refused(attempt),
         record=_make_record(attempt, condition, spec, rules, now) if rules.writes else attempt.record,
     )
+
+
+def _find_refused(attempt: ApplyAttempt) -> Replacement | None:
+    """What this run learned of its own write: Azure refused to change a field, and named it."""
+    condition = attempt.stop.condition if attempt.stop else None
+    if condition is None or condition.reason != REFUSED:
+        return None
+    return find_replacement(attempt.kind.arm_type, _find_comparison(attempt).differences, condition)
 
 
 def build_prune_result(attempt: PruneAttempt, rules: RunRules, now: datetime, redactions: Redactions) -> Result:
@@ -152,6 +162,7 @@ def _describe_node(node: Node) -> dict[str, Any]:
             "rendered_by": prepared.resource.rendered_by,
             "owner": prepared.owner.key if prepared.owner else None,
             "depends_on": prepared.depends_on,
+            "renamed": node.renamed,
         }
     record = node.record
     return {
@@ -161,6 +172,7 @@ def _describe_node(node: Node) -> dict[str, Any]:
         "owner": record.owner,
         "depends_on": record.depends_on,
         "last_commit": node.last_commit,
+        "renamed": node.renamed,
     }
 
 
@@ -187,11 +199,16 @@ def _make_condition(
     elif rules.writes:
         new = READY
     else:
-        reason = attempt.prune.reason if isinstance(attempt, PruneAttempt) else _note_unknown_id(attempt)
-        notes = (reason, attempt.note, note_region(_find_comparison(attempt).differences))
-        return _make_planned(attempt.record, " ".join(filter(None, notes)))
+        return _make_planned(attempt.record, " ".join(filter(None, _list_notes(attempt))))
     new = mask_condition(new, redactions.mask)  # before it is compared with the recorded one, which is masked
     return replace(new, generation=generation, time=format_rfc3339(now))
+
+
+def _list_notes(attempt: ReconciledAttempt) -> tuple[str, ...]:
+    """What a plan says of a resource, in sentences."""
+    if isinstance(attempt, PruneAttempt):
+        return (attempt.prune.reason, attempt.note)
+    return (describe_rename(attempt.apply.renamed), _note_unknown_id(attempt), attempt.note)
 
 
 def _note_unknown_id(attempt: ApplyAttempt) -> str:

@@ -23,6 +23,7 @@ _WORDS = {
     "create": _YELLOW,
     "update": _YELLOW,
     "delete": _YELLOW,
+    "replace needed": _RED,
     "detach": _YELLOW,
     "adopt": _YELLOW,
     "True": _GREEN,

@@ -15,6 +15,8 @@ from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import DRIFTED, Action, Verdict
 from gitsync.problems.renderers import format_renderers
 from gitsync.report.escape import format_value, shorten
+from gitsync.report.replacement import RULE as REPLACE_RULE
+from gitsync.report.replacement import describe_replacement
 from gitsync.report.urgency import describe_causes, sort_by_urgency
 from gitsync.status.advice import find_condition_advice
 
@@ -76,7 +78,7 @@ def make_finding(result: Result, report: Report, cause: str = "") -> ReportFindi
     source = result.source
     return ReportFinding(
         rule=rule,
-        weight=Weight.WARNING if result.is_tolerated else find_weight(rule),
+        weight=Weight.WARNING if result.is_tolerated or (result.replacement and result.is_fine) else find_weight(rule),
         identity=f"{rule}\n{result.key}",
         path=_make_path_from_root(source.path, report) if source else "",
         line=source.line if source else 0,
@@ -86,6 +88,7 @@ def make_finding(result: Result, report: Report, cause: str = "") -> ReportFindi
             [
                 _format_headline(result, rule, cause),
                 *format_differences(result),
+                *filter(None, [describe_replacement(result)]),
                 *_format_advice(result),
                 *_format_references(result),
                 *filter(None, [_say_renderers([result.rendered_by])]),
@@ -96,6 +99,8 @@ def make_finding(result: Result, report: Report, cause: str = "") -> ReportFindi
 
 def _find_rule(result: Result, report: Report) -> str:
     """The rule of the finding for a resource; "" if there is no finding."""
+    if result.replacement:
+        return REPLACE_RULE
     if not result.is_fine:
         return result.verdict.value if result.verdict in _HINDERED else FAILED
     if result.verdict in {Verdict.IN_SYNC, Verdict.SKIP}:
@@ -107,7 +112,7 @@ def _find_rule(result: Result, report: Report) -> str:
 
 def find_weight(rule: str) -> Weight:
     """The severity of a rule for resources."""
-    if rule == FAILED or rule in {verdict.value for verdict in _HINDERED}:
+    if rule in {FAILED, REPLACE_RULE} or rule in {verdict.value for verdict in _HINDERED}:
         return Weight.ERROR
     return Weight.WARNING if rule in {verdict.value for verdict in DRIFTED} else Weight.NOTE
 
@@ -152,6 +157,7 @@ def _format_state(result: Result, rule: str) -> str:
 
 _WORDS = {
     FAILED: "not Ready",
+    REPLACE_RULE: "to be replaced",
     "pending": "to be updated",
     "create": "to be created",
     "adopt": "to be adopted",

@@ -9,6 +9,7 @@ from gitsync.model.problem import Problem
 from gitsync.model.report import Report
 from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import Action
+from gitsync.report.replacement import count_replacements
 
 _PAST = {
     Action.CREATE: "created",
@@ -58,8 +59,10 @@ def format_done(report: Report) -> str:
     if report.command == "plan":
         subject = "a sync" if report.base is None else "the change"
         actions = _count_actions(report.results, {action: action.value for action in _PAST})
-        return f"{subject} would {', '.join(actions)}" if actions else f"{subject} would change nothing"
-    return ", ".join(_list_done(report)) or "nothing changed"
+        done = f"{subject} would {', '.join(actions)}" if actions else f"{subject} would change nothing"
+    else:
+        done = ", ".join(_list_done(report)) or "nothing changed"
+    return ", ".join(filter(None, (done, count_replacements(report.results))))
 
 
 def shorten_revision(revision: str | None) -> str:

@@ -12,7 +12,7 @@ from gitsync.model.commit import LastCommit
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.report import Report
-from gitsync.model.result import Attempt, Result
+from gitsync.model.result import Attempt, Replacement, Result
 from gitsync.report.cost import estimate_sync
 from gitsync.report.coverage import build_coverage
 from gitsync.report.target import build_target
@@ -108,10 +108,16 @@ def _build_resource(result: Result, cause: Key | None) -> dict[str, Any]:
         ],
         "unverified": sorted(result.unverified),
         **({"because": dict(sorted(result.because.items()))} if result.because else {}),
+        **({"replaceNeeded": _build_replacement(result.replacement)} if result.replacement else {}),
+        **({"renamed": str(result.renamed)} if result.renamed else {}),
         **({"lastCommit": _build_commit(result.last_commit)} if result.last_commit else {}),
         "attempts": [_build_attempt(a) for a in result.attempts],
         "requests": result.requests,
     }
+
+
+def _build_replacement(replacement: Replacement) -> dict[str, Any]:
+    return {"reason": replacement.reason, "takes": [str(key) for key in replacement.takes]}
 
 
 def _build_commit(commit: LastCommit) -> dict[str, Any]:

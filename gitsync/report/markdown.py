@@ -29,6 +29,7 @@ from gitsync.report.last_commit import format_last_commit
 from gitsync.report.names import shorten_names
 from gitsync.report.nextsteps import list_next_steps
 from gitsync.report.quiet import is_quiet
+from gitsync.report.replacement import REPLACE_NEEDED, describe_replacement
 from gitsync.report.target import list_target
 from gitsync.report.urgency import describe_causes, sort_by_urgency
 
@@ -160,7 +161,7 @@ def _format_row(result: Result, name: str, cause: str, columns: Sequence[str]) -
         "Namespace": format_code(result.key.namespace),
         "Outcome": f"**{result.outcome.value}**" if result.outcome is Outcome.FAILED else result.outcome.value,
         "Verdict": result.verdict.value,
-        "Action": result.action.value,
+        "Action": f"**{REPLACE_NEEDED}**" if result.replacement else result.action.value,
         "Ready": condition.status.value,
         "Reason": format_code(condition.reason),
         "Message": format_code(shorten(cause or result.message, _SHORT_MESSAGE)),
@@ -177,6 +178,9 @@ def _format_detail(result: Result, name: str) -> str:
         format_code(result.arm_id or ""),
         format_code(_format_source(result)),
         format_code(_format_message(result)),
+        f"**{REPLACE_NEEDED.capitalize()}:** {format_code(replacement)}"
+        if (replacement := describe_replacement(result))
+        else "",
         f"Last commit: {format_code(commit)}" if (commit := format_last_commit(result.last_commit)) else "",
         f"**What to do:** {advice}" if (advice := format_advice(result.condition, result.key, _LONG_MESSAGE)) else "",
         format_block([line for d in shown for line in _format_sides(d)], "diff") if shown else "",
@@ -196,6 +200,8 @@ def _format_source(result: Result) -> str:
 
 def _find_word(result: Result) -> str:
     """What a detail is about: a failure, or else the verdict."""
+    if result.replacement:
+        return REPLACE_NEEDED
     return result.outcome.value if result.outcome is Outcome.FAILED else result.verdict.value
 
 

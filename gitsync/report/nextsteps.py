@@ -23,8 +23,12 @@ def _has_verdict(*verdicts: Verdict, command: str = "") -> Callable[[Report], bo
     return lambda report: (
         command in {"", report.command}
         and not (command and report.base)
-        and any(r.verdict in verdicts and not _is_flapping(r) for r in report.results)
+        and any(r.verdict in verdicts and not (_is_flapping(r) or r.replacement) for r in report.results)
     )
+
+
+def _has_replacement(report: Report) -> bool:
+    return any(r.replacement for r in report.results)
 
 
 def _is_flapping(result: Result) -> bool:
@@ -38,7 +42,7 @@ def _has_unread(report: Report) -> bool:
 
 def _has_not_ready(report: Report) -> bool:
     return report.command == "sync" and any(
-        not r.is_fine and r.verdict not in {Verdict.INVALID, Verdict.BLOCKED} and not _is_flapping(r)
+        not (r.is_fine or r.replacement or _is_flapping(r)) and r.verdict not in {Verdict.INVALID, Verdict.BLOCKED}
         for r in report.results
     )
 
@@ -101,6 +105,10 @@ _STEPS = (
         lambda report: any(map(_is_flapping, report.results)),
         "Flapping resources are paused until git or Azure changes. Find what keeps resetting the field, then ignore it "
         "with gitsync/ignore or set its value in git.",
+    ),
+    _Step(
+        _has_replacement,
+        "`gitsync sync` replaces no resource. Restore the old values in git, or delete these resources in Azure.",
     ),
     _Step(
         _has_verdict(Verdict.DRIFTED, Verdict.CONFLICT, command="plan"),

@@ -17,8 +17,11 @@ from urllib.parse import quote
 from gitsync import __version__
 from gitsync.logging import escape_controls
 from gitsync.model.report import Report
+from gitsync.problems.problem_codes import CodeMeaning, find_code_meaning
 from gitsync.report.coverage import build_coverage
+from gitsync.report.documentation import find_help_page
 from gitsync.report.findings import FAILED, ReportFinding, Weight, list_findings
+from gitsync.report.replacement import RULE as REPLACE_RULE
 from gitsync.report.target import build_target
 from gitsync.status.exit_code import FAULT
 
@@ -30,6 +33,10 @@ _HELP = {
     FAILED: (
         "A resource is not Ready.",
         "The message has the response of Azure. `gitsync describe KIND/NAME` shows everything recorded about it.",
+    ),
+    REPLACE_RULE: (
+        "Azure refuses a change in place.",
+        "Restore the old value in git. Or, if the resource and its data may be lost, delete it in Azure and run again.",
     ),
     "drifted": (
         "A resource was changed in Azure and not in git.",
@@ -125,16 +132,26 @@ def _build_message(finding: ReportFinding) -> dict[str, str]:
 
 def _build_rule(rule: str, findings: Sequence[ReportFinding]) -> dict[str, Any]:
     """The rule that an alert shows next to its message. Its level is the highest level of its results."""
-    description, help_text = _HELP.get(rule, (f"{_split_words(rule)}.", _PROBLEM_HELP))
+    meaning = find_code_meaning(rule)
+    description, help_text = _HELP.get(rule) or _explain_code(rule, meaning)
+    help_page = find_help_page(meaning) if meaning else ""
     weights = {finding.weight for finding in findings if finding.rule == rule}
     return {
         "id": rule,
         "name": rule if rule[:1].isupper() else rule.title(),
         "shortDescription": {"text": description},
         "help": {"text": help_text, "markdown": help_text},
+        **({"helpUri": help_page} if help_page else {}),
         "defaultConfiguration": {"level": next(weight.value for weight in Weight if weight in weights)},
         "properties": {"tags": ["resource" if rule in _HELP else "manifest"]},
     }
+
+
+def _explain_code(rule: str, meaning: CodeMeaning | None) -> tuple[str, str]:
+    """The description and the remedy of a code."""
+    if meaning is None:
+        return f"{_split_words(rule)}.", _PROBLEM_HELP
+    return meaning.cause, f"{meaning.fix} {_PROBLEM_HELP}"
 
 
 def _split_words(code: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from gitsync.diff.three_way import REMOVED
@@ -18,6 +19,7 @@ from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Result
 from gitsync.model.target import RunTarget
 from gitsync.model.verdict import Difference, Verdict
+from gitsync.problems.problem_codes import find_code_meaning
 from gitsync.problems.renderers import format_renderers
 from gitsync.report.colour import Paint
 from gitsync.report.cost import format_cost, format_need, list_by_type
@@ -28,6 +30,7 @@ from gitsync.report.last_commit import format_last_commit
 from gitsync.report.names import has_namespaces, shorten_names
 from gitsync.report.nextsteps import list_next_steps
 from gitsync.report.quiet import format_in_sync, is_quiet
+from gitsync.report.replacement import REPLACE_NEEDED, describe_replacement, format_action
 from gitsync.report.table import format_table, indent, indent_after
 from gitsync.report.target import list_target
 from gitsync.report.urgency import describe_causes, sort_by_urgency
@@ -48,7 +51,7 @@ def render(report: Report, *, width: int | None = None, colour: bool = False, ve
         _format_details(report, width, paint, verbose=verbose),
         _format_requests(report) if verbose else [],
         format_problems(report.problems, width=width, colour=colour),
-        list_next_steps(report),
+        [*explain_codes(report.problems), *list_next_steps(report)],
     )
     return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
 
@@ -126,7 +129,7 @@ _COLUMNS: tuple[tuple[str, Callable[[_Row], str]], ...] = (
     ("NAME", lambda row: row.name),
     ("OUTCOME", lambda row: row.result.outcome.value),
     ("VERDICT", lambda row: row.result.verdict.value),
-    ("ACTION", lambda row: row.result.action.value),
+    ("ACTION", lambda row: format_action(row.result)),
     ("READY", lambda row: row.result.condition.status.value),
     ("SEVERITY", lambda row: row.result.condition.severity.value),
     ("REASON", lambda row: escape_controls(row.result.condition.reason)),
@@ -194,6 +197,8 @@ def _format_notes(result: Result, width: int | None) -> Iterator[str]:
         yield f"  request id: {escape_controls(result.condition.request_id)}"
     if last_commit := format_last_commit(result.last_commit):
         yield from indent(f"last commit: {last_commit}", width, by=2)
+    if replacement := describe_replacement(result):
+        yield from indent(f"{REPLACE_NEEDED}: {escape_controls(replacement)}", width, by=2)
     if advice := find_condition_advice(result.condition, result.key):
         yield from indent(f"What to do: {escape_controls(advice)}", width, by=2)
 
@@ -222,6 +227,12 @@ def _format_attempt(attempt: Attempt) -> str:
     status = f" {attempt.status}" if attempt.status else ""
     request = f" (request {attempt.request_id})" if attempt.request_id else ""
     return escape_controls(f"{attempt.at} {attempt.stage.value}:{status} {attempt.code}: {attempt.message}{request}")
+
+
+def explain_codes(problems: Sequence[Problem]) -> list[str]:
+    """How to learn more of the codes of problems; nothing without one that the table has."""
+    known = (problem.code for problem in sorted(problems, key=lambda p: p.order) if find_code_meaning(problem.code))
+    return [f"`gitsync explain {code}` explains the code, with an example." for code in islice(known, 1)]
 
 
 def format_problems(problems: Sequence[Problem], *, width: int | None = None, colour: bool = False) -> list[str]:

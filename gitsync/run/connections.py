@@ -108,11 +108,11 @@ async def open_connections(
     Raises ConfigError, SourceError or StateError if one of them cannot be opened.
     """
     clock, redactions, grace = StoppableClock(stop), redactions or Redactions(), grace or Grace()
-    with _open_checkout(config, grace) as source, _open_state_store(config, source, clock) as store:
+    with open_source(config, grace) as source, open_state(config, source, clock) as store:
         settings = find_source_settings(config, source.settings)
         config = replace(config, namespace=settings.namespace, unknown_fields=settings.unknown_fields)
         async with (
-            _open_azure(config, redactions) as access,
+            open_access(config, redactions) as access,
             open_arms(access, clock) as arms,
             open_places(config, access, clock, grace, writes=writes) as places,
         ):
@@ -141,7 +141,7 @@ async def open_connections(
 async def open_azure(config: Config, redactions: Redactions) -> AsyncIterator[tuple[Arm, Clock]]:
     """Open Azure alone, for a command that reads no source and no state. Raises ConfigError if it cannot be reached."""
     clock = SystemClock()
-    async with _open_azure(config, redactions) as access, open_arms(access, clock) as arms:
+    async with open_access(config, redactions) as access, open_arms(access, clock) as arms:
         yield await arms.open(access.sign_in), clock
 
 
@@ -174,7 +174,8 @@ def make_opener(config: Config, access: ArmAccess, arms: Arms) -> OpenAs | None:
     return open_as
 
 
-def _open_checkout(config: Config, grace: Grace) -> Checkout:
+def open_source(config: Config, grace: Grace) -> Checkout:
+    """The source of the settings. Raises ConfigError or SourceError if it cannot be read."""
     access = GitAccess(
         token=config.git_token,
         username=config.git_username,
@@ -195,8 +196,10 @@ def _open_checkout(config: Config, grace: Grace) -> Checkout:
     )
 
 
-def _open_state_store(config: Config, source: Checkout, clock: Clock) -> StateStore:
-    """Open the state. Raises what `open_store` raises, and ConfigError for a heartbeat without a branch."""
+def open_state(config: Config, source: Checkout, clock: Clock) -> StateStore:
+    """The place of the recorded state. Raises ConfigError or StateError if the settings name none that can be, and
+    ConfigError for a heartbeat without a branch.
+    """
     directory = Path(config.status_dir) if config.status_dir else None
     store = open_store(
         source,
@@ -214,7 +217,7 @@ def _open_state_store(config: Config, source: Checkout, clock: Clock) -> StateSt
 
 
 @asynccontextmanager
-async def _open_azure(config: Config, redactions: Redactions) -> AsyncIterator[ArmAccess]:
+async def open_access(config: Config, redactions: Redactions) -> AsyncIterator[ArmAccess]:
     """How to reach Azure; with --emulator, an emulator that runs as long as the run."""
     if config.emulator is None:
         yield _make_access(config, make_cloud(config.endpoint, config.audience, config.authority), redactions)

@@ -20,6 +20,7 @@ from gitsync.model.resource import Prepared
 from gitsync.planning.bystanders import spare_bystanders
 from gitsync.planning.plan import UNTRUSTED, hold_untrusted, make_plan
 from gitsync.planning.record_checks import find_untrusted
+from gitsync.planning.renames import note_renames
 from gitsync.planning.shared_problems import merge_shared
 from gitsync.planning.shared_resources import Settlement, note_moves, settle_claims
 from gitsync.problems.renderers import join_renderers
@@ -59,7 +60,7 @@ def plan_run(config: Config, connections: Connections, run_input: RunInput, stat
         undeletable={key for key, record in removed.items() if not _can_delete(connections, record)},
         around=Surroundings(others=run_input.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere),
     )
-    plan = note_moves(plan, settlement.moves)
+    plan = note_renames(note_moves(plan, settlement.moves))
     plan = hold_untrusted(plan, {**_find_unproven(config, connections, removed), **untrusted})
     plan = spare_bystanders(plan, state.records)
     return replace(plan, problems=(*plan.problems, *run_input.problems))

@@ -34,6 +34,7 @@ from gitsync.model.secret import Secret
 from gitsync.model.target import RunTarget
 from gitsync.planning.agents import DEFAULT_AGENT
 from gitsync.planning.plan import make_plan
+from gitsync.planning.renames import note_renames
 from gitsync.planning.revision_diff import Revised, compare_revisions, make_records
 from gitsync.planning.run_problems import find_too_many_deletes
 from gitsync.planning.shared_resources import assign_writers
@@ -246,5 +247,5 @@ def _make_plan(
     keys = {one.key for one in new.prepared}
     selected = {key: record for key, record in records.items() if key in keys or selection.has(key)}
     around = Surroundings(others=new.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere)
-    plan = make_plan(select_prepared(new.prepared, selection), selected, problems, removed, around=around)
+    plan = note_renames(make_plan(select_prepared(new.prepared, selection), selected, problems, removed, around=around))
     return replace(plan, problems=(*plan.problems, *reader.foreign.problems))

@@ -31,6 +31,7 @@ from gitsync.planning.agents import find_agent
 from gitsync.planning.expected import expect_records
 from gitsync.planning.group_deletes import absorb_content, find_deleted_groups
 from gitsync.planning.plan import hold_back, hold_taken
+from gitsync.planning.replacement import add_takes
 from gitsync.planning.uncompared_secrets import warn_uncompared_secrets
 from gitsync.processes.grace_period import Grace
 from gitsync.reconcile.context import RunContext
@@ -196,7 +197,7 @@ async def _walk(
         retried = await run_in_order(second_tries, run_node, build_late, connections.stop, known=applied)
     finally:
         stop_watcher.cancel()
-    return {**applied, **pruned, **retried}, collected
+    return add_takes({**applied, **pruned, **retried}, state.records), collected
 
 
 async def _end_waits(connections: Connections, run: RunContext) -> None:

@@ -35,6 +35,7 @@ spec: {owner: {name: nothing}, location: 5}
 """
 COMMANDS = {
     "compare": ("compare", "desired.json", "live.json"),
+    "doctor": ("doctor",),
     "eval": ("eval", "VirtualNetwork/hub", "self.metadata.name"),
     "graph": ("graph",),
     "import": ("import", "--out", "imported"),

@@ -150,3 +150,16 @@ def test_a_sync_that_may_not_write_says_so_and_leaves_nothing_half_done(place):
     write_everything(place)
     ended, log = run(place, "plan", "--detailed-exitcode")
     assert (ended.code, writes(log)) == (0, []), "and what was recorded by the run that could not write does no harm"
+
+
+def test_the_doctor_names_the_identity_and_the_rights_that_it_lacks(place):
+    found, requests = run(place, "doctor")
+    assert found.code == 1
+    assert f"client {READER}" in found.out
+    assert f"tenant {TENANT}" in found.out
+    assert "the-readers" not in found.out
+    assert re.search(r"error    rights: \d+ of \d+ rights at \d+ scopes not granted: ", found.out)
+    assert "Microsoft.Authorization/roleAssignments/write in resource group" in found.out
+    assert not WRITES & {request["method"] for request in requests}
+    allowed, _ = run(place, "doctor", "--output", "json", client=WRITER, secret="the-writers")
+    assert (allowed.code, {one["level"] for one in json.loads(allowed.out)["checks"]}) == (0, {"ok"})

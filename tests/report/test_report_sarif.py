@@ -10,6 +10,7 @@ from report_builders import DRIFTED, FULL, IN_SYNC, NET, ORPHAN, PLAN, PROBLEMS,
 
 from gitsync.model.problem import SourceLocation
 from gitsync.model.verdict import Action, Verdict
+from gitsync.problems.problem_codes import find_code_meaning
 from gitsync.report.findings import FAILED
 from gitsync.report.sarif import build_log, render
 
@@ -102,7 +103,7 @@ def test_problems_come_with_their_code_and_hint():
     problem = next(one for one in results(FULL) if one["ruleId"] == "UnknownField")
     assert problem["level"] == "warning"
     assert problem["message"]["text"].endswith("Did you mean spec.location?")
-    assert rules(FULL)["UnknownField"]["shortDescription"]["text"] == "Unknown field."
+    assert rules(FULL)["UnknownField"]["shortDescription"]["text"] == find_code_meaning("UnknownField").cause
 
 
 def test_a_sync_tells_what_it_left_and_not_what_it_mended():

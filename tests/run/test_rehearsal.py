@@ -13,6 +13,7 @@ from world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, anno
 
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError, SourceError
+from gitsync.model.result import Outcome
 from gitsync.model.secret import MASKED
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report import json as report_json
@@ -193,9 +194,11 @@ def test_another_api_version_is_told(world):
 def test_another_region_is_told_and_another_spelling_is_not(world):
     far, spelled = VNET.replace("westeurope", "northeurope"), VNET.replace("westeurope", "West Europe")
     world.says(group=GROUP, network=VNET).says(group=GROUP, network=far)
-    assert "will refuse" in of(rehearse(world), "VirtualNetwork").condition.message
+    told = of(rehearse(world), "VirtualNetwork")
+    assert (told.verdict, told.action, told.outcome) == (Verdict.PENDING, Action.NONE, Outcome.BLOCKED)
+    assert told.replacement.reason == "Azure cannot move a resource to another region."
     world.says(group=GROUP, network=VNET).says(group=GROUP, network=spelled)
-    assert "will refuse" not in of(rehearse(world), "VirtualNetwork").condition.message
+    assert of(rehearse(world), "VirtualNetwork").replacement is None
 
 
 def test_what_is_sent_as_a_patch_says_so(world):
@@ -311,10 +314,11 @@ def test_the_report_says_that_azure_was_not_asked(world):
 
 
 def test_the_command_needs_no_login_and_no_subscription(world):
-    world.says(group=GROUP).says(group=GROUP.replace("westeurope", "northeurope"))
+    tagged = GROUP.replace("westeurope", "westeurope\n      tags: {a: b}")
+    world.says(group=GROUP).says(group=tagged)
     ended = gitsync("plan", "--from", "HEAD~1", "--detailed-exitcode", folder=world.folder)
     assert (ended.code, ended.err) == (3, "")
-    assert '/location: "westeurope" → "northeurope"' in ended.out
+    assert '+ /tags/a: "b"' in ended.out
     assert f"PUT {GROUP_ID}?api-version=2020-06-01." in ended.out
     assert not (world.folder / ".gitsync").exists(), "and leaves nothing behind"
     failed = gitsync("plan", "--from", "HEAD~1", "--fail-on", "pending", "--output", "json", folder=world.folder)

@@ -25,6 +25,7 @@ BUILT = ("docs/variables.md", "docs/argocd.md")
 NEEDS_TOOL = pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
 PAGES = [
     *("README.md", "docs/getting-started.md", "docs/import.md", "docs/manifests.md", "docs/editor.md"),
+    "docs/doctor.md",
     *(pytest.param(page, marks=NEEDS_TOOL) for page in BUILT),
 ]
 

@@ -9,7 +9,7 @@ from gitsync.emulator import lists, resources
 from gitsync.emulator.http.answers import ServerResponse, refuse
 from gitsync.emulator.http.call import ServerRequest
 from gitsync.emulator.http.target import PathShape, parse
-from gitsync.emulator.identity import access
+from gitsync.emulator.identity import access, permissions
 from gitsync.emulator.lro import operations
 from gitsync.emulator.state import providers, subscriptions
 from gitsync.emulator.state.cloud import EmulatedCloud
@@ -43,6 +43,8 @@ def answer(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
         return _poll(cloud, call, *poll)
     access.check(cloud, call)
     verb = _TABLE.get((call.target.shape, call.method))
+    if call.target.type.casefold() == permissions.TYPE and call.method == "GET":
+        verb = permissions.list_permissions
     if verb is None:
         if call.target.shape is PathShape.UNKNOWN:
             raise refuse("NotFound", path=call.target.path)

@@ -22,8 +22,8 @@ from gitsync.model.clock import Clock
 from gitsync.model.condition import Condition
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.secret import Secret
+from gitsync.planning.generation import find_generation
 from gitsync.reconcile.attempt import ApplyAttempt
-from gitsync.reconcile.generation import find_generation
 from gitsync.redaction import Redactions
 from gitsync.request.exports import (
     OPERATOR_SPEC,

@@ -15,6 +15,7 @@ from gitsync.model.record import Claim, Record
 from gitsync.model.resource import WAITING
 from gitsync.model.result import Result
 from gitsync.model.verdict import Verdict
+from gitsync.planning.replacement import make_move
 from gitsync.problems.field_path import format_field
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.run_cache import RunCache
@@ -119,7 +120,8 @@ async def _check_identity(attempt: ApplyAttempt, record: Record) -> ApplyAttempt
     owner = prepared.owner.key if prepared.owner else None
     field = "spec.azureName" if owner == record.owner else "spec.owner.name" if owner else "spec.owner.armId"
     text = f"updating '{field}' is not allowed for '{prepared.resource.gvk} : {prepared.key.name}"
-    return attempt.stopped(make_error("Failed", text), Verdict.BLOCKED, is_retryable=False)
+    stopped = attempt.stopped(make_error("Failed", text), Verdict.BLOCKED, is_retryable=False)
+    return replace(stopped, exists=True, replacement=make_move(record.arm_id, prepared.arm_id or ""))
 
 
 async def _still_exists(attempt: ApplyAttempt, record: Record) -> bool:

@@ -21,6 +21,7 @@ from gitsync.report.html.links import Links
 from gitsync.report.html.looks import OUTCOME_LOOKS
 from gitsync.report.html.markup import render_template
 from gitsync.report.last_commit import format_last_commit
+from gitsync.report.replacement import describe_replacement, format_action
 from gitsync.status.advice import find_condition_advice
 
 _SHORT_MESSAGE, _LONGEST_MESSAGE = 300, 4000  # characters, folded and unfolded
@@ -80,8 +81,8 @@ def _list_notes(result: Result, around: Around) -> Iterator[str]:
 def _counts(result: Result) -> Iterator[str]:
     if result.outcome is Outcome.FAILED:
         yield result.verdict.value
-    if result.action is not Action.NONE and result.action.value != result.verdict.value:
-        yield result.action.value
+    if result.replacement or result.action.value not in {Action.NONE.value, result.verdict.value}:
+        yield format_action(result)
     if result.differences:
         yield format_plural(len(result.differences), "difference")
     if result.attempts and result.outcome is not Outcome.FAILED:
@@ -101,6 +102,7 @@ def render_details(result: Result, around: Around) -> Markup:
         message=shorten(result.message, _LONGEST_MESSAGE),
         portal=around.links.make_portal_link(result),
         commit=around.links.make_commit_link(result.last_commit.commit) if result.last_commit else "",
+        replacement=describe_replacement(result),
         last_commit=format_last_commit(result.last_commit),
         advice=find_condition_advice(condition, result.key),
         differences=render_differences(result.differences, around.before),

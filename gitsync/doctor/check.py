@@ -1,0 +1,43 @@
+"""A check of the set-up, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from gitsync.errors import GitsyncError
+
+
+class CheckLevel(StrEnum):
+    OK = "ok"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One line of the doctor. `name` is stable; `message` is a sentence, and `hint` says what to do, "" if nothing."""
+
+    name: str
+    level: CheckLevel
+    message: str
+    hint: str = ""
+
+
+def make_ok(name: str, message: str) -> Check:
+    return Check(name=name, level=CheckLevel.OK, message=message)
+
+
+def make_doubt(name: str, message: str, hint: str = "") -> Check:
+    """A warning: a run may work all the same, or what was to be checked is not known."""
+    return Check(name=name, level=CheckLevel.WARNING, message=message, hint=hint)
+
+
+def make_failure(name: str, error: GitsyncError) -> Check:
+    """An error: a run would end with it."""
+    return Check(name=name, level=CheckLevel.ERROR, message=error.message, hint=error.hint)
+
+
+def has_errors(checks: Iterable[Check]) -> bool:
+    return any(check.level is CheckLevel.ERROR for check in checks)

@@ -1,0 +1,61 @@
+"""All checks of a set-up, in the order in which a run meets what they are about."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+from gitsync.arm.arms import open_arms
+from gitsync.arm.clock import SystemClock
+from gitsync.config.config import Config
+from gitsync.doctor.azure import PATIENCE, AzureExamination
+from gitsync.doctor.check import Check, make_failure
+from gitsync.doctor.places import examine_places
+from gitsync.doctor.programs import check_tool, find_needed_tools
+from gitsync.doctor.source import SourceFindings, examine_source
+from gitsync.errors import GitsyncError
+from gitsync.extensions.registry import Registry
+from gitsync.model.clock import Clock
+from gitsync.processes.programs import Program
+from gitsync.redaction import Redactions
+from gitsync.run.connections import open_access
+
+_SOPS_SINK = "sops"
+
+
+async def examine(config: Config, redactions: Redactions) -> AsyncIterator[Check]:
+    """Every check, in order. Nothing is written: neither to git nor to Azure nor to a place of secrets."""
+    config = replace(config, git_timeout=min(config.git_timeout, PATIENCE))
+    clock = SystemClock()
+    yield await asyncio.to_thread(check_tool, Program.GIT)
+    found = await asyncio.to_thread(examine_source, config, clock, redactions)
+    for program in _list_tools(config, found):
+        yield await asyncio.to_thread(check_tool, program)
+    for check in found.checks:
+        yield check
+    try:
+        async for check in _examine_services(config, clock, redactions, found):
+            yield check
+    except GitsyncError as error:
+        yield make_failure("endpoint", error)
+
+
+def _list_tools(config: Config, found: SourceFindings) -> list[Program]:
+    """The programs that the source needs, without git."""
+    units = {unit.kind for unit in found.source.units.values()} if found.source else set()
+    needed = find_needed_tools(units, encrypted=found.has_encrypted, exports_by_sops=_SOPS_SINK in config.export_to)
+    return sorted(needed - {Program.GIT})
+
+
+async def _examine_services(
+    config: Config, clock: Clock, redactions: Redactions, found: SourceFindings
+) -> AsyncIterator[Check]:
+    """What is reached over the network, without git."""
+    async with open_access(config, redactions) as access:
+        for check in await examine_places(config, access, clock, found.prepared):
+            yield check
+        async with open_arms(access, clock) as arms:
+            arm = await arms.open(access.sign_in)
+            for check in await AzureExamination(config, arm, clock, found.prepared, Registry.load()).examine():
+                yield check

@@ -1,0 +1,137 @@
+"""The source, the place of the status, the records and the manifests: whether a run can read and write them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from gitsync.catalog.catalog import open_catalog
+from gitsync.config.config import Config
+from gitsync.config.source_settings import find_source_settings
+from gitsync.doctor.check import Check, CheckLevel, make_doubt, make_failure, make_ok
+from gitsync.errors import GitsyncError
+from gitsync.git.source.checkout import Checkout
+from gitsync.git.state.store import StateStore
+from gitsync.manifests.selection import make_selection, select_prepared
+from gitsync.model.clock import Clock
+from gitsync.model.record import State
+from gitsync.model.resource import Prepared
+from gitsync.planning.shared_resources import assign_writers
+from gitsync.processes.grace_period import Grace
+from gitsync.redaction import Redactions
+from gitsync.report.headline import format_plural
+from gitsync.request.credential_choice import choose_offline
+from gitsync.run.connections import find_global_subscription, open_source, open_state
+from gitsync.run.prepare import prepare_resources, read_declared_manifests, redact_manifests
+
+ANY_SUBSCRIPTION = "<subscription>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFindings:
+    """What the checks of the source leave for others. `source` is closed by now. `has_encrypted` says that it has
+    files of SOPS.
+    """
+
+    checks: tuple[Check, ...]
+    source: Checkout | None = None
+    prepared: tuple[Prepared, ...] = ()
+    has_encrypted: bool = False
+
+
+def examine_source(config: Config, clock: Clock, redactions: Redactions) -> SourceFindings:
+    """Read the source, and try to write its status without changing it."""
+    try:
+        checkout = open_source(config, Grace())
+    except GitsyncError as error:
+        return SourceFindings(checks=(make_failure("source", error),))
+    with checkout as source:
+        for secret in source.remote.secrets if source.remote else ():
+            redactions.add(secret)
+        read = _read_manifests(config, source, clock.now().date(), redactions)
+        checks = (_describe_source(source), *read.checks, *_examine_state(config, source, clock))
+        return replace(read, checks=checks, source=source)
+
+
+def _describe_source(source: Checkout) -> Check:
+    name = source.remote.name if source.remote else source.name
+    at = f" at {source.revision[:12]}" if source.revision else ""
+    if source.dirty:
+        message = f"{name}{at} has uncommitted changes, which a sync refuses."
+        return make_doubt("source", message, "Commit them, or run with --allow-dirty.")
+    return make_ok("source", f"{name}{at}, {format_plural(len(source.files), 'file')}")
+
+
+def _read_manifests(config: Config, source: Checkout, today: date, redactions: Redactions) -> SourceFindings:
+    """The resources as offline commands see them, and the number of their problems."""
+    try:
+        settings = find_source_settings(config, source.settings)
+        manifests = read_declared_manifests(config, settings, source.files, source.units)
+        redact_manifests(manifests, redactions)
+        subscription = choose_offline(manifests.secrets, find_global_subscription(config) or ANY_SUBSCRIPTION)
+        prepared = prepare_resources(config, settings, manifests, open_catalog(), subscription, today)
+    except GitsyncError as error:
+        return SourceFindings(checks=(make_failure("manifests", error),))
+    problems = (*source.problems, *manifests.problems, *(p for one in prepared for p in one.problems))
+    check = _count_problems(len(prepared), sum(problem.is_error for problem in problems))
+    selected = select_prepared(assign_writers(prepared, {}), make_selection(config))
+    return SourceFindings(checks=(check,), prepared=selected, has_encrypted=bool(manifests.encrypted))
+
+
+def _count_problems(resources: int, errors: int) -> Check:
+    count = format_plural(resources, "resource")
+    if errors:
+        message = f"{count}, {format_plural(errors, 'error')}. A run leaves out what is invalid."
+        return make_doubt("manifests", message, "Run `gitsync validate`.")
+    if not resources:
+        return make_doubt("manifests", "No resource was found.", "Check SOURCE and --path.")
+    return make_ok("manifests", f"{count}, no errors")
+
+
+def _examine_state(config: Config, source: Checkout, clock: Clock) -> Iterator[Check]:
+    """The records, the right to write them, and the key that signs them."""
+    try:
+        with open_state(config, source, clock) as store:
+            yield from _examine_store(config, store)
+    except GitsyncError as error:
+        yield make_failure("status", error)
+
+
+def _examine_store(config: Config, store: StateStore) -> Iterator[Check]:
+    try:
+        state: State | None = store.load()
+    except GitsyncError as error:
+        state = None
+        yield make_failure("records", error)
+    try:
+        store.check_writable()
+        yield make_ok("status", f"It can be written to {store.name}.")
+    except GitsyncError as error:
+        yield make_failure("status", error)
+    if state is not None:
+        yield _examine_seals(config, state)
+
+
+def _examine_seals(config: Config, state: State) -> Check:
+    """Whether the records are signed, and may be trusted."""
+    name, count = "digest-key", format_plural(len(state.records), "record")
+    if refused := [record for record in state.records.values() if record.trust.is_refused]:
+        return Check(
+            name=name,
+            level=CheckLevel.ERROR,
+            message=f"{len(refused)} of {count} cannot be trusted, so a run leaves their resources alone.",
+            hint="Check them with `gitsync status`, then sign them with `gitsync status --sign`.",
+        )
+    if config.digest_key is not None:
+        return make_ok(name, f"GITSYNC_DIGEST_KEY is set and fits {count}.")
+    if config.prune and config.emulator is None:
+        message = "GITSYNC_DIGEST_KEY is not set, so everyone who can write the status decides what --prune deletes."
+        return make_doubt(name, message, "Set GITSYNC_DIGEST_KEY and run `gitsync status --sign`.")
+    return make_ok(name, f"GITSYNC_DIGEST_KEY is not set; it signs records for --prune ({count}).")
+
+
+def list_names(names: Sequence[str], most: int = 5) -> str:
+    """`a, b and 3 more`."""
+    more = len(names) - most
+    return f"{', '.join(names[:most])}{f' and {more} more' if more > 0 else ''}"

@@ -1,0 +1,108 @@
+"""Which changes Azure refuses in place, so that the resource would have to be deleted and created again.
+
+Only what is known counts: a region, the fields of the packed table, and a field that Azure has refused to change by its
+name. A field that nothing is known of is written as always.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from gitsync.catalog.immutable_fields import is_immutable
+from gitsync.formats.arm_path import is_below
+from gitsync.model.condition import Condition, Hold
+from gitsync.model.gvk import Key
+from gitsync.model.record import Record
+from gitsync.model.result import Replacement, Result
+from gitsync.model.verdict import Difference
+from gitsync.status.conditions import make_warning
+
+REFUSED: Final = "PropertyChangeNotAllowed"
+"""The code with which Azure refuses to change a field; the message has its name."""
+
+_ADVICE: Final = (
+    "Restore the old value in git. Or, if the resource and its data may be lost, delete it in Azure and run again: "
+    "gitsync then creates it with the new value."
+)
+_NAME = re.compile(r"'([A-Za-z][\w.]*)'")
+
+
+def find_replacement(
+    arm_type: str, differences: Iterable[Difference], refusal: Condition | None = None
+) -> Replacement | None:
+    """Return why Azure refuses to make these differences in place; None if that is not known.
+
+    A value that only one side has is no such difference: Azure may accept what it lacks, and keeps what git leaves out.
+    `refusal` is the condition that the last write led to.
+    """
+    changed = sorted((d for d in differences if d.live is not None and d.desired is not None), key=lambda d: d.path)
+    reasons = (_explain(arm_type, difference, refusal) for difference in changed)
+    reason = " ".join(dict.fromkeys(filter(None, reasons)))
+    return Replacement(reason=reason) if reason else None
+
+
+def _explain(arm_type: str, difference: Difference, refusal: Condition | None) -> str:
+    if difference.path == "/location":
+        same = _normalize_region(difference.desired) == _normalize_region(difference.live)
+        return "" if same else "Azure cannot move a resource to another region."
+    if is_immutable(arm_type, difference.path):
+        return f"Azure fixes {difference.path} when it creates the resource."
+    if refusal and refusal.reason == REFUSED and _names_field(refusal.message, difference.path):
+        return f"Azure has refused to change {difference.path}."
+    return ""
+
+
+def make_move(old_id: str, new_id: str) -> Replacement:
+    """What a change of the name or the owner means: another ARM id."""
+    return Replacement(reason=f"Azure cannot rename or move {old_id} to {new_id}: it is a delete and a create.")
+
+
+def _normalize_region(region: object) -> str:
+    return str(region).replace(" ", "").casefold()
+
+
+def _names_field(message: str, pointer: str) -> bool:
+    """Tell whether a refusal names a field or one above it. Azure writes `properties.vmSize`, or leaves out
+    `properties`.
+    """
+    steps = [step.casefold() for step in pointer.split("/")[1:]]
+    below = steps[1:] if steps[0] == "properties" else steps
+    names = [name.casefold().split(".") for name in _NAME.findall(message)]
+    return any(whole[: len(name)] == name for name in names for whole in (steps, below))
+
+
+def build_replacement_condition(replacement: Replacement) -> Condition:
+    """The condition of a resource that is not written, since Azure would refuse it."""
+    return make_warning(Hold.REPLACE_NEEDED.value, replacement.reason, _ADVICE)
+
+
+def add_takes(results: Mapping[Key, Result], records: Mapping[Key, Record]) -> dict[Key, Result]:
+    """Add to each replacement what a delete takes along: all that is below the resource, in git or on record."""
+    if not any(result.replacement for result in results.values()):
+        return dict(results)
+    ids = {key: result.arm_id for key, result in results.items() if result.exists and result.arm_id}
+    ids |= {key: record.arm_id for key, record in records.items()}
+    return {key: _add_takes(result, _find_deleted_id(result, records), ids) for key, result in results.items()}
+
+
+def _find_deleted_id(result: Result, records: Mapping[Key, Record]) -> str:
+    """The resource that would be deleted: the recorded one, if a change of the name led to another id."""
+    record = records.get(result.key)
+    return record.arm_id if record else result.arm_id or ""
+
+
+def _add_takes(result: Result, arm_id: str, ids: Mapping[Key, str]) -> Result:
+    if result.replacement is None or not arm_id:
+        return result
+    takes = tuple(sorted(key for key, other in ids.items() if key != result.key and is_below(other, arm_id)))
+    return replace(result, replacement=replace(result.replacement, takes=takes))
+
+
+def list_takes(takes: Sequence[Key], most: int) -> str:
+    """`Kind/a, Kind/b and 3 more`; "nothing else that gitsync manages" if there is none."""
+    names = [f"{key.kind}/{key.name}" for key in takes[:most]]
+    more = len(takes) - len(names)
+    return f"{', '.join(names)}{f' and {more} more' if more else ''}" or "nothing else that gitsync manages"

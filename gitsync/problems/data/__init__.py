@@ -1,0 +1,1 @@
+"""The meaning of the codes, as tables; problems/problem_codes.py reads them."""

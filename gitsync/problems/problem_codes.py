@@ -1,0 +1,70 @@
+"""What each code of a problem or a condition means: its cause, an example, and the fix.
+
+The texts are packed tables. Pages of the documentation, `gitsync explain CODE` and the rules of SARIF show them.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+DATA = "gitsync.problems.data"
+
+TOPICS: Mapping[str, str] = {
+    "manifests": "Manifests",
+    "sources": "Sources, units and variables",
+    "runs": "Runs, records and exports",
+    "conditions": "Reasons of conditions",
+}
+"""The tables, with their titles, in the order of the page."""
+
+PAGE = "docs/problems.md"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeMeaning:
+    """`cause` and `fix` are sentences. `example` is a file that gives the code, or else `shown` a message of it; the
+    other one is "".
+    """
+
+    code: str
+    topic: str
+    cause: str
+    fix: str
+    example: str = ""
+    shown: str = ""
+
+    @property
+    def anchor(self) -> str:
+        """The part of PAGE that describes it."""
+        return self.code.lower()
+
+
+def find_code_meaning(code: str) -> CodeMeaning | None:
+    """The meaning of a code, in any case; None for a code that is not gitsync's."""
+    return _index_codes().get(code.casefold())
+
+
+@cache
+def load_codes() -> tuple[CodeMeaning, ...]:
+    """Every code, in the order of the topics."""
+    return tuple(
+        CodeMeaning(code=code, topic=topic, **{name: text.strip("\n") for name, text in entry.items()})
+        for topic in TOPICS
+        for code, entry in tomllib.loads(_read(topic)).items()
+    )
+
+
+def _read(topic: str) -> str:
+    content = pkgutil.get_data(DATA, f"{topic}.toml")
+    if content is None:
+        raise FileNotFoundError(topic)
+    return content.decode()
+
+
+@cache
+def _index_codes() -> Mapping[str, CodeMeaning]:
+    return {meaning.code.casefold(): meaning for meaning in load_codes()}

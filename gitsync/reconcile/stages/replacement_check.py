@@ -1,0 +1,27 @@
+"""The stage after the comparison that stops a write which Azure would refuse."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gitsync.model.condition import Condition
+from gitsync.model.verdict import Action
+from gitsync.planning.replacement import REFUSED, build_replacement_condition, find_replacement
+from gitsync.reconcile.attempt import ApplyAttempt
+
+
+async def check_replacement(attempt: ApplyAttempt, *, writes: bool) -> ApplyAttempt:
+    """Stop an update that needs a delete first. In a plan the resource is fine: nothing that depends on it waits."""
+    comparison, record = attempt.comparison, attempt.record
+    if comparison is None or attempt.action is not Action.UPDATE:
+        return attempt
+    refusal = record.condition if record else None
+    replacement = find_replacement(attempt.kind.arm_type, comparison.differences, refusal)
+    if replacement is None:
+        return attempt
+    attempt = replace(attempt, action=Action.NONE, replacement=replacement)
+    # Azure's own refusal stays on record: it is what the next run knows the field by.
+    condition: Condition = (
+        refusal if refusal and refusal.reason == REFUSED else build_replacement_condition(replacement)
+    )
+    return attempt.stopped(condition, comparison.verdict, is_retryable=False, is_fine=not writes)

@@ -1,0 +1,41 @@
+"""The packed table of fields that Azure fixes."""
+
+from __future__ import annotations
+
+import pytest
+
+from gitsync.catalog import data
+from gitsync.catalog.arm_fields import find_misfit
+from gitsync.catalog.catalog import open_catalog
+from gitsync.catalog.immutable_fields import is_immutable
+from gitsync.model.gvk import GVK
+
+ROWS = [line.split("\t") for line in data.read("immutable_fields.tsv").decode().splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("arm_type", "pointer", "expected", "why"),
+    [
+        ("Microsoft.Compute/disks", "/properties/creationData", True, "in the table"),
+        ("microsoft.compute/DISKS", "/properties/creationData/imageReference/id", True, "below it, in any case"),
+        ("Microsoft.Compute/disks", "/properties/creationDatas", False, "another field"),
+        ("Microsoft.Compute/disks", "/properties", False, "above it"),
+        ("Microsoft.Unknown/things", "/properties/creationData", False, "nothing is known of the type"),
+    ],
+)
+def test_look_ups(arm_type, pointer, expected, why):
+    assert is_immutable(arm_type, pointer) is expected, why
+
+
+def test_rows_are_sorted_and_each_has_its_evidence():
+    assert sorted(ROWS) == ROWS
+    assert {row[2] for row in ROWS} == {"create-only", "described", "refused"}
+
+
+def test_a_manifest_can_set_every_field():
+    catalog = open_catalog()
+    for arm_type, pointer, _ in ROWS:
+        group, kind = catalog.home_of(arm_type)
+        kinds = [catalog.kind(GVK(group, version, kind)) for version in catalog.versions(group, kind)]
+        steps = pointer.split("/")[1:]
+        assert any(find_misfit(k, steps, any_step="*", chooses=lambda _: False) is None for k in kinds), pointer

@@ -1,0 +1,169 @@
+"""The doctor over real repositories, the real client and the emulator."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+from pathlib import Path
+
+import pytest
+from git_template import init_repository
+from world import GROUP, SUBSCRIPTION, VNET
+
+from gitsync.config.config import Config
+from gitsync.doctor.examination import examine
+from gitsync.redaction import Redactions
+
+OK, WARNING, ERROR = "ok", "warning", "error"
+
+
+def git(folder, *words):
+    subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A working tree with a group and a network, and its remote."""
+    folder = tmp_path / "source"
+    folder.mkdir()
+    init_repository(folder)
+    (folder / "all.yaml").write_text(f"{GROUP}---\n{VNET}".replace("\n    ", "\n").lstrip())
+    git(folder, "add", ".")
+    git(folder, "commit", "-q", "-m", "Manifests")
+    git(tmp_path, "clone", "-q", "--bare", "source", "remote.git")
+    git(folder, "remote", "add", "origin", str(tmp_path / "remote.git"))
+    return folder
+
+
+def doctor(folder, script="", **settings):
+    """The checks by name; of several with one name, the last."""
+    if script:
+        (folder.parent / "script.yaml").write_text(script)
+        settings["emulator_script"] = str(folder.parent / "script.yaml")
+
+    async def run():
+        config = Config(**{"source": str(folder), "subscription": SUBSCRIPTION, "emulator": "", **settings})
+        return [check async for check in examine(config, Redactions())]
+
+    checks = asyncio.run(run())
+    assert all(check.hint or check.level == OK for check in checks), "each problem says what to do"
+    return {check.name: check for check in checks}
+
+
+def levels(checks):
+    return {name: check.level.value for name, check in checks.items()}
+
+
+def test_a_set_up_that_is_fine(place):
+    checks = doctor(place)
+    assert set(levels(checks).values()) == {OK}
+    assert list(checks) == [
+        "git",
+        "source",
+        "manifests",
+        "status",
+        "digest-key",
+        "secrets (environment)",
+        "endpoint",
+        "identity",
+        "subscription",
+        "providers",
+        "rights",
+    ]
+    assert checks["manifests"].message == "2 resources, no errors"
+    assert "4 rights at 2 scopes granted. Deny assignments" in checks["rights"].message
+
+
+def test_nothing_is_pushed(place):
+    doctor(place)
+    refs = subprocess.run(
+        ["git", "for-each-ref"], cwd=place.parent / "remote.git", capture_output=True, text=True, check=True
+    )
+    assert "gitsync" not in refs.stdout
+
+
+def test_a_source_that_cannot_be_read_hides_nothing_else(place):
+    checks = doctor(place.parent / "nowhere")
+    assert levels(checks) | {"git": OK} == levels(checks)
+    assert (checks["source"].level, checks["endpoint"].level, checks["subscription"].level) == (ERROR, OK, OK)
+
+
+def test_a_remote_that_refuses_pushes(place):
+    hook = place.parent / "remote.git" / "objects"
+    hook.chmod(0o555)
+    try:
+        git(place, "remote", "set-url", "origin", str(place.parent / "gone.git"))
+        checks = doctor(place)
+    finally:
+        hook.chmod(0o755)
+    assert (checks["status"].level, checks["manifests"].level, checks["rights"].level) == (ERROR, OK, OK)
+
+
+MISSING = """
+settings:
+  unregistered: [Microsoft.Network]
+  denied:
+    - {action: Microsoft.Network/virtualNetworks/write}
+    - {action: Microsoft.Resources/subscriptions/resourceGroups/delete}
+"""
+
+
+def test_rights_that_are_not_granted(place):
+    checks = doctor(place, MISSING)
+    assert levels(checks)["rights"] == ERROR
+    assert "1 of 4 rights at 2 scopes not granted" in checks["rights"].message
+    assert "Microsoft.Network/virtualNetworks/write in resource group core" in checks["rights"].message
+    assert (
+        "Microsoft.Resources/subscriptions/resourceGroups/delete in"
+        in doctor(place, MISSING, prune=True)["rights"].message
+    )
+
+
+def test_providers_that_are_not_registered(place):
+    assert doctor(place, MISSING)["providers"].level == WARNING, "a sync registers them"
+    checks = doctor(place, MISSING, register_providers=False)
+    assert checks["providers"].level == ERROR
+    assert "az provider register -n Microsoft.Network" in checks["providers"].hint
+
+
+def test_a_subscription_that_is_not_there(place):
+    checks = doctor(place, "settings: {subscriptions: [11111111-1111-4111-8111-111111111111]}")
+    assert checks["subscription"].level == ERROR
+    assert (
+        checks["subscription"].message.startswith("SubscriptionNotFound: ")
+        or "not found" in checks["subscription"].message
+    )
+
+
+def test_an_endpoint_that_cannot_be_reached(place):
+    checks = doctor(place, emulator=None, endpoint="http://127.0.0.1:9", credential="anonymous")
+    assert (checks["endpoint"].level, checks["rights"].level) == (ERROR, WARNING)
+    assert checks["rights"].message.startswith("Not checked")
+
+
+def test_places_of_secrets_are_checked_one_by_one(place, tmp_path):
+    assert doctor(place, export_to=("folder",), export_folder=str(tmp_path / "new"))["secrets (folder)"].level == OK
+    assert not (tmp_path / "new").exists(), "only a run creates it"
+    (tmp_path / "file").write_text("")
+    checks = doctor(place, export_to=("folder", "status"), export_folder=str(tmp_path / "file" / "below"))
+    assert (checks["secrets (folder)"].level, checks["secrets (environment)"].level) == (ERROR, OK)
+
+
+def test_invalid_manifests_and_uncommitted_changes(place):
+    (place / "all.yaml").write_text(GROUP.replace("\n    ", "\n").lstrip().replace("location", "locaton"))
+    checks = doctor(place)
+    assert (checks["source"].level, checks["manifests"].level) == (WARNING, WARNING)
+    assert checks["manifests"].hint == "Run `gitsync validate`."
+
+
+def test_resources_with_their_own_credential_are_named(place):
+    text = (place / "all.yaml").read_text()
+    text = text.replace("name: hub", "name: hub\n  annotations: {serviceoperator.azure.com/credential-from: other}")
+    (place / "all.yaml").write_text(text)
+    checks = doctor(place)
+    assert checks["credentials"].message.startswith("1 resource with a credential Secret")
+
+
+def test_deletes_without_a_key(place):
+    served = doctor(place, emulator=None, endpoint="http://127.0.0.1:9", credential="anonymous", prune=True)
+    assert (served["digest-key"].level, Path(place).exists()) == (WARNING, True)

@@ -1,0 +1,98 @@
+"""The rights that manifests need, and what grants them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from builders import group_id, prepared, rg, subnet, vnet, vnet_id
+
+from gitsync.doctor.rights import grants, list_needed_rights, name_action
+from gitsync.extensions.registry import BUILT_IN, Registry
+from gitsync.model.gvk import Key
+from gitsync.model.policy import Policy
+
+REGISTRY = Registry(BUILT_IN)
+SUBSCRIPTION = group_id().partition("/resourceGroups/")[0]
+NET = "Microsoft.Network/virtualNetworks"
+
+GRANTS = [
+    ([{"actions": ["*"]}], f"{NET}/write", True, "Owner"),
+    ([{"actions": ["*/read"]}], f"{NET}/read", True, "Reader may read"),
+    ([{"actions": ["*/read"]}], f"{NET}/write", False, "and nothing else"),
+    ([{"actions": ["microsoft.network/*/WRITE"]}], f"{NET}/subnets/write", True, "* stands for several steps"),
+    ([{"actions": ["Microsoft.Network/*"]}], "Microsoft.NetworkX/a/write", False, "a dot or slash is itself"),
+    ([{"actions": ["*"], "notActions": ["Microsoft.Network/*/write"]}], f"{NET}/write", False, "notActions take away"),
+    (
+        [{"actions": ["*"], "notActions": [f"{NET}/*"]}, {"actions": [f"{NET}/write"]}],
+        f"{NET}/write",
+        True,
+        "what one role takes away, another may grant",
+    ),
+    ([], f"{NET}/read", False, "no role"),
+    ([{"actions": "*", "notActions": None}], f"{NET}/read", False, "an odd entry grants nothing"),
+    ([{"dataActions": ["*"]}], f"{NET}/read", False, "data is another plane"),
+]
+
+
+@pytest.mark.parametrize(("permissions", "action", "expected", "why"), GRANTS, ids=[row[-1] for row in GRANTS])
+def test_what_permissions_grant(permissions, action, expected, why):
+    assert grants(permissions, action) is expected, why
+
+
+ACTIONS = [
+    (group_id(), "write", "Microsoft.Resources/subscriptions/resourceGroups/write"),
+    (vnet_id(), "read", f"{NET}/read"),
+    (f"{vnet_id()}/subnets/one", "delete", f"{NET}/subnets/delete"),
+    (f"{vnet_id()}/providers/Microsoft.Authorization/locks/x", "write", "Microsoft.Authorization/locks/write"),
+    (
+        f"{group_id()}/providers/Microsoft.Storage/storageAccounts/x/listKeys",
+        "action",
+        "Microsoft.Storage/storageAccounts/listKeys/action",
+    ),
+]
+
+
+@pytest.mark.parametrize(("path", "verb", "expected"), ACTIONS)
+def test_actions_as_roles_spell_them(path, verb, expected):
+    assert name_action(path, verb) == expected
+
+
+def needs(*resources, prunes=False):
+    found = list_needed_rights(resources, REGISTRY, prunes=prunes)
+    return {(right.scope.removeprefix(SUBSCRIPTION), right.action) for right in found}
+
+
+def test_a_group_is_created_in_the_subscription_and_its_content_in_the_group():
+    name = "Microsoft.Resources/subscriptions/resourceGroups"
+    expected = {("", f"{name}/read"), ("", f"{name}/write")}
+    assert needs(prepared(rg(), group_id())) == expected
+    expected = {("/resourceGroups/core", f"{NET}/{verb}") for verb in ("read", "write", "delete")}
+    assert needs(prepared(vnet(), vnet_id()), prunes=True) == expected
+
+
+def test_what_the_policy_forbids_needs_no_right():
+    assert needs(prepared(vnet(), vnet_id(), policy=Policy.SKIP), prunes=True) == {
+        ("/resourceGroups/core", f"{NET}/read")
+    }
+    detached = prepared(vnet(), vnet_id(), policy=Policy.DETACH_ON_DELETE)
+    assert {action for _, action in needs(detached, prunes=True)} == {f"{NET}/read", f"{NET}/write"}
+    watched = replace(prepared(subnet(), f"{vnet_id()}/subnets/one"), written_by=vnet())
+    assert {action for _, action in needs(watched)} == {f"{NET}/subnets/read"}
+
+
+def test_an_export_of_keys_needs_the_action_that_lists_them():
+    key = Key("storage.azure.com", "StorageAccount", "default", "x")
+    one = prepared(key, f"{group_id()}/providers/Microsoft.Storage/storageAccounts/x")
+    spec = {"operatorSpec": {"secrets": {"key1": {"name": "keys", "key": "one"}}}}
+    exporting = replace(one, resource=replace(one.resource, spec=spec))
+    extra = needs(exporting) - needs(one)
+    assert extra == {("/resourceGroups/core", "Microsoft.Storage/storageAccounts/listKeys/action")}
+
+
+def test_ids_that_only_a_run_knows_are_left_out():
+    assert needs(prepared(vnet(), f"{group_id('<name>')}/x"), replace(prepared(vnet("a"), ""), arm_id=None)) == set()
+
+
+def test_many_resources_of_one_type_need_each_right_once():
+    assert len(list_needed_rights([prepared(vnet(n), vnet_id(n)) for n in "abc"], REGISTRY, prunes=False)) == 2

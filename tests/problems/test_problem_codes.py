@@ -1,0 +1,153 @@
+"""The table of codes: every code of gitsync is in it, no other is, and its examples are real."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import gitsync
+from gitsync.catalog.catalog import open_catalog
+from gitsync.manifests.reader import read_manifests
+from gitsync.model.condition import Hold
+from gitsync.problems.problem_codes import TOPICS, find_code_meaning, load_codes
+from gitsync.request.build import prepare
+
+PACKAGE = Path(gitsync.__file__).parent
+CODES = {meaning.code: meaning for meaning in load_codes()}
+NOT_OURS = {"ErrorRule"}
+"""Calls whose codes are Azure's."""
+NO_CODES = {"Opaque", "NamespaceTerminating"}
+"""Words of Kubernetes that stand where a code would."""
+
+
+@cache
+def trees():
+    files = (file for file in sorted(PACKAGE.rglob("*.py")) if "emulator" not in file.parts)
+    return {file: ast.parse(file.read_text(encoding="utf-8")) for file in files}
+
+
+@cache
+def constants():
+    """Texts that modules give names to, by name."""
+    named = {}
+    for tree in trees().values():
+        for node in tree.body:
+            value = getattr(node, "value", None)
+            if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(value, ast.Constant):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                named |= {target.id: value.value for target in targets if isinstance(target, ast.Name)}
+    return named
+
+
+@cache
+def code_parameters():
+    """Functions with a parameter that is a code, and its place."""
+    return {
+        node.name: place
+        for tree in trees().values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+        for place, argument in enumerate(one.arg for one in node.args.args if one.arg not in {"self", "cls"})
+        if argument in {"code", "reason"}
+    }
+
+
+def codes_of(node):
+    """The codes that an expression can be."""
+    if isinstance(node, ast.Constant):
+        return {node.value}
+    if isinstance(node, ast.Name):
+        return {constants()[node.id]} if node.id in constants() else set()
+    branches = [node.body, node.orelse] if isinstance(node, ast.IfExp) else []
+    return {code for branch in branches for code in codes_of(branch)}
+
+
+def used_codes():
+    found = {hold.value for hold in Hold}
+    for tree in trees().values():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.AnnAssign) and getattr(node.target, "id", "") == "_code":
+                found |= codes_of(node.value)
+            if not isinstance(node, ast.Call):
+                continue
+            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            if name in NOT_OURS:
+                continue
+            place = code_parameters().get(name, len(node.args))
+            given = [*node.args[place : place + 1], *(k.value for k in node.keywords if k.arg in {"code", "reason"})]
+            found |= {code for one in given for code in codes_of(one)}
+    return {code for code in found - NO_CODES if isinstance(code, str) and re.fullmatch(r"[A-Z][a-z]+[A-Za-z]*", code)}
+
+
+def test_every_code_has_its_entry():
+    assert used_codes() - CODES.keys() == set()
+    assert len(used_codes()) > 100, "the search finds them"
+
+
+def test_every_entry_is_used():
+    texts = {
+        node.value
+        for tree in trees().values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    assert CODES.keys() - texts == set()
+
+
+@pytest.mark.parametrize("meaning", load_codes(), ids=lambda meaning: meaning.code)
+def test_an_entry_says_cause_and_fix_and_has_one_example(meaning):
+    for sentence in (meaning.cause, meaning.fix):
+        assert sentence.endswith("."), meaning
+        assert sentence[:1].isupper() or sentence.startswith(
+            ("${", "$", "data ", "metadata", "apiVersion", "spec", "kustomize")
+        ), meaning
+    assert bool(meaning.example) != bool(meaning.shown)
+
+
+def codes_in(text):
+    manifests = read_manifests({"example.yaml": text.encode()})
+    prepared = prepare(manifests, catalog=open_catalog(), subscription="0")
+    return {problem.code for problem in (*manifests.problems, *(p for one in prepared for p in one.problems))}
+
+
+@pytest.mark.parametrize("meaning", [one for one in load_codes() if one.example], ids=lambda meaning: meaning.code)
+def test_an_example_gives_its_code(meaning):
+    assert meaning.code in codes_in(meaning.example)
+
+
+@cache
+def fragments():
+    """The fixed parts of all texts of the package, the longest first."""
+    texts = {
+        part.strip(" .\"'")
+        for tree in trees().values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        for part in [node.value]
+    }
+    return sorted((text for text in texts if len(text) >= 5), key=len, reverse=True)
+
+
+@pytest.mark.parametrize("meaning", [one for one in load_codes() if one.shown], ids=lambda meaning: meaning.code)
+def test_a_message_is_one_that_gitsync_prints(meaning):
+    found = [text for text in fragments() if text in meaning.shown]
+    covered = meaning.shown
+    for text in found:
+        covered = covered.replace(text, "")
+    assert len(covered) <= len(meaning.shown) * 0.5, f"no text of the package is like {meaning.shown!r}"
+
+
+def test_look_ups():
+    assert find_code_meaning("ownernotfound") is CODES["OwnerNotFound"]
+    assert find_code_meaning("Nothing") is None
+    assert {meaning.topic for meaning in load_codes()} == set(TOPICS)
+
+
+def test_no_code_is_the_name_of_a_kind():
+    catalog = open_catalog()
+    kinds = {kind for group in catalog.groups() for kind in catalog.kinds(group)}
+    assert {code.casefold() for code in CODES} & {kind.casefold() for kind in kinds} == set()
