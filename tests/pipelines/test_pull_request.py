@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -123,11 +124,17 @@ def test_a_job_that_is_cancelled_stops_gitsync_and_has_its_exit_code(tmp_path, n
         "RUNNER_TEMP": str(tmp_path),
         "GITHUB_OUTPUT": str(tmp_path / "output"),
     }
-    with subprocess.Popen([RUN], env=job, cwd=tmp_path) as process:
+    # A test run in the background ignores SIGINT, and so would all that it starts: bash cannot trap it then.
+    take_interrupts = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    process = subprocess.Popen([RUN], env=job, cwd=tmp_path, preexec_fn=take_interrupts)  # noqa: PLW1509 - no threads
+    try:
         while not (tmp_path / "started").exists():
             assert process.poll() is None
         process.send_signal(number)
         assert process.wait(LONG) == 130
+    finally:
+        process.kill()
+        process.wait()
     assert (tmp_path / "output").read_text() == f"exit-code=130\nreport={tmp_path}/gitsync-report\n"
 
 
