@@ -108,7 +108,7 @@ async def open_connections(
     Raises ConfigError, SourceError or StateError if one of them cannot be opened.
     """
     clock, redactions, grace = StoppableClock(stop), redactions or Redactions(), grace or Grace()
-    with open_source(config, grace) as source, open_state(config, source, clock) as store:
+    with open_source(config, grace) as source, open_state(config, source, clock, writes=writes) as store:
         settings = find_source_settings(config, source.settings)
         config = replace(config, namespace=settings.namespace, unknown_fields=settings.unknown_fields)
         async with (
@@ -196,9 +196,9 @@ def open_source(config: Config, grace: Grace) -> Checkout:
     )
 
 
-def open_state(config: Config, source: Checkout, clock: Clock) -> StateStore:
+def open_state(config: Config, source: Checkout, clock: Clock, *, writes: bool = True) -> StateStore:
     """The place of the recorded state. Raises ConfigError or StateError if the settings name none that can be, and
-    ConfigError for a heartbeat without a branch.
+    ConfigError for a heartbeat without a branch in a run that writes.
     """
     directory = Path(config.status_dir) if config.status_dir else None
     store = open_store(
@@ -208,7 +208,7 @@ def open_state(config: Config, source: Checkout, clock: Clock) -> StateStore:
         clock=clock,
         seals=make_seals(config, os.environ),
     )
-    if config.heartbeat and isinstance(store, StatusFolder):
+    if writes and config.heartbeat and isinstance(store, StatusFolder):
         raise ConfigError(
             f"--heartbeat needs a status branch, and the status is in the {store.name}.",
             hint="Use --status-branch, or --metrics for the time of the last success.",

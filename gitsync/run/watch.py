@@ -1,7 +1,7 @@
 """What watches a run from outside: its metrics and its traces, written at its end, whatever the end is.
 
-A run that is refused or ends with an error has them too. What cannot be written
-fails a run that did its work, and is only logged for one that failed itself. Traces never fail a run.
+A run that is refused or ends with an error has them too. Metrics that cannot be written fail a run that did its work,
+and are only logged for one that failed itself. Traces never fail a run.
 """
 
 from __future__ import annotations

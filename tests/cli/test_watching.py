@@ -151,6 +151,8 @@ def test_a_heartbeat_needs_a_branch(job):
     ended = job.run("sync", "--heartbeat", "--status-dir", str(job.top / "status"))
     assert (ended.code, ended.out) == (2, "")
     assert "--heartbeat needs a status branch, and the status is in the folder" in ended.err
+    plan = job.run("plan", "--status-dir", str(job.top / "status"), GITSYNC_HEARTBEAT="true")
+    assert plan.code == 0, "a plan moves none"
 
 
 def test_a_plan_of_revisions_has_no_metrics(job):
@@ -201,7 +203,7 @@ def test_a_collector_gets_spans_and_no_secret(job):
 
 def test_a_collector_that_is_down_fails_no_run(job):
     ended = job.run(
-        "sync", OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:1", OTEL_EXPORTER_OTLP_TIMEOUT="1", GITSYNC_LOG_LEVEL="warning"
+        "sync", OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:1", OTEL_EXPORTER_OTLP_TIMEOUT="0.1", GITSYNC_LOG_LEVEL="warning"
     )  # fmt: skip
     assert ended.code == 0
     assert "The traces cannot be sent" in ended.err

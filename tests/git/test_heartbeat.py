@@ -101,6 +101,14 @@ def test_what_somebody_else_pushed_there_is_read_and_replaced(open_branch, clone
     assert bare.git("rev-list", "--count", BRANCH) == "1"
 
 
+def test_no_message_of_somebody_else_confuses_the_reader(open_branch, cloned, bare):
+    """git keeps all characters of a message but NUL."""
+    move(open_branch, replace(BEAT, agent="blue"))
+    cloned.git("commit", "--quiet", "--allow-empty", "--cleanup=verbatim", "--message", "x\n\nRevision: a\x01b\n\x01")
+    cloned.git("push", "--quiet", "origin", f"HEAD:{BRANCH}")
+    assert [(one.agent, one.revision) for one in read(open_branch)] == [("blue", BEAT.revision), ("gitsync", None)]
+
+
 def test_a_push_that_is_refused_names_the_branch_and_the_right(open_branch, bare):
     hook = bare.put("hooks/pre-receive", "#!/bin/sh\nexit 1\n")
     hook.chmod(0o755)

@@ -45,7 +45,7 @@ def collector(monkeypatch):
     """A collector that the exporter, which reads its variables itself, is led to."""
     with collecting() as collector:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
-        monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1")
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "10")
         yield collector
 
 

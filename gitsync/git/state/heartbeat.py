@@ -18,6 +18,7 @@ from gitsync.git.state.commit import Author, Commit, format_status_message, writ
 from gitsync.model.heartbeat import Heartbeat
 
 _FETCHED = "refs/gitsync/heartbeats/"
+_FIELDS = 4
 _LATEST = int(datetime.max.replace(tzinfo=UTC).timestamp())
 _LONGEST_RUN = timedelta(days=1)
 """How much later the heartbeat of a run that overlaps may be. One that is even later has a wrong time."""
@@ -71,8 +72,11 @@ def _fetch(clone: Clone, branch: str) -> list[_Beat]:
 
 
 def _parse(lines: str) -> Iterator[_Beat]:
-    for line in lines.split("\x01")[:-1]:
-        ref, commit, seconds, revision = (field.strip() for field in line.split("\0"))
+    for line in lines.split("\x01"):
+        fields = [field.strip() for field in line.split("\0")]
+        if len(fields) != _FIELDS:  # the end, or what follows our separator in a message of somebody else
+            continue
+        ref, commit, seconds, revision = fields
         heartbeat = Heartbeat(
             agent=unquote(ref.removeprefix(_FETCHED)),
             time=_parse_time(seconds),
