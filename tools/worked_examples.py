@@ -32,6 +32,7 @@ PAGES = (
     ROOT / "docs/argocd.md",
     ROOT / "docs/doctor.md",
     ROOT / "docs/how-to/emulator-in-tests.md",
+    ROOT / "docs/how-to/first-repository.md",
     ROOT / "docs/how-to/secrets.md",
 )
 

@@ -124,9 +124,18 @@ def _format_lines(explanation: Explanation) -> Iterator[str]:
         yield from (f"{' ' * _INDENT}{referrer}" for referrer in explanation.referrers)
 
 
+_MEMBERS = {
+    "also": "otherVersions",
+    "ARM": "arm",
+    "Azure can": "operations",
+    "called": "everydayNames",
+}
+"""The headings of facts that are no names of JSON members, with the member."""
+
+
 def _build_document(explanation: Explanation) -> dict[str, object]:
     return {
-        **dict(explanation.facts),
+        **{_MEMBERS.get(heading, heading): text for heading, text in explanation.facts},
         "field": explanation.field,
         "type": explanation.type,
         "rules": list(explanation.notes),

@@ -37,6 +37,7 @@ COMMANDS = {
     "compare": ("compare", "desired.json", "live.json"),
     "doctor": ("doctor",),
     "eval": ("eval", "VirtualNetwork/hub", "self.metadata.name"),
+    "explain": ("explain", "vnet"),
     "graph": ("graph",),
     "import": ("import", "--out", "imported"),
     "render": ("render",),
@@ -82,3 +83,9 @@ def test_a_schema_refuses_another_document(name):
 def test_one_record_keeps_the_schema_of_its_part(synced):
     ended = gitsync("describe", "VirtualNetwork/hub", "--output=json", folder=synced, **ENVIRONMENT)
     assert find_faults("status", json.loads(ended.out), "#/$defs/record") == []
+
+
+@pytest.mark.parametrize("asked", [("UnknownField",), (), ("ResourceGroup", "--recursive")], ids=str)
+def test_every_form_of_an_explanation_keeps_its_schema(asked, synced):
+    ended = gitsync("explain", *asked, "--output=json", folder=synced)
+    assert find_faults("explain", json.loads(ended.out)) == []
