@@ -19,8 +19,9 @@ from git_template import init_repository
 from sops_rig import Rig, rig
 
 from gitsync.emulator.settings import Timing
+from gitsync.emulator.types.behaviour import Style
 
-AT_ONCE = Timing(polls=0)
+AT_ONCE = Timing(style=Style.DONE)
 GROUP_ID = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/core"
 GROUP = """\
 apiVersion: resources.azure.com/v1api20200601

@@ -6,7 +6,7 @@ Separate, because fields, kinds, versions, annotations, owners and references al
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 _MOST_EDITS = 3
@@ -27,26 +27,29 @@ def suggest(word: str, choices: Iterable[str]) -> str | None:
     if len(word) > _TOO_LONG:
         return None
     best: tuple[int, str] | None = None
-    letters = _count_letters(word.casefold())
+    folded = word.casefold()
     for choice in ordered:
-        if _differ(letters, _count_letters(choice.casefold())) > limit:
+        other = choice.casefold()
+        if _find_least_edits(folded, other) > limit:
             continue
-        edits = measure_distance(word.casefold(), choice.casefold(), limit)
+        edits = measure_distance(folded, other, limit)
         if edits is not None and (best is None or edits < best[0]):
             best = (edits, choice)
     return best[1] if best else None
 
 
 @lru_cache(maxsize=4096)
-def _count_letters(word: str) -> Counter[str]:
+def _count_letters(word: str) -> Mapping[str, int]:
     return Counter(word)
 
 
-def _differ(one: Counter[str], other: Counter[str]) -> int:
+def _find_least_edits(one: str, other: str) -> int:
     """How many letters one word has that the other lacks: at least as many edits lie between them, and it is cheaper
     to find out.
     """
-    return max((one - other).total(), (other - one).total())
+    letters = _count_letters(other)
+    lacking = sum(max(0, count - letters.get(letter, 0)) for letter, count in _count_letters(one).items())
+    return max(lacking, lacking + len(other) - len(one))
 
 
 def measure_distance(one: str, other: str, limit: int) -> int | None:

@@ -53,7 +53,8 @@ class Repository:
         return self
 
     def run(self, command: str, *arguments: str, **variables: str) -> Ended:
-        return gitsync(command, *arguments, f"--emulator={self.azure}", folder=self.folder, **variables)
+        at_once = {"GITSYNC_EMULATOR_SCRIPT": script(self)} if "--emulator-script" not in arguments else {}
+        return gitsync(command, *arguments, f"--emulator={self.azure}", folder=self.folder, **at_once, **variables)
 
     @property
     def azure(self) -> Path:
@@ -93,8 +94,9 @@ def report(end: Ended) -> dict[str, Any]:
 
 
 def script(repository: Repository, *rules: str) -> str:
+    """Rules for Azure, which otherwise does at once what it is asked for."""
     file = repository.outside / "script.yaml"
-    file.write_text("rules:\n" + "".join(f"  - {rule}\n" for rule in rules))
+    file.write_text(f"settings: {{operations: {{style: done}}}}\nrules: [{', '.join(rules)}]\n")
     return str(file)
 
 

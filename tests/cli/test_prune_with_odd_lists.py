@@ -13,10 +13,11 @@ from scripts import rules
 
 from gitsync.emulator.settings import Timing
 from gitsync.emulator.state.store import MemoryStore
+from gitsync.emulator.types.behaviour import Style
 
 GROUP_ID = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/core"
 STRANGER_ID = f"{GROUP_ID}/providers/Microsoft.Storage/storageAccounts/files"
-AT_ONCE = Timing(polls=0)
+AT_ONCE = Timing(style=Style.DONE)
 
 
 @pytest.fixture

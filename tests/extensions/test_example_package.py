@@ -14,6 +14,7 @@ from scripts import rules
 
 from gitsync.emulator.settings import Timing
 from gitsync.emulator.state.store import MemoryStore
+from gitsync.emulator.types.behaviour import Style
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "extension"
 GROUP_ID = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/core"
@@ -83,7 +84,7 @@ def tagged(store: MemoryStore, arm_id: str, **tags: str) -> None:
 
 def test_an_account_is_ready_once_somebody_approved_it(folder, installed):
     store = MemoryStore()
-    with azure(store, operations=Timing(polls=0)) as served:
+    with azure(store, operations=Timing(style=Style.DONE)) as served:
         found = synced(folder, installed, served.variables)
         assert (found["reason"], found["message"]) == (
             "PostReconciliationFailure",
@@ -95,7 +96,7 @@ def test_an_account_is_ready_once_somebody_approved_it(folder, installed):
 
 def test_nothing_is_written_in_a_freeze(folder, installed):
     store = MemoryStore()
-    with azure(store, operations=Timing(polls=0)) as served:
+    with azure(store, operations=Timing(style=Style.DONE)) as served:
         synced(folder, installed, served.variables)
         tagged(store, ACCOUNT_ID, approvedBy="ada")
         tagged(store, GROUP_ID, changeFreeze="the board")
@@ -116,11 +117,11 @@ def test_nothing_is_written_in_a_freeze(folder, installed):
 
 def test_a_name_that_is_taken_is_an_error_and_no_warning(folder, installed):
     taken = "{match: {method: PUT, type: Microsoft.Storage/storageAccounts}, answer: {code: StorageAccountAlreadyTaken, status: 409}}"
-    with azure(rules=rules(taken)) as served:
+    with azure(rules=rules(taken), operations=Timing(style=Style.DONE)) as served:
         found = synced(folder, installed, served.variables)
     assert (found["severity"], found["reason"]) == ("Error", "StorageAccountAlreadyTaken")
 
 
 def test_without_the_package_none_of_it_happens(folder, tmp_path):
-    with azure(operations=Timing(polls=0)) as served:
+    with azure(operations=Timing(style=Style.DONE)) as served:
         assert synced(folder, tmp_path, served.variables)["reason"] == "Succeeded"

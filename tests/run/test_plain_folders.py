@@ -11,12 +11,14 @@ from world import GROUP, SUBSCRIPTION, VNET, of
 
 from gitsync.config.config import Config
 from gitsync.emulator.http.server import Emulator
-from gitsync.emulator.settings import EmulatorSettings
+from gitsync.emulator.settings import EmulatorSettings, Timing
 from gitsync.emulator.state.store import MemoryStore
+from gitsync.emulator.types.behaviour import Style
 from gitsync.model.secret import Secret
 from gitsync.run.run import execute
 
 KEY = Secret("k" * 32)
+AT_ONCE = EmulatorSettings(limits=None, operations=Timing(style=Style.DONE))
 
 
 @pytest.mark.parametrize(
@@ -34,7 +36,7 @@ def test_a_record_that_came_with_a_folder_deletes_nothing(tmp_path: Path, settin
         settings = {"status_dir": str(tmp_path / "state")}
 
     async def main():
-        async with Emulator(EmulatorSettings(limits=None), MemoryStore()) as azure:
+        async with Emulator(AT_ONCE, MemoryStore()) as azure:
             config = Config(
                 source=str(source),
                 subscription=SUBSCRIPTION,

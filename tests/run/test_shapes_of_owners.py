@@ -153,7 +153,7 @@ def test_old_versions_beside_current_ones(world, neighbour):
     assert "v1api20240301" in validated.out
     files["gitsync.yaml"] = "units: [{path: ., migrateVersions: true}]\n"
     validated = gitsync("validate", folder=write(world, files).folder)
-    assert (validated.code, validated.out.count("VersionMigrated")) == (0, 2), validated.out
+    assert (validated.code, validated.out.count("warning: VersionMigrated")) == (0, 2), validated.out
     report = world.sync()
     assert (report.exit_code, {result.verdict for result in report.results}) == (0, {Verdict.CREATE})
     assert (world.sync().exit_code, world.writes) == (0, [])
