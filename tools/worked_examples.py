@@ -6,7 +6,7 @@ In the PAGES below, every `console` block is run: a line that begins with `$ ` i
 next one are its output. The blocks of one page run in one shell, in an empty folder, in the order of the page. A `yaml`
 block whose first line is the comment `# NAME.yaml` is saved under that name when the shell reaches it.
 
-What differs from run to run (revisions, times, durations) is listed in VARYING, and compared by its shape. With
+What differs from run to run (revisions, times, durations, ids of requests) is listed in VARYING, and compared by its shape. With
 `--write` the pages get the new output. An output that differs only in such values stays as it is.
 """
 
@@ -40,6 +40,7 @@ VARYING = (
     (re.compile(r"(?<![\w-])[0-9a-f]{12}(?![\w-])"), "REVISION"),
     (re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "TIME"),
     (re.compile(r"\bin \d+s\b"), "in DURATION"),
+    (re.compile(r"\(request [0-9a-f-]{36}\)"), "(request ID)"),
     (re.compile(r"\bgit version [\w. ()-]+"), "git version VERSION"),
 )
 """What no two runs have in common, as a pattern and the word that stands for it."""
