@@ -6,8 +6,8 @@ In the PAGES below, every `console` block is run: a line that begins with `$ ` i
 next one are its output. The blocks of one page run in one shell, in an empty folder, in the order of the page. A `yaml`
 block whose first line is the comment `# NAME.yaml` is saved under that name when the shell reaches it.
 
-What differs from run to run (revisions, times, durations, ids of requests) is listed in VARYING, and compared by its shape. With
-`--write` the pages get the new output. An output that differs only in such values stays as it is.
+What differs from run to run (revisions, times, durations, ids of requests) is listed in VARYING, and compared by its
+shape. With `--write` the pages get the new output. An output that differs only in such values stays as it is.
 """
 
 from __future__ import annotations
