@@ -7,6 +7,7 @@ import pytest
 from report_builders import DRIFTED, FULL, IN_SYNC, NET, PLAN, PROBLEMS, READY, REFUSED, failed, key, report, result
 
 from gitsync.model.condition import Severity
+from gitsync.model.result import Replacement
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report.html.page import render
 from gitsync.report.html.sections import find_section
@@ -17,6 +18,11 @@ SECTIONS = [
     (result(key("A", "b"), Verdict.INVALID, condition=failed("Invalid", "no")), "failed", "a wrong manifest"),
     (result(key("A", "b"), Verdict.DELETE, Action.DELETE), "deletes", "what is deleted"),
     (result(key("A", "b"), Verdict.DELETE), "removed", "what stays because nothing is pruned"),
+    (
+        result(key("A", "b"), Verdict.PENDING, replacement=Replacement(reason="R.")),
+        "replaces",
+        "what Azure refuses in place",
+    ),
     (result(key("A", "b"), Verdict.BLOCKED, condition=HELD, is_fine=True), "waiting", "a held delete"),
     (DRIFTED, "changes", "drift"),
     (result(key("A", "b"), Verdict.CREATE, Action.CREATE), "changes", "a create"),
@@ -42,7 +48,18 @@ MIXED = [replace(one, key=key("A", f"n{number}")) for number, (one, *_) in enume
 
 def test_failures_come_first_then_deletes_then_other_changes():
     page = render(report(*MIXED, command="plan", problems=PROBLEMS))
-    order = ["failed", "errors", "deletes", "removed", "changes", "waiting", "others", "warnings", "in-sync"]
+    order = [
+        "failed",
+        "errors",
+        "deletes",
+        "replaces",
+        "removed",
+        "changes",
+        "waiting",
+        "others",
+        "warnings",
+        "in-sync",
+    ]
     assert parts(page) == [*order, "graph", "run"]
 
 
@@ -114,6 +131,15 @@ def test_the_body_of_a_create_is_folded():
     assert body.startswith('<details class="body">'), "not open"
     assert "Request body, 4 lines" in body
     assert "&quot;location&quot;: &quot;westeurope&quot;" in body
+
+
+def test_what_must_be_replaced_says_so_folded_and_unfolded():
+    taken = Replacement(reason="Azure cannot move it.", takes=(key("A", "child"),))
+    page = render(report(replace(DRIFTED, verdict=Verdict.PENDING, action=Action.NONE, replacement=taken)))
+    card = page[page.index('<details class="resource card tone-delete" open') :].replace("<wbr/>", "")
+    assert '<span class="mark">replace needed</span>' in card
+    assert "Azure cannot move it. A delete would take along A/child." in card
+    assert "<dd>replace needed</dd>" in card
 
 
 def test_a_long_body_is_cut_and_says_so():

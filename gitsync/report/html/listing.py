@@ -104,7 +104,7 @@ def _render_cards(results: Sequence[Result], around: Around) -> Iterator[tuple[K
     for result in results[:_MOST_CARDS]:
         body = render_details(result, around) if room > 0 else Markup()
         room -= len(body)
-        opened = few and bool(result.differences) and result.outcome in _UNFOLDED
+        opened = few and bool(result.differences) and (result.outcome in _UNFOLDED or bool(result.replacement))
         yield result.key, render_card(result, around, opened=opened, body=body)
 
 

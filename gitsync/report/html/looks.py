@@ -79,5 +79,7 @@ def find_look(result: Result) -> Look:
 
 
 def find_tone(result: Result) -> Tone:
-    """The tone of a resource: that of its verdict, unless it failed or waits."""
+    """The tone of a resource: that of its verdict, unless it failed, waits, or would have to be deleted first."""
+    if result.replacement:
+        return Tone.DELETE
     return _OUTCOME_TONES.get(result.outcome, LOOKS[result.verdict].tone)

@@ -21,7 +21,7 @@ from gitsync.report.html.links import Links
 from gitsync.report.html.looks import OUTCOME_LOOKS
 from gitsync.report.html.markup import render_template
 from gitsync.report.last_commit import format_last_commit
-from gitsync.report.replacement import describe_replacement, format_action
+from gitsync.report.replacement import REPLACE_NEEDED, describe_replacement, format_action
 from gitsync.status.advice import find_condition_advice
 
 _SHORT_MESSAGE, _LONGEST_MESSAGE = 300, 4000  # characters, folded and unfolded
@@ -72,6 +72,8 @@ def render_row(result: Result, around: Around, *, has_unverified: bool) -> Marku
 
 def _list_notes(result: Result, around: Around) -> Iterator[str]:
     """What a reader must not miss of a folded resource, beside its name."""
+    if result.replacement:
+        yield REPLACE_NEEDED
     if blocked := around.blocks.get(result.key, 0):
         yield f"blocks {format_plural(blocked, 'resource')}"
     if cause := around.causes.get(result.key):
@@ -81,8 +83,8 @@ def _list_notes(result: Result, around: Around) -> Iterator[str]:
 def _counts(result: Result) -> Iterator[str]:
     if result.outcome is Outcome.FAILED:
         yield result.verdict.value
-    if result.replacement or result.action.value not in {Action.NONE.value, result.verdict.value}:
-        yield format_action(result)
+    if result.action is not Action.NONE and result.action.value != result.verdict.value:
+        yield result.action.value
     if result.differences:
         yield format_plural(len(result.differences), "difference")
     if result.attempts and result.outcome is not Outcome.FAILED:
@@ -103,6 +105,8 @@ def render_details(result: Result, around: Around) -> Markup:
         portal=around.links.make_portal_link(result),
         commit=around.links.make_commit_link(result.last_commit.commit) if result.last_commit else "",
         replacement=describe_replacement(result),
+        action=format_action(result),
+        renamed=[result.renamed] if result.renamed else [],
         last_commit=format_last_commit(result.last_commit),
         advice=find_condition_advice(condition, result.key),
         differences=render_differences(result.differences, around.before),

@@ -28,16 +28,18 @@ class Section(NamedTuple):
 FAILED: Final = Section("failed", "Failed", "Failed", Tone.STOP)
 DELETES: Final = Section("deletes", "To delete", "Deleted", Tone.DELETE)
 REMOVED: Final = Section("removed", "Removed from git, not deleted", "Removed from git, not deleted", Tone.DELETE)
+REPLACES: Final = Section("replaces", "Replace needed", "Replace needed", Tone.DELETE)
 CHANGES: Final = Section("changes", "To change", "Changed", Tone.CHANGE)
 WAITING: Final = Section("waiting", "Waiting", "Waiting", Tone.WAIT)
 OTHERS: Final = Section("others", "No change in Azure", "No change in Azure", Tone.REST)
 IN_SYNC: Final = Section("in-sync", "In sync", "In sync", Tone.FINE)
 
-SECTIONS: Final = (FAILED, DELETES, REMOVED, CHANGES, WAITING, OTHERS, IN_SYNC)
+SECTIONS: Final = (FAILED, DELETES, REPLACES, REMOVED, CHANGES, WAITING, OTHERS, IN_SYNC)
 """In the order of the page."""
 
 _RULES: tuple[tuple[Section, Callable[[Result], bool]], ...] = (
     (FAILED, lambda result: result.outcome is Outcome.FAILED),
+    (REPLACES, lambda result: result.replacement is not None),
     (WAITING, lambda result: result.outcome is Outcome.BLOCKED),
     (DELETES, lambda result: result.action is Action.DELETE),
     (CHANGES, lambda result: result.action is not Action.NONE),
