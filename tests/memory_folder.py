@@ -10,10 +10,10 @@ NEEDED = 2 << 30
 """Bytes: three times what the folders of one run take. Containers often have 64 MB there."""
 
 
-def find_memory_folder(folder: Path = MEMORY) -> str | None:
+def find_memory_folder(folder: Path = MEMORY, needed: int = NEEDED) -> str | None:
     """The folder, if it is large enough and can hold programs. None if a variable names another."""
     if any(name in os.environ for name in ("TMPDIR", "PYTEST_DEBUG_TEMPROOT")) or not os.access(folder, os.W_OK):
         return None
     found = os.statvfs(folder)
-    has_room = found.f_bavail * found.f_frsize >= NEEDED
+    has_room = found.f_bavail * found.f_frsize >= needed
     return str(folder) if has_room and not found.f_flag & os.ST_NOEXEC else None

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import pytest
+from memory_folder import find_memory_folder
+
+
+@pytest.fixture(autouse=True)
+def _no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("TMPDIR", "PYTEST_DEBUG_TEMPROOT"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize("name", ["TMPDIR", "PYTEST_DEBUG_TEMPROOT"])
+def test_a_folder_that_is_named_is_taken(tmp_path, monkeypatch, name):
+    monkeypatch.setenv(name, str(tmp_path))
+    assert find_memory_folder(tmp_path, needed=0) is None
+
+
+@pytest.mark.parametrize(
+    ("folder", "needed", "why"),
+    [("missing", 0, "there is none"), (".", 1 << 60, "it is too small")],
+)
+def test_a_folder_of_no_use_is_left_alone(tmp_path, folder, needed, why):
+    assert find_memory_folder(tmp_path / folder, needed=needed) is None, why
+
+
+def test_one_with_room_is_used(tmp_path):
+    assert find_memory_folder(tmp_path, needed=1) == str(tmp_path)
