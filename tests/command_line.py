@@ -177,7 +177,17 @@ def in_background(manager: AbstractAsyncContextManager[T]) -> Iterator[T]:
     finally:
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
+        loop.run_until_complete(_end_tasks())
         loop.close()
+
+
+async def _end_tasks() -> None:
+    """End what the loop still has, such as a connection that came as its server closed, so that no socket stays open."""
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    await asyncio.sleep(0)
 
 
 @asynccontextmanager
