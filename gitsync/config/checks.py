@@ -13,7 +13,6 @@ from gitsync.config.setting import Setting, SettingForm
 from gitsync.config.values import is_loopback, parse_value
 from gitsync.errors import ConfigError
 from gitsync.model.secret import Secret
-from gitsync.model.unit import UnitEntry
 
 
 def make_config(settings: Mapping[str, Any]) -> Config:
@@ -67,6 +66,8 @@ def _explain_unknown(name: str) -> str:
 def _parse(setting: Setting, value: Any) -> Any:
     if setting.form is not SettingForm.UNITS:
         return parse_value(setting, _format_texts(setting, value))
+    from gitsync.model.unit import UnitEntry  # noqa: PLC0415 - only programs give units, and its classes take long to make
+
     if isinstance(value, list | tuple) and all(isinstance(member, UnitEntry) for member in value):
         return tuple(value)
     raise ValueError("expected a tuple of UnitEntry")

@@ -17,7 +17,6 @@ from typing import Any
 
 from gitsync.config.config import SETTINGS
 from gitsync.config.setting import Authority, Setting, SettingForm
-from gitsync.config.unit_entries import read_unit_entries
 from gitsync.errors import ConfigError
 
 FILE_NAME = "gitsync.yaml"
@@ -182,6 +181,8 @@ def _dash(letter: str) -> str:
 def _read_value(setting: Setting, node: Any, path: str) -> tuple[tuple[Any, ...], list[str]]:
     """The texts of a setting, () for `key:` without one, and its faults."""
     if setting.form is SettingForm.UNITS:
+        from gitsync.config.unit_entries import read_unit_entries  # noqa: PLC0415 - its classes take long to make
+
         return read_unit_entries(node, lambda line: f"{path}:{line}")
     texts = _read_texts(node)
     if texts is None:

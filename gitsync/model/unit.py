@@ -166,6 +166,11 @@ class Unit:
     contents: Mapping[str, bytes] = field(default_factory=dict, compare=False, repr=False)  # a Secret may be among them
 
     @property
+    def takes_given_variables(self) -> bool:
+        """Tell whether variables that the operator gives count: not for a unit of Flux, and not for a chart."""
+        return self.kind is not UnitKind.FLUX and self.release is None
+
+    @property
     def title(self) -> str:
         """What messages call it: the kind of its object, if it has one, and its name."""
         return f"{self.declared_by} {self.name}" if self.declared_by else self.name

@@ -112,15 +112,16 @@ def _resolve(wanted: _Wanted) -> Config:
 
 
 def _list_keys(wanted: _Wanted) -> tuple[Key, ...]:
-    """The resources of SOURCE: those of its status, and of its files if the command reads them."""
+    """The resources of SOURCE: those of its status, and of its files if the command reads them or no status is here."""
     from gitsync.cli.shell.resource_names import list_declared, list_recorded
 
     try:
         config = _resolve(wanted)
     except GitsyncError:
         return ()
-    declared = list_declared(config) if "path" in wanted.command.SETTINGS else ()
-    return tuple(sorted({*list_recorded(config), *declared}))
+    recorded = frozenset(list_recorded(config))
+    declared = list_declared(config) if "path" in wanted.command.SETTINGS or not recorded else ()
+    return tuple(sorted({*recorded, *declared}))
 
 
 def _find_resources(wanted: _Wanted) -> Iterator[Candidate]:

@@ -8,13 +8,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from gitsync.config.config import Config
 from gitsync.errors import GitsyncError
 from gitsync.model.gvk import Key
+
+if TYPE_CHECKING:
+    from gitsync.git.source.worktree import WorkTree
 
 _MOST_FILES = 2_000
 _MOST_BYTES = 200_000  # of a file
@@ -61,7 +67,8 @@ def list_refs(config: Config) -> list[str]:
     folder = Path(config.source)
     if not folder.is_dir():
         return []
-    output = _run_git(folder, "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags")
+    with _open_git(folder) as run_git:
+        output = run_git("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags")
     return [name for name in output if all(map(_PLAIN.fullmatch, name.split("/")))]
 
 
@@ -77,22 +84,33 @@ def _find_key(document: str, namespace: str) -> Iterator[Key]:
 def _list_branch(folder: Path, branch: str | None) -> list[str]:
     """The paths on the status branch, as it was fetched last or is in the repository itself."""
     name = branch or "gitsync/status"
-    refs = _run_git(folder, "for-each-ref", "--format=%(refname)", f"refs/remotes/*/{name}", f"refs/heads/{name}")
-    ref = next((ref for ref in sorted(refs, reverse=True) if ref.endswith(f"/{name}")), None)
-    return _run_git(folder, "ls-tree", "-r", "-z", "--name-only", "--full-tree", ref) if ref else []
+    with _open_git(folder) as run_git:
+        refs = run_git("for-each-ref", "--format=%(refname)", f"refs/remotes/*/{name}", f"refs/heads/{name}")
+        ref = next((ref for ref in sorted(refs, reverse=True) if ref.endswith(f"/{name}")), None)
+        return run_git("ls-tree", "-r", "-z", "--name-only", "--full-tree", ref) if ref else []
 
 
-def _run_git(folder: Path, *arguments: str) -> list[str]:
-    """The lines that git prints in the repository around a folder; none if it fails."""
+@contextmanager
+def _open_git(folder: Path) -> Iterator[Callable[..., list[str]]]:
+    """Run git in the repository around a folder: each call gives the lines that it prints, and none if it fails."""
     from gitsync.git.access import GitAccess
     from gitsync.git.source.worktree import find_work_tree
 
+    with ExitStack() as stack:
+        try:
+            tree = find_work_tree(folder, GitAccess(timeout=_SECONDS))
+        except GitsyncError:
+            tree = None
+        if tree is not None:
+            stack.enter_context(tree)
+        yield partial(_run_git, tree)
+
+
+def _run_git(tree: WorkTree | None, *arguments: str) -> list[str]:
+    if tree is None:
+        return []
     try:
-        tree = find_work_tree(folder, GitAccess(timeout=_SECONDS))
-        if tree is None:
-            return []
-        with tree:
-            output = tree.repository.run(*arguments).decode("utf-8", "replace")
+        output = tree.repository.run(*arguments).decode("utf-8", "replace")
     except GitsyncError:
         return []
     return output.split("\0") if "-z" in arguments else output.splitlines()
