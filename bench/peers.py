@@ -24,8 +24,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench import estate
-from bench.processes import HERE, without_settings
+from bench import estate, processes
+from bench.processes import without_settings
 
 TENANT = "11111111-1111-1111-1111-111111111111"
 PROVIDER = "terraform-provider-azapi"
@@ -137,13 +137,8 @@ def count_requests(azure: Azure) -> int:
 def serve_azure(folder: Path) -> Iterator[Azure]:
     """An empty emulator over TLS: Azure's Go SDK sends no token without it."""
     certificate = folder / "azure.pem"
-    flags = ["--tls", f"--certificate={certificate}", f"--script={HERE / 'azure.yaml'}"]
-    command = [sys.executable, "-m", "gitsync", "emulator", *flags]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        try:
-            yield Azure(server.stdout.readline().strip() if server.stdout else "", certificate)
-        finally:
-            server.terminate()
+    with processes.azure("azure.yaml", "--tls", f"--certificate={certificate}") as url:
+        yield Azure(url, certificate)
 
 
 class _Tokens(BaseHTTPRequestHandler):

@@ -19,9 +19,9 @@ HERE = Path(__file__).resolve().parent
 
 
 @contextmanager
-def azure(script: str = "azure.yaml") -> Iterator[str]:
-    """An empty Azure; gives its URL. `script` has its settings."""
-    command = [sys.executable, "-m", "gitsync", "emulator", f"--script={HERE / script}"]
+def azure(script: str = "azure.yaml", *flags: str) -> Iterator[str]:
+    """An empty Azure; gives its URL. `script` has its settings, `flags` are more of its command."""
+    command = [sys.executable, "-m", "gitsync", "emulator", f"--script={HERE / script}", *flags]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             yield server.stdout.readline().strip() if server.stdout else ""
