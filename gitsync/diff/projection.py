@@ -14,7 +14,7 @@ def select_asked(body: Mapping[str, Any]) -> dict[str, Any]:
 
     An empty object under an ARM id stays: the id itself is the value (identity.userAssignedIdentities).
     """
-    return {key: value for key, value in _drop_empty(body).items() if key != "name"}
+    return {key: value for key, value in drop_empty(body).items() if key != "name"}
 
 
 def project(desired: Any, live: Any, name: str = "") -> Any:
@@ -52,10 +52,11 @@ def _drop_none(members: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     return {key: value for key, value in members if value is not None}
 
 
-def _drop_empty(value: Any) -> Any:
+def drop_empty(value: Any) -> Any:
+    """Return a value without nulls and empty objects; those in lists stay."""
     if isinstance(value, dict):
-        members = ((key, _drop_empty(child)) for key, child in value.items() if child is not None)
+        members = ((key, drop_empty(child)) for key, child in value.items() if child is not None)
         return {key: child for key, child in members if child != {} or key.startswith("/")}
     if isinstance(value, list):
-        return [_drop_empty(child) for child in value]
+        return [drop_empty(child) for child in value]
     return value

@@ -15,10 +15,11 @@ from typing import Any
 from gitsync.diff.adoption import Unverified, compare_first_sight, format_value, is_equal
 from gitsync.diff.equivalence import judge
 from gitsync.diff.hints import Hints
-from gitsync.diff.leaf_changes import find, find_changes, is_same
+from gitsync.diff.leaf_changes import find, find_changes
 from gitsync.diff.projection import project, select_asked
 from gitsync.diff.rules.masks import is_secret
 from gitsync.diff.rules.rule import RuleOutcome
+from gitsync.diff.untouched import is_untouched
 from gitsync.formats.json_pointer import JsonPath, format_pointer
 from gitsync.model.verdict import Comparison, Difference, Verdict
 
@@ -41,6 +42,10 @@ class Remembered:
     applied: Mapping[str, Any]
     baseline: Mapping[str, Any] | None
 
+    def has_all(self, desired: Mapping[str, Any], live: Mapping[str, Any]) -> bool:
+        """Tell whether nothing has changed, in git or in Azure."""
+        return self.baseline is not None and is_untouched(desired, self.applied, self.baseline, live)
+
 
 def compare(
     desired: Mapping[str, Any], live: Mapping[str, Any], remembered: Remembered | None, hints: Hints | None = None
@@ -50,9 +55,9 @@ def compare(
     Without `remembered` the verdict is ADOPT, with or without differences. Leaves that Azure does not return are in
     `unverified` and justify no write.
     """
-    desired = select_asked(desired)
-    if remembered is not None and _is_untouched(desired, remembered, live):
+    if remembered is not None and remembered.has_all(desired, live):
         return Comparison(verdict=Verdict.IN_SYNC)
+    desired = select_asked(desired)
     hints = _add_own_id(hints or Hints(), live)
     first_sight = list(compare_first_sight(desired, live, hints))
     differences = tuple(one for one in first_sight if isinstance(one, Difference))
@@ -71,18 +76,6 @@ def compare(
     verdict = _VERDICTS[bool(pending), bool(drifted)]
     drifted = _remove_reported(drifted, paths)  # a leaf that changed on both sides is reported once
     return Comparison(verdict=verdict, differences=_sort(pending + drifted), unverified=unverified)
-
-
-def _is_untouched(desired: Mapping[str, Any], remembered: Remembered, live: Mapping[str, Any]) -> bool:
-    """Tell whether git, the last write, the baseline and Azure are exactly the same: then no rule has to decide.
-
-    Nearly all resources of nearly all runs are. One with a secret is not, since no other side has its value.
-    """
-    return (
-        is_same(desired, remembered.baseline)
-        and is_same(desired, select_asked(remembered.applied))
-        and is_same(desired, project(desired, live))
-    )
 
 
 def make_baseline(desired: Mapping[str, Any], live: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -6,7 +6,7 @@ An attempt is a frozen value: each stage returns it with one more fact. Effects 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 from gitsync.arm.client import Reader, Writer
@@ -16,6 +16,7 @@ from gitsync.diff.ignore import Paths, remove_paths
 from gitsync.diff.three_way import Remembered
 from gitsync.extensions.api import ActionCall, LookupRequest, LookupResult, Subject
 from gitsync.model.condition import Condition
+from gitsync.model.copies import replace
 from gitsync.model.export import Address
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK, Key
@@ -51,7 +52,7 @@ class Stop:
     is_tolerated: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # without slots: see `copies.replace`
 class ReconcileAttempt:
     """What an apply and a prune have in common.
 
@@ -121,7 +122,7 @@ class ReconcileAttempt:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ApplyAttempt(ReconcileAttempt):
     """An attempt to bring a resource to its state in git.
 
@@ -217,7 +218,7 @@ class ApplyAttempt(ReconcileAttempt):
         return self.record is not None and self.record.operation is not None and self.sent is None
 
     def restarted(self) -> Self:
-        return replace(super(ApplyAttempt, self).restarted(), owner=None, is_sampled=False)
+        return replace(super().restarted(), owner=None, is_sampled=False)
 
     def describe_unsettled(self) -> Condition:
         """The condition of an operation that goes on when the time is up, with the last error of its polls."""
@@ -240,7 +241,7 @@ class ApplyAttempt(ReconcileAttempt):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class PruneAttempt(ReconcileAttempt):
     """An attempt to delete or forget a resource that was removed from git. `known_kind` is the kind that the record's
     manifest was of; None if the catalog no longer has it.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TypeVar
 
 from gitsync.errors import ArmError
 from gitsync.model.condition import Condition
+from gitsync.model.copies import replace
 from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
 from gitsync.reconcile.run_cache import RunCache
 

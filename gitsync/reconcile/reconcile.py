@@ -7,8 +7,7 @@ the result of an attempt.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
@@ -263,22 +262,28 @@ async def _pause(tries: int, deadline: float, clock: Clock) -> bool:
 async def _run_steps(steps: tuple[Step[A], ...], attempt: A, run: RunContext) -> A:
     """Run the stages until one stops the attempt. Neighbours that need the write lock share one hold of it."""
     for locks, neighbours in groupby(steps, key=_NEEDS_LOCK):
-        async with _hold_lock(attempt, run) if locks else nullcontext():
-            for step in neighbours:
-                if step.is_for_open and attempt.is_listed:
-                    continue
-                _enter(attempt, step.stage, run=run)
-                try:
-                    attempt = await step.run(attempt)
-                except Exception as failure:  # noqa: BLE001 - a bug in one node must not lose the results of the others
-                    return _break_off(attempt, failure)
-                if attempt.stop:
-                    return attempt
+        if locks and attempt.action is not Action.NONE:
+            async with run.locks.hold(attempt.location):
+                attempt = await _run_neighbours(neighbours, attempt, run)
+        else:
+            attempt = await _run_neighbours(neighbours, attempt, run)
+        if attempt.stop:
+            return attempt
     return attempt
 
 
-def _hold_lock(attempt: A, run: RunContext) -> AbstractAsyncContextManager[None]:
-    return run.locks.hold(attempt.location) if attempt.action is not Action.NONE else nullcontext()
+async def _run_neighbours(steps: Iterable[Step[A]], attempt: A, run: RunContext) -> A:
+    for step in steps:
+        if step.is_for_open and attempt.is_listed:
+            continue
+        _enter(attempt, step.stage, run=run)
+        try:
+            attempt = await step.run(attempt)
+        except Exception as failure:  # noqa: BLE001 - a bug in one node must not lose the results of the others
+            return _break_off(attempt, failure)
+        if attempt.stop:
+            return attempt
+    return attempt
 
 
 def _enter(attempt: A, stage: Stage, *, run: RunContext) -> None:

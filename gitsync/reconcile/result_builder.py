@@ -6,7 +6,6 @@ Separate from the stages, because an attempt can end in any of them, and the rec
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +13,7 @@ from gitsync.diff.three_way import remove_secrets
 from gitsync.manifests.units import find_declarer, find_unit_name
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.condition import Condition, ConditionStatus, Hold, Severity
+from gitsync.model.copies import replace
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Node

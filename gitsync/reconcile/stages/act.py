@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from gitsync.diff.ignore import keep_live_paths, remove_paths
@@ -11,6 +10,7 @@ from gitsync.diff.merge_patch import merge_patch
 from gitsync.diff.three_way import Remembered
 from gitsync.errors import ArmError
 from gitsync.extensions.registry import Registry
+from gitsync.model.copies import replace
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action
 from gitsync.planning.secret_digest import Digests, seal_body

@@ -6,12 +6,11 @@ too), and the calls that they require before a write.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from gitsync.arm.actor import Actor
 from gitsync.errors import ArmError
 from gitsync.extensions.api import LookupRequest, LookupResult, PermanentError
 from gitsync.extensions.registry import Registry
+from gitsync.model.copies import replace
 from gitsync.model.verdict import Verdict
 from gitsync.planning.actions import may_recover
 from gitsync.reconcile.attempt import ApplyAttempt

@@ -6,13 +6,13 @@ A list approves a resource or says nothing. All that is written, reported or rec
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from gitsync.arm.http.shown_resource import find_fault
 from gitsync.extensions.registry import Registry
 from gitsync.model.clock import Clock
+from gitsync.model.copies import replace
 from gitsync.model.export import Holder
 from gitsync.model.live import Live
 from gitsync.model.verdict import Action, Verdict
@@ -54,10 +54,17 @@ async def judge_entry(
     if find_fault(entry, attempt.arm_id) or not live.has_succeeded or not _shows_exports(attempt, entry, kept):
         return None
     listed = replace(attempt, live=live, exists=True, is_listed=True)
-    if any(not question.for_the_run for question in registry.questions(listed.as_subject())):
-        return None  # the entry lacks what an extension needs
+    if _needs_read(listed, registry):
+        return None
     listed = await compare(listed)
     return listed if _is_in_sync(listed) else None
+
+
+def _needs_read(attempt: ApplyAttempt, registry: Registry) -> bool:
+    """Tell whether an extension asks for what an entry of a list lacks."""
+    if not registry.modifies(attempt.key.group, attempt.key.kind):
+        return False
+    return any(not question.for_the_run for question in registry.questions(attempt.as_subject()))
 
 
 def _shows_exports(attempt: ApplyAttempt, entry: Mapping[str, Any], kept: KeptConfigMaps) -> bool:

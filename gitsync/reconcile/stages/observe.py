@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 from gitsync.diff.hints import find_kind_hints
+from gitsync.diff.ignore import remove_paths
 from gitsync.diff.redact import find_secret_shapes, redact_comparison
 from gitsync.diff.three_way import Remembered, remove_secrets
 from gitsync.diff.unknown_values import (
@@ -17,6 +17,7 @@ from gitsync.diff.unknown_values import (
 )
 from gitsync.extensions.registry import Registry
 from gitsync.model.condition import Condition
+from gitsync.model.copies import replace
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.actions import WriteRules, decide_absent, decide_present, decide_unreadable, find_remembered
@@ -162,6 +163,8 @@ async def compare(
     if attempt.stop:
         return attempt
     is_plain = attempt.filled_request.body is attempt.template.body  # nothing was filled in
+    if is_plain and _is_untouched(attempt, write_rules):
+        return replace(attempt, comparison=Comparison(verdict=Verdict.IN_SYNC), action=Action.NONE, note="")
     unknown = {} if is_plain else find_unknown_values(attempt.desired)
     known = _leave_out(attempt, unknown)
     has_digests = known.remembered is not None and is_sealed(known.remembered.applied)
@@ -172,6 +175,14 @@ async def compare(
     first = attempt.first_comparison or (comparison if action is not Action.NONE else None)
     note = "" if action is Action.NONE else registry.describe_calls(attempt.as_subject())
     return replace(attempt, comparison=comparison, action=action, first_comparison=first, note=note)
+
+
+def _is_untouched(attempt: ApplyAttempt, write_rules: WriteRules) -> bool:
+    """Tell whether nothing has changed since the record was made: then there is nothing to decide."""
+    live, remembered = attempt.live, attempt.remembered
+    if live is None or remembered is None or attempt.tried or attempt.id_doubt or write_rules.always_put:
+        return False
+    return live.has_succeeded and remembered.has_all(attempt.desired, remove_paths(live.body, attempt.ignored))
 
 
 def _leave_out(attempt: ApplyAttempt, unknown: UnknownValues) -> ApplyAttempt:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from gitsync.arm.actor import Actor
 from gitsync.arm.write_locks import WriteLocks
 from gitsync.errors import ArmError
 from gitsync.extensions.api import ActionCall
 from gitsync.extensions.registry import Registry
+from gitsync.model.copies import replace
 from gitsync.model.verdict import Verdict
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.run_cache import RunCache
