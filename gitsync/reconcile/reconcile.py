@@ -7,7 +7,8 @@ the result of an attempt.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import nullcontext
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
@@ -52,6 +53,7 @@ LONGEST_PAUSE = 30.0
 A = TypeVar("A", ApplyAttempt, PruneAttempt)
 
 _NEEDS_LOCK = attrgetter("locks")
+_NO_LOCK = nullcontext()
 
 
 class Step(NamedTuple, Generic[A]):
@@ -262,27 +264,17 @@ async def _pause(tries: int, deadline: float, clock: Clock) -> bool:
 async def _run_steps(steps: tuple[Step[A], ...], attempt: A, run: RunContext) -> A:
     """Run the stages until one stops the attempt. Neighbours that need the write lock share one hold of it."""
     for locks, neighbours in groupby(steps, key=_NEEDS_LOCK):
-        if locks and attempt.action is not Action.NONE:
-            async with run.locks.hold(attempt.location):
-                attempt = await _run_neighbours(neighbours, attempt, run)
-        else:
-            attempt = await _run_neighbours(neighbours, attempt, run)
-        if attempt.stop:
-            return attempt
-    return attempt
-
-
-async def _run_neighbours(steps: Iterable[Step[A]], attempt: A, run: RunContext) -> A:
-    for step in steps:
-        if step.is_for_open and attempt.is_listed:
-            continue
-        _enter(attempt, step.stage, run=run)
-        try:
-            attempt = await step.run(attempt)
-        except Exception as failure:  # noqa: BLE001 - a bug in one node must not lose the results of the others
-            return _break_off(attempt, failure)
-        if attempt.stop:
-            return attempt
+        async with run.locks.hold(attempt.location) if locks and attempt.action is not Action.NONE else _NO_LOCK:
+            for step in neighbours:
+                if step.is_for_open and attempt.is_listed:
+                    continue
+                _enter(attempt, step.stage, run=run)
+                try:
+                    attempt = await step.run(attempt)
+                except Exception as failure:  # noqa: BLE001 - a bug in one node must not lose the results of the others
+                    return _break_off(attempt, failure)
+                if attempt.stop:
+                    return attempt
     return attempt
 
 

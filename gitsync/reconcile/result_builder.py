@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from gitsync.diff.three_way import remove_secrets
@@ -194,14 +195,20 @@ def _was_ours(record: Record | None) -> bool:
 def _make_condition(
     attempt: ReconciledAttempt, generation: int, rules: RunRules, now: datetime, redactions: Redactions
 ) -> Condition:
+    time = format_rfc3339(now)
     if attempt.stop:
-        new = attempt.stop.condition
-    elif rules.writes:
-        new = READY
-    else:
-        return _make_planned(attempt.record, " ".join(filter(None, _list_notes(attempt))))
-    new = mask_condition(new, redactions.mask)  # before it is compared with the recorded one, which is masked
-    return replace(new, generation=generation, time=format_rfc3339(now))
+        masked = mask_condition(
+            attempt.stop.condition, redactions.mask
+        )  # as the recorded one, which it is compared with
+        return replace(masked, generation=generation, time=time)
+    if rules.writes:
+        return _make_ready(generation, time)
+    return _make_planned(attempt.record, " ".join(filter(None, _list_notes(attempt))))
+
+
+@lru_cache(maxsize=256)  # most resources of a second are ready, and were never changed
+def _make_ready(generation: int, time: str) -> Condition:
+    return replace(READY, generation=generation, time=time)
 
 
 def _list_notes(attempt: ReconciledAttempt) -> tuple[str, ...]:

@@ -162,9 +162,9 @@ async def compare(
     attempt = await extend_body(attempt, registry, cache)
     if attempt.stop:
         return attempt
-    is_plain = attempt.filled_request.body is attempt.template.body  # nothing was filled in
-    if is_plain and _is_untouched(attempt, write_rules):
+    if _is_untouched(attempt, write_rules):
         return replace(attempt, comparison=Comparison(verdict=Verdict.IN_SYNC), action=Action.NONE, note="")
+    is_plain = attempt.filled_request.body is attempt.template.body  # nothing was filled in
     unknown = {} if is_plain else find_unknown_values(attempt.desired)
     known = _leave_out(attempt, unknown)
     has_digests = known.remembered is not None and is_sealed(known.remembered.applied)
