@@ -18,7 +18,7 @@ _SCALARS: Final = frozenset({str, bool, int, float})
 def is_untouched(
     desired: Mapping[str, Any], applied: Mapping[str, Any], baseline: Mapping[str, Any], live: Mapping[str, Any]
 ) -> bool:
-    """Tell whether all four have the same values for what git asks for, in the order of lists and the types of numbers
+    """Tell whether all four have the same values for what git sets, in the order of lists and the types of numbers
     too. False where that is not plain to see: for a secret, whose value no other side has, and for a member that git
     and the last write do not have alike.
     """
