@@ -70,7 +70,8 @@ def read_manifests(
     """
     units = units or {}
     versions = ConfigMapVersions(frozenset(unit.home for unit in units.values() if unit.is_declared))
-    sorter = _Sorter(namespace, VariableReader(variables), CapzObjects(namespace), versions)
+    declarers = frozenset(SourceLocation(unit.file, unit.line) for unit in units.values() if unit.is_declared)
+    sorter = _Sorter(namespace, VariableReader(variables), CapzObjects(namespace), versions, declarers)
     readable = {path for path in files if path in units or path.endswith(SUFFIXES)}
     templates = find_templates(readable)
     sorter.account_for(report_templates(templates, files))
@@ -104,6 +105,7 @@ class _Sorter:
     variables: VariableReader
     capz: CapzObjects
     versions: ConfigMapVersions
+    declarers: frozenset[SourceLocation] = frozenset()
     resources: list[Resource] = field(default_factory=list)
     config_maps: dict[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
     secrets: dict[tuple[str, str], Mapping[str, Secret]] = field(default_factory=dict)
@@ -308,6 +310,10 @@ class _Sorter:
         problem = _make_problem(document, "DuplicateManifest", ("metadata", "name"), message, KEEP_ONE)
         self.account_for(reject(document, problem))
 
+    def note_followed(self, unread: UnreadDocument) -> UnreadDocument:
+        """Say so of an object of a controller whose unit is read."""
+        return replace(unread, is_followed=True) if unread.source in self.declarers else unread
+
     def done(self) -> Manifests:
         for one in self.versions.list_repeated(resource.key.namespace for resource in self.resources):
             with self.within(one.unit):
@@ -321,7 +327,7 @@ class _Sorter:
             declared=self.declared,
             namespaces=self.namespaces,
             problems=tuple(sorted(self.problems, key=lambda p: p.order)),
-            unread=tuple(sorted(self.unread, key=lambda one: one.source)),
+            unread=tuple(sorted(map(self.note_followed, self.unread), key=lambda one: one.source)),
             variables={unit: frozenset(names) for unit, names in self.variables.names.items()},
             shown=tuple(self.variables.shown),
             hidden=tuple(self.variables.hidden),

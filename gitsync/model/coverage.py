@@ -1,10 +1,10 @@
-"""The documents of a source that were read or passed over, which every report counts."""
+"""The documents of a source that were read, followed or passed over, which every report counts."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from gitsync.model.gvk import GVK
@@ -30,13 +30,22 @@ class Coverage:
     @property
     def passed_over(self) -> Mapping[str, int]:
         """How many documents of each kind are not for gitsync: the most frequent first, then by name."""
-        times = Counter(format_title(one) for one in self.unread if not one.is_rejected)
-        return dict(sorted(times.items(), key=lambda item: (-item[1], item[0])))
+        return _count_kinds(one for one in self.unread if not (one.is_rejected or one.is_followed))
+
+    @property
+    def followed(self) -> Mapping[str, int]:
+        """How many objects of controllers declare units that were read, in the same order."""
+        return _count_kinds(one for one in self.unread if one.is_followed)
 
     @property
     def rejected(self) -> int:
         """How many documents were meant for gitsync and could not be read; the problems say why."""
         return sum(one.is_rejected for one in self.unread)
+
+
+def _count_kinds(documents: Iterable[UnreadDocument]) -> Mapping[str, int]:
+    times = Counter(map(format_title, documents))
+    return dict(sorted(times.items(), key=lambda item: (-item[1], item[0])))
 
 
 def format_title(document: UnreadDocument) -> str:

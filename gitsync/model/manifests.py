@@ -50,6 +50,7 @@ class UnreadDocument:
     Texts are as written, "" if the document has none. `is_rejected` says that it has a problem, so it may have been
     meant as an ASO resource; a file or document that does not parse has no texts. `form` names its form if it has no
     kind, but was recognised. `unit` is the name of the unit that it is part of, "" for the folder of its file.
+    `is_followed` says that it is an object of a controller, and that the unit which it declares was read.
     """
 
     source: SourceLocation
@@ -60,6 +61,7 @@ class UnreadDocument:
     is_rejected: bool = False
     form: str = ""
     unit: str = ""
+    is_followed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,4 +116,4 @@ class Manifests:
     @property
     def passed_over(self) -> int:
         """How many documents are not for gitsync."""
-        return sum(not one.is_rejected for one in self.unread)
+        return sum(not (one.is_rejected or one.is_followed) for one in self.unread)

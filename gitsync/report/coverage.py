@@ -14,22 +14,29 @@ MOST_KINDS = 10  # in a sentence
 
 
 def format_coverage(coverage: Coverage) -> str:
-    """What was read and what was not: `20 resources in 8 files; passed over: 12 Deployment.apps; 2 files ignored`."""
+    """What was read and what was not: `20 resources in 8 files; followed: 1 Application.argoproj.io; passed over: 12
+    Deployment.apps; 2 files ignored`.
+    """
     counts = f"{format_plural(coverage.resources, 'resource')} in {format_plural(coverage.files, 'file')}"
     return "; ".join([counts, *format_left_out(coverage)])
 
 
 def format_left_out(coverage: Coverage) -> list[str]:
     """The parts of the sentence about documents that did not become resources; empty if all did."""
-    kinds = [f"{count} {kind}" for kind, count in coverage.passed_over.items()]
-    if len(kinds) > MOST_KINDS:
-        kinds = [*kinds[:MOST_KINDS], f"{format_plural(len(kinds) - MOST_KINDS, 'more kind')}"]
     parts = (
-        f"passed over: {', '.join(kinds)}" if kinds else "",
+        _format_kinds("followed", coverage.followed),
+        _format_kinds("passed over", coverage.passed_over),
         f"{format_plural(coverage.rejected, 'document')} rejected" if coverage.rejected else "",
         f"{format_plural(len(coverage.ignored), 'file')} ignored" if coverage.ignored else "",
     )
     return [part for part in parts if part]
+
+
+def _format_kinds(word: str, times: Mapping[str, int]) -> str:
+    kinds = [f"{count} {kind}" for kind, count in times.items()]
+    if len(kinds) > MOST_KINDS:
+        kinds = [*kinds[:MOST_KINDS], f"{format_plural(len(kinds) - MOST_KINDS, 'more kind')}"]
+    return f"{word}: {', '.join(kinds)}" if kinds else ""
 
 
 def list_left_out(coverage: Coverage) -> Iterator[str]:
@@ -44,7 +51,8 @@ def _describe(document: UnreadDocument) -> str:
     if document.is_rejected and not (document.kind or document.name):
         return "rejected"
     title = f"{format_title(document)} {escape_controls(document.name)}".rstrip()
-    return f"{'rejected' if document.is_rejected else 'passed over'}: {title}"
+    word = "rejected" if document.is_rejected else "followed" if document.is_followed else "passed over"
+    return f"{word}: {title}"
 
 
 def build_coverage(coverage: Coverage) -> Mapping[str, Any]:
@@ -52,6 +60,7 @@ def build_coverage(coverage: Coverage) -> Mapping[str, Any]:
     return {
         "files": coverage.files,
         "resources": coverage.resources,
+        "followed": dict(coverage.followed),
         "passedOver": dict(coverage.passed_over),
         "rejected": coverage.rejected,
         "ignoredFiles": len(coverage.ignored),

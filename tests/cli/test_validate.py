@@ -188,6 +188,7 @@ def test_what_a_program_reads_has_counts_and_no_list(mixed, capsys):
     assert json.loads(out)["coverage"] == {
         "files": 2,
         "resources": 1,
+        "followed": {},
         "passedOver": {"Deployment.apps": 1, "without a kind": 1},
         "rejected": 1,
         "ignoredFiles": 1,

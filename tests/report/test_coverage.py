@@ -22,14 +22,15 @@ def unread(line, kind="", api_version="", **more):
 
 WEB, API = unread(1, "Deployment", "apps/v1", name="web"), unread(5, "Deployment", "apps/v1", name="api")
 CHART = unread(9, "HelmRelease", "helm.toolkit.fluxcd.io/v2")
+APPLICATION = unread(18, "Application", "argoproj.io/v1alpha1", name="shop", is_followed=True)
 COVERAGE = Coverage(
     files=3,
     resources=20,
-    unread=(WEB, API, CHART, unread(12), unread(15, is_rejected=True)),
+    unread=(WEB, API, CHART, unread(12), unread(15, is_rejected=True), APPLICATION),
     ignored=("b.yaml", "c.yml"),
 )
 SENTENCE = (
-    "20 resources in 3 files; passed over: 2 Deployment.apps, 1 HelmRelease.helm.toolkit.fluxcd.io, "
+    "20 resources in 3 files; followed: 1 Application.argoproj.io; passed over: 2 Deployment.apps, 1 HelmRelease.helm.toolkit.fluxcd.io, "
     "1 without a kind; 1 document rejected; 2 files ignored"
 )
 
@@ -68,6 +69,7 @@ def test_the_counts_of_a_program():
     assert build_coverage(COVERAGE) == {
         "files": 3,
         "resources": 20,
+        "followed": {"Application.argoproj.io": 1},
         "passedOver": {"Deployment.apps": 2, "HelmRelease.helm.toolkit.fluxcd.io": 1, "without a kind": 1},
         "rejected": 1,
         "ignoredFiles": 2,
@@ -87,6 +89,7 @@ def test_the_list_has_each_with_its_place():
         "a.yaml:9: passed over: HelmRelease.helm.toolkit.fluxcd.io",
         "a.yaml:12: passed over: without a kind",
         "a.yaml:15: rejected",
+        "a.yaml:18: followed: Application.argoproj.io shop",
         "b.yaml: ignored",
         "c.yml: ignored",
     ]
