@@ -31,6 +31,7 @@ from gitsync.manifests.unread_documents import (
     UnreadContent,
     find_hidden,
     find_misspelt_fields,
+    mark_followed,
     pass_over,
     reject,
 )
@@ -310,10 +311,6 @@ class _Sorter:
         problem = _make_problem(document, "DuplicateManifest", ("metadata", "name"), message, KEEP_ONE)
         self.account_for(reject(document, problem))
 
-    def note_followed(self, unread: UnreadDocument) -> UnreadDocument:
-        """Say so of an object of a controller whose unit is read."""
-        return replace(unread, is_followed=True) if unread.source in self.declarers else unread
-
     def done(self) -> Manifests:
         for one in self.versions.list_repeated(resource.key.namespace for resource in self.resources):
             with self.within(one.unit):
@@ -327,7 +324,7 @@ class _Sorter:
             declared=self.declared,
             namespaces=self.namespaces,
             problems=tuple(sorted(self.problems, key=lambda p: p.order)),
-            unread=tuple(sorted(map(self.note_followed, self.unread), key=lambda one: one.source)),
+            unread=mark_followed(self.unread, self.declarers),
             variables={unit: frozenset(names) for unit, names in self.variables.names.items()},
             shown=tuple(self.variables.shown),
             hidden=tuple(self.variables.hidden),

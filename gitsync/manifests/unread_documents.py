@@ -5,7 +5,8 @@ Every document is accounted for: a silently ignored one would look like a remova
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -57,6 +58,20 @@ def find_hidden(document: Document) -> tuple[UnreadDocument, ...]:
     if not any(_hides(problem, _IDENTITY) for problem in document.problems):
         return ()
     return (UnreadDocument(source=_locate(document), is_rejected=True),)
+
+
+def mark_followed(
+    unread: Iterable[UnreadDocument], declarers: Collection[SourceLocation]
+) -> tuple[UnreadDocument, ...]:
+    """Return the documents in the order of their places; those that declare units are followed. `declarers` are the
+    places of the units: a line of such a document.
+    """
+    documents = sorted(unread, key=lambda one: one.source)
+    for place in declarers:
+        index = bisect_right(documents, place, key=lambda one: one.source) - 1
+        if index >= 0 and documents[index].source.path == place.path:
+            documents[index] = replace(documents[index], is_followed=True)
+    return tuple(documents)
 
 
 def find_misspelt_fields(document: Document) -> tuple[Problem, ...]:
