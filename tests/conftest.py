@@ -7,9 +7,9 @@ import tempfile
 from collections.abc import Iterator
 
 import pytest
+import worker_reports
 from helm_at_hand import REASON as NO_HELM
-from hypothesis import HealthCheck, settings
-from hypothesis_profile import choose_profile
+from hypothesis_profile import load_profile
 from kustomize_at_hand import REASON as NO_KUSTOMIZE
 from language_server_at_hand import REASON as NO_LANGUAGE_SERVER
 from memory_folder import find_memory_folder
@@ -20,7 +20,7 @@ from gitsync.catalog.catalog import open_catalog
 from gitsync.model.gvk import GVK
 
 # Without bytecode, each worker compiles each test and rewrites its asserts again, which takes it 12 seconds of CPU, and
-# each command that a test starts takes half a second more.
+# each command that a test starts takes half a second more. What is imported from here on is kept.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
@@ -28,11 +28,12 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 if folder := find_memory_folder():
     os.environ["TMPDIR"] = tempfile.tempdir = folder
 
-# Under load an example may take any time. That says nothing about the code, so no test fails for it.
-# Each run has other examples, so half of hypothesis' hundred are enough for one of many.
-settings.register_profile("ci", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("dev", settings.get_profile("default"))
-settings.load_profile(choose_profile(os.environ, load=os.getloadavg()[0], cores=os.cpu_count() or 1))
+load_profile()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        config.pluginmanager.register(worker_reports)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -66,6 +66,11 @@ class Repository:
         """Run git and return the one line that it prints."""
         return self.run(*arguments).decode("utf-8", "replace").rstrip("\n")
 
+    @property
+    def is_shallow(self) -> bool:
+        """Whether the history is cut off: git keeps a list of the commits where it is (gitrepository-layout(5))."""
+        return (self.folder / "shallow").exists()
+
     def _call(self, arguments: tuple[str, ...], stdin: bytes) -> ProgramCall:
         location_variables = {"GIT_DIR": str(self.folder), "GIT_CEILING_DIRECTORIES": str(self.folder.parent)}
         return ProgramCall(

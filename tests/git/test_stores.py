@@ -134,6 +134,15 @@ def test_a_remote_that_cannot_be_used_is_never_replaced_by_a_folder(work, clock,
             assert not store.load().records
 
 
+def test_only_an_address_in_the_repository_makes_a_remote(work, clock, monkeypatch, tmp_path: Path):
+    """A person's own settings may say how every origin is fetched."""
+    (tmp_path / "global").write_text('[remote "origin"]\n\tprune = true\n')
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "global"))
+    with open_checkout(str(work.path)) as source, open_store(source, clock=clock) as store:
+        assert source.remote is None
+        assert not store.load().records
+
+
 @pytest.mark.parametrize("place", ["", "apps"])
 def test_a_folder_that_git_tracks_is_no_state(work, clock, place):
     source_folder = work.path / place

@@ -125,9 +125,8 @@ def fetch_commit(clone: Clone, commit: str) -> bool:
     try:
         clone.fetch(f"+{commit}:{_FETCHED}")
     except GitFailedError:
-        shallow = clone.repository.line("rev-parse", "--is-shallow-repository") == "true"
         everything = ("+refs/heads/*:refs/gitsync/heads/*", "+refs/tags/*:refs/gitsync/tags/*")
-        clone.fetch(*everything, depth=("--unshallow",) if shallow else ())
+        clone.fetch(*everything, depth=("--unshallow",) if clone.repository.is_shallow else ())
     return has_commit(clone.repository, commit)
 
 

@@ -115,7 +115,7 @@ class History:
                 return None
             if _is_ancestor(repository, self._commit, later):
                 return True
-            if self._has_commit(repository, self._commit) and not _is_shallow(repository):
+            if self._has_commit(repository, self._commit) and not repository.is_shallow:
                 return False
             return self._precedes_at_remote(repository, later)
         except GitFailedError:
@@ -199,10 +199,6 @@ def _read_contents(listing: Revision, wanted: Wanted) -> SourceContents:
 def _is_ancestor(repository: Repository, earlier: str, later: str) -> bool:
     """As far as the history is here."""
     return repository.succeeds("merge-base", "--is-ancestor", earlier, later)
-
-
-def _is_shallow(repository: Repository) -> bool:
-    return repository.line("rev-parse", "--is-shallow-repository") == "true"
 
 
 def _find_date(repository: Repository, commit: str) -> int:

@@ -52,10 +52,10 @@ def find_last_commits(repository: Repository, revision: str, places: Collection[
     each place.
     """
     try:
-        is_shallow = repository.line("rev-parse", "--is-shallow-repository") == "true"
         entries = list(_read_log(repository, revision, places))
     except GitFailedError:
         return dict.fromkeys(places, UNREADABLE)
+    is_shallow = repository.is_shallow
     by_path: dict[str, set[Place]] = {}
     for place in places:
         for path in place:

@@ -24,7 +24,7 @@ from gitsync.git.source.location import Url
 
 _LARGEST = 1_000_000
 _FORMAT = re.compile(r"core\.repositoryformatversion|extensions\.(?!worktreeconfig$|partialclone$).+")
-_REMOTE = re.compile(r"remote\..+\.(?:url|pushurl)", re.DOTALL)
+_REMOTE = re.compile(r"remote\.(?P<name>.+)\.(?:url|pushurl)", re.DOTALL)
 _HEADER = re.compile(r"http\.(?P<url>.+)\.extraheader", re.DOTALL)
 _INCLUDE = re.compile(r"include(?:if\.gitdir(?P<any_case>/i)?:(?P<pattern>.+))?\.path", re.DOTALL | re.IGNORECASE)
 _PORTS = {"http": 80, "https": 443}
@@ -37,6 +37,11 @@ def read_local_config(git_directory: GitDirectory, access: GitAccess) -> GitSett
     settings = list(_list_settings(git_directory.common / "config", access))
     used_settings = [setting for setting in settings if _FORMAT.fullmatch(setting[0]) or _REMOTE.fullmatch(setting[0])]
     return (*used_settings, *_list_headers(settings, git_directory, access))
+
+
+def list_remotes(settings: GitSettings) -> tuple[str, ...]:
+    """The names of the remotes that the settings have an address of, sorted."""
+    return tuple(sorted({match["name"] for key, _ in settings if (match := _REMOTE.fullmatch(key))}))
 
 
 def find_headers(url: Url, settings: GitSettings) -> GitSettings:

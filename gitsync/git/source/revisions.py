@@ -227,6 +227,6 @@ def _deepen(clone: Clone, start: str, depth: int) -> None:
 
 
 def _make_missing_error(tree: WorkTree, name: _Name, reason: str) -> SourceError:
-    shallow = tree.repository.line("rev-parse", "--is-shallow-repository") == "true"
-    hint = "The clone is shallow: fetch its history (fetch-depth: 0)." if shallow else "Check the name, or fetch it."
+    is_shallow = tree.repository.is_shallow
+    hint = "The clone is shallow: fetch its history (fetch-depth: 0)." if is_shallow else "Check the name, or fetch it."
     return SourceError(f"The repository at {tree.top} has no revision {name.text}. {reason}", hint=hint)

@@ -16,7 +16,7 @@ from gitsync.git.command import GitFailedError, Repository
 from gitsync.git.gitpython import read_branch
 from gitsync.git.source.git_directory import find_git_directory, find_prefix
 from gitsync.git.source.listing import EntryKind, SourceEntry, is_printable
-from gitsync.git.source.local_config import read_local_config
+from gitsync.git.source.local_config import list_remotes, read_local_config
 from gitsync.git.source.location import Url, parse_remote
 from gitsync.git.source.mirror import make_mirror
 from gitsync.processes.temporary_folders import remove_temporary_folder
@@ -164,8 +164,8 @@ def find_remote_url(tree: WorkTree) -> Url | None:
 
     SourceError if there are several and none is origin, or it must not be used.
     """
-    names = tree.repository.line("remote").split("\n")
-    if names == [""]:
+    names = list_remotes(tree.settings)
+    if not names:
         return None
     if "origin" not in names and len(names) > 1:
         raise SourceError(f"The repository has the remotes {', '.join(names)}, and none of them is origin.")
