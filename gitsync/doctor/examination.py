@@ -51,8 +51,12 @@ def _list_tools(config: Config, found: SourceFindings) -> list[Program]:
 async def _examine_services(
     config: Config, clock: Clock, redactions: Redactions, found: SourceFindings
 ) -> AsyncIterator[Check]:
-    """What is reached over the network, without git."""
-    async with open_access(config, redactions) as access:
+    """What is reached over the network, without git.
+
+    A host that refuses a connection is not asked again: a person waits for the answer, and can.
+    """
+    async with open_access(config, redactions) as opened:
+        access = replace(opened, network=replace(opened.network, patience=0.0))
         for check in await examine_places(config, access, clock, found.prepared):
             yield check
         async with open_arms(access, clock) as arms:

@@ -17,6 +17,7 @@ from gitsync.arm.auth.access import ArmAccess, Network
 from gitsync.arm.client import Arm
 from gitsync.arm.clock import SystemClock
 from gitsync.arm.cloud import Cloud, make_cloud
+from gitsync.arm.http.pacing import Interval
 from gitsync.catalog.catalog import Catalog, open_catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import SourceSettings, find_source_settings
@@ -43,6 +44,9 @@ from gitsync.secrets.stores import Places
 
 PLACEHOLDER_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 """The subscription on the emulator if the settings have none."""
+
+_LOCAL_INTERVAL = Interval(first=0.02)
+"""An emulator on this machine need not be spared polls, and most of its operations are over at the first one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,6 +246,7 @@ def _make_access(config: Config, cloud: Cloud, redactions: Redactions) -> ArmAcc
             in_flight=config.concurrency,
         ),
         request_share=config.request_share,
+        interval=_LOCAL_INTERVAL if cloud.is_loopback else Interval(),
         user_agent_suffix=config.user_agent_suffix or "",
         redactions=redactions,
     )

@@ -91,7 +91,7 @@ def test_a_stop_ends_the_answer_that_drips_and_sends_nothing_to_those_in_line():
         tasks = [asyncio.create_task(rig.arm.reader(talk).get(VNET, API)) for talk in talks]
         await asyncio.sleep(0.1)
         for talk in talks:
-            talk.end(rig.clock.monotonic())
+            talk.end(rig.clock.monotonic(), patience=0.3)
         for ended in await asyncio.gather(*tasks, return_exceptions=True):
             assert isinstance(ended, DeadlineError)
             assert "The run was stopped before Azure responded to" in ended.message

@@ -73,6 +73,13 @@ def test_a_port_that_refuses_has_fifteen_seconds():
     assert 15 <= clock.elapsed < 32
 
 
+def test_a_port_that_refuses_is_not_asked_again_by_who_has_no_patience():
+    """As the doctor, for whom a person waits."""
+    clock = FakeClock()
+    assert "cannot be reached" in asyncio.run(refusal(anonymous(refusing(), patience=0), clock, "reach")).message
+    assert clock.slept == []
+
+
 def test_an_authority_that_cannot_be_resolved_is_refused_at_once():
     clock = FakeClock()
     error = asyncio.run(refusal(abroad("https://arm.invalid"), clock, "sign_in"))

@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import signal
 import socket
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 import world
-from command_line import LONG, ended, gitsync, start, variables
+from command_line import LONG, Ended, Moment, azure, ended, gitsync, start, variables
+from warm_process import find_door
+
+from gitsync.emulator.settings import Timing
+from gitsync.emulator.types.behaviour import Style
 
 PROMISE = 25
-"""Seconds from SIGTERM to the end of the process."""
+"""Seconds from SIGTERM to the end of the process: schedulers kill what does not end within half a minute."""
+
+MANIFESTS = "---\n".join(dedent(one) for one in (world.GROUP, world.VNET, world.SUBNET))
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    manifests = tmp_path / "manifests"
+def make_folder(outside: Path) -> Path:
+    manifests = outside / "manifests"
     manifests.mkdir()
-    (manifests / "all.yaml").write_text("---\n".join(dedent(one) for one in (world.GROUP, world.VNET)))
+    (manifests / "all.yaml").write_text(MANIFESTS)
     return manifests
 
 
@@ -72,69 +81,175 @@ def dripping() -> Iterator[tuple[str, threading.Event]]:
             over.set()
 
 
+HANGING: dict[str, Callable[[Path], None]] = {}
+
+
+def beside_others(check: Callable[[Path], None]) -> Callable[[Any], None]:
+    """Make a test of a check in which something hangs for up to 18 seconds: all of these wait at once."""
+
+    def test(under_way: dict[str, Future[None]]) -> None:
+        under_way[check.__name__].result()
+
+    HANGING[check.__name__] = check
+    return test
+
+
+@pytest.fixture(scope="module")
+def under_way(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Future[None]]]:
+    """The checks, each with a folder of manifests."""
+    find_door()  # once, rather than by the first command of each thread
+    with ThreadPoolExecutor(len(HANGING)) as pool:
+        yield {
+            name: pool.submit(check, make_folder(tmp_path_factory.mktemp("hanging"))) for name, check in HANGING.items()
+        }
+
+
+def resources(end: Ended) -> dict[str, dict[str, Any]]:
+    return {one["name"]: one for one in json.loads(end.out)["resources"]}
+
+
 def status(folder: Path, name: str) -> str:
     return next((folder / ".gitsync").rglob(f"{name}.yaml")).read_text()
 
 
-def test_a_server_that_drips_does_not_outlast_the_time_of_the_run(folder):
+def git(folder: Path, *words: str, **more: str) -> str:
+    identity = ("-c", "user.name=Somebody", "-c", "user.email=somebody@example.com")
+    return subprocess.run(
+        ["git", *identity, *words], cwd=folder, env=variables(**more), check=True, capture_output=True, text=True
+    ).stdout
+
+
+def make_remote(folder: Path, url: str, **more: str) -> Path:
+    """Commit the manifests, and push them to a new repository beside them, which `url` leads to."""
+    bare = folder.with_name("origin.git")
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "init", "-q", "--bare", str(bare))
+    git(folder, "remote", "add", "origin", f"{url}{bare}")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "Say it")
+    git(folder, "push", "-q", "origin", "main", **more)
+    return bare
+
+
+def write_program(file: Path, script: str) -> None:
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(f"#!/bin/sh\n{script}\n")
+    file.chmod(0o755)
+
+
+def end_by_sigterm(process: Any) -> Ended:
+    """The end of a command that is told to end, as it promises."""
+    process.send_signal(signal.SIGTERM)
+    since = time.monotonic()
+    end = ended(process)
+    assert time.monotonic() - since < PROMISE
+    return end
+
+
+@beside_others
+def test_a_server_that_drips_does_not_outlast_the_time_of_the_run(folder: Path) -> None:
     with dripping() as (url, _):
         end = gitsync("sync", "--run-timeout", "2s", "--output", "json", folder=folder, **at(url))
-    group = next(one for one in json.loads(end.out)["resources"] if one["name"] == "core")
+    group = resources(end)["core"]
     assert (end.code, group["verdict"]) == (1, "unknown")
     assert "Deadline exceeded before Azure responded to the request to read /subscriptions/" in group["message"]
     assert "Deadline exceeded" in status(folder, "core")
 
 
-def test_a_server_that_drips_does_not_outlast_sigterm(folder):
+@beside_others
+def test_a_server_that_drips_does_not_outlast_sigterm(folder: Path) -> None:
     with dripping() as (url, asked):
         process = start("sync", "--output", "json", folder=folder, **at(url))
         assert asked.wait(LONG)
-        process.send_signal(signal.SIGTERM)
-        since = time.monotonic()
-        end = ended(process)
-    assert time.monotonic() - since < PROMISE
+        end = end_by_sigterm(process)
     assert end.code == 1
     assert "The run was stopped before Azure responded to" in status(folder, "core")
-    assert json.loads(end.out)["resources"]
+    assert resources(end)
 
 
-def test_a_git_server_that_hangs_does_not_outlast_sigterm(folder, tmp_path):
-    """The push of the status is broken off; what may have been begun is on the branch since before the first write."""
-    bare, hangs = tmp_path / "origin.git", tmp_path / "hangs"
-    ssh = tmp_path / "ssh"
-    ssh.write_text(
-        f'#!/bin/sh\nif [ -e "{hangs}" ]; then exec sleep 3600; fi\nfor last; do :; done\nexec sh -c "$last"\n'
+@beside_others
+def test_a_write_that_was_done_and_is_not_answered_is_not_waited_for(folder: Path) -> None:
+    check_that_no_answer_is_waited_for(folder, done=True)
+
+
+@beside_others
+def test_a_write_that_was_not_done_and_is_not_answered_is_not_waited_for(folder: Path) -> None:
+    check_that_no_answer_is_waited_for(folder, done=False)
+
+
+def check_that_no_answer_is_waited_for(folder: Path, *, done: bool) -> None:
+    """Whether the write was done, the next run finds out."""
+    heard = threading.Event()
+    with azure(operations=Timing(style=Style.DONE)) as served:
+
+        def watch(moment: Moment) -> bool:
+            mute = moment.method == "PUT" and moment.path.endswith("/hub") and moment.done is done
+            if mute:
+                process.send_signal(signal.SIGTERM)
+                assert heard.wait(LONG)
+            return mute
+
+        served.watch = watch
+        process = start("sync", "--output", "json", folder=folder, **served.variables)
+        first = process.stderr.readline()
+        process.wait(LONG)
+        heard.set()
+        end = ended(process)
+        assert (end.code, "finishing open requests and writing status" in first) == (1, True)
+        told = resources(end)["hub"]
+        assert (told["verdict"], told["ready"]) == ("create", "False")
+        assert "The run was stopped before Azure responded to" in told["message"]
+        assert "claim: expected\n" in status(folder, "hub")
+        served.watch = lambda _: False
+        assert gitsync("sync", folder=folder, **served.variables).code == 0
+        created = [path.rpartition("/")[2] for _, path, code in served.sent("PUT") if code == 201]
+        assert created == ["core", "hub", "one"]
+        assert "claim: created\n" in status(folder, "hub")
+
+
+@beside_others
+def test_a_push_that_hangs_does_not_outlast_sigterm(folder: Path) -> None:
+    """The run is told to end while git pushes, and a slow server has some time to answer."""
+    hangs, first = folder.with_name("hangs"), folder.with_name("first")
+    program = folder.with_name("bin") / "git"
+    write_program(
+        program,
+        f"""\
+if [ "$1" = push ] && [ "$3" != --dry-run ]; then
+  if [ -e {first} ]; then touch {hangs}; sleep 300; fi
+  touch {first}
+fi
+exec {shutil.which("git")} "$@\"""",
     )
-    ssh.chmod(0o755)
+    make_remote(folder, "")
+    with azure(operations=Timing(style=Style.DONE)) as served:
+        path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+        process = start("sync", "--output", "json", folder=folder, PATH=path, **served.variables)
+        while not hangs.exists():
+            with suppress(subprocess.TimeoutExpired):
+                assert process.wait(0.02) is None, ended(process)
+        began = time.monotonic()
+        end = end_by_sigterm(process)
+    assert (end.code, "was stopped because the run was stopped" in end.out) == (1, True)
+    assert time.monotonic() - began > 15
+
+
+@beside_others
+def test_a_git_server_that_hangs_does_not_outlast_sigterm(folder: Path) -> None:
+    """The push of the status is broken off; what may have been begun is on the branch since before the first write."""
+    hangs, ssh = folder.with_name("hangs"), folder.with_name("ssh")
+    write_program(ssh, f'if [ -e "{hangs}" ]; then exec sleep 3600; fi\nfor last; do :; done\nexec sh -c "$last"')
     named = {"GIT_SSH_COMMAND": str(ssh), "GIT_SSH_VARIANT": "simple"}
-
-    def git(*words: str) -> str:
-        identity = ("-c", "user.name=Somebody", "-c", "user.email=somebody@example.com")
-        return subprocess.run(
-            ["git", *identity, *words], cwd=folder, env=variables(**named), check=True, capture_output=True, text=True
-        ).stdout
-
-    git("init", "-q", "-b", "main")
-    git("init", "-q", "--bare", str(bare))
-    git("remote", "add", "origin", f"somebody@git.example.com:{bare}")
-    git("add", "-A")
-    git("commit", "-q", "-m", "Say it")
-    git("push", "-q", "origin", "main")
+    bare = make_remote(folder, "somebody@git.example.com:", **named)
     with dripping() as (url, asked):
         process = start("sync", folder=folder, **at(url), **named)
         assert asked.wait(LONG), ended(process)
         hangs.touch()
-        process.send_signal(signal.SIGTERM)
-        since = time.monotonic()
-        end = ended(process)
-    assert time.monotonic() - since < PROMISE
+        end = end_by_sigterm(process)
     assert end.code == 1
     assert "Interrupted" in end.out
     assert "StatusNotWritten" in end.out
-    shown = subprocess.run(
-        ["git", "-C", str(bare), "grep", "-h", "claim:", "gitsync/status"], check=True, capture_output=True, text=True
-    )
-    assert "claim: expected" in shown.stdout
+    assert "claim: expected" in git(bare, "grep", "-h", "claim:", "gitsync/status")
 
 
 UNKNOWN = ("https://arm.invalid", "Cannot connect to host arm.invalid:443", "Check the name of the host")
@@ -142,11 +257,13 @@ REFUSING = ("http://127.0.0.1:9", "Cannot connect to host 127.0.0.1:9", "Check t
 
 
 @pytest.mark.parametrize(
-    ("command", "url", "cause", "hint"),
-    [("sync", *UNKNOWN), ("plan", *UNKNOWN), ("sync", *REFUSING)],
+    ("arguments", "url", "cause", "hint"),
+    [(["sync"], *UNKNOWN), (["plan"], *UNKNOWN), (["sync", "--run-timeout", "1s"], *REFUSING)],
     ids=["sync-unknown", "plan-unknown", "sync-refusing"],
 )
-def test_an_azure_that_cannot_be_reached_refuses_the_run_and_leaves_the_status(folder, command, url, cause, hint):
+def test_an_azure_that_cannot_be_reached_refuses_the_run_and_leaves_the_status(tmp_path, arguments, url, cause, hint):
+    """One that refuses is asked for a quarter of a minute, or as long as the run may take."""
+    folder = make_folder(tmp_path)
     loopback = url.startswith("http:")
     named = at(url) | {
         "AZURE_AUTHORITY_HOST": "https://login.invalid",
@@ -158,7 +275,7 @@ def test_an_azure_that_cannot_be_reached_refuses_the_run_and_leaves_the_status(f
         "AZURE_CLIENT_ID": "c",
         "AZURE_CLIENT_SECRET": "s",
     }
-    end = gitsync(command, folder=folder, **(at(url) if loopback else named | signed), NO_PROXY="*")
+    end = gitsync(*arguments, folder=folder, **(at(url) if loopback else named | signed), NO_PROXY="*")
     assert (end.code, end.out) == (2, "")
     assert cause in end.err
     assert hint in end.err

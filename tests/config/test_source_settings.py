@@ -104,7 +104,7 @@ class Listener(http.server.ThreadingHTTPServer):
 @pytest.fixture
 def listener():
     server = Listener()
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     yield server
     server.shutdown()

@@ -176,15 +176,15 @@ def test_a_program_that_runs_when_the_run_is_told_to_end_has_a_little_time(way):
     began = time.monotonic()
     with pytest.raises(TimeoutError):
         way(call)
-    assert 0.5 < time.monotonic() - began < 5
+    assert time.monotonic() - began > 0.5
     assert call.was_told_to_end
 
 
 class SetGrace(Grace):
-    """One that runs twenty times as fast."""
+    """One that runs a hundred times as fast."""
 
     def left(self, seconds):
-        return super().left(seconds / 20)
+        return super().left(seconds / 100)
 
 
 def test_a_grace_counts_down_from_its_beginning():

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gitsync.arm.cloud import Cloud
+from gitsync.arm.http.host_state import PATIENCE
 from gitsync.arm.http.pacing import Interval
 from gitsync.arm.http.throttle import ARM_LIMITS, Limit, RequestKind
 from gitsync.model.signin import SignIn
@@ -20,13 +21,15 @@ from gitsync.redaction import Redactions
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Network:
     """How to reach Azure. `ca_bundle` is a PEM file trusted instead of the system's; `environment` names the proxy
-    (`HTTPS_PROXY`, `NO_PROXY`). Seconds: to connect, and for the next byte; Azure itself gives up after 60.
+    (`HTTPS_PROXY`, `NO_PROXY`). Seconds: to connect; for the next byte (Azure itself gives up after 60); that a
+    host may refuse connections before it has answered anything.
     """
 
     ca_bundle: Path | None = None
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     connect_timeout: float = 30.0
     read_timeout: float = 120.0
+    patience: float = PATIENCE
     in_flight: int = 32
 
 

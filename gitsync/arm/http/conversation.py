@@ -52,10 +52,10 @@ class Conversation:
             finally:
                 self._limits.remove(limit)
 
-    def end(self, now: float) -> None:
-        """Bring the deadline forward: nothing more is begun, and what is under way has a few seconds to end."""
+    def end(self, now: float, patience: float = LAST_ANSWER) -> None:
+        """Bring the deadline forward: nothing more is begun, and what is under way has some seconds to end."""
         self.deadline, self.is_ended = now, True
-        soon = asyncio.get_running_loop().time() + LAST_ANSWER
+        soon = asyncio.get_running_loop().time() + patience
         for limit in self._limits:
             if not limit.expired() and (limit.when() or soon) >= soon:
                 limit.reschedule(soon)

@@ -53,7 +53,7 @@ class Exchange:
         self._carrier = carrier
         self._throttle = traffic.throttle(access)
         self.host = traffic.host(access)
-        self._authority = Host(clock)
+        self._authority = Host(clock, access.network.patience)
         self.clock = clock
         self._tally = traffic.tally
         self._held = traffic.held

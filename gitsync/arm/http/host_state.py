@@ -10,14 +10,16 @@ from gitsync.arm.http.failures import TransportError
 from gitsync.model.clock import Clock
 
 PATIENCE = 15.0
-"""Seconds that a host may refuse connections before it has answered anything."""
+"""Seconds for a host that has not answered yet, such as a proxy that starts beside the run."""
 
 
 class Host:
     """One host for the length of a run."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, patience: float) -> None:
+        """`patience` is in seconds: how long it may refuse connections before it has answered anything."""
         self._clock = clock
+        self._patience = patience
         self._has_answered = False
         self._silent_since: float | None = None
 
@@ -32,4 +34,4 @@ class Host:
             return False
         now = self._clock.monotonic()
         self._silent_since = now if self._silent_since is None else self._silent_since
-        return now - self._silent_since < PATIENCE
+        return now - self._silent_since < self._patience

@@ -61,7 +61,7 @@ class Traffic:
 
     def host(self, access: ArmAccess) -> Host:
         """What is known of the endpoint, for every identity."""
-        return self._hosts.setdefault(access.cloud.endpoint, Host(self._clock))
+        return self._hosts.setdefault(access.cloud.endpoint, Host(self._clock, access.network.patience))
 
 
 def _find_principal(access: ArmAccess) -> _Principal:

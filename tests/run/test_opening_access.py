@@ -1,0 +1,28 @@
+"""How Azure is reached, by the settings."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from gitsync.config.config import Config
+from gitsync.redaction import Redactions
+from gitsync.run.connections import open_access
+
+
+@pytest.mark.parametrize(
+    ("settings", "first", "why"),
+    [
+        ({}, 1.0, "Azure counts requests"),
+        ({"endpoint": "https://management.usgovcloudapi.net"}, 1.0, "another Azure does, too"),
+        ({"emulator": ""}, 0.02, "nobody but this run asks its own emulator"),
+        ({"endpoint": "http://127.0.0.1:9", "credential": "anonymous"}, 0.02, "an emulator of another process"),
+    ],
+)
+def test_an_emulator_is_polled_sooner_than_azure(settings, first, why):
+    async def main() -> float:
+        async with open_access(Config(**settings), Redactions()) as access:
+            return access.interval.after(0)
+
+    assert asyncio.run(main()) == first, why
