@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import platform
 import secrets
 import subprocess
@@ -29,6 +28,8 @@ from importlib.metadata import version
 from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
+
+from program_environment import make_environment
 
 MANIFESTS = Path(__file__).with_name("smoke")
 ARM = "https://management.azure.com"
@@ -277,13 +278,8 @@ def _make_name() -> str:
 
 def _make_environment(variables: Mapping[str, str]) -> dict[str, str]:
     """Ours without settings for another run, and an author for commits."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("AZURE_SUB", "GITSYNC_", "GIT_"))}
-    person = {
-        f"GIT_{role}_{part}": value
-        for role in ("AUTHOR", "COMMITTER")
-        for part, value in (("NAME", "Smoke"), ("EMAIL", "smoke@contoso.example"))
-    }
-    return {**kept, **person, "GITSYNC_LOG_LEVEL": "error", "GITSYNC_YES": "true", **variables}
+    more = {"GITSYNC_LOG_LEVEL": "error", "GITSYNC_YES": "true", **variables}
+    return make_environment(more, person="Smoke", drop=("AZURE_SUB", "GITSYNC_", "GIT_"))
 
 
 def main() -> int:

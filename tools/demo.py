@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from program_environment import make_environment
+
 from gitsync.units.kustomize import has_tool
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
@@ -188,13 +190,8 @@ def emulator(folder: Path) -> Iterator[str]:
 
 def environment(settings: Mapping[str, str]) -> dict[str, str]:
     """The environment of a command: ours, without settings for another Azure or another git."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("AZURE_", "GITSYNC_", "GIT_"))}
-    person = {
-        f"GIT_{role}_{part}": value
-        for role in ("AUTHOR", "COMMITTER")
-        for part, value in (("NAME", "Demo"), ("EMAIL", "demo@contoso.example"))
-    }
-    return {**kept, **person, "GIT_CONFIG_GLOBAL": os.devnull, **settings}
+    more = {"GIT_CONFIG_GLOBAL": os.devnull, **settings}
+    return make_environment(more, person="Demo", drop=("AZURE_", "GITSYNC_", "GIT_"))
 
 
 def heading(text: str) -> None:

@@ -7,6 +7,7 @@ pipeline the package has no addresses.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from hatchling.metadata.plugin.interface import MetadataHookInterface
@@ -18,14 +19,19 @@ class ProjectUrls(MetadataHookInterface):
     PLUGIN_NAME = "custom"
 
     def update(self, metadata: dict[str, Any]) -> None:
-        metadata["urls"] = find_urls(os.environ.get("GITHUB_SERVER_URL"), os.environ.get("GITHUB_REPOSITORY"))
+        metadata["urls"] = list_urls(find_home(os.environ))
 
 
-def find_urls(server: str | None, repository: str | None) -> dict[str, str]:
-    """The addresses of a repository such as `acme/gitsync`; none if the pipeline does not name one."""
-    if not server or not repository:
+def find_home(variables: Mapping[str, str]) -> str:
+    """The address of the repository whose pipeline this is, such as `https://host/acme/gitsync`; "" outside of one."""
+    server, name = variables.get("GITHUB_SERVER_URL"), variables.get("GITHUB_REPOSITORY")
+    return f"{server.rstrip('/')}/{name}" if server and name else ""
+
+
+def list_urls(home: str) -> dict[str, str]:
+    """The addresses of a package; none without a repository."""
+    if not home:
         return {}
-    home = f"{server.rstrip('/')}/{repository}"
     return {
         "Homepage": home,
         "Documentation": f"{home}/tree/main/docs",

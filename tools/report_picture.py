@@ -18,6 +18,7 @@ from demo import EXAMPLES, SUBSCRIPTION, Demo, emulator
 
 PICTURE = EXAMPLES.parent / "docs" / "images" / "report.png"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+STATUS = ("--status-dir", "../status")
 SIZE, SCALE = "1280,1325", "--force-device-scale-factor=0.8"  # as wide as a page shows it
 RULE = (
     f"/subscriptions/{SUBSCRIPTION}/resourceGroups/platform-network/providers/Microsoft.Network"
@@ -58,7 +59,8 @@ def make_report(demo: Demo) -> Path:
     """The HTML page of a plan of the namespace platform: a delete, drift, a pending change and a create."""
     demo.azure["GITSYNC_DIGEST_KEY"] = "the records of an example that is thrown away"
     demo.make_repository()
-    demo.gitsync("sync")
+    demo.run("git", "remote", "set-url", "origin", "https://github.com/contoso/landing-zone.git")  # is only shown
+    demo.gitsync("sync", *STATUS)
     rule = demo.ask("GET", RULE)
     rule["properties"]["access"] = "Allow"
     demo.ask("PUT", RULE, rule)
@@ -70,7 +72,7 @@ def make_report(demo: Demo) -> Path:
     (platform / "egress.yaml").write_text(EGRESS)
     demo.run("git", "add", ".")
     demo.run("git", "commit", "--quiet", "--message=Keep logs for half a year, and prepare egress")
-    demo.gitsync("plan", "--target-namespaces", "platform", "--prune")
+    demo.gitsync("plan", *STATUS, "--target-namespaces", "platform", "--prune")
     return demo.reports / "report.html"
 
 

@@ -13,6 +13,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from project_urls import find_home
+
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
@@ -26,12 +28,6 @@ BESIDE_DOCS = ("CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURIT
 _FENCE = re.compile(r"^( *)(```|~~~).*?^\1\2", flags=re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"(?P<image>!?)\[(?P<text>(?:[^\[\]]|\[[^\[\]]*\])*)\]\((?P<target>[^()\s]+)\)")
 _LOADED = re.compile(r"<(?:script|img|iframe|link rel=\"stylesheet\")[^>]*(?:src|href)=\"?(?:https?:)?//[^\s\">]+")
-
-
-def find_repository() -> str:
-    """The address of the repository whose pipeline builds the site, such as `https://host/acme/gitsync`; or empty."""
-    server, name = os.environ.get("GITHUB_SERVER_URL"), os.environ.get("GITHUB_REPOSITORY")
-    return f"{server.rstrip('/')}/{name}" if server and name else ""
 
 
 def rewrite_links(markdown: str, source: str, repository: str) -> str:
@@ -73,7 +69,7 @@ def _on_site(path: str) -> str:
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Name the repository, where one is known."""
-    config.repo_url = find_repository() or None
+    config.repo_url = find_home(os.environ) or None
     return config
 
 

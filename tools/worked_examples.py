@@ -21,6 +21,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from program_environment import name_person
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = (
     ROOT / "README.md",
@@ -128,15 +130,10 @@ def _lines(example: Example) -> Iterator[str]:
 def _environment(variables: Mapping[str, str], programs: Path) -> dict[str, str]:
     """The environment of the shell: no settings of this machine, gitsync in PATH, and a person for git."""
     kept = {name: variables[name] for name in ("HOME", "TMPDIR") if name in variables}
-    person = {
-        f"GIT_{role}_{part}": value
-        for role in ("AUTHOR", "COMMITTER")
-        for part, value in (("NAME", "Demo"), ("EMAIL", "demo@contoso.example"))
-    }
     path = os.pathsep.join([str(programs), variables.get("PATH", os.defpath)])
     logs = {"GITSYNC_LOG_LEVEL": "error"}  # on a terminal the logs are separate from the report
     git = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-    return {**kept, **person, **logs, **git, "PATH": path, "PYTHONUTF8": "1"}
+    return {**kept, **name_person("Demo"), **logs, **git, "PATH": path, "PYTHONUTF8": "1"}
 
 
 def normalise(text: str) -> str:

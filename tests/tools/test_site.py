@@ -14,7 +14,9 @@ HOME = "https://code.example/acme/gitsync"
 def site():
     spec = importlib.util.spec_from_file_location("site_hooks", ROOT / "tools" / "site.py")
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "tools")  # as MkDocs does
+        spec.loader.exec_module(module)
     return module
 
 
