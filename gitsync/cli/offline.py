@@ -11,7 +11,6 @@ from gitsync.arm.clock import SystemClock
 from gitsync.catalog.catalog import Catalog, open_catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
-from gitsync.git.access import GitAccess
 from gitsync.git.source.checkout import Checkout, open_checkout
 from gitsync.manifests.selection import Selection, spell_out
 from gitsync.model.coverage import Coverage
@@ -24,6 +23,7 @@ from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_problem
 from gitsync.request.credential_choice import choose_offline
 from gitsync.run.environments import EnvironmentSet, drop_units, join_sets, prepare_separately
+from gitsync.run.git_access import make_git_access
 from gitsync.run.known_ids import add_foreign_ids, read_known_from
 from gitsync.run.prepare import coverage_of, prepare_resources, read_declared_manifests, redact_manifests
 
@@ -104,7 +104,7 @@ def _open_source(config: Config) -> Checkout:
         config.source,
         ref=config.ref,
         path=config.path,
-        access=GitAccess(token=config.git_token, username=config.git_username, timeout=config.git_timeout),
+        access=make_git_access(config),
         status_dir=Path(config.status_dir) if config.status_dir else None,
         config_file=config.config_file,
         units=config.units,

@@ -25,16 +25,17 @@ def load_state(config: Config) -> State:
 def open_recorded(config: Config) -> Iterator[StateStore]:
     """Open the status branch or folder of SOURCE. SourceError or StateError if it cannot be used."""
     from gitsync.arm.clock import SystemClock
-    from gitsync.git.access import GitAccess
     from gitsync.git.source.checkout import open_checkout
     from gitsync.git.state.stores import open_store
+    from gitsync.run.git_access import make_git_access
     from gitsync.run.record_seals import make_seals
 
-    access = GitAccess(token=config.git_token, username=config.git_username, timeout=config.git_timeout)
     folder = Path(config.status_dir) if config.status_dir else None
     seals = make_seals(config, os.environ)
     with (
-        open_checkout(config.source, access=access, status_dir=folder, config_file=config.config_file) as source,
+        open_checkout(
+            config.source, access=make_git_access(config), status_dir=folder, config_file=config.config_file
+        ) as source,
         open_store(source, branch=config.status_branch, directory=folder, clock=SystemClock(), seals=seals) as store,
     ):
         yield store

@@ -23,7 +23,6 @@ from gitsync.config.config import Config
 from gitsync.config.source_settings import SourceSettings, find_source_settings
 from gitsync.errors import ConfigError
 from gitsync.extensions.registry import Registry
-from gitsync.git.access import GitAccess
 from gitsync.git.source.checkout import Checkout, open_checkout
 from gitsync.git.source.trusted_keys import read_trusted_keys
 from gitsync.git.state.folder import StatusFolder
@@ -38,6 +37,7 @@ from gitsync.reconcile.identities import OpenAs
 from gitsync.redaction import Redactions
 from gitsync.report.progress import Progress, Silent
 from gitsync.run.consent import Confirm
+from gitsync.run.git_access import make_git_access
 from gitsync.run.record_seals import make_seals
 from gitsync.run.secret_stores import open_places
 from gitsync.secrets.stores import Places
@@ -180,18 +180,12 @@ def make_opener(config: Config, access: ArmAccess, arms: Arms) -> OpenAs | None:
 
 def open_source(config: Config, grace: Grace) -> Checkout:
     """The source of the settings. Raises ConfigError or SourceError if it cannot be read."""
-    access = GitAccess(
-        token=config.git_token,
-        username=config.git_username,
-        timeout=min(config.git_timeout, config.run_timeout),
-        grace=grace,
-    )
     status = Path(config.status_dir) if config.status_dir else None
     return open_checkout(
         config.source,
         ref=config.ref,
         path=config.path,
-        access=access,
+        access=make_git_access(config, grace),
         status_dir=status,
         config_file=config.config_file,
         trusted=read_trusted_keys(config.trusted_keys) if config.trusted_keys else None,

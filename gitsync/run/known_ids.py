@@ -10,7 +10,6 @@ from gitsync.arm.clock import SystemClock
 from gitsync.catalog.catalog import Catalog
 from gitsync.config.config import Config
 from gitsync.errors import StateError
-from gitsync.git.access import GitAccess
 from gitsync.git.source.checkout import Checkout
 from gitsync.git.state.seal import RecordSeals
 from gitsync.model.manifests import Manifests
@@ -19,6 +18,7 @@ from gitsync.model.record import State
 from gitsync.model.secret import Secret
 from gitsync.planning.known_ids import KnownRecords, find_known_ids, select_hidden
 from gitsync.processes.grace_period import Grace
+from gitsync.run.git_access import make_git_access
 
 if TYPE_CHECKING:
     from gitsync.git.state.foreign import ForeignStatus
@@ -77,7 +77,10 @@ def read_known_from(
     from gitsync.git.state.foreign import StatusReader, read_foreign_status  # noqa: PLC0415 - as above
 
     reader = StatusReader(
-        source=source, access=_make_access(config, source), seals=seals or RecordSeals(), clock=SystemClock()
+        source=source,
+        access=make_git_access(config, _find_grace(source)),
+        seals=seals or RecordSeals(),
+        clock=SystemClock(),
     )
     places, problems = [], []
     for place in config.known_from:
@@ -99,10 +102,5 @@ def _make_place(foreign: ForeignStatus, seals: RecordSeals | None) -> KnownRecor
     )
 
 
-def _make_access(config: Config, source: Checkout | None) -> GitAccess:
-    return GitAccess(
-        token=config.git_token,
-        username=config.git_username,
-        timeout=min(config.git_timeout, config.run_timeout),
-        grace=source.remote.grace if source and source.remote else Grace(),
-    )
+def _find_grace(source: Checkout | None) -> Grace | None:
+    return source.remote.grace if source and source.remote else None

@@ -16,7 +16,6 @@ from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
 from gitsync.errors import ConfigError
-from gitsync.git.access import GitAccess
 from gitsync.git.source.checkout import Checkout, open_checkout
 from gitsync.git.source.revisions import RevisionManifests, find_commits_before, read_revision
 from gitsync.git.source.trusted_keys import read_trusted_keys
@@ -44,6 +43,7 @@ from gitsync.request.credential_choice import choose_offline
 from gitsync.request.placeholders import Secrets
 from gitsync.run.connections import PLACEHOLDER_SUBSCRIPTION
 from gitsync.run.environments import drop_units, read_unambiguous
+from gitsync.run.git_access import make_git_access
 from gitsync.run.known_ids import ForeignRecords, add_foreign_ids, read_known_from
 from gitsync.run.plan import list_problems, refuse_invalid
 from gitsync.run.prepare import coverage_of, prepare_resources, read_declared_manifests, redact_manifests
@@ -132,7 +132,7 @@ def _find_target(config: Config, after: RevisionManifests) -> RunTarget:
 
 
 def _read_both(config: Config) -> tuple[RevisionManifests, RevisionManifests]:
-    access = _make_access(config)
+    access = make_git_access(config)
     status_dir = Path(config.status_dir) if config.status_dir else None
     trusted = read_trusted_keys(config.trusted_keys) if config.trusted_keys else None
     read = partial(
@@ -164,10 +164,6 @@ def _read_both(config: Config) -> tuple[RevisionManifests, RevisionManifests]:
         builds=builds,
     ) as checkout:
         return before, _take_manifests(checkout)
-
-
-def _make_access(config: Config) -> GitAccess:
-    return GitAccess(token=config.git_token, username=config.git_username, timeout=config.git_timeout)
 
 
 def _take_manifests(checkout: Checkout) -> RevisionManifests:
@@ -230,7 +226,7 @@ def _find_departures(config: Config, commit: str | None, old: Revised, new: Revi
     places = {one.key: find_place(one.resource) for one in old.prepared if one.key not in keys}
     if not places or commit is None:
         return {}
-    found = find_commits_before(config.source, commit, set(places.values()), _make_access(config))
+    found = find_commits_before(config.source, commit, set(places.values()), make_git_access(config))
     return {key: Departure(last_commit=found[place]) for key, place in places.items()}
 
 
