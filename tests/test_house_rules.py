@@ -4,7 +4,9 @@ import ast
 import re
 import warnings
 from collections import Counter, defaultdict
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -30,8 +32,23 @@ def name_of(path):
     return str(path.relative_to(ROOT))
 
 
-def functions(tree):
-    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+class Outline(NamedTuple):
+    """What a module holds: whether it has a docstring, lines of its functions, and the names of its public classes."""
+
+    is_documented: bool
+    functions: tuple[tuple[str, int], ...]
+    classes: tuple[str, ...]
+
+
+@cache
+def outline(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return Outline(
+        is_documented=bool(ast.get_docstring(tree)),
+        functions=tuple((function.name, lines_of_code(function)) for function in functions),
+        classes=tuple(n.name for n in tree.body if isinstance(n, ast.ClassDef) and not n.name.startswith("_")),
+    )
 
 
 def lines_of_code(function):
@@ -44,9 +61,9 @@ def lines_of_code(function):
 
 def breaks_a_rule(path):
     """What is wrong with a module, if anything: every module starts with what it decides or does."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    long = [f.name for f in functions(tree) if lines_of_code(f) > MOST_LINES_OF_A_FUNCTION]
-    return [*([] if ast.get_docstring(tree) else ["no docstring"]), *(f"{name} is too long" for name in long)]
+    module = outline(path)
+    long = [name for name, lines in module.functions if lines > MOST_LINES_OF_A_FUNCTION]
+    return [*([] if module.is_documented else ["no docstring"]), *(f"{name} is too long" for name in long)]
 
 
 def test_a_module_is_small_and_says_what_it_is_for():
@@ -67,21 +84,16 @@ def test_no_folder_is_a_heap():
     assert sizes[PACKAGE] <= MOST_MODULES_AT_THE_TOP
 
 
-def public_classes(path):
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    return [node.name for node in tree.body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")]
-
-
 def test_a_class_name_has_one_meaning():
     found = defaultdict(list)
     for path in MODULES:
-        for name in public_classes(path):
+        for name in outline(path).classes:
             found[name].append(name_of(path))
     assert {name: paths for name, paths in found.items() if len(paths) > 1} == {}
 
 
 def test_most_functions_are_short():
-    sizes = sorted(lines_of_code(f) for path in MODULES for f in functions(ast.parse(path.read_text("utf-8"))))
+    sizes = sorted(lines for path in MODULES for _, lines in outline(path).functions)
     assert sizes[len(sizes) // 2] <= 10
 
 

@@ -40,6 +40,7 @@ class Repository:
     timeout: float
     secrets: tuple[Secret, ...] = ()
     grace: Grace = field(default_factory=Grace)
+    _answers: dict[tuple[str, ...], bytes] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def run(self, *arguments: str, stdin: bytes = b"") -> bytes:
         """Run `git ARGUMENTS` to its end and return what it printed; GitFailedError otherwise."""
@@ -53,6 +54,22 @@ class Repository:
         if result.code:
             raise self._make_failure(arguments[0], result.complaint)
         return result.output
+
+    def ask(self, *arguments: str) -> bytes:
+        """Like `run`, for a question about objects that are named by their full ids. They never change, so neither does
+        what git says of them: it is asked once. Where it fails it is asked again, since objects may be fetched.
+        """
+        if arguments not in self._answers:
+            self._answers[arguments] = self.run(*arguments)
+        return self._answers[arguments]
+
+    def confirms(self, *arguments: str) -> bool:
+        """Like `succeeds`, for a question about objects that are named by their full ids. A yes stays one."""
+        try:
+            self.ask(*arguments)
+        except GitFailedError:
+            return False
+        return True
 
     def succeeds(self, *arguments: str) -> bool:
         """Tell whether `git ARGUMENTS` succeeds, for questions that git answers by its exit code."""

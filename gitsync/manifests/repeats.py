@@ -29,7 +29,7 @@ def is_repeat(one: Resource, other: Resource) -> bool:
 
 def is_same(one: Resource, other: Resource) -> bool:
     """Tell whether two manifests say the same, wherever they are."""
-    return replace(one, source=other.source, unit=None) == replace(other, unit=None)
+    return one.spec == other.spec and replace(one, source=other.source, unit=other.unit) == other
 
 
 def is_built(resource: Resource) -> bool:

@@ -82,8 +82,9 @@ def _iterate_different(built: Iterable[Prepared]) -> Iterator[tuple[Prepared, Pr
     for same in by_identity.values():
         firsts: list[Prepared] = []
         for one in same if len(same) > 1 else ():
-            yield from ((one, first) for first in firsts if not _has_same_content(one, first))
-            if all(not _has_same_content(one, first) for first in firsts):
+            different = [first for first in firsts if not _has_same_content(one, first)]
+            yield from ((one, first) for first in different)
+            if len(different) == len(firsts):
                 firsts.append(one)
 
 

@@ -1,4 +1,4 @@
-"""A slip of one character in the header of a manifest never leads to a delete: forty slips for each example.
+"""A slip of one character in the header of a manifest never leads to a delete: twenty slips for each example.
 
 The header is what makes a document a resource: apiVersion, kind, metadata and name. Records are those of the examples
 as they stand; the plan is made of the examples with one character changed.
@@ -26,7 +26,7 @@ from gitsync.request.build import prepare
 FOLDER = Path(__file__).resolve().parent.parent.parent / "examples" / "manifests"
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 CATALOG = open_catalog()
-SLIPS = 40
+SLIPS = 20
 LINES = 4
 TYPED = string.ascii_letters + string.digits + string.punctuation + " \n\t"
 
@@ -85,7 +85,7 @@ def slip(text, start, end, dice):
 
 
 def slips(resource):
-    """Forty different texts of the resource's file, each one slip away from what it says."""
+    """Twenty different texts of the resource's file, each one slip away from what it says."""
     text, dice = examples().texts[resource.source.path], random.Random(str(resource.key))
     start, end = header_of(resource)
     found = {}

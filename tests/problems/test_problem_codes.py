@@ -66,6 +66,7 @@ def codes_of(node):
     return {code for branch in branches for code in codes_of(branch)}
 
 
+@cache
 def used_codes():
     found = {hold.value for hold in Hold}
     for tree in trees().values():

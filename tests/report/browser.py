@@ -36,6 +36,8 @@ FLAGS = (
     "--no-first-run",
     "--remote-debugging-port=0",
 )
+DESKTOP = {"width": 1440, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+PHONE = {"width": 400, "height": 844, "deviceScaleFactor": 2, "mobile": True}
 _KEYS = {"Tab": (9, ""), "Enter": (13, "\r"), "Escape": (27, "")}
 _PATIENCE = 60  # seconds for a browser to start, or to answer; a loaded machine needs some
 
@@ -71,7 +73,12 @@ class Page:
         for domain in ("Page", "Runtime", "Log", "Network"):
             await self.send(f"{domain}.enable")
 
-    async def open(self, url):
+    async def open(self, url, *, script=True, size=DESKTOP):
+        """Open an address as in a new page, except that the process which shows it runs already."""
+        self.events.clear()
+        await self.send("Emulation.setDeviceMetricsOverride", **size)
+        await self.send("Emulation.setEmulatedMedia", media="", features=[])
+        await self.send("Emulation.setScriptExecutionDisabled", value=not script)
         await self.send("Page.navigate", url=url)
         await self.until(lambda: self.of("Page.loadEventFired"))
 
@@ -151,13 +158,12 @@ def _address(file, process):
 
 
 @asynccontextmanager
-async def new_page(address, *, script=True):
-    """A page in a browser that was started; `script` says whether scripts of pages run."""
+async def new_page(address):
+    """A page in a browser that was started."""
     async with aiohttp.ClientSession() as session, session.ws_connect(address, max_msg_size=0) as socket:
         page = Page(socket)
         listening = asyncio.create_task(page.listen())
         await page.attach()
-        await page.send("Emulation.setScriptExecutionDisabled", value=not script)
         yield page
         await page.send("Page.close")
         listening.cancel()

@@ -2,13 +2,13 @@
 
 import asyncio
 import threading
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import replace
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from browser import AXE, PROGRAM, new_page, started
+from browser import AXE, DESKTOP, PHONE, PROGRAM, new_page, started
 from large_reports import landing_zone
 from report_builders import DRIFTED, FULL, IN_SYNC, PROBLEMS, REFUSED, TARGET, key, report, result
 from test_report_html import EVIL, everywhere
@@ -19,7 +19,11 @@ from gitsync.report.html.page import render
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium is installed; it is looked for by name in PATH")
 
-SMALL, LARGE = landing_zone(groups=2, every=5), landing_zone(groups=77, every=17)
+SMALL, LARGE = landing_zone(groups=2, every=5), replace(landing_zone(groups=77, every=17), target=TARGET)
+FOLDED = landing_zone(groups=20, every=5)
+"""So many resources that their list is folded."""
+
+STANDARD = (SMALL, LARGE, FOLDED)
 
 
 @contextmanager
@@ -41,7 +45,7 @@ def served(page):
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         try:
             yield f"http://127.0.0.1:{server.server_port}/report.html", asked
@@ -51,43 +55,42 @@ def served(page):
 
 
 @cache
-def render_standard(number):
-    return render((SMALL, LARGE)[number])
+def _render_standard(number):
+    return render(STANDARD[number])
 
 
 def _render(value):
     """The page; those that most tests look at are made once."""
-    standard = next((number for number, one in enumerate((SMALL, LARGE)) if one is value), None)
-    return render(value) if standard is None else render_standard(standard)
+    standard = next((number for number, one in enumerate(STANDARD) if one is value), None)
+    return render(value) if standard is None else _render_standard(standard)
 
 
 @pytest.fixture(scope="module")
 def opened():
-    """A function of a report and of what to look for on its page, which a browser opens from a server."""
-    with started() as address:
+    """A function of a report and of what to look for on its page, which a browser opens from a server. There is one
+    page for all tests, since a process that shows another costs more than what most tests do.
+    """
+    with started() as address, asyncio.Runner() as runner:
+        stack = AsyncExitStack()
+        page = runner.run(stack.enter_async_context(new_page(address)))
 
-        def run(value, look, size=DESKTOP, **options):
+        def run(value, look, **options):
             with served(_render(value)) as (url, asked):
-                found = asyncio.run(_looked(address, url, look, options, size))
+                found = runner.run(_looked(page, url, look, options))
             assert asked == ["/report.html"]
             return found
 
         yield run
+        runner.run(stack.aclose())
 
 
-DESKTOP = {"width": 1440, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-PHONE = {"width": 400, "height": 844, "deviceScaleFactor": 2, "mobile": True}
-
-
-async def _looked(address, url, look, options, size):
-    async with new_page(address, **options) as page:
-        await page.send("Emulation.setDeviceMetricsOverride", **size)
-        await page.open(url)
-        found = await look(page)
-        assert page.complaints == []
-        assert page.asked == []
-        assert page.of("Page.javascriptDialogOpening") == []
-        return found
+async def _looked(page, url, look, options):
+    await page.open(url, **options)
+    found = await look(page)
+    assert page.complaints == []
+    assert page.asked == []
+    assert page.of("Page.javascriptDialogOpening") == []
+    return found
 
 
 SHOWN = "[...document.querySelectorAll('.resource')].filter((one) => one.checkVisibility()).length"
@@ -209,7 +212,7 @@ def test_a_link_unfolds_what_it_leads_to(opened):
         await page.value("new Promise((done) => setTimeout(done, 100))")
         return before, await page.value(is_shown)
 
-    assert opened(LARGE, look) == (False, True)
+    assert opened(FOLDED, look) == (False, True)
 
 
 def test_without_a_script_all_can_be_read(opened):
@@ -304,15 +307,15 @@ def test_paper_has_what_is_folded_and_no_form(opened):
         await page.send("Emulation.setEmulatedMedia", media="print")
         return before, await page.value(f"dispatchEvent(new Event('beforeprint')); {inside}"), await page.value(form)
 
-    assert opened(landing_zone(groups=20, every=5), look) == (False, True, False)
+    assert opened(FOLDED, look) == (False, True, False)
 
 
 REFUSALS = [replace(REFUSED, key=key("A", f"b{number}")) for number in range(9)]
 CREATES = report(*(result(key("A", f"b{n}"), Verdict.CREATE, Action.CREATE) for n in range(60)), command="plan")
 FIRST = "document.querySelector('#deletes .card > summary, #changes .card > summary')"
 STATES = [
-    (CREATES, "creates alone"),
-    (landing_zone(groups=4, every=6), "failures, deletes and changes"),
+    (replace(CREATES, target=TARGET), "creates alone"),
+    (replace(landing_zone(groups=4, every=6), target=TARGET), "failures, deletes and changes"),
     (report(*REFUSALS, DRIFTED, problems=PROBLEMS, target=TARGET), "many failures, and problems"),
     (LARGE, "a thousand resources"),
 ]
@@ -323,7 +326,7 @@ def test_the_first_change_shows_without_scrolling(value, why, opened):
     async def look(page):
         return await page.value(f"{FIRST}.getBoundingClientRect().bottom")
 
-    assert opened(replace(value, target=TARGET), look) < DESKTOP["height"], why
+    assert opened(value, look) < DESKTOP["height"], why
 
 
 AUDIT = """axe.run(document, {resultTypes: ['violations']}).then(({violations}) => violations
@@ -344,7 +347,8 @@ def test_axe_finds_nothing_serious(opened):
         await show_as(page, "dark")
         return found + await page.value(AUDIT)
 
-    everything = replace(SMALL, results=(*SMALL.results, *FULL.results), problems=PROBLEMS, target=TARGET)
+    few = landing_zone(groups=1, every=5)
+    everything = replace(few, results=(*few.results, *FULL.results), problems=PROBLEMS, target=TARGET)
     assert opened(everything, look) == []
 
 
@@ -361,7 +365,7 @@ def test_the_keyboard_reaches_and_opens_the_first_resource(opened):
         await page.press("Enter")
         return skip, inside, before, await page.value(f"{focused}.parentElement.open")
 
-    assert opened(replace(LARGE, target=TARGET), look) == ("skip", True, False, True)
+    assert opened(LARGE, look) == ("skip", True, False, True)
 
 
 def test_every_control_is_reached_and_shows_its_focus(opened):

@@ -305,8 +305,6 @@ def _is_dirty(source: Folder, tree: WorkTree, commit: str | None, wanted: Wanted
         return bool(inputs)
     revision = _make_revision(tree, commit)
     try:
-        if not wanted.path:
-            revision.entries("")  # the settings are found in it, without another question to git
         committed = list_inputs(revision, wanted, has_declared=has_declared)
     except SourceError:  # the commit does not have the folder, or another kustomization
         return bool(inputs)

@@ -132,4 +132,4 @@ def fetch_commit(clone: Clone, commit: str) -> bool:
 
 def has_commit(repository: Repository, commit: str) -> bool:
     """Tell whether `commit` is a commit id, and its objects are in the repository."""
-    return is_commit_id(commit) and repository.succeeds("cat-file", "-e", f"{commit}^{{commit}}")
+    return is_commit_id(commit) and repository.confirms("cat-file", "-e", f"{commit}^{{commit}}")

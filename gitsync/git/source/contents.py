@@ -77,8 +77,9 @@ def read_contents(listing: SourceListing, wanted: Wanted) -> SourceContents:
     SourceError if the folder does not exist, cannot be read or is too large, or no tool to build with is installed.
     ConfigError if the source's settings are invalid.
     """
+    entries = listing.entries(wanted.path)
     settings = _read_settings(listing, wanted)
-    choice = _choose(listing, wanted, settings)
+    choice = _choose(listing, entries, wanted, settings)
     plain = listing.read(choice.manifests)
     built = build_all(choice.units, plain, choice.reader, wanted.builds, wanted.follow)
     own = {path: content for path, content in plain.items() if not built.covered.has(path)}
@@ -112,7 +113,7 @@ def list_inputs(listing: SourceListing, wanted: Wanted, *, has_declared: bool) -
     """Every file that `read_contents` reads of a listing, by path, with its id ("" in a folder). `has_declared` tells
     that objects of controllers may declare some of its units: only then are contents read.
     """
-    choice = _choose(listing, wanted, _read_settings(listing, wanted))
+    choice = _choose(listing, listing.entries(wanted.path), wanted, _read_settings(listing, wanted))
     entries = (*choice.manifests, *_find_settings_entries(listing, wanted))
     followed = _follow(listing, wanted, choice) if has_declared else None
     units, inputs = (followed.declared, followed.inputs) if followed else ((), frozenset[str]())
@@ -163,8 +164,10 @@ class _Choice:
     ignored: tuple[str, ...]
 
 
-def _choose(listing: SourceListing, wanted: Wanted, settings: SourceFile | None) -> _Choice:
-    entries = listing.entries(wanted.path)
+def _choose(
+    listing: SourceListing, entries: tuple[SourceEntry, ...], wanted: Wanted, settings: SourceFile | None
+) -> _Choice:
+    """Choose among the entries below the path that is wanted."""
     visible = select_visible(entries, _read_ignore_rules(listing, entries, wanted), wanted.without)
     by_path = {entry.path: entry for entry in visible if entry.kind is EntryKind.FILE and entry.path != FILE_NAME}
     source_files = _SourceFiles(listing, wanted.budget)

@@ -48,27 +48,23 @@ class History:
         self._remote = remote
         self._clone = clone
         self._trusted = trusted
-        self._present = {(repository.folder, commit)}
+        self._opened: dict[str, Revision] = {}
 
     def contents_at(self, revision: str, wanted: Wanted) -> SourceContents | None:
         """The manifests of another revision, by the same rules and its own units, without those if its settings are
         invalid; None if it cannot be read.
         """
         try:
-            repository = self._find_repository_with(revision)
-            if repository is None or not self._is_vouched_for(repository, revision):
-                return None
-            return _read_contents(Revision(repository=repository, commit=revision, root=self._root), wanted)
+            found = self._open_revision(revision)
+            return _read_contents(found, wanted) if found else None
         except (GitFailedError, SourceError):
             return None
 
     def settings_at(self, revision: str) -> SourceFile | None:
         """The source's own settings at another revision; None if there are none or they cannot be read."""
         try:
-            repository = self._find_repository_with(revision)
-            if repository is None or not self._is_vouched_for(repository, revision):
-                return None
-            return read_settings(Revision(repository=repository, commit=revision, root=self._root))
+            found = self._open_revision(revision)
+            return read_settings(found) if found else None
         except (GitFailedError, SourceError):
             return None
 
@@ -113,6 +109,8 @@ class History:
             repository = self._find_repository_with(later)
             if repository is None:
                 return None
+            if self._has_history(repository, later):
+                return False
             if _is_ancestor(repository, self._commit, later):
                 return True
             if self._has_commit(repository, self._commit) and not repository.is_shallow:
@@ -140,6 +138,15 @@ class History:
         """The repositories that are here already."""
         return (self._repository, *((self._clone.repository,) if self._clone else ()))
 
+    def _open_revision(self, commit: str) -> Revision | None:
+        """A revision that may be read, fetched if it has to be. It is kept, and with it the list of its files."""
+        if commit not in self._opened:
+            repository = self._find_repository_with(commit)
+            if repository is None or not self._is_vouched_for(repository, commit):
+                return None
+            self._opened[commit] = Revision(repository=repository, commit=commit, root=self._root)
+        return self._opened[commit]
+
     def _find_repository_with(self, revision: str) -> Repository | None:
         if self._has_commit(self._repository, revision):
             return self._repository
@@ -147,11 +154,9 @@ class History:
         return clone.repository if clone and fetch_commit(clone, revision) else None
 
     def _has_commit(self, repository: Repository, commit: str) -> bool:
-        """Tell whether a commit is in a repository. One that is there stays there, so git is asked once."""
-        place = (repository.folder, commit)
-        if place not in self._present and has_commit(repository, commit):
-            self._present.add(place)
-        return place in self._present
+        """Tell whether a commit is in a repository; the one that was checked out is."""
+        is_checked_out = repository is self._repository and commit == self._commit
+        return is_checked_out or has_commit(repository, commit)
 
     def _is_vouched_for(self, repository: Repository, revision: str) -> bool:
         """Whether a revision may be read: who signs a commit signs its history."""
@@ -183,6 +188,8 @@ class History:
 
     def _list_states_before_changes(self, repository: Repository, since: str, path: str) -> list[str]:
         """The first parents of the commits on the branch itself that changed anything below `path`."""
+        if since == self._commit:
+            return []
         folder = "/".join(filter(None, (self._root, path))) or "."
         changes = ("log", "--first-parent", "--format=%P", f"--max-count={_MOST}", f"{since}..{self._commit}")
         lines = repository.line(*changes, "--", folder).splitlines()
@@ -197,8 +204,8 @@ def _read_contents(listing: Revision, wanted: Wanted) -> SourceContents:
 
 
 def _is_ancestor(repository: Repository, earlier: str, later: str) -> bool:
-    """As far as the history is here."""
-    return repository.succeeds("merge-base", "--is-ancestor", earlier, later)
+    """As far as the history is here. A commit is its own ancestor."""
+    return earlier == later or repository.confirms("merge-base", "--is-ancestor", earlier, later)
 
 
 def _find_date(repository: Repository, commit: str) -> int:

@@ -32,7 +32,7 @@ def is_published(repository: Repository, commit: str, remote: Remote, status_bra
 
 def _is_in(repository: Repository, commit: str, tips: set[str]) -> bool:
     """Whether one of these commits, as far as they are here, is the commit or a later one."""
-    return any(repository.succeeds("merge-base", "--is-ancestor", commit, tip) for tip in tips)
+    return any(repository.confirms("merge-base", "--is-ancestor", commit, tip) for tip in tips)
 
 
 def _is_fetched(clone: Clone, repository: Repository, commit: str, heads: dict[str, str]) -> bool:

@@ -7,6 +7,7 @@ Two commands whatever the number of files: one lists the tree, one prints the co
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from gitsync.errors import SourceError
@@ -38,7 +39,7 @@ class Revision:
         if not folder and self._listed:
             return tuple(self._listed)
         folder_path = "/".join(filter(None, (self.root, folder)))
-        output = self._run(*_LIST, "-r", self.commit, *(["--", folder_path + "/"] if folder_path else []))
+        output = self._ask(*_LIST, "-r", self.commit, *(["--", folder_path + "/"] if folder_path else []))
         if folder_path and not output:
             raise SourceError(f"There is no folder {folder_path} in {self.name}.", hint="Check --path.")
         entries = tuple(sorted(self._parse(output), key=lambda entry: entry.path))
@@ -52,19 +53,26 @@ class Revision:
             return tuple(entry for entry in self._listed if entry.path in wanted)
         prefix = self.root + "/" if self.root else ""
         names = [prefix + path for path in paths]
-        return tuple(self._parse(self._run(*_LIST, self.commit, "--", *names))) if names else ()
+        return tuple(self._parse(self._ask(*_LIST, self.commit, "--", *names))) if names else ()
 
     def read(self, entries: Iterable[SourceEntry]) -> Mapping[str, bytes]:
         wanted = tuple(entries)
         if not wanted:
             return {}
         ids = "".join(f"{entry.id}\n" for entry in wanted).encode()
-        contents = _split_batch(self._run("cat-file", "--batch", "--buffer", stdin=ids))
+        with self._failures():
+            contents = _split_batch(self.repository.run("cat-file", "--batch", "--buffer", stdin=ids))
         return dict(zip((entry.path for entry in wanted), contents, strict=True))
 
-    def _run(self, *arguments: str, stdin: bytes = b"") -> bytes:
+    def _ask(self, *arguments: str) -> bytes:
+        with self._failures():
+            return self.repository.ask(*arguments)
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        """What git cannot do is that this revision cannot be read."""
         try:
-            return self.repository.run(*arguments, stdin=stdin)
+            yield
         except GitFailedError as error:
             raise SourceError(f"Cannot read {self.name}: {error.message}", hint=error.hint) from error
 

@@ -158,7 +158,7 @@ def _read(revision: Revision, wanted: Wanted, trusted: TrustedKeys | None) -> Re
     if trusted:
         check_signature(revision.repository, revision.commit, trusted)
     folder_path = "/".join(part for part in (revision.root, wanted.path) if part)
-    if folder_path and not revision.repository.succeeds("cat-file", "-e", f"{revision.commit}:{folder_path}"):
+    if folder_path and not revision.repository.confirms("cat-file", "-e", f"{revision.commit}:{folder_path}"):
         return RevisionManifests(commit=revision.commit, files={}, root=revision.root)
     contents = read_contents(revision, wanted)
     return RevisionManifests(
