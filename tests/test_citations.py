@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+HERE = Path(__file__).resolve()
+ROOT = HERE.parent.parent
 REFERENCE = ROOT / "docs" / "reference"
 PAGES = sorted(REFERENCE.glob("*.md"))
 SUFFIXES = {".py", ".md", ".yaml", ".toml"}
@@ -14,7 +15,7 @@ FILES = sorted(
     path
     for folder in ("gitsync", "tests", "tools", "bench", "docs", "examples")
     for path in (ROOT / folder).rglob("*")
-    if path.suffix in SUFFIXES and path != Path(__file__).resolve()
+    if path.suffix in SUFFIXES and path != HERE
 )
 
 CITATION = re.compile(r"docs/reference/(?P<page>[\w-]+\.md)(?P<anchors>(?:(?:, )?#[\w-]+)*)")

@@ -23,7 +23,12 @@ def _kustomize(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.fixture
-def tree(cloned):
+def tree(cloned, make_once):
+    make_once(plant_tree, cloned)
+    return cloned
+
+
+def plant_tree(cloned):
     cloned.put("apps/.gitsyncignore", "base/\n")
     cloned.put("apps/base/kustomization.yaml", "resources: [b.yaml]\n")
     cloned.put("apps/base/b.yaml", "of: base\n")
@@ -33,7 +38,6 @@ def tree(cloned):
     cloned.put("apps/plain/m.yaml", "of: plain\n")
     cloned.commit()
     cloned.git("push", "--quiet", "origin", "main")
-    return cloned
 
 
 BUILT = b"resources: [../base, p.yaml]\nx: .env\nof: prod\nof: base\nresources: [b.yaml]\nof=env\n"

@@ -20,8 +20,13 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def published(cloned, bare):
+def published(cloned, make_once):
     """A remote with two branches, two kinds of tags, and a commit that only history has."""
+    make_once(publish, cloned)
+    return cloned
+
+
+def publish(cloned):
     cloned.git("tag", "light")
     cloned.put("apps/rg.yaml", "kind: Second\n")
     cloned.commit("Second")
@@ -30,7 +35,6 @@ def published(cloned, bare):
     cloned.commit("Third")
     cloned.git("branch", "release/1", "light")
     cloned.git("push", "--quiet", "origin", "main", "release/1", "light", "full")
-    return cloned
 
 
 def test_the_default_branch_is_read_where_no_ref_is_named(published, bare, temporary):

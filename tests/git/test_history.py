@@ -9,8 +9,12 @@ from gitsync.git.source.checkout import open_checkout
 
 
 @pytest.fixture
-def story(cloned):
+def story(cloned, make_once):
     """Six commits on main, two of them from a side branch that was merged; ids by what they do."""
+    return make_once(write_story, cloned)
+
+
+def write_story(cloned):
     steps = {"start": cloned.git("rev-parse", "HEAD")}
 
     def step(name, path, text):

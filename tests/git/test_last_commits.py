@@ -14,8 +14,12 @@ HUB, SPOKE, UNIT = ("net/hub.yaml",), ("net/spoke.yaml",), ("apps/prod", "apps/b
 
 
 @pytest.fixture
-def story(cloned):
+def story(cloned, make_once):
     """Commits with what they do, by several authors; returns their ids."""
+    return make_once(write_story, cloned)
+
+
+def write_story(cloned):
     steps = {}
 
     def step(name, path, text, author="Ada <ada@example.com>"):

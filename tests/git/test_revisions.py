@@ -18,15 +18,19 @@ def content(reading):
 
 
 @pytest.fixture
-def three(work):
+def three(work, make_once):
     """Three commits of one file, a tag on the second, a branch from the first."""
+    return work, make_once(commit_three, work)
+
+
+def commit_three(work):
     commits = []
     for number in (1, 2, 3):
         work.put("a.yaml", f"n: {number}")
         commits.append(work.commit(f"Number {number}"))
     work.git("tag", "--annotate", "--message", "Two", "v2", commits[1])
     work.git("branch", "feature/one", commits[0])
-    return work, commits
+    return commits
 
 
 NAMES = [
