@@ -282,9 +282,9 @@ def _enter(attempt: A, stage: Stage, *, run: RunContext) -> None:
     """Note the stage, for the attempts of requests and for the display. Several steps may belong to one stage."""
     if attempt.conversation.stage is stage:
         return
-    attempt.conversation.stage = stage
-    run.progress.started(attempt.key, stage)
-    logger.debug("Stage begins", resource=attempt.key, stage=stage.value)  # bind() costs more than an unwritten line
+    attempt.conversation.stage, key = stage, attempt.key
+    run.progress.started(key, stage)
+    logger.debug("Stage begins", resource=key, stage=stage.value)  # bind() costs more than an unwritten line
 
 
 def _break_off(attempt: A, failure: Exception) -> A:
