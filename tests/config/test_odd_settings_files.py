@@ -2,10 +2,13 @@
 
 import json
 import os
+import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 from command_line import SUBSCRIPTION, gitsync
+from git_template import init_repository
 
 from gitsync.api import plan
 from gitsync.config.config_file import is_in_repository
@@ -24,8 +27,7 @@ ELSEWHERE = GROUP.replace("name: shop", "name: other")
 
 
 def git(folder, *arguments):
-    identity = ["-c", "user.name=t", "-c", "user.email=t@example.test", "-c", "init.defaultBranch=main"]
-    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
+    subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True)
 
 
 def commit(folder):
@@ -33,15 +35,19 @@ def commit(folder):
     git(folder, "commit", "--quiet", "--message", "Change")
 
 
-@pytest.fixture
-def work(tmp_path):
-    """A work tree with one manifest."""
-    folder = tmp_path / "estate"
-    folder.mkdir()
-    git(folder, "init", "--quiet")
+@pytest.fixture(scope="module")
+def template(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("template")
+    init_repository(folder)
     (folder / "group.yaml").write_text(GROUP)
     commit(folder)
     return folder
+
+
+@pytest.fixture
+def work(tmp_path, template):
+    """A work tree with one manifest."""
+    return Path(shutil.copytree(template, tmp_path / "estate"))
 
 
 @pytest.fixture

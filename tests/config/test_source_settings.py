@@ -2,12 +2,14 @@
 
 import http.server
 import json
+import shutil
 import subprocess
 import threading
 from pathlib import Path
 
 import pytest
 from command_line import SUBSCRIPTION, gitsync
+from git_template import init_repository
 
 from gitsync.config.config import SETTINGS, Config
 from gitsync.config.config_file import check_source_file, is_in_repository
@@ -26,8 +28,7 @@ spec:
 
 
 def git(folder, *arguments):
-    identity = ["-c", "user.name=t", "-c", "user.email=t@example.test", "-c", "init.defaultBranch=main"]
-    done = subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, text=True)
+    done = subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, text=True)
     return done.stdout.strip()
 
 
@@ -40,13 +41,18 @@ def commit(folder, **files):
     return git(folder, "rev-parse", "HEAD")
 
 
-@pytest.fixture
-def work(tmp_path):
-    folder = tmp_path / "estate"
-    folder.mkdir()
-    git(folder, "init", "--quiet")
+@pytest.fixture(scope="module")
+def template(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("template")
+    init_repository(folder)
     commit(folder, group__yaml=GROUP)
     return folder
+
+
+@pytest.fixture
+def work(tmp_path, template):
+    """A work tree with one manifest."""
+    return Path(shutil.copytree(template, tmp_path / "estate"))
 
 
 def value_for(setting):

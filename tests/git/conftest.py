@@ -12,7 +12,16 @@ import pytest
 from remembered import SetClock
 
 T = TypeVar("T")
-SETTINGS = "[user]\nname = Test\nemail = test@example.com\n[init]\ndefaultBranch = main\n"
+SETTINGS = """\
+[user]
+name = Test
+email = test@example.com
+[init]
+defaultBranch = main
+[maintenance]
+auto = false
+"""
+"""The last is a process for every commit."""
 
 
 @dataclass(frozen=True)
