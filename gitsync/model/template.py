@@ -111,8 +111,9 @@ def find_gaps(value: Any) -> list[Gap]:
 
 
 def _collect_gaps(value: Any, gaps: list[Gap]) -> None:
-    if isinstance(value, dict | list):
-        for member in value.values() if isinstance(value, dict) else value:
+    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    if members is not None:
+        for member in members:
             if not isinstance(member, str):  # most are
                 _collect_gaps(member, gaps)
     elif isinstance(value, Gap):

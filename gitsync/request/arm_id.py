@@ -8,7 +8,6 @@ from `formats.arm_path`, which reads ids.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from typing import Final, NamedTuple
@@ -29,8 +28,7 @@ _GROUP_TYPE: Final = "microsoft.resources/resourcegroups"
 _DEEPEST: Final = 20  # extensions of extensions; no id in Azure is as deep
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class Standing(NamedTuple):
     """A manifest with what its id depends on. `name` is None if it has none."""
 
     resource: Resource

@@ -121,7 +121,7 @@ def _check_resource(
 def _has_spec(resource: Resource) -> bool:
     """Tell whether there is a spec to check: it is present, and the reader has not reported a problem of it."""
     is_present = bool(resource.spec) or (resource.lines is not None and ("spec",) in resource.lines)
-    return is_present and not any(problem.field == "spec" for problem in resource.problems)
+    return is_present and not (resource.problems and any(problem.field == "spec" for problem in resource.problems))
 
 
 def _check_value(visit: Visit, kind: Kind, catalog: Catalog) -> Iterator[Finding]:
