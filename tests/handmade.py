@@ -58,8 +58,9 @@ def a_catalog(kinds: dict[str, list[str]]) -> Catalog:
     }
     place = {"apiVersion": "2024-01-01", "scope": "ResourceGroup", "operations": [], "spec": "S", "status": "S"}
     facts = {name: {**place, "armType": f"Microsoft.X/{name}"} for names in kinds.values() for name in names}
-    group_file = {"aliases": {}, "versions": {VERSION: {"kinds": facts, "types": {"S": {"fields": {}}}}}}
-    return Catalog(lambda file: lzma.compress(json.dumps(index if file.startswith("index.") else group_file).encode()))
+    group_file = [{"aliases": {}, "versions": [VERSION]}, {"kinds": facts, "types": {"S": {"fields": {}}}}]
+    files = {"index.json.xz": [index], **{f"{group}.jsonl.xz": group_file for group in kinds}}
+    return Catalog(lambda file: lzma.compress("\n".join(map(json.dumps, files[file])).encode()))
 
 
 def seen(kind, spec, path=None):

@@ -6,10 +6,13 @@ FACTS is a folder with one JSON file a group ("<group>.json"), and `lists.tsv` w
 gitsync/catalog/data by default. The same facts give the same bytes. Files of groups that the facts no longer have are
 removed.
 
-A group's file is its facts as they are, except that the facts hold the choices of a number as text, which no number
-equals: they are packed as numbers. The index is what listings, look-ups by ARM type and "did you mean" need, so
-that none of them opens a group: {group: {kind: {"armType", "versions": {manifest spelling: ARM api-version}, "lists":
-the levels at which the type has a list}}}. A type whose lists are unknown has no "lists".
+A group's file has one line of JSON for its name, its aliases and the names of its versions, and one for each version,
+so that only the versions that manifests use are parsed. The facts are packed as they are, except that they hold the
+choices of a number as text, which no number equals: they are packed as numbers.
+
+The index is what listings, look-ups by ARM type and "did you mean" need, so that none of them opens a group:
+{group: {kind: {"armType", "versions": {manifest spelling: ARM api-version}, "lists": the levels at which the type has a
+list}}}. A type whose lists are unknown has no "lists".
 """
 
 from __future__ import annotations
@@ -35,10 +38,15 @@ LEVELS = {"group": "group", "parent": "parent", "scope_list": "scope", "subscrip
 """The columns of `lists.tsv` that say at which levels a type has a list, and the words of the index for them."""
 
 
-def pack(value: Any) -> bytes:
-    """Sorted, compact JSON in xz, with settings that do not depend on the machine."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return lzma.compress(text.encode(), format=lzma.FORMAT_XZ, check=lzma.CHECK_CRC32, filters=FILTERS)
+def pack(*values: Any) -> bytes:
+    """Sorted, compact JSON in xz, one line for each value, with settings that do not depend on the machine."""
+    lines = (json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False) for value in values)
+    return lzma.compress("\n".join(lines).encode(), format=lzma.FORMAT_XZ, check=lzma.CHECK_CRC32, filters=FILTERS)
+
+
+def pack_group(facts: Mapping[str, Any]) -> bytes:
+    versions = sorted(facts["versions"])
+    return pack({**facts, "versions": versions}, *(facts["versions"][version] for version in versions))
 
 
 def convert_choices(value: Any) -> Any:
@@ -95,9 +103,9 @@ def build(facts: Path, data: Path) -> int:
     groups = {content["group"]: content for content in map(read_facts, sorted(facts.glob("*.json")))}
     if not groups:
         raise SystemExit(f"{facts}: no *.json in there")
-    packed = {f"{group}.json.xz": pack(content) for group, content in groups.items()}
+    packed = {f"{group}.jsonl.xz": pack_group(content) for group, content in groups.items()}
     packed["index.json.xz"] = pack(index(groups, read_lists(facts / "lists.tsv")))
-    for stale in data.glob("*.json.xz"):
+    for stale in data.glob("*.json*.xz"):
         if stale.name not in packed:
             stale.unlink()
     for name, content in packed.items():

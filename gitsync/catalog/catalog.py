@@ -1,7 +1,7 @@
 """The kinds and their fields: look-ups in the packed facts.
 
 Separate from the facts' shapes (model/facts), because reading and unpacking is a decision of cost: the index is read at
-once, a group when one of its kinds is needed.
+once, a group when one of its kinds is needed, and of a group the versions that are needed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 import lzma
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from gitsync.catalog import data
 from gitsync.errors import CatalogError
@@ -37,8 +37,9 @@ class Catalog:
 
     def __init__(self, read: Callable[[str], bytes]) -> None:
         self._read = read
-        self._index: Mapping[str, Mapping[str, Any]] = self._unpack("index")
-        self._groups: dict[str, Mapping[str, Any]] = {}
+        (index,) = self._unpack("index", "index.json.xz")
+        self._index: Mapping[str, Mapping[str, Any]] = self._parse("index", index)
+        self._groups: dict[str, _Group] = {}
         self._kinds: dict[GVK, Kind | None] = {}
         self._arm_types: Mapping[str, tuple[str, str]] | None = None
 
@@ -103,24 +104,50 @@ class Catalog:
         version = _find_spelling(gvk.version, self._versions(gvk.group, gvk.kind))
         if version is None:
             return None
-        facts = self._load_group(gvk.group)
-        alias = facts["aliases"].get(version)
-        has_alias = alias is not None and gvk.kind in alias["kinds"]
+        group = self._load_group(gvk.group)
+        alias = group.aliases.get(version)
+        of_version = alias["of"] if alias is not None and gvk.kind in alias["kinds"] else version
         levels = self._index[gvk.group][gvk.kind].get("lists", ())
-        return _make_kind(gvk, facts["versions"][alias["of"] if has_alias else version], levels)
+        return _make_kind(gvk, self._load_version(gvk.group, of_version), levels)
 
-    def _load_group(self, group: str) -> Mapping[str, Any]:
-        if group not in self._groups:
-            self._groups[group] = self._unpack(group)
-        return self._groups[group]
+    def _load_version(self, name: str, version: str) -> Mapping[str, Any]:
+        group = self._load_group(name)
+        if version not in group.versions:
+            group.versions[version] = self._parse(name, group.packed[version])
+        return group.versions[version]
 
-    def _unpack(self, name: str) -> Mapping[str, Any]:
+    def _load_group(self, name: str) -> _Group:
+        if name not in self._groups:
+            head, *lines = self._unpack(name, f"{name}.jsonl.xz")
+            facts = self._parse(name, head)
+            self._groups[name] = _Group(facts["aliases"], dict(zip(facts["versions"], lines, strict=True)), {})
+        return self._groups[name]
+
+    def _unpack(self, name: str, file: str) -> list[bytes]:
+        """The lines of a file. They are not parsed: most of the versions of a group are never asked for."""
         try:
-            unpacked: Mapping[str, Any] = json.loads(lzma.decompress(self._read(f"{name}.json.xz")))
-        except (OSError, lzma.LZMAError, ValueError) as error:
-            message = f"The packed facts of {name!r} cannot be read: {error}."
-            raise CatalogError(message, hint="Install gitsync again.") from error
-        return unpacked
+            return lzma.decompress(self._read(file)).split(b"\n")
+        except (OSError, lzma.LZMAError) as error:
+            raise _make_error(name, error) from error
+
+    def _parse(self, name: str, line: bytes) -> Mapping[str, Any]:
+        try:
+            facts: Mapping[str, Any] = json.loads(line)
+        except ValueError as error:
+            raise _make_error(name, error) from error
+        return facts
+
+
+class _Group(NamedTuple):
+    """The facts of one group: the line of each version, and the versions that were parsed."""
+
+    aliases: Mapping[str, Any]
+    packed: Mapping[str, bytes]
+    versions: dict[str, Mapping[str, Any]]
+
+
+def _make_error(name: str, cause: Exception) -> CatalogError:
+    return CatalogError(f"The packed facts of {name!r} cannot be read: {cause}.", hint="Install gitsync again.")
 
 
 @cache

@@ -7,8 +7,8 @@ taken to have the lists that ARM's resource-provider contract demands of every p
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from functools import cache
+from typing import Any, Final, NamedTuple
 
 from gitsync.formats.arm_path import find_resource_group, find_subscription
 from gitsync.model.facts import Kind, ListLevel, Scope
@@ -42,8 +42,7 @@ at once (RecordSets_ListByDnsZone, and RecordSets_List of private zones).
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Collection:
+class Collection(NamedTuple):
     """One list: where it is asked for, and at which level that is."""
 
     path: str
@@ -52,9 +51,7 @@ class Collection:
 
 def find_collections(kind: Kind, arm_id: str) -> tuple[Collection, ...]:
     """The lists that may show a resource, the narrowest first; none if it has no such id."""
-    levels = kind.lists or _guess_levels(kind)
-    paths = {level: _make_path(kind, arm_id, level) for level in ListLevel if level in levels}
-    return tuple(Collection(path, level) for level, path in paths.items() if path)
+    return tuple(Collection(path, level) for level in _list_levels(kind) if (path := _make_path(kind, arm_id, level)))
 
 
 def list_embedded(kind: Kind, body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -65,6 +62,12 @@ def list_embedded(kind: Kind, body: Mapping[str, Any]) -> Iterator[Mapping[str, 
         yield from (entry for entry in entries if isinstance(entry, Mapping)) if isinstance(entries, list) else ()
 
 
+@cache
+def _list_levels(kind: Kind) -> tuple[ListLevel, ...]:
+    levels = kind.lists or _guess_levels(kind)
+    return tuple(level for level in ListLevel if level in levels)
+
+
 def _guess_levels(kind: Kind) -> frozenset[ListLevel]:
     is_child = kind.scope is Scope.RESOURCE_GROUP and kind.arm_type.count("/") > 1
     return frozenset({ListLevel.PARENT}) if is_child else _CONTRACT[kind.scope]
@@ -72,8 +75,8 @@ def _guess_levels(kind: Kind) -> frozenset[ListLevel]:
 
 def _make_path(kind: Kind, arm_id: str, level: ListLevel) -> str:
     """The path of the list at a level; "" if the id has no such level."""
-    last = _NAMES.get(kind.arm_type.casefold())
-    if level in {ListLevel.PARENT, ListLevel.SCOPE} or kind.scope is Scope.LOCATION:
+    if level is ListLevel.PARENT or level is ListLevel.SCOPE or kind.scope is Scope.LOCATION:
+        last = _NAMES.get(kind.arm_type.casefold())
         collection = arm_id.rstrip("/").rpartition("/")[0]
         return f"{collection.rpartition('/')[0]}/{last}" if last else collection
     subscription, group = find_subscription(arm_id), find_resource_group(arm_id)

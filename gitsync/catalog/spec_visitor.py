@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from math import isfinite
 from typing import Any, NamedTuple
 
-from gitsync.catalog.aso_types import ASO_TYPES, SCALARS
+from gitsync.catalog.aso_types import SCALARS
+from gitsync.catalog.places import Place, find_root
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.problems.field_path import FieldPath
@@ -49,7 +50,7 @@ class Visit(NamedTuple):
 def visit_spec(kind: Kind, spec: Any) -> list[Visit]:
     """Every value of a spec that has a place in its kind, parents first, in the order of the manifest."""
     visits: list[Visit] = []
-    _visit(visits, kind.types, ("spec",), spec, {"type": {"ref": kind.spec}})
+    _visit(visits, find_root(kind), ("spec",), spec)
     return visits
 
 
@@ -76,39 +77,26 @@ def fits(shape: str, value: Any) -> bool:
             return True
 
 
-def _visit(visits: list[Visit], types: Mapping[str, TypeFacts], path: FieldPath, value: Any, place: Field) -> None:
-    visit = _make_visit(types, path, value, place)
+def _visit(visits: list[Visit], place: Place, path: FieldPath, value: Any) -> None:
+    visit = make_visit(place, path, value)
     visits.append(visit)
-    if visit.fits:
-        for key, child, inner in _list_children(visit):
-            _visit(visits, types, (*path, key), child, inner)
+    if visit.fits and visit.shape not in SCALARS:
+        for key, child, inner in list_children(place, value):
+            _visit(visits, inner, (*path, key), child)
 
 
-def _make_visit(types: Mapping[str, TypeFacts], path: FieldPath, value: Any, place: Field) -> Visit:
-    rules: dict[str, Any] = dict(place)
-    type_: FieldType = rules.pop("type")
-    while not isinstance(type_, str) and "base" in type_:
-        rules |= {name: limit for name, limit in type_.items() if name != "base"}
-        type_ = type_["base"]
-    if isinstance(value, Placeholder) or (isinstance(value, Secret) and type_ == "string"):
+def make_visit(place: Place, path: FieldPath, value: Any) -> Visit:
+    if isinstance(value, Placeholder) or (isinstance(value, Secret) and place.shape == "string"):
         return Visit(path, value, "any")  # its text is not known, or not looked at
-    if isinstance(type_, str):
-        if type_ in SCALARS:
-            return Visit(path, value, type_, type_, rules, fits=fits(type_, value))
-        return Visit(path, value, "mapping", type_, rules, ASO_TYPES[type_], fits=isinstance(value, dict))
-    if "ref" in type_:
-        name = type_["ref"]
-        return Visit(path, value, "mapping", name, rules, types[name], fits=isinstance(value, dict))
-    shape = "list" if "list" in type_ else "map"
-    return Visit(path, value, shape, "", rules, inner=type_[shape], fits=fits(shape, value))
+    shape = place.shape
+    return Visit(path, value, shape, place.name, place.rules, place.facts, place.inner, fits(shape, value))
 
 
-def _list_children(visit: Visit) -> Iterator[tuple[str | int, Any, Field]]:
-    inner: Field = {"type": visit.inner}
-    if visit.shape == "list":
-        yield from ((position, value, inner) for position, value in enumerate(visit.value))
-    elif visit.shape == "map":
-        yield from ((key, value, inner) for key, value in visit.value.items() if value is not None)
-    elif visit.shape == "mapping":
-        fields = visit.fields
-        yield from ((k, v, fields[k]) for k, v in visit.value.items() if v is not None and k in fields)
+def list_children(place: Place, value: Any) -> Iterator[tuple[str | int, Any, Place]]:
+    """The parts of a value of the shape of its place, each with its key and its own place."""
+    if place.shape == "mapping":
+        fields, members = place.fields, place.members
+        return ((key, child, members[key]) for key, child in value.items() if child is not None and key in fields)
+    if place.shape == "map":
+        return ((key, child, place.entry) for key, child in value.items() if child is not None)
+    return ((position, child, place.entry) for position, child in enumerate(value))

@@ -60,7 +60,9 @@ class Registry:
         """Tell whether an extension of this kind needs the resource as just read: to check it, or to export `secrets`.
         The exporter of another package may need it for any.
         """
-        extensions = self._by_kind.get((group, kind), [])
+        extensions = self._by_kind.get((group, kind))
+        if not extensions:
+            return False  # as most
         exporters = [one.export_secrets for one in extensions if one.export_secrets] if secrets else []
         return any(one.pre_check or one.post_check or one.succeeded or one.foreseen for one in extensions) or any(
             not isinstance(export, Keys) or export.reads_resource(secrets) for export in exporters

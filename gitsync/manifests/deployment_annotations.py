@@ -32,6 +32,8 @@ def find_keeper(annotations: Mapping[str, str]) -> str:
     """Return the annotation of a resource that says that it is never deleted; "" if none does. Helm has one with the
     value keep (https://helm.sh/docs/howto/charts_tips_and_tricks/#tell-helm-not-to-uninstall-a-resource).
     """
+    if not annotations:
+        return ""
     if keeps_resources(annotations.get(SYNC_OPTIONS, "")):
         return SYNC_OPTIONS
     return RESOURCE_POLICY if annotations.get(RESOURCE_POLICY, "").strip().casefold() == "keep" else ""

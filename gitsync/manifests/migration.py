@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.later_versions import find_later_version
@@ -12,6 +13,8 @@ from gitsync.model.problem import Level
 from gitsync.model.resource import Resource
 from gitsync.model.unit import UnitOptions
 from gitsync.problems.finding import Finding, locate_finding
+
+_USUAL: Final = UnitOptions()
 
 
 def migrate_versions(manifests: Manifests, catalog: Catalog) -> Manifests:
@@ -35,7 +38,7 @@ def _migrate(resource: Resource, catalog: Catalog) -> Resource:
 
 def _may_migrate(resource: Resource) -> bool:
     """Tell whether a later version may be read. What CAPZ manages is not written, whatever its version."""
-    options = resource.unit.options if resource.unit else UnitOptions()
+    options = resource.unit.options if resource.unit else _USUAL
     return options.migrates_versions or (resource.wrapper is not None and not options.manages_capz)
 
 

@@ -13,6 +13,9 @@ from gitsync.model.unit import Unit
 
 def remove_repeats(resources: Iterable[Resource]) -> tuple[Resource, ...]:
     """The resources without those that a unit before has too, by the names of units. Sorted by key, version, source."""
+    resources = tuple(resources)
+    if len({one.key for one in resources}) == len(resources):
+        return tuple(sorted(resources, key=lambda one: one.key))  # as most
     first: dict[Key, Resource] = {}
     kept = []
     for one in sorted(resources, key=lambda one: (one.key, find_unit_name(one), one.source)):

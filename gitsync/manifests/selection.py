@@ -30,8 +30,10 @@ class Selection:
         """Tell whether the run covers a resource."""
         if self.namespaces and key.namespace not in self.namespaces:
             return False
+        if not self.only:
+            return True
         spellings = (str(key), f"{key.kind}/{key.name}")
-        return not self.only or any(fnmatchcase(text, pattern) for pattern in self.only for text in spellings)
+        return any(fnmatchcase(text, pattern) for pattern in self.only for text in spellings)
 
 
 def make_selection(config: Config) -> Selection:

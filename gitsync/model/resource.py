@@ -113,6 +113,8 @@ class Prepared:
 
     @property
     def is_valid(self) -> bool:
+        if not self.problems:
+            return self.template is not None  # as most
         return self.template is not None and not any(p.is_error and p.invalidates for p in self.problems)
 
     @property

@@ -7,7 +7,7 @@ value can be unknown, and the beginning of the id.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -103,11 +103,18 @@ class Request:
     body: Mapping[str, Any]
 
 
-def find_gaps(value: Any) -> Iterator[Gap]:
+def find_gaps(value: Any) -> list[Gap]:
     """Every part of a body that is not plain JSON, in order."""
-    if isinstance(value, dict | list):
-        for member in value.values() if isinstance(value, dict) else value:
+    gaps: list[Gap] = []
+    _collect_gaps(value, gaps)
+    return gaps
+
+
+def _collect_gaps(value: Any, gaps: list[Gap]) -> None:
+    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    if members is not None:
+        for member in members:
             if not isinstance(member, str):  # most are
-                yield from find_gaps(member)
+                _collect_gaps(member, gaps)
     elif isinstance(value, Gap):
-        yield value
+        gaps.append(value)

@@ -20,6 +20,8 @@ def spare_bystanders(plan: Plan, records: Mapping[Key, Record]) -> Plan:
 
     Resources that a manifest names, in the run or not, are held by the plan itself.
     """
+    if not plan.prunes:
+        return plan
     outside = [record for key, record in records.items() if key not in plan.applies and key not in plan.prunes]
     bystanders = sorted(record.arm_id for record in outside if _may_exist(record))
     declared = sorted(record.arm_id for record in outside)

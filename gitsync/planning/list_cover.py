@@ -6,9 +6,10 @@ their state in Azure decides about; the others are read by themselves in any cas
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple, cast
 
 from gitsync.catalog.collections import Collection
 from gitsync.formats.arm_path import find_collection_type, is_same_id, normalize_id
@@ -17,7 +18,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ResourceList:
     """One list that a run may ask for: its path as a manifest spells it, and normalized. `principal` stands for the
     credential that asks.
@@ -29,14 +30,13 @@ class ResourceList:
     api_version: str
     principal: Hashable
 
-    @property
+    @cached_property
     def family(self) -> Hashable:
         """What the lists that a server offers or refuses alike have in common."""
-        return (find_collection_type(self.place), self.level, self.api_version, self.principal)
+        return (find_collection_type(self.place), self.level.value, self.api_version, self.principal)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedResource:
+class ListedResource(NamedTuple):
     """A resource that lists may show: `collections` are those that it is in, the narrowest first."""
 
     key: Key
@@ -63,35 +63,60 @@ def find_cover(resources: Iterable[ListedResource]) -> ListCover:
     """Cover resources with lists. A list is worth asking for if it replaces two requests or more: narrower lists, or
     reads.
     """
-    resources = tuple(resources)
-    narrow_first = {one.key: _find_lists(one) for one in resources}
-    wanted: defaultdict[ResourceList, dict[str, Hashable]] = defaultdict(dict)
+    candidates: dict[Hashable, _Candidate] = {}
+    narrow_first: dict[Key, tuple[_Candidate, ...]] = {}
+    versions: dict[str, str] = {}
     for one in resources:
-        instead: Hashable = one.key
-        for resource_list in narrow_first[one.key]:
-            wanted[resource_list][normalize_id(one.arm_id)] = instead
-            instead = resource_list
-    worthy = {resource_list for resource_list, ids in wanted.items() if len(set(ids.values())) > 1}
+        arm_id, instead = normalize_id(one.arm_id), cast("Hashable", one.key)
+        versions[arm_id] = one.api_version
+        narrow_first[one.key] = found = _find_candidates(one, candidates)
+        for candidate in found:
+            candidate.wanted[arm_id] = instead
+            instead = candidate.resource_list
+    worthy = {candidate for candidate in candidates.values() if candidate.replaces_two}
     return ListCover(
-        chains={key: tuple(one for one in reversed(lists) if one in worthy) for key, lists in narrow_first.items()},
-        wanted={resource_list: wanted[resource_list] for resource_list in worthy},
-        versions={normalize_id(one.arm_id): one.api_version for one in resources},
+        chains={
+            key: tuple(candidate.resource_list for candidate in reversed(found) if candidate in worthy)
+            for key, found in narrow_first.items()
+        },
+        wanted={candidate.resource_list: candidate.wanted for candidate in worthy},
+        versions=versions,
     )
 
 
-def _find_lists(resource: ListedResource) -> tuple[ResourceList, ...]:
-    """The lists of a resource, the narrowest first. That of a scope may be that of a subscription."""
+@dataclass(slots=True, eq=False)
+class _Candidate:
+    """A list, with the ids that it would be asked for, each with the request that would be needed otherwise. Mutable,
+    while resources are added.
+    """
+
+    resource_list: ResourceList
+    wanted: dict[str, Hashable] = field(default_factory=dict)
+
+    @property
+    def replaces_two(self) -> bool:
+        first, *others = self.wanted.values()
+        return any(other is not first and other != first for other in others)
+
+
+def _find_candidates(resource: ListedResource, candidates: dict[Hashable, _Candidate]) -> tuple[_Candidate, ...]:
+    """The lists of a resource, the narrowest first, each made once. That of a scope may be that of a subscription."""
     collections = {normalize_id(one.path): one for one in resource.collections}
-    return tuple(
-        ResourceList(
-            path=one.path,
-            place=place,
-            level=one.level,
-            api_version=resource.api_version,
-            principal=resource.principal,
-        )
-        for place, one in collections.items()
-    )
+    found = []
+    for place, (path, level) in collections.items():
+        identity = (place, level.value, resource.api_version, resource.principal)
+        if identity not in candidates:
+            candidates[identity] = _Candidate(
+                ResourceList(
+                    path=path,
+                    place=place,
+                    level=level,
+                    api_version=resource.api_version,
+                    principal=resource.principal,
+                )
+            )
+        found.append(candidates[identity])
+    return tuple(found)
 
 
 def may_be_listed(apply: Apply) -> bool:

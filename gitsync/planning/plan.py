@@ -48,18 +48,21 @@ def make_plan(
     Raises StateError if the records have a dependency cycle.
     """
     prepared = tuple(prepared)
-    declared = _remove_duplicates((*prepared, *around.others))
     applies = _make_applies(prepared, records)
     problems = tuple(problems)
     invalid = [apply for apply in applies.values() if not (apply.prepared.is_valid or apply.prepared.is_waiting)]
     all_problems = (*problems, *(problem for apply in applies.values() for problem in apply.prepared.problems))
-    named_ids = _find_named_ids(declared, records)
-    holds = find_holds(declared, records, problems, around)
-    keys = {one.key for one in declared}
-    removed = {key: record for key, record in sorted(records.items()) if key not in keys}
+    keys = {one.key for one in (*prepared, *around.others)}
+    removed = {key: records[key] for key in sorted(records.keys() - keys)}
+    prunes: dict[Key, Prune] = {}
+    if removed:  # only then it matters what holds deletes back
+        declared = _remove_duplicates((*prepared, *around.others))
+        named_ids = _find_named_ids(declared, records)
+        holds = find_holds(declared, records, problems, around)
+        prunes = _order_prunes(_make_prunes(removed, named_ids, departures or {}, holds), undeletable)
     return Plan(
         applies=applies,
-        prunes=_order_prunes(_make_prunes(removed, named_ids, departures or {}, holds), undeletable),
+        prunes=prunes,
         problems=problems,
         complete=not invalid and not any(problem.is_error for problem in all_problems),
     )
@@ -211,6 +214,8 @@ def _find_dependents(key: Key, same: set[Key], records: Mapping[Key, Record]) ->
 
 def hold_untrusted(plan: Plan, reasons: Mapping[Key, str]) -> Plan:
     """Hold the resources with untrusted records, for these reasons."""
+    if not reasons and not plan.prunes:
+        return plan
     applies = {
         key: replace(apply, held=make_warning(UNTRUSTED, reasons[key])) if key in reasons else apply
         for key, apply in plan.applies.items()
@@ -221,6 +226,8 @@ def hold_untrusted(plan: Plan, reasons: Mapping[Key, str]) -> Plan:
 
 def hold_taken(plan: Plan, taken: Mapping[Key, Record]) -> Plan:
     """Hold the resources that another run has recorded since this one began; `taken` has its records."""
+    if not taken:
+        return plan
     applies = {
         key: replace(apply, record=taken[key], held=RECORDED_ELSEWHERE) if key in taken else apply
         for key, apply in plan.applies.items()

@@ -113,8 +113,10 @@ def settle_claims(
     settled, moves = dict(records), {}
     for writer in (one for one in prepared if _may_take(one, untrusted)):
         current, same = records.get(writer.key), owned.get((writer.arm_id or "").casefold(), ())
-        former = [record for record in same if _is_free(record, writer, declared)]
-        if former and not (current and current.claim.is_ours):
+        former = [record for record in same if record.key != writer.key and _is_free(record, writer, declared)]
+        if not former:
+            continue  # as most
+        if not (current and current.claim.is_ours):
             settled[writer.key] = _take_over(former[0], current, writer)
             moves[writer.key] = former[0].key
         settled |= {record.key: _strip(record) for record in former}
@@ -127,12 +129,12 @@ def _may_take(prepared: Prepared, untrusted: Collection[Key]) -> bool:
 
 
 def _is_free(record: Record, writer: Prepared, declared: Mapping[Key, Prepared]) -> bool:
-    """Tell whether a record is of the writer's resource, and of a manifest that left, does not write, or now stands for
-    another resource.
+    """Tell whether the record of another manifest is of the writer's resource, and that manifest left, does not write,
+    or now stands for another resource.
     """
     other = declared.get(record.key)
     is_same = record.key[:2] == writer.key[:2] and is_same_id(record.arm_id, writer.arm_id or "")
-    if not is_same or record.key == writer.key:
+    if not is_same:
         return False
     if other is None or other.written_by == writer.key:
         return True
@@ -163,6 +165,8 @@ def _strip(record: Record) -> Record:
 
 def note_moves(plan: Plan, moves: Mapping[Key, Key]) -> Plan:
     """Say in a plan which records move."""
+    if not moves:
+        return plan
     taken = {former: key for key, former in moves.items()}
     applies = {
         key: replace(apply, moved_from=moves[key]) if key in moves else apply for key, apply in plan.applies.items()

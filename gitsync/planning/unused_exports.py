@@ -11,7 +11,7 @@ from gitsync.manifests.selection import EVERYTHING, Selection
 from gitsync.model.export import Address, Holder
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Prepared
-from gitsync.request.exports import find_addresses
+from gitsync.request.exports import find_addresses, may_export
 from gitsync.request.holes import find_values
 
 _MOST_NAMES = 3
@@ -37,6 +37,7 @@ def warn_unused_exports(prepared: Sequence[Prepared], selection: Selection = EVE
     exports = sorted(
         f"{address.name} of {one.key.kind}/{one.key.name}"
         for one in prepared
+        if may_export(one.resource)
         for address in {address for address, _ in find_addresses(one.resource)} - needed
         if address.holder is Holder.SECRET and selection.has(one.key)
     )

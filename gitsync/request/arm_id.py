@@ -8,9 +8,9 @@ from `formats.arm_path`, which reads ids.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from functools import cache
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
 from gitsync.model.facts import Kind, Scope
 from gitsync.model.gvk import Key
@@ -28,8 +28,7 @@ _GROUP_TYPE: Final = "microsoft.resources/resourcegroups"
 _DEEPEST: Final = 20  # extensions of extensions; no id in Azure is as deep
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class Standing(NamedTuple):
     """A manifest with what its id depends on. `name` is None if it has none."""
 
     resource: Resource
@@ -65,6 +64,8 @@ class ArmIds:
         if name is None:
             return None
         match kind.scope:
+            case Scope.RESOURCE_GROUP:
+                return self._extend_owner(standing, name, depth)
             case Scope.LOCATION:
                 subscription = self._subscription_of(standing.resource)
                 return _join("/subscriptions/", subscription, "/resourceGroups/", name) if subscription else None
@@ -73,8 +74,6 @@ class ArmIds:
             case Scope.EXTENSION:
                 parent = self._find_parent(standing.owner, depth)
                 return _join(parent, "/providers/", kind.arm_type, "/", name) if parent else None
-            case Scope.RESOURCE_GROUP:
-                return self._extend_owner(standing, name, depth)
 
     def group_above(self, standing: Standing) -> Resource | None:
         """Return the manifest of a resource's group; None if an owner is an ARM id or missing."""
@@ -120,11 +119,10 @@ class ArmIds:
     def _extend_owner(self, standing: Standing, name: AzureName, depth: int) -> ArmId | None:
         """The owner's id as it is, casing included, and then the type and the name that it lacks."""
         owner_id, owner_type = self._find_owner_id(standing.owner, depth)
-        parent, _, last = standing.kind.arm_type.rpartition("/")
-        is_child = "/" in parent
-        if owner_id is None or owner_type.casefold() != (parent.casefold() if is_child else _GROUP_TYPE):
+        steps = _find_steps(standing.kind)
+        if owner_id is None or owner_type.casefold() != steps.owner_type:
             return None
-        return _join(owner_id, "/" if is_child else f"/providers/{parent}/", last, "/", name)
+        return _join(owner_id, steps.between, name)
 
     def _find_owner_id(self, owner: OwnerRef | None, depth: int) -> tuple[ArmId | None, str]:
         """The id of an owner, None if it has none, and its ARM type
@@ -141,6 +139,21 @@ class ArmIds:
         return self.of(standing.resource.key, depth + 1), standing.kind.arm_type
 
 
+class _Steps(NamedTuple):
+    """The type of the owner of a kind in a resource group, in lower case, and what is between the id and the name."""
+
+    owner_type: str
+    between: str
+
+
+@cache
+def _find_steps(kind: Kind) -> _Steps:
+    parent, _, last = kind.arm_type.rpartition("/")
+    return (
+        _Steps(parent.casefold(), f"/{last}/") if "/" in parent else _Steps(_GROUP_TYPE, f"/providers/{parent}/{last}/")
+    )
+
+
 def _has_own_root(parent: Standing) -> bool:
     """Tell whether the ids of extension resources of this parent do not begin with its id."""
     return _is_alias(parent) or is_arm_id(parent.resource.annotations.get(OVERRIDE, ""))
@@ -152,6 +165,9 @@ def _is_alias(standing: Standing) -> bool:
 
 def _join(*parts: ArmId | AzureName) -> ArmId:
     """Join parts to one id; neighbouring texts become one."""
+    texts = [part for part in parts if isinstance(part, str)]
+    if len(texts) == len(parts):
+        return "".join(texts)  # as most
     joined: list[str | ConfigMapHole | RootHole] = []
     for part in chain.from_iterable(p.parts if isinstance(p, Text) else (p,) for p in parts):
         last = joined[-1] if joined else None

@@ -10,13 +10,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
+from gitsync.model.facts import FieldType, Kind
 from gitsync.model.gvk import Key
 from gitsync.model.template import ConfigMapHole, ReferenceHole, ReferenceKeys, SecretHole, SecretMapHole
 from gitsync.request.azure_names import AzureName
-
-_COLLECTIONS: Final = ("list", "map")
-_EMPTY: Final[Mapping[str, Callable[[], Any]]] = {"list": list, "map": dict}
+from gitsync.request.body_forms import FieldForm, Forms, find_forms
 
 
 class UnusableReferenceError(Exception):
@@ -36,44 +34,45 @@ def convert(kind: Kind, spec: Mapping[str, Any], name: AzureName, namespace: str
 
     Raises UnusableReferenceError if a reference has an invalid form.
     """
-    conversion = _Conversion(kind.types, namespace)
-    body = {**conversion.mapping(kind.types[kind.spec], spec), "name": name}
+    conversion = _Conversion(find_forms(kind), namespace)
+    body = {**conversion.mapping(kind.spec, spec), "name": name}
     return Converted(body, tuple(conversion.arm_ids))
 
 
 class _Conversion:
     """The conversion of one spec, with what all of its parts need."""
 
-    def __init__(self, types: Mapping[str, TypeFacts], namespace: str) -> None:
-        self.types = types
+    def __init__(self, forms: Forms, namespace: str) -> None:
+        self.forms = forms
         self.namespace = namespace
         self.arm_ids: list[str] = []
 
-    def mapping(self, facts: TypeFacts, spec: Mapping[str, Any]) -> dict[str, Any]:
+    def mapping(self, type_name: str, spec: Mapping[str, Any]) -> dict[str, Any]:
         """Convert named fields. A union becomes the content of the field that is set."""
         body: dict[str, Any] = {}
-        fields = [(name, field) for name, field in facts["fields"].items() if "arm" in field and not field.get("meta")]
-        for name, field in fields:
-            value = self.field(field, spec.get(name))
+        form = self.forms[type_name]
+        for field in form.fields:
+            value = spec.get(field.name)
+            if value is not None and not field.is_plain:
+                value = self.field(field, value)
             if value is None:
                 continue
-            if facts.get("oneOf"):
+            if form.is_union:
                 body.update(value if isinstance(value, dict) else {})
+            elif field.parents:
+                _make_parents(body, field.parents)[field.last] = value
             else:
-                _put(body, field["arm"].split("/"), value)
-        for _, field in fields:
+                body[field.last] = value
+        for field in form.sent_empty:
             _put_empty(body, field)
         return body
 
-    def field(self, field: Field, value: Any) -> Any:
+    def field(self, field: FieldForm, value: Any) -> Any:
         """Convert the value of a field; None if it is not sent."""
-        if value is None:
-            return None
-        mode = field.get("mode")
-        if mode is None:
-            converted = self.value(field["type"], value)
-            return None if converted in ([], {}) and _find_collection_word(field["type"]) else converted
-        return _MODES[mode](self, field["type"], value)
+        if field.mode is not None:
+            return _MODES[field.mode](self, field.type, value)
+        converted = self.value(field.type, value)
+        return None if field.collection is not None and converted in ([], {}) else converted
 
     def value(self, type_: FieldType, value: Any) -> Any:
         if isinstance(type_, str):
@@ -81,7 +80,7 @@ class _Conversion:
         if "base" in type_:
             return self.value(type_["base"], value)
         if "ref" in type_:
-            return self.mapping(self.types[type_["ref"]], value) if isinstance(value, Mapping) else value
+            return self.mapping(type_["ref"], value) if isinstance(value, Mapping) else value
         if "list" in type_:
             return [self.value(type_["list"], v) for v in value] if isinstance(value, list) else value
         if not isinstance(value, Mapping):
@@ -139,32 +138,20 @@ _MODES: Final[Mapping[str, Callable[[_Conversion, FieldType, Any], Any]]] = {
 }
 
 
-def _put(body: dict[str, Any], path: Iterable[str], value: Any) -> None:
-    *parents, last = path
+def _make_parents(body: dict[str, Any], parents: Iterable[str]) -> dict[str, Any]:
     for step in parents:
         body = body.setdefault(step, {})
-    body[last] = value
+    return body
 
 
-def _put_empty(body: dict[str, Any], field: Field) -> None:
-    """Put an empty collection into the body if ASO sends it: never if its parent is absent."""
-    empty_form = field.get("whenEmpty")
-    collection = _find_collection_word(field["type"]) if empty_form else None
-    if collection is None:
-        return
-    *parents, last = field["arm"].split("/")
-    for step in parents:
+def _put_empty(body: dict[str, Any], field: FieldForm) -> None:
+    """Put an empty collection into the body, as ASO sends it: never if its parent is absent."""
+    for step in field.parents:
         if step not in body:
             return
         body = body[step]
-    body.setdefault(last, None if empty_form == "null" else _EMPTY[collection]())
-
-
-def _find_collection_word(type_: FieldType) -> str | None:
-    """The word for a list or a map; None for any other type."""
-    while isinstance(type_, Mapping) and "base" in type_:
-        type_ = type_["base"]
-    return next((word for word in _COLLECTIONS if word in type_), None) if isinstance(type_, Mapping) else None
+    if field.last not in body:
+        body[field.last] = field.collection() if field.collection and field.when_empty != "null" else None
 
 
 def _require_mapping(value: Any) -> Mapping[str, Any]:

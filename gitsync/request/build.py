@@ -6,18 +6,18 @@ decides the policy only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import date
 from functools import partial
 from itertools import chain, islice
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from gitsync.catalog.catalog import Catalog
-from gitsync.catalog.spec_visitor import visit_spec
 from gitsync.diff.ignore import Paths
 from gitsync.manifests.migration import migrate_versions
 from gitsync.manifests.policy import decide_policy
+from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
 from gitsync.model.policy import Policy, PolicyDecision
 from gitsync.model.problem import Level, Problem
@@ -29,15 +29,15 @@ from gitsync.request.credential_choice import Credential, CredentialOf
 from gitsync.request.dependencies import Dependencies
 from gitsync.request.draft import (
     Draft,
-    add_credential,
-    add_dependencies,
-    add_template,
     begin_draft,
     find_draft_subscription,
+    finish_draft,
 )
 from gitsync.request.export_owners import SharedExports, check_declared
+from gitsync.request.exports import may_export
+from gitsync.validation.annotations import IGNORE
 from gitsync.validation.ignore_annotation import check_ignore, read_ignored_paths
-from gitsync.validation.member import Member
+from gitsync.validation.plain_values import select_visits
 from gitsync.validation.validate import MAX_PROBLEMS, validate_resource, validate_set
 
 
@@ -59,49 +59,39 @@ def prepare(
     manifests = migrate_versions(manifests, catalog)
     credential_of = _use_everywhere(subscription) if isinstance(subscription, str) else subscription
     drafts = _make_drafts(manifests, catalog, credential_of)
+    arm_ids = {draft.resource.key: draft.known_id for draft in drafts if draft.known_id}
+    dependencies = Dependencies(manifests.resources, arm_ids, manifests.declared)
     shared = SharedExports(manifests.resources)
     # Validation reports an unknown policy; an invalid resource is not reconciled.
     usual = PolicyDecision(default_policy)
     decisions = [decide_policy(draft.resource, manifests.namespaces, default_policy) or usual for draft in drafts]
-    checked = [
-        _check_alone(draft, decision.policy, catalog, unknown_fields)
-        for draft, decision in zip(drafts, decisions, strict=True)
+    visits = [select_visits(draft.kind, draft.resource.spec) if draft.kind else [] for draft in drafts]
+    members = [
+        draft.as_member(decision.policy, seen, dependencies.of(draft.needs))
+        for draft, decision, seen in zip(drafts, decisions, visits, strict=True)
     ]
-    members = [one.member for one in checked]
     set_problems = validate_set(members, catalog=catalog, namespaces=manifests.namespaces, known=manifests.known)
     prepared = []
-    for draft, decision, alone, problems_in_set in zip(drafts, decisions, checked, set_problems, strict=True):
-        ignore_problems = _check_ignored(draft, today)
-        export_problems = _check_exports(draft.resource, manifests, shared)
-        problems = (*draft.resource.problems, *alone.problems, *problems_in_set, *ignore_problems, *export_problems)
-        prepared.append(_make_prepared(draft, decision, problems, read_ignored_paths(draft.resource, today)))
+    for draft, decision, seen, member, of_set in zip(drafts, decisions, visits, members, set_problems, strict=True):
+        resource = draft.resource
+        alone = validate_resource(resource, draft.kind, catalog=catalog, unknown_fields=unknown_fields, visits=seen)
+        others = (*_check_ignored(draft, today), *_check_exports(resource, manifests, shared))
+        problems = (*resource.problems, *alone, *of_set, *others, *_check_draft(draft))
+        ignored = read_ignored_paths(resource, today) if IGNORE in resource.annotations else ()
+        prepared.append(_make_prepared(draft, decision, member.depends_on, problems, ignored))
     return tuple(prepared)
 
 
-class _CheckedAlone(NamedTuple):
-    """A manifest for the checks of the whole set, and its own problems."""
-
-    member: Member
-    problems: tuple[Problem, ...]
-
-
-def _check_alone(
-    draft: Draft, policy: Policy, catalog: Catalog, unknown_fields: Literal["error", "warn"]
-) -> _CheckedAlone:
-    """Check one manifest, with one walk over its spec."""
-    visits = visit_spec(draft.kind, draft.resource.spec) if draft.kind else []
-    problems = validate_resource(
-        draft.resource, draft.kind, catalog=catalog, unknown_fields=unknown_fields, visits=visits
-    )
-    return _CheckedAlone(draft.as_member(policy, visits), problems)
-
-
 def _check_ignored(draft: Draft, today: date | None) -> Iterable[Problem]:
-    findings = check_ignore(draft.resource, draft.kind, today) if draft.kind else ()
+    if draft.kind is None or IGNORE not in draft.resource.annotations:
+        return ()
+    findings = check_ignore(draft.resource, draft.kind, today)
     return (locate_finding(finding, draft.resource) for finding in findings)
 
 
 def _check_exports(resource: Resource, manifests: Manifests, shared: SharedExports) -> Iterable[Problem]:
+    if not may_export(resource):
+        return ()
     findings = chain(check_declared(resource, manifests.declared), shared.check(resource))
     return (locate_finding(finding, resource) for finding in islice(findings, MAX_PROBLEMS))
 
@@ -113,24 +103,18 @@ def _use_everywhere(subscription: str) -> CredentialOf:
 
 def _make_drafts(manifests: Manifests, catalog: Catalog, credential_of: CredentialOf) -> list[Draft]:
     known_ids = manifests.known_ids
-    drafts = [begin_draft(resource, catalog, manifests.config_maps, known_ids) for resource in manifests.resources]
+    starts = [begin_draft(resource, catalog, manifests.config_maps, known_ids) for resource in manifests.resources]
     ids = ArmIds(
-        {draft.resource.key: draft.standing for draft in drafts if draft.standing},
+        {start.resource.key: start.standing for start in starts if start.standing},
         partial(find_draft_subscription, credential_of),
     )
-    drafts = [add_credential(draft, credential_of, ids) for draft in drafts]
-    drafts = [add_template(draft, ids) for draft in drafts]
-    arm_ids = {draft.resource.key: draft.known_id for draft in drafts if draft.known_id}
-    dependencies = Dependencies(manifests.resources, arm_ids, manifests.declared)
-    return [add_dependencies(draft, dependencies) for draft in drafts]
+    return [finish_draft(start, credential_of, ids) for start in starts]
 
 
-def _make_prepared(draft: Draft, decision: PolicyDecision, problems: Iterable[Problem], ignored: Paths) -> Prepared:
-    all_problems = {
-        *problems,
-        *_check_random_name(draft),
-        *(locate_finding(finding, draft.resource) for finding in draft.findings),
-    }
+def _make_prepared(
+    draft: Draft, decision: PolicyDecision, depends_on: tuple[Key, ...], problems: Iterable[Problem], ignored: Paths
+) -> Prepared:
+    all_problems = set(problems)
     if draft.resource.wrapper and not decision.policy.allows_modify:
         all_problems = {_leave_to_capz(problem) for problem in all_problems}
     if draft.template is None and not any(_is_reason(problem) for problem in all_problems):
@@ -143,7 +127,7 @@ def _make_prepared(draft: Draft, decision: PolicyDecision, problems: Iterable[Pr
         api_version=draft.kind.api_version if draft.kind else None,
         owner=draft.owner,
         template=draft.template,
-        depends_on=draft.depends_on,
+        depends_on=depends_on,
         problems=tuple(sorted(all_problems, key=lambda problem: problem.order)),
         ignored=ignored,
         credential=draft.credential.name if draft.credential else "",
@@ -172,9 +156,12 @@ _NO_REQUEST: Final = Finding(
 """The last resort: validation found no problem, and there is still no request."""
 
 
-def _check_random_name(draft: Draft) -> Iterable[Problem]:
+def _check_draft(draft: Draft) -> Iterator[Problem]:
+    """Problems of the name and of the credential."""
     if draft.kind is not None and is_named_at_random(draft.resource, draft.kind):
         message = "A random name would change in every run, and leave a resource behind each time."
         hint = "Set spec.azureName to a UUID of your own, or namingConvention to stable."
         path = ("spec", "operatorSpec", "namingConvention")
         yield locate_finding(Finding(code="RandomName", path=path, message=message, hint=hint), draft.resource)
+    for finding in draft.findings:
+        yield locate_finding(finding, draft.resource)

@@ -155,6 +155,8 @@ class Credentials:
     def _choose(self, key: Key, secret_name: str) -> Credential | CredentialRefusal:
         namespace, name = key.namespace, secret_name or OF_NAMESPACE
         lookup = self._lookups.get((namespace, name))
+        if lookup is None and not secret_name:
+            return self._global  # as most
         if isinstance(lookup, Unknown):
             return self._assume(key, secret_name) if lookup.unasked else _refuse_unknown(namespace, name, lookup)
         if isinstance(lookup, Mapping):
@@ -162,10 +164,8 @@ class Credentials:
             if isinstance(identity, CredentialRefusal):
                 return identity
             return Credential(name=name, subscription=identity.subscription, identity=identity)
-        if secret_name:
-            hint = "Add it to a secret source, in the namespace of the resource; no other credential is used instead."
-            return CredentialRefusal(f'credential Secret "{namespace}/{name}" does not exist', hint)
-        return self._global
+        hint = "Add it to a secret source, in the namespace of the resource; no other credential is used instead."
+        return CredentialRefusal(f'credential Secret "{namespace}/{name}" does not exist', hint)
 
     def _assume(self, key: Key, secret_name: str) -> Credential:
         """The credential in a plan that does not know a Secret: as recorded, else with a subscription in doubt.

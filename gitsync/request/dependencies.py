@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 from gitsync.formats.arm_path import iterate_ancestors
 from gitsync.model.export import Address
@@ -16,11 +17,11 @@ from gitsync.model.manifests import DeclaredObject
 from gitsync.model.resource import OwnerRef, Resource
 from gitsync.model.template import Hole, ReferenceHole
 from gitsync.request.export_owners import iterate_own_addresses
+from gitsync.request.exports import may_export
 from gitsync.request.holes import find_value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Needs:
+class Needs(NamedTuple):
     """What one manifest depends on: its owner, the placeholders of its request, and the ARM ids in it."""
 
     key: Key
@@ -43,21 +44,23 @@ class Dependencies:
         """
         self._producers = _find_producers(resources, declared or {})
         self._keys = frozenset(resource.key for resource in resources)
-        self._keys_by_id = {arm_id.casefold(): key for key, arm_id in sorted(arm_ids.items(), reverse=True)}
+        self._arm_ids = arm_ids
+
+    @cached_property
+    def _keys_by_id(self) -> Mapping[str, Key]:
+        """By ARM id: the first manifest that has it. Few sources name an ARM id at all."""
+        return {arm_id.casefold(): key for key, arm_id in sorted(self._arm_ids.items(), reverse=True)}
 
     def of(self, needs: Needs) -> tuple[Key, ...]:
         """The manifests that must be applied before one, sorted; never itself."""
-        keys = {key for key in self._iterate_needed(needs) if key in self._keys}
-        return tuple(sorted(keys - {needs.key}))
-
-    def _iterate_needed(self, needs: Needs) -> Iterator[Key]:
-        owner = needs.owner
+        owner, keys = needs.owner, set[Key]()
         if owner and owner.key:
-            yield owner.key
-        for arm_id in (*needs.arm_ids, *([owner.arm_id] if owner and owner.arm_id else [])):
-            yield from self._find_nearest(arm_id)
+            keys.add(owner.key)
+        for arm_id in (*needs.arm_ids, owner.arm_id) if owner and owner.arm_id else needs.arm_ids:
+            keys.update(self._find_nearest(arm_id))
         for hole in needs.holes:
-            yield from self._find_sources(hole, needs.key.namespace)
+            keys.update(self._find_sources(hole, needs.key.namespace))
+        return tuple(sorted((keys & self._keys) - {needs.key}))
 
     def _find_nearest(self, arm_id: str) -> Iterator[Key]:
         """The manifest with an ARM id or, failing that, the nearest one above, which waits for those above it."""
@@ -82,7 +85,7 @@ def _find_producers(
 ) -> Mapping[Address, list[tuple[Key, str | None]]]:
     """Map each Secret or ConfigMap to the resources that export to it, with the key; None for all of its keys."""
     producers: dict[Address, list[tuple[Key, str | None]]] = defaultdict(list)
-    for resource in resources:
+    for resource in filter(may_export, resources):
         for address, key in sorted(set(iterate_own_addresses(resource, declared)), key=str):
             producers[address].append((resource.key, key))
     return producers

@@ -15,7 +15,7 @@ from gitsync.model.manifests import DeclaredObject
 from gitsync.model.resource import Resource
 from gitsync.problems.field_path import FieldPath
 from gitsync.problems.finding import Finding
-from gitsync.request.exports import format_not_owned, iterate_destinations
+from gitsync.request.exports import format_not_owned, iterate_destinations, may_export
 
 Declared = Mapping[Address, DeclaredObject]
 
@@ -43,7 +43,7 @@ class SharedExports:
 
     def __init__(self, resources: Iterable[Resource]) -> None:
         self._exporters: dict[Address, list[Resource]] = defaultdict(list)
-        for resource in sorted(resources, key=lambda one: (one.key, one.source)):
+        for resource in sorted(filter(may_export, resources), key=lambda one: (one.key, one.source)):
             for address in find_first_fields(resource):
                 firsts = self._exporters[address]
                 if len(firsts) < _FIRSTS and all(one.key != resource.key for one in firsts):

@@ -76,7 +76,13 @@ def find_destinations(resource: Resource, holder: Holder) -> dict[str, Destinati
 
 def has_expressions(resource: Resource) -> bool:
     """Tell whether a manifest has any expression."""
-    return any(_find_operator_spec(resource).get(field) for field in _EXPRESSIONS.values())
+    spec = _find_operator_spec(resource)
+    return bool(spec) and any(spec.get(field) for field in _EXPRESSIONS.values())
+
+
+def may_export(resource: Resource) -> bool:
+    """Tell whether a manifest has anything that could be a destination. Most have not."""
+    return bool(_find_operator_spec(resource))
 
 
 def find_addresses(resource: Resource) -> frozenset[tuple[Address, str | None]]:

@@ -6,7 +6,7 @@ Separate from the plan, which is about Azure: the sinks are asked for these righ
 from __future__ import annotations
 
 from gitsync.model.plan import Apply, Plan
-from gitsync.request.exports import find_addresses
+from gitsync.request.exports import find_addresses, may_export
 from gitsync.secrets.protocols import ExportNeeds
 
 
@@ -15,7 +15,7 @@ def find_export_needs(plan: Plan, *, prunes: bool) -> ExportNeeds:
     written = {
         address
         for apply in plan.applies.values()
-        if _may_export(apply)
+        if may_export(apply.prepared.resource) and _can_export(apply)
         for address, _ in find_addresses(apply.prepared.resource)
     }
     removed = {
@@ -24,7 +24,7 @@ def find_export_needs(plan: Plan, *, prunes: bool) -> ExportNeeds:
     return ExportNeeds(written=tuple(sorted(written)), removed=tuple(sorted(removed)))
 
 
-def _may_export(apply: Apply) -> bool:
+def _can_export(apply: Apply) -> bool:
     """A resource that is held, watched for others or invalid exports nothing."""
     prepared = apply.prepared
     return not (apply.held or prepared.is_watched or any(problem.is_error for problem in prepared.problems))

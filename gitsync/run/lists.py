@@ -15,7 +15,7 @@ from gitsync.model.verdict import Action
 from gitsync.planning.list_cover import ListedResource, ResourceList, find_cover, may_be_listed
 from gitsync.reconcile.context import RunContext, RunRules
 from gitsync.reconcile.lists import Lists
-from gitsync.request.exports import find_destinations, has_expressions
+from gitsync.request.exports import find_destinations, has_expressions, may_export
 
 _SHARE_OF_TIMEOUT = 0.5
 """Of the timeout of a resource: how long it waits for a list. The rest is for its own read."""
@@ -49,7 +49,7 @@ def _find_listed(applies: Iterable[Apply], run: RunContext) -> Iterator[ListedRe
         kind = run.catalog.kind(resource.gvk)
         if kind is None or not kind.can_get or not arm_id or not may_be_listed(apply):
             continue
-        secrets = find_destinations(resource, Holder.SECRET)
+        secrets = find_destinations(resource, Holder.SECRET) if may_export(resource) else ()
         if has_expressions(resource) or run.registry.needs_read(apply.key.group, apply.key.kind, secrets):
             continue
         yield ListedResource(

@@ -21,6 +21,9 @@ from gitsync.problems.suggest import suggest
 LONGEST_MATCHED: Final = 1024
 """A longer text is not matched: some of the patterns take quadratic time here, but linear time in RE2."""
 
+Limits = tuple[tuple[Callable[[Any, Any], bool], Any], ...]
+"""Rules, each as what tells whether a value keeps it, and its limit."""
+
 
 def check_constraints(visit: Visit) -> Iterator[Finding]:
     """Findings of one value that has the right shape; one for each rule that it breaks."""
@@ -31,10 +34,29 @@ def check_constraints(visit: Visit) -> Iterator[Finding]:
 
 def find_violations(value: Any, rules: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The rules that a value breaks, each with its message; rules that do not apply are skipped."""
-    for rule in (rule for rule in _RULES if rule in rules):
-        limit, (applies, holds, words) = rules[rule], _RULES[rule]
-        if applies(value) and not holds(value, limit):
-            yield rule, words(value, limit)
+    for rule, (applies, holds, words) in _RULES.items():
+        if rule in rules and applies(value) and not holds(value, rules[rule]):
+            yield rule, words(value, rules[rule])
+
+
+def select_limits(rules: Mapping[str, Any], example: Any) -> Limits:
+    """The limits on all values of one type, that of the example."""
+    return tuple(
+        (holds, rules[rule]) for rule, (applies, holds, _) in _RULES.items() if rule in rules and applies(example)
+    )
+
+
+def keeps_limits(value: Any, limits: Limits) -> bool:
+    """Tell whether `find_violations` finds none in a value of the type that the limits are for."""
+    for holds, limit in limits:  # noqa: SIM110 - a generator takes longer than most of the checks
+        if not holds(value, limit):
+            return False
+    return True
+
+
+def has_limits(rules: Mapping[str, Any]) -> bool:
+    """Tell whether rules limit any value."""
+    return not _RULES.keys().isdisjoint(rules)
 
 
 def matches(text: str, pattern: str) -> bool:

@@ -10,12 +10,13 @@ from gitsync.catalog.spec_visitor import Visit
 from gitsync.model.facts import Field
 from gitsync.problems.finding import Finding
 
-_SOURCES = ("FromConfig", "FromSecret")
+SOURCES = ("FromConfig", "FromSecret")
+"""The ends of names of fields that take the value of another one from elsewhere."""
 
 
 def check_pairs(visit: Visit) -> Iterator[Finding]:
     """A finding for every pair if a mapping sets both."""
-    if not any(name.endswith(_SOURCES) for name in visit.value):
+    if not any(name.endswith(SOURCES) for name in visit.value):
         return  # as most
     for value_field, source_field in find_pairs(visit.present, visit.fields):
         yield Finding(
@@ -31,7 +32,7 @@ def find_pairs(present: Collection[str], fields: Mapping[str, Field]) -> Iterato
     """The pairs of a field and its source among those that are present. `azureName` is in none: it wins over
     `azureNameFromConfig` (docs/reference/reconciliation.md#azure-names).
     """
-    for source_field in sorted(name for name in present if name.endswith(_SOURCES)):
+    for source_field in sorted(name for name in present if name.endswith(SOURCES)):
         value_field = source_field.removesuffix("FromConfig").removesuffix("FromSecret")
         if value_field in present and not fields[value_field].get("meta"):
             yield value_field, source_field

@@ -6,8 +6,7 @@ Separate, because all these checks use the same few facts, and not how ids and d
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
@@ -15,8 +14,7 @@ from gitsync.model.resource import OwnerRef, Resource
 from gitsync.problems.field_path import FieldPath
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Member:
+class Member(NamedTuple):
     """A manifest with what was derived from it.
 
     `kind` is None if the catalog does not have it. `owner` is None for kinds without one, and if the manifest's owner

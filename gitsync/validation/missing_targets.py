@@ -7,8 +7,10 @@ the cause.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from gitsync.catalog.catalog import Catalog
@@ -51,34 +53,46 @@ def check_presence(
 
 
 class _Names:
-    """The present keys, by the parts that may be misspelt. Mutable: spelling suggestions are counted and limited, since
-    they would take very long for many wrong names.
+    """The present keys, by the parts that may be misspelt: for what is missing. Mutable: spelling suggestions are
+    counted and limited, since they would take very long for many wrong names.
     """
 
     def __init__(self, keys: Iterable[Key]) -> None:
         self.present = frozenset(keys)
-        self._names_by_kind: dict[tuple[str, str, str], list[str]] = {}
-        self._kinds_by_name: dict[tuple[str, str], list[str]] = {}
-        self._namespaces_by_name: dict[tuple[str, str, str], list[str]] = {}
         self._guesses = _MOST_GUESSES
-        for key in sorted(self.present):
-            self._names_by_kind.setdefault((key.group, key.kind, key.namespace), []).append(key.name)
-            self._kinds_by_name.setdefault((key.namespace, key.name), []).append(key.kind)
-            self._namespaces_by_name.setdefault((key.group, key.kind, key.name), []).append(key.namespace)
+
+    @cached_property
+    def _names_by_kind(self) -> Mapping[tuple[str, ...], list[str]]:
+        return _group((key[:3], key.name) for key in sorted(self.present))
+
+    @cached_property
+    def _kinds_by_name(self) -> Mapping[tuple[str, ...], list[str]]:
+        return _group((key[2:], key.kind) for key in sorted(self.present))
+
+    @cached_property
+    def _namespaces_by_name(self) -> Mapping[tuple[str, ...], list[str]]:
+        return _group(((key.group, key.kind, key.name), key.namespace) for key in sorted(self.present))
 
     def nearest(self, key: Key) -> str | None:
         """The most similar name of the same kind."""
-        names = self._names_by_kind.get((key.group, key.kind, key.namespace), [])
+        names = self._names_by_kind.get(key[:3], [])
         self._guesses -= len(names)
         return suggest(key.name, names) if self._guesses >= 0 else None
 
     def kinds_called(self, key: Key) -> Sequence[str]:
         """Other kinds that have this name, in the same namespace."""
-        return self._kinds_by_name.get((key.namespace, key.name), ())
+        return self._kinds_by_name.get(key[2:], ())
 
     def homes(self, key: Key) -> Sequence[str]:
         """Other namespaces that have this name, of the same kind."""
         return self._namespaces_by_name.get((key.group, key.kind, key.name), ())
+
+
+def _group(pairs: Iterable[tuple[tuple[str, ...], str]]) -> dict[tuple[str, ...], list[str]]:
+    groups: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for place, text in pairs:
+        groups[place].append(text)
+    return groups
 
 
 def _iterate_targets(member: Member) -> Iterator[tuple[FieldPath, Key, str]]:
@@ -96,7 +110,9 @@ def _find_unplaced(members: Iterable[Member], present: frozenset[Key]) -> dict[K
     placed = (member for member in members if member.owner and not member.owner.arm_id)
     owners = {member.key: member.owner.key for member in placed if member.owner and member.owner.key}
     settled = {member.key: cause_text for member in members if (cause_text := _explain_unusable(member))}
-    for key in sorted(present):
+    for key in sorted(present - settled.keys()):
+        if key in settled:
+            continue  # since an earlier key
         chain: dict[Key, None] = {}
         current: Key | None = key
         while current is not None and current in present and current not in settled and current not in chain:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, Final
 
 from gitsync.catalog.type_words import quote_scalar
@@ -16,7 +17,7 @@ from gitsync.model.problem import Level
 from gitsync.model.resource import Resource
 from gitsync.problems.field_path import FieldPath, format_field
 from gitsync.problems.finding import Finding
-from gitsync.validation.constraints import find_violations
+from gitsync.validation.constraints import Limits, find_violations, keeps_limits, select_limits
 
 _UUID_NAMED: Final = frozenset(
     {
@@ -102,7 +103,8 @@ def check_object_name(resource: Resource) -> Iterator[Finding]:
 
 def find_name_faults(name: str, kind: Kind) -> Iterator[str]:
     """How a name in Azure breaks the rules of its kind, each as the end of a sentence."""
-    yield from (fault for _, fault in find_violations(name, kind.azure_name))
+    if not keeps_limits(name, _find_limits(kind)):
+        yield from (fault for _, fault in find_violations(name, kind.azure_name))
     if len(name) > LONGEST_NAME:
         yield f"must have at most {LONGEST_NAME} characters, but has {len(name)}"
     if _NEVER.search(name):
@@ -111,6 +113,11 @@ def find_name_faults(name: str, kind: Kind) -> Iterator[str]:
         yield "must not consist of dots only"
     if kind.scope is Scope.LOCATION:
         yield from _find_group_faults(name)
+
+
+@cache
+def _find_limits(kind: Kind) -> Limits:
+    return select_limits(kind.azure_name, "")
 
 
 def _find_group_faults(name: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ Separate from `missing_targets`, which needs all manifests: this needs one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from gitsync.catalog.catalog import NOT_ARM, Catalog
@@ -44,7 +44,7 @@ def is_arm_id(text: str) -> bool:
     """Tell whether a text has the form that ASO admits for `armId`, and can be part of a URL unchanged
     (docs/reference/reconciliation.md#owner-forms).
     """
-    return _ARM_ID.fullmatch(text) is not None and _NEVER_IN_IDS.search(text) is None
+    return text.startswith("/") and _ARM_ID.fullmatch(text) is not None and _NEVER_IN_IDS.search(text) is None
 
 
 def parse_arm_type(arm_id: str) -> str:
@@ -72,7 +72,8 @@ def select_named_references(visits: Iterable[Visit], namespace: str) -> Iterator
 
 def check_reference(visit: Visit, kind: Kind, catalog: Catalog) -> Iterator[Finding]:
     """Findings of one owner or reference that is a mapping of strings."""
-    texts = {name: value for name, value in visit.present.items() if isinstance(value, str) and value}
+    fields = visit.fields
+    texts = {name: value for name, value in visit.value.items() if value and name in fields and isinstance(value, str)}
     if "wellKnownName" in texts:
         yield from _check_role_name(visit, texts["wellKnownName"])
         return
@@ -111,6 +112,20 @@ def _read_key(visit: Visit, namespace: str) -> Key | None:
 
 def _check_form(visit: Visit, texts: dict[str, str]) -> Iterator[Finding]:
     """Findings unless one of the two forms is complete."""
+    has_id, missing = "armId" in texts, [name for name in _KEY_FIELDS if name in visit.fields and name not in texts]
+    if has_id or missing:
+        yield from _check_members(visit, texts, missing)
+    if not has_id and is_arm_id(texts.get("name", "")):
+        path = (*visit.path, "name")
+        message = (
+            f"couldn't resolve reference {texts['name']}. 'name' looks like it might be an ARM ID; "
+            f"did you mean 'armID: {texts['name']}'?"
+        )
+        yield Finding(code="NameIsArmId", path=path, message=message, hint="Set armId and remove the other members.")
+
+
+def _check_members(visit: Visit, texts: dict[str, str], missing: Sequence[str]) -> Iterator[Finding]:
+    """A finding unless there is an ARM id and no member of the other form; `missing` are those that it lacks."""
     required = [name for name in _KEY_FIELDS if name in visit.fields]
     present = [name for name in required if name in texts]
     field, fields = format_field(visit.path), join_with_and(required)
@@ -129,21 +144,14 @@ def _check_form(visit: Visit, texts: dict[str, str]) -> Iterator[Finding]:
             f"{field} has none.",
             f"Set {fields} of a manifest in this namespace, {well_known}or armId.",
         )
-    elif "armId" not in texts and len(present) < len(required):
-        missing = join_with_and([name for name in required if name not in texts])
+    elif "armId" not in texts:
+        lacks = join_with_and(missing)
         yield _make_malformed(
             visit,
             "when referencing a Kubernetes resource, 'Group', 'Kind', 'Namespace', and 'Name' must all be specified "
-            f"for ResourceReference: {field} lacks {missing}.",
-            f"Add {missing}.",
+            f"for ResourceReference: {field} lacks {lacks}.",
+            f"Add {lacks}.",
         )
-    if "armId" not in texts and is_arm_id(texts.get("name", "")):
-        path = (*visit.path, "name")
-        message = (
-            f"couldn't resolve reference {texts['name']}. 'name' looks like it might be an ARM ID; "
-            f"did you mean 'armID: {texts['name']}'?"
-        )
-        yield Finding(code="NameIsArmId", path=path, message=message, hint="Set armId and remove the other members.")
 
 
 def _make_malformed(visit: Visit, message: str, hint: str) -> Finding:

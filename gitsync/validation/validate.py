@@ -6,12 +6,13 @@ relations between manifests. Neither stops at the first problem, and neither rai
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Literal
 
 from gitsync.catalog.catalog import Catalog
-from gitsync.catalog.spec_visitor import Visit, visit_spec
+from gitsync.catalog.spec_visitor import Visit
 from gitsync.catalog.unknown_kind import explain_unknown_kind
 from gitsync.manifests.kubernetes_names import check_object_names
 from gitsync.model.facts import Kind
@@ -31,6 +32,7 @@ from gitsync.validation.kind_rules import check_kind_rules
 from gitsync.validation.member import Member
 from gitsync.validation.missing_targets import NOTHING_KNOWN, check_presence
 from gitsync.validation.name_rules import check_names, check_object_name
+from gitsync.validation.plain_values import select_visits
 from gitsync.validation.references import OWNERS, REFERENCES, check_reference
 from gitsync.validation.schema import check_missing_spec, check_shape
 
@@ -52,7 +54,7 @@ def validate_resource(
 ) -> tuple[Problem, ...]:
     """Every problem of one manifest alone, in the order of its file: shape, constraints, owner and reference forms,
     names, exports, annotations. If `kind` is None (not in the catalog), that is the problem. `visits` are those of the
-    spec, if they were made already.
+    spec that are not plain, if they were made already.
     """
     findings: Iterable[Finding]
     if kind is None:
@@ -63,7 +65,8 @@ def validate_resource(
         )
     else:
         level = Level.WARNING if unknown_fields == "warn" else Level.ERROR
-        findings = _check_resource(resource, kind, catalog, level, visits or visit_spec(kind, resource.spec))
+        seen = select_visits(kind, resource.spec) if visits is None else visits
+        findings = _check_resource(resource, kind, catalog, level, seen)
     return _locate_findings(resource, findings)
 
 
@@ -81,7 +84,7 @@ def validate_set(
     annotations of Namespace manifests: an unknown reconcile policy there is a problem of every resource that has it.
     `known` are the ids of resources that other sources declare.
     """
-    by_member: dict[int, list[Finding]] = {id(member): [] for member in members}
+    by_member: dict[int, list[Finding]] = defaultdict(list)
     findings = (
         *check_duplicates(members),
         *check_presence(members, catalog, known),
@@ -90,10 +93,13 @@ def validate_set(
     )
     for member, finding in findings:
         by_member[id(member)].append(finding)
-    for member in members:
+    for member in members if namespaces else ():
         annotations = namespaces.get(member.key.namespace, {})
         by_member[id(member)].extend(check_inherited_policy(member.resource, annotations))
-    return tuple(_locate_findings(member.resource, by_member[id(member)]) for member in members)
+    return tuple(
+        _locate_findings(member.resource, by_member[id(member)]) if id(member) in by_member else ()
+        for member in members
+    )
 
 
 def _check_resource(
@@ -115,7 +121,7 @@ def _check_resource(
 def _has_spec(resource: Resource) -> bool:
     """Tell whether there is a spec to check: it is present, and the reader has not reported a problem of it."""
     is_present = bool(resource.spec) or (resource.lines is not None and ("spec",) in resource.lines)
-    return is_present and not any(problem.field == "spec" for problem in resource.problems)
+    return is_present and not (resource.problems and any(problem.field == "spec" for problem in resource.problems))
 
 
 def _check_value(visit: Visit, kind: Kind, catalog: Catalog) -> Iterator[Finding]:
@@ -131,6 +137,8 @@ def _check_value(visit: Visit, kind: Kind, catalog: Catalog) -> Iterator[Finding
 
 def _locate_findings(resource: Resource, findings: Iterable[Finding]) -> tuple[Problem, ...]:
     found = [locate_finding(finding, resource) for finding in islice(findings, MAX_PROBLEMS + 1)]
+    if not found:
+        return ()
     if len(found) > MAX_PROBLEMS:
         found[-1] = _make_too_many(resource)
     return tuple(sorted(found, key=lambda problem: problem.order))

@@ -153,7 +153,7 @@ def test_groups_are_opened_when_they_are_needed_and_once():
     assert opened == ["index.json.xz"]
     catalog.kind(gvk("v20230101"))
     catalog.kind(gvk("v20230101", kind="StorageAccountsBlobService"))
-    assert opened == ["index.json.xz", "storage.azure.com.json.xz"]
+    assert opened == ["index.json.xz", "storage.azure.com.jsonl.xz"]
 
 
 @pytest.mark.parametrize(
@@ -169,6 +169,21 @@ def test_damaged_facts_are_a_fault_of_ours(content, why):
     with pytest.raises(CatalogError) as caught:
         open_catalog(read)
     assert (caught.value.exit_code, bool(caught.value.hint)) == (70, True), why
+
+
+def test_a_version_is_parsed_when_it_is_needed():
+    def read(name):
+        if name.startswith("index."):
+            return data.read(name)
+        head, *lines = lzma.decompress(data.read(name)).splitlines()
+        wanted = json.loads(head)["versions"].index("v20230101")
+        lines = [line if number == wanted else b"{" for number, line in enumerate(lines)]
+        return lzma.compress(b"\n".join((head, *lines)))
+
+    catalog = open_catalog(read)
+    assert catalog.kind(gvk("v20230101")) is not None
+    with pytest.raises(CatalogError, match="facts of 'storage"):
+        catalog.kind(gvk("v20220901"))
 
 
 def test_a_packed_file_is_read_by_its_name():

@@ -311,7 +311,7 @@ def test_70_a_fault_of_ours_in_one_turn(repository):
 
 def test_70_our_facts_are_damaged(repository):
     broken = copied(repository.outside / "broken")
-    (broken / "catalog" / "data" / "network.azure.com.json.xz").write_bytes(b"no facts")
+    (broken / "catalog" / "data" / "network.azure.com.jsonl.xz").write_bytes(b"no facts")
     end = repository.says(group=GROUP, vnet=VNET).run("sync", PYTHONPATH=str(broken.parent))
     assert (end.code, end.out) == (70, "")
     assert "The packed facts of 'network.azure.com' cannot be read" in end.err

@@ -30,6 +30,11 @@ def unpack(path):
     return json.loads(lzma.decompress(path.read_bytes()))
 
 
+def unpack_group(path):
+    head, *lines = map(json.loads, lzma.decompress(path.read_bytes()).splitlines())
+    return head | {"versions": dict(zip(head["versions"], lines, strict=True))}
+
+
 @pytest.fixture
 def folders(tmp_path):
     facts, data = tmp_path / "facts", tmp_path / "data"
@@ -51,8 +56,8 @@ def test_a_group_is_packed_as_it_is_and_the_index_knows_both_spellings(folders):
     facts, data = folders
     write(facts, FACTS)
     assert build(facts, data).returncode == 0
-    assert sorted(p.name for p in data.iterdir()) == ["index.json.xz", "things.azure.com.json.xz"]
-    assert unpack(data / "things.azure.com.json.xz") == FACTS
+    assert sorted(p.name for p in data.iterdir()) == ["index.json.xz", "things.azure.com.jsonl.xz"]
+    assert unpack_group(data / "things.azure.com.jsonl.xz") == FACTS
     assert unpack(data / "index.json.xz") == {
         "things.azure.com": {
             "Thing": {
@@ -108,7 +113,7 @@ def test_the_choices_of_numbers_are_packed_as_numbers(folders):
     things = FACTS["versions"]["v20240101"] | {"types": {"S": {"fields": fields}}}
     write(facts, FACTS | {"versions": {"v20240101": things}})
     assert build(facts, data).returncode == 0
-    packed = unpack(data / "things.azure.com.json.xz")["versions"]["v20240101"]["types"]["S"]["fields"]
+    packed = unpack_group(data / "things.azure.com.jsonl.xz")["versions"]["v20240101"]["types"]["S"]["fields"]
     assert packed == fields | {
         "severity": {"type": {"enum": [0, 1], "base": "integer"}},
         "share": {"type": {"list": {"base": "number", "enum": [1, 2.5]}}},
@@ -118,9 +123,9 @@ def test_the_choices_of_numbers_are_packed_as_numbers(folders):
 def test_a_group_that_the_facts_no_longer_have_goes(folders):
     facts, data = folders
     write(facts, FACTS)
-    (data / "gone.azure.com.json.xz").write_bytes(b"old")
+    (data / "gone.azure.com.jsonl.xz").write_bytes(b"old")
     build(facts, data)
-    assert not (data / "gone.azure.com.json.xz").exists()
+    assert not (data / "gone.azure.com.jsonl.xz").exists()
 
 
 def test_nothing_is_written_of_a_folder_without_facts(folders):
@@ -139,4 +144,4 @@ def test_a_kind_with_two_arm_types_is_refused(folders):
 
 
 def test_the_packed_catalog_keeps_its_budget():
-    assert sum(path.stat().st_size for path in DATA.glob("*.json.xz")) < BUDGET
+    assert sum(path.stat().st_size for path in DATA.glob("*.json*.xz")) < BUDGET

@@ -163,7 +163,7 @@ def told(members, known=None):
 
 
 def in_unit(member):
-    return replace(member, resource=replace(member.resource, unit=WAITING))
+    return member._replace(resource=replace(member.resource, unit=WAITING))
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def in_unit(member):
         ),
         ([in_unit(member("x", spec=ref("gone")))], [("x", "ReferenceNotFound", "error")], "a reference is no owner"),
         (
-            [member("hub", kind=ROOT, namespace="x"), replace(in_unit(member("x", "y")), kind=KIND)],
+            [member("hub", kind=ROOT, namespace="x"), in_unit(member("x", "y"))._replace(kind=KIND)],
             [("x", "OwnerNotFound", "warning")],
             "whatever else there is",
         ),

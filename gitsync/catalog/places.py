@@ -1,0 +1,81 @@
+"""The places of a kind's spec: what may be in a field, in a list, in a map.
+
+A walk over a spec asks for the place of each value, so a place is made once for its kind, when it is first asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import Any
+
+from gitsync.catalog.aso_types import ASO_TYPES, SCALARS
+from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
+
+
+class Members(dict[str, "Place"]):
+    """The places of the named fields of a type, made as they are asked for; KeyError for any other name."""
+
+    def __init__(self, types: Mapping[str, TypeFacts], fields: Mapping[str, Field]) -> None:
+        super().__init__()
+        self._types = types
+        self._fields = fields
+
+    def __missing__(self, name: str) -> Place:
+        place = self[name] = make_place(self._types, self._fields[name])
+        return place
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Place:
+    """One place. It equals itself alone, so what follows from it may be looked up by it.
+
+    `shape` is a scalar's name, "mapping" (named fields: `facts`), "map" or "list" (of `inner`). `name` is the type's
+    name if it has one. `rules` are the constraints of the field and of its type. `fields` are those of `facts`.
+    """
+
+    types: Mapping[str, TypeFacts]
+    shape: str
+    name: str = ""
+    rules: Mapping[str, Any]
+    facts: TypeFacts | None = None
+    inner: FieldType = "any"
+    fields: Mapping[str, Field] = field(default_factory=dict)
+
+    @cached_property
+    def members(self) -> Members:
+        """The places of its named fields."""
+        return Members(self.types, self.fields)
+
+    @cached_property
+    def entry(self) -> Place:
+        """The place of each entry of a list or a map."""
+        return make_place(self.types, {"type": self.inner})
+
+
+@cache
+def find_root(kind: Kind) -> Place:
+    """The place of a whole spec."""
+    return make_place(kind.types, {"type": {"ref": kind.spec}})
+
+
+def make_place(types: Mapping[str, TypeFacts], facts: Field) -> Place:
+    """The place of a field, or of what has a type."""
+    rules: dict[str, Any] = dict(facts)
+    type_: FieldType = rules.pop("type")
+    while not isinstance(type_, str) and "base" in type_:
+        rules |= {name: limit for name, limit in type_.items() if name != "base"}
+        type_ = type_["base"]
+    if isinstance(type_, str):
+        if type_ in SCALARS:
+            return Place(types=types, shape=type_, name=type_, rules=rules)
+        return _make_mapping(types, type_, rules, ASO_TYPES[type_])
+    if "ref" in type_:
+        return _make_mapping(types, type_["ref"], rules, types[type_["ref"]])
+    shape = "list" if "list" in type_ else "map"
+    return Place(types=types, shape=shape, rules=rules, inner=type_[shape])
+
+
+def _make_mapping(types: Mapping[str, TypeFacts], name: str, rules: Mapping[str, Any], facts: TypeFacts) -> Place:
+    return Place(types=types, shape="mapping", name=name, rules=rules, facts=facts, fields=facts["fields"])
