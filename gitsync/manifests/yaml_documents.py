@@ -2,6 +2,7 @@
 
 Built from the parser's events, not from its node tree: this limits the depth before anything is built, finds duplicate
 keys, and reads scalars as `yaml_scalars` does. Files are untrusted: aliases, depth, size and problems have limits.
+`plain_yaml` reads the same values of most documents, and then lines are read only where one is asked for.
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import yaml
 
+from gitsync.manifests.plain_yaml import read_plain
 from gitsync.manifests.syntax_errors import explain_json_fault, explain_yaml_fault, is_template
 from gitsync.manifests.yaml_scalars import TAG, format_key, resolve, resolve_tagged
-from gitsync.model.lines import Lines, LineTable, Step
+from gitsync.model.lines import LateLineTable, Lines, LineTable, Step
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.problems.field_path import FieldPath, format_field
 
@@ -97,7 +100,7 @@ def read_documents(
     text = SURROGATES.sub(_join_surrogates, content) if path.endswith(".json") else content
     for line, chunk in _split(text):
         try:
-            for document in _parse(path, chunk, line, marks_quotes=marks_quotes):
+            for document in _read(path, chunk, line, marks_quotes=marks_quotes):
                 contents.documents.append(document)  # one by one: those before a bad one count
         except Unreadable as error:
             problems = _make_template_problem if is_template(chunk) else _list_problems
@@ -133,7 +136,7 @@ def _split(content: bytes) -> Iterator[tuple[int, bytes]]:
 
 def read_fragment(text: str) -> Any:
     """The value of a text that stands plain in a block of YAML. Raises Unreadable if it is no value."""
-    documents = list(_parse("", f"{_FRAGMENT}: {text}\n".encode(), 0))
+    documents = list(parse_documents("", f"{_FRAGMENT}: {text}\n".encode(), 0))
     value = documents[0].value if len(documents) == 1 else None
     if not isinstance(value, dict) or len(value) != 1 or documents[0].problems:
         raise Unreadable("InvalidYaml", "This is not a value in YAML.", 1, "Quote it.")
@@ -143,7 +146,29 @@ def read_fragment(text: str) -> Any:
 _FRAGMENT = "value"
 
 
-def _parse(path: str, chunk: bytes, before: int, *, marks_quotes: bool = False) -> Iterator[Document]:
+def _read(path: str, chunk: bytes, before: int, *, marks_quotes: bool) -> Iterator[Document]:
+    plain = None if marks_quotes and b"$" in chunk else read_plain(chunk)
+    if plain is None:
+        yield from parse_documents(path, chunk, before, marks_quotes=marks_quotes)
+        return
+    table = LateLineTable(before + plain.above + 1, partial(_read_lines, chunk, before))
+    yield Document(path=path, value=plain.members, lines=Lines(table), text=chunk)
+
+
+def _read_lines(chunk: bytes, before: int) -> LineTable:
+    """The lines of a document that `read_plain` has read."""
+    parser = Parser(chunk)
+    while not isinstance(parser.get_event(), yaml.DocumentStartEvent):
+        pass
+    builder = _Builder("", parser, before + 1)
+    builder.document(chunk)
+    return builder.lines
+
+
+def parse_documents(path: str, chunk: bytes, before: int, *, marks_quotes: bool = False) -> Iterator[Document]:
+    """The documents in a text, by the reader of all YAML. `before` is the number of lines above it. Raises Unreadable
+    for the first that cannot be read.
+    """
     try:
         parser = Parser(chunk)
         while parser.check_event():

@@ -254,7 +254,8 @@ _GENERATORS: Final[Mapping[str, Callable[[_ApplicationSet, FieldPath], Iterator[
 
 ARGO_CD: Final = Controller(
     name="Argo CD",
-    mentions=re.compile(rb"(?s)\A(?=.*\bargoproj\.io/v)(?=.*\bkind[\"']?:\s*[\"']?Application(?:Set)?\b)"),
+    word=b"argoproj.io/v",
+    pattern=re.compile(rb"(?s)\A(?=.*\bargoproj\.io/v)(?=.*\bkind[\"']?:\s*[\"']?Application(?:Set)?\b)"),
     readers={
         ("argoproj.io", "Application"): read_application,
         ("argoproj.io", "ApplicationSet"): read_application_set,

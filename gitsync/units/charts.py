@@ -69,13 +69,15 @@ class ChartCopy:
 
 def find_charts(paths: Iterable[str]) -> tuple[str, ...]:
     """The Chart.yaml of each chart, sorted; not of those inside of another one."""
-    found = sorted(path for path in paths if posixpath.basename(path) == CHART)
+    found = sorted(path for path in paths if path.endswith(CHART) and posixpath.basename(path) == CHART)
     folders = frozenset(map(find_folder, found))
     return tuple(path for path in found if not is_in_chart(find_folder(path), folders))
 
 
 def is_in_chart(path: str, charts: Collection[str]) -> bool:
     """Tell whether a file or folder belongs to one of the charts in some folders: other files beside do not."""
+    if not charts:
+        return False
     if posixpath.basename(path) == CHART and find_folder(path) in charts:
         return True
     outer = path

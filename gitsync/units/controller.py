@@ -33,14 +33,19 @@ Reader = Callable[[Document, SourceView], Declarations]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Controller:
-    """`mentions` matches a file that may have objects of it. `readers` are by the group and the kind of objects, and
-    `invalid` is the code of problems of those that cannot be read.
+    """`word` is in every file that has objects of it, and `pattern` matches those. `readers` are by the group and the
+    kind of objects, and `invalid` is the code of problems of those that cannot be read.
     """
 
     name: str
-    mentions: re.Pattern[bytes]
+    word: bytes
+    pattern: re.Pattern[bytes]
     readers: Mapping[tuple[str, str], Reader]
     invalid: str
+
+    def is_mentioned(self, content: bytes) -> bool:
+        """Tell whether a file may have objects of it."""
+        return self.word in content and self.pattern.search(content) is not None
 
     def explain(self, error: InvalidFieldError, document: Document) -> Problem:
         """The problem of an object that cannot be read."""

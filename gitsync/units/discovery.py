@@ -23,6 +23,7 @@ from gitsync.units.tree import find_folder, list_folders
 from gitsync.units.unbuildable import ChartError
 
 ROOT = "."
+_NO_OPTIONS = UnitOptions()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +37,7 @@ class FoundUnits:
     plain: tuple[str, ...]
     folders: Mapping[str, Unit]
     claimed: frozenset[str] = frozenset()
-    find_options: Callable[[str], UnitOptions] = field(default=lambda _: UnitOptions(), compare=False)
+    find_options: Callable[[str], UnitOptions] = field(default=lambda _: _NO_OPTIONS, compare=False)
 
 
 def find_units(
@@ -58,7 +59,7 @@ def find_units(
     else:
         named = {owned[entry.path] for entry in entries if entry.path in owned}
         roots = sorted({*find_roots(kustomizations, reader), *named})
-    outside = tuple(one for one in paths if not any(folder in owned for folder in list_folders(one)))
+    outside = _find_outside(paths, owned)
     claimed = {file for one in kustomizations for file in reader.list_files(one)} & set(outside)
     charts = _find_charts(
         [one for one in outside if one not in claimed and not _is_forced(one, forced)], reader, options
@@ -74,6 +75,13 @@ def find_units(
         claimed=frozenset(claimed),
         find_options=options.find,
     )
+
+
+def _find_outside(paths: Sequence[str], owned: Mapping[str, str]) -> tuple[str, ...]:
+    """The paths of files that are in none of some folders."""
+    folders = set(map(find_folder, paths))
+    outside = {folder for folder in folders if owned.keys().isdisjoint(_list_here_and_above(folder))}
+    return tuple(one for one in paths if find_folder(one) in outside)
 
 
 class _FoundCharts(NamedTuple):
@@ -117,19 +125,22 @@ def _may_have_aso(paths: Iterable[str], reader: KustomizationReader) -> bool:
 
 def _is_forced(kustomization: str, forced: frozenset[str]) -> bool:
     """Tell whether gitsync.yaml says that the files of its folder are read as they are."""
-    return any(folder in forced for folder in list_folders(kustomization))
+    return bool(forced) and any(folder in forced for folder in list_folders(kustomization))
 
 
 def _find_folders(plain: Iterable[str], options: _Options) -> Mapping[str, Unit]:
     """The unit of each plain file with options: one unit a folder, since records keep the folder."""
-    units: dict[str, Unit] = {}
-    found: dict[str, Unit] = {}
-    for path in plain:
-        folder = find_folder(path)
-        if options.has(folder):
-            unit = units.setdefault(folder, _make_unit(folder, UnitKind.FOLDER, FILE_NAME, options))
-            found[path] = unit
-    return found
+    plain = tuple(plain)
+    units = {
+        folder: _make_unit(folder, UnitKind.FOLDER, FILE_NAME, options)
+        for folder in set(map(find_folder, plain))
+        if options.has(folder)
+    }
+    return {path: units[find_folder(path)] for path in plain if find_folder(path) in units}
+
+
+def _list_here_and_above(folder: str) -> tuple[str, ...]:
+    return (folder, *list_folders(folder))
 
 
 def _make_unit(folder: str, kind: UnitKind, file: str, options: _Options) -> Unit:
@@ -153,11 +164,11 @@ class _Options:
         self._by_path = {entry.path: entry.options for entry in entries}
 
     def find(self, folder: str) -> UnitOptions:
-        places = (folder, *list_folders(folder))
-        return next((self._by_path[place] for place in places if place in self._by_path), UnitOptions())
+        places = _list_here_and_above(folder)
+        return next((self._by_path[place] for place in places if place in self._by_path), _NO_OPTIONS)
 
     def names(self, folder: str) -> bool:
         return folder in self._by_path
 
     def has(self, folder: str) -> bool:
-        return self.find(folder) != UnitOptions()
+        return self.find(folder) != _NO_OPTIONS

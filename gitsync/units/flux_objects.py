@@ -127,7 +127,8 @@ _CHANGE_READERS: Final[Mapping[str, Callable[[Document, FieldPath], Any]]] = {
 
 FLUX: Final = Controller(
     name="Flux",
-    mentions=re.compile(rb"(?:kustomize|source|helm)\.toolkit\.fluxcd\.io/"),
+    word=b"toolkit.fluxcd.io/",
+    pattern=re.compile(rb"(?:kustomize|source|helm)\.toolkit\.fluxcd\.io/"),
     readers={
         (KUSTOMIZE_GROUP, "Kustomization"): _read_kustomization,
         (SOURCE_GROUP, "GitRepository"): _read_repository,

@@ -33,7 +33,7 @@ def find_declarations(
     found = join_declarations(
         one
         for path, content in sorted(files.items())
-        if (mentioned := [each for each in CONTROLLERS if each.mentions.search(content)])
+        if (mentioned := [each for each in CONTROLLERS if each.is_mentioned(content)])
         for one in _read_file(path, content, units.get(path), mentioned, variables, view)
     )
     return replace(found, units=tuple(sorted(found.units, key=lambda one: (one.declared_at, one.key))))
@@ -41,7 +41,7 @@ def find_declarations(
 
 def may_declare(contents: Iterable[bytes]) -> bool:
     """Tell whether one of these files may have objects of a controller."""
-    return any(one.mentions.search(content) for content in contents for one in CONTROLLERS)
+    return any(one.is_mentioned(content) for content in contents for one in CONTROLLERS)
 
 
 def _read_file(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -35,7 +36,6 @@ from gitsync.git.source.trusted_keys import TrustedKeys
 from gitsync.git.source.worktree import (
     FolderListing,
     WorkTree,
-    find_branch,
     find_head,
     find_remote_url,
     find_work_tree,
@@ -220,20 +220,22 @@ def _read_work_tree(
 ) -> Checkout:
     try:
         remote, refusal = find_remote(tree, access)
-        commit, listing = _find_commit_and_listing(source, tree, ref)
-        if trusted:
-            listing = _find_signed(source, tree, commit, trusted)
-        contents = read_contents(listing, wanted)
-        dirty = ref is None and _is_dirty(source, tree, commit, wanted, has_declared=contents.has_declared)
+        head = find_head(tree)
+        commit = head.commit if ref is None else _resolve_commit(tree, check_ref(ref))
+        revision = _make_revision(tree, commit) if commit else None
+        folder = FolderListing(root=source.path)
+        listing: SourceListing = folder if ref is None or revision is None else revision
+        contents = read_contents(_find_signed(source, tree, commit, trusted) if trusted else listing, wanted)
+        read_inputs = partial(_read_unsigned, folder, contents, wanted) if trusted else contents.read_inputs
+        dirty = ref is None and _is_dirty(read_inputs(), revision, wanted, has_declared=contents.has_declared)
         if dirty and trusted:
             raise _not_as_signed(source)
-        branch = find_branch(tree)
     except GitFailedError as error:
         raise SourceError(f"git cannot read {source.path}: {error.message}", hint=error.hint) from error
     return Checkout(
         name=str(source.path),
         revision=commit,
-        ref=ref or branch,
+        ref=ref or head.branch,
         files=contents.files,
         units=contents.units,
         problems=contents.problems,
@@ -274,14 +276,6 @@ def check_outside(tree: WorkTree, trusted: TrustedKeys) -> None:
         )
 
 
-def _find_commit_and_listing(source: Folder, tree: WorkTree, ref: str | None) -> tuple[str | None, SourceListing]:
-    """The commit, and the listing of the files: the folder itself, unless a ref is named."""
-    if ref is None:
-        return find_head(tree), FolderListing(root=source.path)
-    commit = _resolve_commit(tree, check_ref(ref))
-    return commit, _make_revision(tree, commit)
-
-
 def _make_revision(tree: WorkTree, commit: str) -> Revision:
     return Revision(repository=tree.repository, commit=commit, root=tree.prefix)
 
@@ -295,23 +289,31 @@ def _resolve_commit(tree: WorkTree, ref: str) -> str:
         ) from error
 
 
-def _is_dirty(source: Folder, tree: WorkTree, commit: str | None, wanted: Wanted, *, has_declared: bool) -> bool:
-    """Tell whether the inputs of the folder differ from the commit: manifests that git ignores count, other files and
+def _read_unsigned(folder: FolderListing, signed: SourceContents, wanted: Wanted) -> Mapping[str, bytes]:
+    """The files of a folder that would be read if they were signed. They are not built."""
+    inputs = list_inputs(folder, wanted, has_declared=signed.has_declared)
+    return folder.read(entry for entry in folder.find(inputs) if entry.kind is EntryKind.FILE)
+
+
+def _is_dirty(inputs: Mapping[str, bytes], revision: Revision | None, wanted: Wanted, *, has_declared: bool) -> bool:
+    """Tell whether the inputs of a folder differ from the commit: manifests that git ignores count, other files and
     line ends do not. `has_declared` is that of the folder: if only one of them declares units, files differ.
     """
-    folder = FolderListing(root=source.path)
-    inputs = list_inputs(folder, wanted, has_declared=has_declared)
-    if commit is None:
+    if revision is None:
         return bool(inputs)
-    revision = _make_revision(tree, commit)
+    # git finds sizes one by one, and they matter only for files that are too large to be read
+    quick = replace(revision, has_sizes=False)
+    return not any(_has_inputs(one, inputs, wanted, has_declared=has_declared) for one in (quick, revision))
+
+
+def _has_inputs(revision: Revision, inputs: Mapping[str, bytes], wanted: Wanted, *, has_declared: bool) -> bool:
+    """Tell whether these files are all that is read of a revision."""
     try:
         committed = list_inputs(revision, wanted, has_declared=has_declared)
     except SourceError:  # the commit does not have the folder, or another kustomization
-        return bool(inputs)
-    if committed.keys() != inputs.keys():
-        return True
-    contents = folder.read(entry for entry in folder.find(inputs) if entry.kind is EntryKind.FILE)
-    return not all(path in contents and is_content_of(blob, contents[path]) for path, blob in committed.items())
+        return not inputs
+    is_same = all(is_content_of(blob, inputs[path]) for path, blob in committed.items() if path in inputs)
+    return is_same and committed.keys() == inputs.keys()
 
 
 def find_remote(tree: WorkTree, access: GitAccess) -> tuple[Remote | None, str]:

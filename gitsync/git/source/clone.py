@@ -27,8 +27,13 @@ class Clone:
 
     def fetch(self, *refspecs: str, depth: tuple[str, ...] = ("--depth=1",)) -> None:
         """Fetch by refspec, with git's own options for the depth."""
-        options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", *depth)
+        options = ("--quiet", "--no-tags", "--no-auto-maintenance", *depth)
         self.repository.run("fetch", *options, "--", self.url, *refspecs)
+
+    def find_fetched(self) -> str:
+        """The object that the only refspec of the last fetch has brought. git is not asked: it has written it down."""
+        with (self.repository.folder / "FETCH_HEAD").open(encoding="utf-8", errors="replace") as file:
+            return file.readline().partition("\t")[0]
 
     def close(self) -> None:
         remove_temporary_folder(self.repository.folder)

@@ -6,7 +6,7 @@ The rules are the same for a folder and for every revision, so that they can be 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
@@ -58,7 +58,8 @@ class Wanted:
 class SourceContents:
     """Manifest files by path from the root of the source, sorted; the units of those that are not plain files; warnings
     about skipped files; the paths of files that are ignored; and the source's settings, None if it has none.
-    `has_declared` tells that objects of controllers are followed.
+    `has_declared` tells that objects of controllers are followed. `read_inputs` returns every file that all this was
+    made of.
 
     A kustomization replaces its whole folder: its own path leads to the result of its build.
     """
@@ -69,6 +70,7 @@ class SourceContents:
     ignored: tuple[str, ...] = ()
     settings: SourceFile | None = None
     has_declared: bool = False
+    read_inputs: Callable[[], Mapping[str, bytes]] = field(default=dict, compare=False, repr=False)
 
 
 def read_contents(listing: SourceListing, wanted: Wanted) -> SourceContents:
@@ -82,8 +84,13 @@ def read_contents(listing: SourceListing, wanted: Wanted) -> SourceContents:
     choice = _choose(listing, entries, wanted, settings)
     plain = listing.read(choice.manifests)
     built = build_all(choice.units, plain, choice.reader, wanted.builds, wanted.follow)
-    own = {path: content for path, content in plain.items() if not built.covered.has(path)}
+    own = {path: content for path, content in plain.items() if not built.covered.has(path)} if built.declared else plain
     files = {**own, **built.files}
+
+    def read_inputs() -> Mapping[str, bytes]:
+        others = (*_find_settings_entries(listing, wanted), *_find_unit_inputs(choice, built))
+        return {**listing.read(others), **plain}
+
     return SourceContents(
         files=dict(sorted(files.items())),
         units={**choice.units.folders, **built.units},
@@ -91,6 +98,7 @@ def read_contents(listing: SourceListing, wanted: Wanted) -> SourceContents:
         ignored=choice.ignored,
         settings=settings,
         has_declared=bool(built.declared),
+        read_inputs=read_inputs,
     )
 
 
@@ -114,11 +122,16 @@ def list_inputs(listing: SourceListing, wanted: Wanted, *, has_declared: bool) -
     that objects of controllers may declare some of its units: only then are contents read.
     """
     choice = _choose(listing, listing.entries(wanted.path), wanted, _read_settings(listing, wanted))
-    entries = (*choice.manifests, *_find_settings_entries(listing, wanted))
     followed = _follow(listing, wanted, choice) if has_declared else None
-    units, inputs = (followed.declared, followed.inputs) if followed else ((), frozenset[str]())
-    needed = list_unit_inputs((*choice.units.built, *units), choice.reader) | inputs
-    return {entry.path: entry.id for entry in entries} | {path: choice.source_files.find_id(path) for path in needed}
+    settings = _find_settings_entries(listing, wanted)
+    return {entry.path: entry.id for entry in (*choice.manifests, *settings, *_find_unit_inputs(choice, followed))}
+
+
+def _find_unit_inputs(choice: _Choice, built: AllUnits | None) -> list[SourceEntry]:
+    """The files that units were built of, and those that say what to build."""
+    declared, inputs = (built.declared, built.inputs) if built and built.declared else ((), frozenset[str]())
+    needed = list_unit_inputs((*choice.units.built, *declared), choice.reader) | inputs
+    return [choice.source_files.find(path) for path in sorted(needed)]
 
 
 def _follow(listing: SourceListing, wanted: Wanted, choice: _Choice) -> AllUnits:
@@ -235,9 +248,8 @@ class _SourceFiles:
     def paths(self) -> Collection[str]:
         return self._entries.keys()
 
-    def find_id(self, path: str) -> str:
-        """The id of a file's content, "" in a folder."""
-        return self._entries[path].id
+    def find(self, path: str) -> SourceEntry:
+        return self._entries[path]
 
     def read(self, paths: Sequence[str]) -> Mapping[str, bytes]:
         missing = [self._entries[path] for path in dict.fromkeys(paths) if path not in self._contents]

@@ -6,9 +6,8 @@ A revision and a folder have the same listing, so that one set of rules (`select
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 
 class EntryKind(StrEnum):
@@ -19,10 +18,9 @@ class EntryKind(StrEnum):
     SPECIAL = "pipe, socket or device"
 
 
-@dataclass(frozen=True, slots=True)
-class SourceEntry:
-    """One name in a source. `path` is relative to the root of the source; `size` is in bytes, 0 if it is not a file;
-    `id` is the blob's in a revision, "" in a folder.
+class SourceEntry(NamedTuple):
+    """One name in a source. A tuple, since a run makes one of each file. `path` is relative to the root of the source;
+    `size` is in bytes, 0 if it is not a file; `id` is the blob's in a revision, "" in a folder.
     """
 
     path: str

@@ -14,7 +14,6 @@ from gitsync.errors import SourceError
 from gitsync.git.command import GitFailedError, Repository
 from gitsync.git.source.listing import EntryKind, SourceEntry, is_printable
 
-_LIST = ("ls-tree", "-z", "--long", "--full-tree")
 _LINK_MODE = b"120000"
 _REPOSITORY_MODE = b"160000"
 
@@ -22,13 +21,15 @@ _REPOSITORY_MODE = b"160000"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
     """The tree of `commit` below `root` (a folder of the repository, "" for its top). Paths are relative to `root`;
-    `label` is its name in messages, if not its commit. `_listed` has the listing of all of it, once that was read.
+    `label` is its name in messages, if not its commit. Without sizes, that of each file is 0. `_listed` has the listing
+    of all of it, once that was read.
     """
 
     repository: Repository
     commit: str
     root: str = ""
     label: str = ""
+    has_sizes: bool = True
     _listed: list[SourceEntry] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
@@ -39,7 +40,7 @@ class Revision:
         if not folder and self._listed:
             return tuple(self._listed)
         folder_path = "/".join(filter(None, (self.root, folder)))
-        output = self._ask(*_LIST, "-r", self.commit, *(["--", folder_path + "/"] if folder_path else []))
+        output = self._list("-r", self.commit, *(["--", folder_path + "/"] if folder_path else []))
         if folder_path and not output:
             raise SourceError(f"There is no folder {folder_path} in {self.name}.", hint="Check --path.")
         entries = tuple(sorted(self._parse(output), key=lambda entry: entry.path))
@@ -53,7 +54,7 @@ class Revision:
             return tuple(entry for entry in self._listed if entry.path in wanted)
         prefix = self.root + "/" if self.root else ""
         names = [prefix + path for path in paths]
-        return tuple(self._parse(self._ask(*_LIST, self.commit, "--", *names))) if names else ()
+        return tuple(self._parse(self._list(self.commit, "--", *names))) if names else ()
 
     def read(self, entries: Iterable[SourceEntry]) -> Mapping[str, bytes]:
         wanted = tuple(entries)
@@ -64,9 +65,10 @@ class Revision:
             contents = _split_batch(self.repository.run("cat-file", "--batch", "--buffer", stdin=ids))
         return dict(zip((entry.path for entry in wanted), contents, strict=True))
 
-    def _ask(self, *arguments: str) -> bytes:
+    def _list(self, *arguments: str) -> bytes:
         with self._failures():
-            return self.repository.ask(*arguments)
+            options = ("-z", "--full-tree", *(("--long",) if self.has_sizes else ()))
+            return self.repository.ask("ls-tree", *options, *arguments)
 
     @contextmanager
     def _failures(self) -> Iterator[None]:
@@ -77,11 +79,11 @@ class Revision:
             raise SourceError(f"Cannot read {self.name}: {error.message}", hint=error.hint) from error
 
     def _parse(self, output: bytes) -> Iterator[SourceEntry]:
-        """Lines are `MODE TYPE ID SIZE<tab>PATH`, each ended by NUL."""
+        """Lines are `MODE TYPE ID SIZE<tab>PATH`, each ended by NUL; the size may be left out."""
         prefix = len(self.root.encode()) + 1 if self.root else 0
         for line in output.split(b"\0")[:-1]:
             facts, _, name = line.partition(b"\t")
-            mode, kind, blob, size = facts.split()
+            mode, kind, blob, size = (*facts.split(), b"")[:4]
             path = name[prefix:].decode("utf-8", "surrogateescape")
             if not is_printable(path):
                 yield SourceEntry(ascii(path)[1:-1], EntryKind.UNREADABLE)

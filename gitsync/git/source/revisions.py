@@ -28,7 +28,7 @@ from gitsync.git.source.revision import Revision
 from gitsync.git.source.signature import check_signature
 from gitsync.git.source.this_repository import name_url
 from gitsync.git.source.trusted_keys import TrustedKeys
-from gitsync.git.source.worktree import WorkTree, find_branch, find_work_tree
+from gitsync.git.source.worktree import WorkTree, find_head, find_work_tree
 from gitsync.model.commit import LastCommit
 from gitsync.model.problem import Problem
 from gitsync.model.unit import Unit, UnitEntry
@@ -112,7 +112,7 @@ def read_revision(  # noqa: PLR0913 - each says what is read
         wanted = replace(wanted, without=find_excluded(source.path, status_dir))
         remote, _ = find_remote(tree, access)
         repository = normalize_repository(remote.url) if remote else ""
-        branch = (find_branch(tree) or "") if parsed.ref == "HEAD" else parsed.ref
+        branch = (find_head(tree).branch or "") if parsed.ref == "HEAD" else parsed.ref
         wanted = replace(wanted, follow=FollowContext(ThisRepository(lambda: repository, lambda: branch), variables))
         found = _read_from(tree, parsed, wanted, access, trusted)
         return replace(found, repository=remote.name if remote else str(source.path))

@@ -50,9 +50,11 @@ def select_manifests(entries: Iterable[SourceEntry]) -> tuple[SourceEntry, ...]:
 
 
 def ignored(
-    entries: Iterable[SourceEntry], visible: Iterable[SourceEntry], without: Sequence[str] = ()
+    entries: Sequence[SourceEntry], visible: Sequence[SourceEntry], without: Sequence[str] = ()
 ) -> tuple[str, ...]:
     """Paths of manifest files that are not visible, except those below dot folders and folders in `without`."""
+    if len(visible) == len(entries):
+        return ()
     visible_paths, folders = {entry.path for entry in visible}, tuple(folder + "/" for folder in without)
     return tuple(
         entry.path

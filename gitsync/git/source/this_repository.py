@@ -10,7 +10,7 @@ from gitsync.formats.repository_name import normalize_repository
 from gitsync.git.access import GitAccess
 from gitsync.git.command import GitFailedError
 from gitsync.git.source.location import Url
-from gitsync.git.source.worktree import find_branch, find_remote_url, find_work_tree
+from gitsync.git.source.worktree import find_head, find_remote_url, find_work_tree
 from gitsync.units.declarations import ThisRepository
 
 
@@ -31,7 +31,7 @@ def name_folder(folder: Path, access: GitAccess, ref: str | None) -> ThisReposit
             if tree is None:
                 return "", ""
             with tree:
-                url, branch = find_remote_url(tree), find_branch(tree)
+                url, branch = find_remote_url(tree), find_head(tree).branch
         except (GitFailedError, SourceError):
             return "", ""
         return normalize_repository(url.text) if url else "", branch or ""

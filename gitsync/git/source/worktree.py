@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 from gitsync.errors import SourceError
 from gitsync.git.access import GitAccess, GitSettings, make_local_environment
@@ -55,8 +55,9 @@ class FolderListing:
         )
 
     def read(self, entries: Iterable[SourceEntry]) -> Mapping[str, bytes]:
+        root = str(self.root)
         try:
-            return {entry.path: (self.root / entry.path).read_bytes() for entry in entries}
+            return {entry.path: _read_file(f"{root}/{entry.path}") for entry in entries}
         except OSError as error:
             raise SourceError(f"Cannot read {error.filename}: {error.strerror}.") from error
 
@@ -76,7 +77,7 @@ class FolderListing:
     def _enter(self, folder: os.DirEntry[str], path: str) -> Iterator[SourceEntry]:
         if folder.name.startswith("."):
             return
-        if os.path.lexists(Path(folder.path, ".git")):
+        if os.path.lexists(f"{folder.path}/.git"):
             yield SourceEntry(path, EntryKind.REPOSITORY)
             return
         yield from self._walk(folder.path, path)
@@ -92,6 +93,12 @@ class FolderListing:
     def _leads_to_file_inside(self, link: os.PathLike[str]) -> bool:
         target = _resolve_links(link)
         return self.follow_links and target.is_file() and target.is_relative_to(_resolve_links(self.root))
+
+
+def _read_file(path: str) -> bytes:
+    """Without a buffer and a Path, which take longer than to read a small file."""
+    with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - as above
+        return file.readall()
 
 
 def _is_other_than_folder(path: Path) -> bool:
@@ -131,6 +138,13 @@ class WorkTree:
         self.close()
 
 
+class Head(NamedTuple):
+    """What is checked out: a commit, None before the first one, and its branch, None if it is detached."""
+
+    commit: str | None
+    branch: str | None
+
+
 def find_work_tree(folder: Path, access: GitAccess) -> WorkTree | None:
     """The work tree around `folder`, None if there is none. SourceError if its repository cannot be used."""
     git_directory = find_git_directory(folder, access)
@@ -144,19 +158,16 @@ def find_work_tree(folder: Path, access: GitAccess) -> WorkTree | None:
     return WorkTree(repository=repository, top=git_directory.top, prefix=find_prefix(folder), settings=settings)
 
 
-def find_head(tree: WorkTree) -> str | None:
-    """The commit that is checked out, None before the first commit."""
+def find_head(tree: WorkTree) -> Head:
+    """What is checked out."""
     try:
-        return tree.repository.line("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        answer = tree.repository.line("rev-parse", "HEAD^{commit}", "--symbolic-full-name", "HEAD")
     except GitFailedError as error:
         if error.timed_out:
             raise
-        return None
-
-
-def find_branch(tree: WorkTree) -> str | None:
-    """The branch that is checked out, None for a detached HEAD."""
-    return read_branch(tree.repository.folder)
+        return Head(None, read_branch(tree.repository.folder))
+    commit, _, ref = answer.partition("\n")
+    return Head(commit, None if ref == "HEAD" else ref.removeprefix("refs/heads/"))
 
 
 def find_remote_url(tree: WorkTree) -> Url | None:

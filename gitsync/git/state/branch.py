@@ -75,10 +75,10 @@ class StatusBranch:
         return self._base
 
     def check_writable(self) -> None:
-        """Push a commit like the next one with `git push --dry-run`."""
+        """Push with `git push --dry-run`: what the branch has already or, before the first status, an empty commit."""
         try:
             self._check_folder()
-            probe = self._commit({}, format_status_message("May we push?", None))
+            probe = self._tip or self._commit({}, format_status_message("May we push?", None))
             self._push(probe, "--dry-run", "--force")
         except GitFailedError as error:
             raise self._make_refusal(error) from error
@@ -174,7 +174,7 @@ class StatusBranch:
             if list_advertised(clone, f"refs/heads/{self._branch}"):
                 raise
             return None
-        return clone.repository.line("rev-parse", "--verify", f"{_TIP}^{{commit}}")
+        return clone.find_fetched()
 
     def _read(self, tip: str | None) -> State:
         if tip is None:

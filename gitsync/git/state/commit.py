@@ -42,8 +42,8 @@ class Commit:
 
 def write_commit(repository: Repository, commit: Commit) -> str:
     """Write a commit and return its id. GitFailedError if git refuses it."""
-    repository.run("fast-import", "--quiet", "--done", "--force", stdin=b"".join(_format_stream(commit)))
-    return repository.line("rev-parse", "--verify", _REF)
+    stream = b"".join(_format_stream(commit))
+    return repository.run("fast-import", "--quiet", "--done", "--force", stdin=stream).decode().rstrip("\n")
 
 
 def format_status_message(headline: str, revision: str | None) -> str:
@@ -55,7 +55,7 @@ def format_status_message(headline: str, revision: str | None) -> str:
 def _format_stream(commit: Commit) -> Iterator[bytes]:
     """In git's own words (git-fast-import(1))."""
     yield b"feature done\n"
-    yield f"commit {_REF}\ncommitter {commit.author} {int(commit.time.timestamp())} +0000\n".encode()
+    yield f"commit {_REF}\nmark :1\ncommitter {commit.author} {int(commit.time.timestamp())} +0000\n".encode()
     yield from _format_data(commit.message.encode())
     if commit.parent:
         yield f"from {commit.parent}\n".encode()
@@ -65,6 +65,7 @@ def _format_stream(commit: Commit) -> Iterator[bytes]:
         else:
             yield f"M 100644 inline {path}\n".encode()
             yield from _format_data(content)
+    yield b"get-mark :1\n"  # prints the id of the commit
     yield b"done\n"
 
 

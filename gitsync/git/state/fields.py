@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Self, TypeVar
+from functools import lru_cache
+from typing import Any, Self, TypeVar, cast
 
 from gitsync.errors import StateError
-from gitsync.git.state.plain_yaml import read_plain
+from gitsync.manifests.plain_yaml import read_plain
 from gitsync.manifests.yaml_documents import FileDocuments, read_documents
 from gitsync.model.gvk import Key
 from gitsync.problems.field_path import FieldPath, format_field
@@ -22,7 +23,7 @@ _HINT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, which takes three times as long to make: there are several in each record
 class DocumentFields:
     """A mapping somewhere in the document of a file. `where` is its path in it, () for the top."""
 
@@ -34,8 +35,8 @@ class DocumentFields:
     @classmethod
     def read(cls, path: str, content: bytes) -> Self:
         """The one document of a file, a mapping. StateError for anything else."""
-        values = read_plain(content)
-        return cls(path, content, _read_mapping(path, content) if values is None else values)
+        plain = read_plain(content)
+        return cls(path, content, plain.members if plain else _read_mapping(path, content))
 
     def refusal(self, name: str, problem: str, *, index: int | None = None) -> StateError:
         """The error for a field, or for one entry of it: `problem` completes a sentence that begins with its name."""
@@ -66,13 +67,13 @@ class DocumentFields:
     def each(self, name: str) -> Iterator[DocumentFields]:
         """The mappings of a list; nothing if it is absent."""
         for number, value in enumerate(self._list(name)):
-            if not isinstance(value, Mapping):
+            if not isinstance(value, dict):
                 raise self.refusal(name, "must be a mapping", index=number)
             yield DocumentFields(self.path, self.content, value, (*self.where, name, number))
 
     def mapping(self, name: str) -> Mapping[str, Any] | None:
-        value = self.values.get(name)
-        if value is not None and not isinstance(value, Mapping):
+        value: Mapping[str, Any] | None = self.values.get(name)
+        if value is not None and not isinstance(value, dict):
             raise self.refusal(name, "must be a mapping")
         return value
 
@@ -91,7 +92,7 @@ class DocumentFields:
     def one_of(self, name: str, choices: type[_Choice], default: _Choice | None = None) -> _Choice:
         text = self.text(name, default)
         try:
-            return choices(text)
+            return cast(_Choice, _choose(choices, text))
         except ValueError:
             raise self.refusal(name, f"is {text!r}, not one of {', '.join(filter(None, choices))}") from None
 
@@ -120,8 +121,8 @@ class DocumentFields:
 
     def _key(self, name: str, text: Any, index: int | None = None) -> Key:
         try:
-            return Key.parse(text)
-        except (AttributeError, ValueError):
+            return _parse_key(text)
+        except (AttributeError, TypeError, ValueError):
             raise self.refusal(name, "must be Kind.group/namespace/name", index=index) from None
 
     def _list(self, name: str) -> list[Any]:
@@ -129,6 +130,17 @@ class DocumentFields:
         if not isinstance(value, list):
             raise self.refusal(name, "must be a list")
         return value
+
+
+@lru_cache(maxsize=256)
+def _choose(choices: type[StrEnum], text: str) -> StrEnum:
+    return choices(text)
+
+
+@lru_cache(maxsize=4096)
+def _parse_key(text: str) -> Key:
+    """The same for all that name it: most keys are those of owners too."""
+    return Key.parse(text)
 
 
 def _read_all(path: str, content: bytes) -> FileDocuments:

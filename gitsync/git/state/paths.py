@@ -8,6 +8,8 @@ the files at its top. A path is only computed from a key, never parsed into one.
 from __future__ import annotations
 
 import hashlib
+import re
+from functools import lru_cache
 from urllib.parse import quote
 
 from gitsync.model.export import Address, Holder
@@ -19,18 +21,25 @@ REPORT = "report.json"
 
 _LONGEST = 200  # file systems take 255 bytes; Kubernetes allows names of 253
 _DEPTH = 4
+_AS_IT_IS = re.compile(rf"[A-Za-z0-9_-][A-Za-z0-9_.-]{{0,{_LONGEST - 1}}}")
+"""Most names: encoding would not change them."""
+
+_RECORD = re.compile(rf"(?!\.)[^/]*(?:/(?!\.)[^/]*){{{_DEPTH - 1}}}(?<=\.yaml)")
 
 
 def make_record_path(key: Key) -> str:
     """The path of a key's record; another key has another path."""
-    parts = (_encode_namespace(key.namespace), _encode(key.group), _encode(key.kind), _encode(key.name))
-    return "/".join(parts) + ".yaml"
+    return f"{_make_folder(key.namespace, key.group, key.kind)}/{_encode(key.name)}.yaml"
+
+
+@lru_cache(maxsize=1024)
+def _make_folder(namespace: str, group: str, kind: str) -> str:
+    return "/".join((_encode_namespace(namespace), _encode(group), _encode(kind)))
 
 
 def is_record_path(path: str) -> bool:
     """Tell whether a path can be that of a record; other files are ignored."""
-    parts = path.split("/")
-    return len(parts) == _DEPTH and path.endswith(".yaml") and not any(part.startswith(".") for part in parts)
+    return _RECORD.fullmatch(path) is not None
 
 
 def make_config_map_path(address: Address) -> str:
@@ -51,6 +60,8 @@ def _encode_namespace(text: str) -> str:
 
 def _encode(text: str) -> str:
     """Percent-encoded, without a leading dot; a long name is truncated and gets a digest."""
+    if _AS_IT_IS.fullmatch(text):
+        return text
     escaped = quote(text, safe="").replace("~", "%7E") or "%"
     escaped = "%2E" + escaped[1:] if escaped.startswith(".") else escaped
     if len(escaped) <= _LONGEST:

@@ -43,9 +43,6 @@ _INVENTORY_LIMITS = replace(_LIMITS, file=400 * _LIMITS.files)
 """An index of as many records as are read: an entry takes some 300 bytes."""
 
 _RESOURCES = b"\nresources:"
-_DECIDING = ("armId", "claim", "policy")
-"""The members that decide what may be deleted: the index has them too."""
-
 _HINT = (
     "Restore the tree (see git log of the status branch). To let gitsync treat a resource as "
     f"never recorded, remove its file and its entry in {INVENTORY}."
@@ -74,14 +71,14 @@ def read_state(listing: SourceListing, seals: RecordSeals = UNSEALED, *, cut_sho
         config_maps.decode(path, content) for path, content in contents.items() if is_config_map_path(path)
     )
     records = dict(sorted((record.key, record) for record in record_list))
-    if not cut_short and not contents[INVENTORY].endswith(_build_index(records)):
+    if not cut_short:
         _check_index(contents[INVENTORY], records)
     exported = {export.address: export for export in config_map_list}
     return State(records, revision, exported, revisions, read_leftovers(head))
 
 
 def _check_index(content: bytes, records: Records) -> None:
-    """StateError if an index that gitsync did not write disagrees with the records."""
+    """StateError if the index disagrees with the records."""
     entries = {}
     for entry in DocumentFields.read(INVENTORY, content).each("resources"):
         key = entry.key("key")
@@ -93,9 +90,8 @@ def _check_index(content: bytes, records: Records) -> None:
     for key, record in records.items():
         if key not in entries:
             raise StateError(f"{make_record_path(key)} exists, but {INVENTORY} does not name {key}.", hint=_HINT)
-        expected = _build_entry(key, record)
-        for name in _DECIDING:
-            if entries[key].text(name) != expected[name]:
+        for name, text in (("armId", record.arm_id), ("claim", record.claim), ("policy", record.policy)):
+            if entries[key].text(name) != text:
                 raise StateError(f"{make_record_path(key)} and {INVENTORY} differ in {name}.", hint=_HINT)
 
 

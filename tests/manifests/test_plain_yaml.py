@@ -1,0 +1,202 @@
+"""The reader of common YAML: it reads what most files have, and nothing otherwise than the reader of all YAML."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitsync.git.state.yaml_text import dump, sort_keys
+from gitsync.manifests.plain_yaml import read_plain
+from gitsync.manifests.yaml_documents import Unreadable, parse_documents, read_documents
+
+LONG = f"/subscriptions/{'1' * 130}"
+NAMES = st.text("abcXYZ019-_./ :',;*?!%&<>~", min_size=1, max_size=12) | st.sampled_from(
+    ["y", "null", "1e3", "08", "<<", "no", LONG]
+)
+SCALARS = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | NAMES | st.text()
+)
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3), max_leaves=12
+)
+LINES = st.builds(
+    "{}{}{}{}\n".format,
+    st.sampled_from(
+        ["", "  ", "    ", "- ", "  - ", "- - ", " ", "? ", ": ", "  ? ", "  : ", "? a\n: ", "--- ", "---"]
+    ),
+    st.sampled_from(["", "a: ", "b:", "a:", "a:  ", "'c': ", "1: ", "~: ", "? ", ": ", "a:b: ", "- ", '"d": ', "<<: "]),
+    st.sampled_from(
+        [
+            "",
+            "x",
+            "x y",
+            "x  y",
+            "x, y",
+            "x &y",
+            "x *y",
+            "x ?",
+            "x %y !z",
+            "x: *y",
+            "x#y",
+            "x{y}",
+            "x]",
+            "x'y",
+            "'it''s'",
+            "'",
+            '"it\'s # b"',
+            '"\\n"',
+            '"',
+            "{}",
+            "{a: b}",
+            "[]",
+            "[x]",
+            "[10.9.0.0/16, 'y, z', -1, null]",
+            "[x y]",
+            "[x: y]",
+            "[[x]]",
+            "[x,y]",
+            "[-x]",
+            "null",
+            "1.50",
+            "1e999",
+            "-1",
+            "-x",
+            "a: b",
+            "#",
+            "x #y",
+            "&x y",
+            "|",
+            "!x",
+            "\t",
+            "x\ty",
+            "é",
+        ]
+    ),
+    st.sampled_from(["", "", " ", " # y", "# y", "\t# y", "\r"]),
+)
+
+
+def read_fully(content: bytes):
+    """The one mapping that the reader of all YAML makes of a text, as a document; None where there are problems."""
+    try:
+        documents = [*parse_documents("a.yaml", content, 0)]
+    except Unreadable:
+        return None
+    return documents[0] if len(documents) == 1 and not documents[0].problems else None
+
+
+def is_same(content: bytes) -> bool:
+    """Whether the reader leaves a text to the full one, or reads the same."""
+    plain = read_plain(content)
+    if plain is None:
+        return True
+    full = read_fully(content)
+    return full is not None and repr(plain.members) == repr(full.value) and plain.above + 1 == full.line()
+
+
+@given(st.dictionaries(NAMES, VALUES, min_size=1, max_size=4))
+def test_what_is_written_is_read_as_by_the_full_reader(value):
+    assert is_same(dump(sort_keys(value)))
+
+
+@given(st.lists(LINES, max_size=8).map("".join))
+def test_any_text_is_read_as_by_the_full_reader_or_left_to_it(text):
+    assert is_same(text.encode())
+
+
+@given(st.lists(LINES, max_size=8).map("".join), st.integers(0, 3))
+def test_lines_that_are_read_late_are_those_of_the_full_reader(text, before):
+    content = b"\n" * before + text.encode()
+    full = read_fully(content)
+    late = read_documents("a.yaml", content).documents
+    if full is not None and isinstance(full.value, dict) and b"---" not in content:
+        assert late[0].line() == full.line()
+        assert {path: late[0].line(*path) for path in full.lines} == {path: full.line(*path) for path in full.lines}
+
+
+RECORD = {
+    "apiVersion": "network.azure.com/v1api20240301",
+    "metadata": {"annotations": {"a/b": "1"}, "name": "web", "namespace": "default"},
+    "status": {"conditions": [{"lastTransitionTime": "2030-12-31T12:00:00Z", "reason": "Succeeded", "status": "True"}]},
+    "gitsync": {
+        "applied": {
+            "identity": {"userAssignedIdentities": {LONG: {}}},
+            "properties": {"empty": {}, "list": [], "nothing": None, "enabled": True, "size": -1.5, "text": "08"},
+        },
+        "armId": "/subscriptions/1/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/web",
+        "dependsOn": ["ResourceGroup.resources.azure.com/default/g"],
+    },
+}
+
+
+def test_a_record_needs_no_other_reader():
+    """The reader is worth nothing if it leaves records to the other one."""
+    assert read_plain(dump(RECORD)) == (RECORD, 0)
+
+
+MANIFEST = b"""\
+--- # of the hub
+
+# Its network
+apiVersion: network.azure.com/v1api20240301  # newest
+kind: VirtualNetwork
+metadata:
+  name: hub
+spec:
+    owner:
+        name: "rg"
+
+    addressSpace:
+        addressPrefixes: [10.0.0.0/16, '10.1.0.0/16']
+    subnets:
+      - name: a
+        tags: {}
+      - b
+"""
+
+
+def test_a_manifest_as_people_write_it_needs_no_other_reader():
+    spec = {
+        "owner": {"name": "rg"},
+        "addressSpace": {"addressPrefixes": ["10.0.0.0/16", "10.1.0.0/16"]},
+        "subnets": [{"name": "a", "tags": {}}, "b"],
+    }
+    header = {"apiVersion": "network.azure.com/v1api20240301", "kind": "VirtualNetwork", "metadata": {"name": "hub"}}
+    assert read_plain(MANIFEST) == ({**header, "spec": spec}, 3)
+
+
+def test_a_list_and_a_mapping_belong_to_one_text_alone():
+    first, second = read_plain(b"a: []\nb: {}\n"), read_plain(b"a: []\nb: {}\n")
+    assert first.members["a"] is not second.members["a"]
+    assert first.members["b"] is not second.members["b"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "a: b",  # cut off
+        "a: b\na: c\n",  # a duplicate key
+        "1: b\n0x1: c\n",  # the same key, spelt otherwise
+        "~: b\n",
+        "a:\nb: c\n",  # null without a word
+        "a: b\n  c\n",  # a text of two lines
+        "a: b\n  c: d\n",
+        "a: # b\n",
+        "a: &b c\n",
+        "a: b\n---\nc: d\n",
+        "- a\n",
+        "a: é\n",
+        f"{'a' * 129}: b\n",
+        "? a\n",  # a key without a value
+        ": a\n",
+        "? a: b\n: c\n",  # a mapping as a key
+        "? a\n: b: c\n",
+        "? {}\n: a\n",
+        "a:\n? b\n: c\n",
+        f"{'  ' * 60}a: b\n",
+    ],
+)
+def test_other_forms_are_left_to_the_full_reader(text):
+    assert read_plain(text.encode()) is None
