@@ -56,8 +56,8 @@ class Repository:
         return result.output
 
     def ask(self, *arguments: str) -> bytes:
-        """Like `run`, for a question about objects that are named by their full ids. They never change, so neither does
-        what git says of them: it is asked once. Where it fails it is asked again, since objects may be fetched.
+        """Like `run`, for a question about objects that are named by their full ids. They never change, so git
+        is asked once. Where it fails it is asked again, since objects may be fetched.
         """
         if arguments not in self._answers:
             self._answers[arguments] = self.run(*arguments)

@@ -10,7 +10,7 @@ import hostile_files
 import pytest
 
 HERE = Path(__file__).parent
-SIZE = 120_000
+SIZE = 80_000
 TIMES, BESIDES = 200, 44.5
 """Bytes for each byte of a file, and MB: 50 without the 5.5 of libraries' files, which a fork does not count."""
 

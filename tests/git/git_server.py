@@ -32,6 +32,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     writers: tuple[str, ...]
     seen: Seen
     redirect: str
+    spies: bool
 
     def do_GET(self) -> None:
         self.answer()
@@ -43,7 +44,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         given = self.headers.get_all("Authorization", [])
         self.seen.authorizations.append(given)
-        self.seen.command_lines |= _command_lines()
+        if self.spies:
+            self.seen.command_lines |= _command_lines()
         if self.redirect:
             self.send_response(302)
             self.send_header("Location", self.redirect + self.path)
@@ -111,12 +113,13 @@ def serve(
     writers: tuple[str, ...] = (),
     tls: tuple[Path, Path] | None = None,
     redirect: str = "",
+    spies: bool = True,
 ) -> Iterator[tuple[str, Seen]]:
     """Serve the repositories below `root`; yields (URL, what is seen). `tls` is (certificate, key).
-    With `redirect`, another server is named for everything.
+    With `redirect`, another server is named for everything. `spies` looks at all processes with each request.
     """
     seen = Seen()
-    facts = {"root": root, "readers": readers, "writers": writers, "seen": seen, "redirect": redirect}
+    facts = {"root": root, "readers": readers, "writers": writers, "seen": seen, "redirect": redirect, "spies": spies}
     handler = type("Handler", (_Handler,), facts)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         if tls is not None:

@@ -1,5 +1,7 @@
 """Earlier revisions can be read wherever they still are, and nothing of a person's own repository is written."""
 
+import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -61,6 +63,35 @@ def test_only_changes_below_the_path_count(story, bare, cloned):
         assert found.revisions_since(story["policy"]) == (story["merge"], story["readme"], story["policy"])
     with open_checkout(str(cloned.path / "apps"), ref=story["merge"]) as found:
         assert found.revisions_since(story["policy"]) == (story["readme"], story["policy"])
+
+
+LOGGED = """\
+#!/bin/sh
+echo "$*" >> {log}
+exec {git} "$@"
+"""
+
+
+def test_git_is_asked_once_about_what_does_not_change(story, cloned, tmp_path, monkeypatch):
+    """What a run asks: some of it twice, since its parts do not know of each other."""
+    log, program = tmp_path / "log", tmp_path / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text(LOGGED.format(log=log, git=shutil.which("git")))
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    with open_checkout(str(cloned.path)) as found:
+        for _ in range(2):
+            assert found.revisions_since(story["gone"]) == (story["gone"],)
+            assert found.contents_at(story["gone"]).files == found.files
+        listed_once = log.read_text().splitlines()
+        for _ in range(2):
+            assert found.has_history_since(story["start"])
+            assert found.history.precedes(story["start"]) is False
+            assert found.contents_at(story["start"]) is not None
+            assert found.settings_at(story["start"]) is None
+    asked = [line for line in log.read_text().splitlines() if not line.startswith("cat-file --batch")]
+    assert sorted(asked) == sorted(set(asked))
+    assert not any("merge-base" in line or "log" in line for line in listed_once), "nothing is before itself"
 
 
 def test_nothing_changed_since_the_revision_itself(story, bare):

@@ -436,7 +436,7 @@ def everything(world):
     return asyncio.run(look())
 
 
-@settings(max_examples=6, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=4, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_after_a_sync_nothing_is_left_to_say_or_to_send(small, tmp_path_factory, data):
     world = small.copy(tmp_path_factory.mktemp("drawn"))

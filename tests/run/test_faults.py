@@ -172,11 +172,11 @@ def test_a_parents_write_keeps_its_children(tmp_path):
 def test_an_operation_that_outlasts_the_run_is_picked_up_without_a_second_write(tmp_path):
     world = World(tmp_path)
     world.synced(group=GROUP)
-    world.settings = EmulatorSettings(limits=None, operations=Timing(seconds=900))
+    world.settings = EmulatorSettings(limits=None, operations=Timing(seconds=100))
     report = world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync(run_timeout=60.0)
     assert (report.exit_code, of(report, "VirtualNetworksSubnet").verdict) == (1, Verdict.BLOCKED)
     assert of(report, "VirtualNetwork").record.operation is not None
-    world.settings = EmulatorSettings(limits=None, operations=Timing(seconds=900))
+    world.settings = EmulatorSettings(limits=None, operations=Timing(seconds=100))
     report = world.sync()
     assert world.sent("PUT") == [SUBNET_ID]
     assert ready(report), [result.condition for result in report.results]
@@ -185,7 +185,7 @@ def test_an_operation_that_outlasts_the_run_is_picked_up_without_a_second_write(
 
 
 def test_what_does_not_show_before_its_operation_ends_is_picked_up_too(tmp_path):
-    world = made(tmp_path, f"{{match: {{method: PUT, type: {VNETS}}}, operation: {{style: location, seconds: 900}}}}")
+    world = made(tmp_path, f"{{match: {{method: PUT, type: {VNETS}}}, operation: {{style: location, seconds: 100}}}}")
     world.says(group=GROUP, vnet=VNET).sync(run_timeout=60.0)
     report = world.sync()
     assert ready(report), of(report, "VirtualNetwork").condition
