@@ -14,9 +14,7 @@ HOME = "https://code.example/acme/gitsync"
 def site():
     spec = importlib.util.spec_from_file_location("site_hooks", ROOT / "tools" / "site.py")
     module = importlib.util.module_from_spec(spec)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(ROOT / "tools")  # as MkDocs does
-        spec.loader.exec_module(module)
+    spec.loader.exec_module(module)
     return module
 
 
