@@ -72,6 +72,11 @@ class Registry:
         """Tell whether an extension of this kind may change the body, before it is compared or when it is sent."""
         return any(extension.modify for extension in self._by_kind.get((group, kind), []))
 
+    def alters_comparison(self, group: str, kind: str) -> bool:
+        """Tell whether an extension of this kind changes the body that is compared."""
+        modifiers = (extension.modify for extension in self._by_kind.get((group, kind), []))
+        return any(isinstance(one, Modifier) and one.compared for one in modifiers)
+
     def list_export_actions(self, group: str, kind: str, secrets: Collection[str]) -> tuple[str, ...]:
         """The paths below a resource to which a POST is sent to export `secrets`, as far as tables tell."""
         exporters = (one.export_secrets for one in self._by_kind.get((group, kind), []))

@@ -50,23 +50,37 @@ class Lists:
         self._reading: defaultdict[ResourceList, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._is_useful: dict[Hashable, bool] = {}
         self._failures: Counter[Hashable] = Counter()
+        self._first_failures: set[Hashable] = set()  # families of which a judgement that is not final approved nothing
         self._first_uses: defaultdict[Hashable, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._approved: dict[Key, str] = {}
         self._doubts: dict[str, Key] = {}
 
-    async def find_approval(self, key: Key, kind: Kind, arm_id: str, judge: Judge[T]) -> T | None:
-        """Return what `judge` makes of the entry of a resource in a list; None if the resource has to be read."""
+    async def find_approval(
+        self, key: Key, kind: Kind, arm_id: str, judge: Judge[T], *, is_final: bool = True
+    ) -> T | None:
+        """Return what `judge` makes of the entry of a resource in a list; None if the resource has to be read, or if
+        the judgement is not the final one: then the entry stays for that.
+        """
         entry_id = normalize_id(arm_id)
         if kind.arm_type in self._doubts or key not in self._cover.chains:
             return None
         if entry_id in self._children:
-            return await judge(self._children.pop(entry_id))
+            approval = await judge(self._children[entry_id])
+            if is_final or approval is not None:
+                del self._children[entry_id]
+            return approval
         for one in self._cover.chains[key]:
             async with self._first_use(one.family):
+                if not is_final and one.family in self._first_failures and one.family not in self._is_useful:
+                    return None  # the final judgement of its first resource tells whether these lists are of use
                 is_whole = self._is_useful.get(one.family, True) and await self._ask(one, key)
                 if is_whole or entry_id in self._entries:
-                    entry = self._entries.pop(entry_id, None)
+                    entry = self._entries.get(entry_id)
                     approval = await judge(entry) if entry is not None else None
+                    if not is_final and approval is None:
+                        self._first_failures.add(one.family)
+                        return None
+                    self._entries.pop(entry_id, None)
                     self._learn(one.family, is_useful=approval is not None)
                     return approval
         return None

@@ -41,6 +41,7 @@ from gitsync.reconcile.stages.prune import check_group_content, check_prune, obs
 from gitsync.reconcile.stages.read_back import read_back
 from gitsync.reconcile.stages.replacement_check import check_replacement
 from gitsync.reconcile.stages.resolve_values import resolve_values
+from gitsync.reconcile.unchanged import find_unchanged
 from gitsync.request.fill import MissingValueError
 from gitsync.status.conditions import make_failed, make_fault, make_unreadable, make_warning
 from gitsync.status.exit_code import FAULT
@@ -81,8 +82,10 @@ async def reconcile(node: Node, before: Mapping[Key, Result], run: RunContext, s
     `before` are the results of the resource's dependencies.
     """
     if isinstance(node, Apply):
-        attempt = await _repeat(stages.of_apply, _begin_apply(node, before, run), run)
-        result = build_apply_result(attempt, run.rules, run.clock.now(), run.redactions)
+        result = await find_unchanged(node, before, run)
+        if result is None:
+            attempt = await _repeat(stages.of_apply, _begin_apply(node, before, run), run)
+            result = build_apply_result(attempt, run.rules, run.clock.now(), run.redactions)
     else:
         prune_attempt = await _repeat(stages.of_prune, _begin_prune(node, before, run), run)
         result = build_prune_result(prune_attempt, run.rules, run.clock.now(), run.redactions)

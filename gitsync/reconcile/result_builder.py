@@ -69,6 +69,20 @@ def _find_refused(attempt: ApplyAttempt) -> Replacement | None:
     return find_replacement(attempt.kind.arm_type, _find_comparison(attempt).differences, condition)
 
 
+def build_unchanged(apply: Apply, record: Record, now: datetime) -> Result:
+    """Return the result of a resource that is as it was recorded; the record stays as it is."""
+    return Result(
+        key=apply.key,
+        **_describe_node(apply),
+        arm_id=record.arm_id,
+        verdict=Verdict.IN_SYNC,
+        condition=make_ready(record.generation, format_rfc3339(now)),
+        is_fine=True,
+        exists=True,
+        record=record,
+    )
+
+
 def build_prune_result(attempt: PruneAttempt, rules: RunRules, now: datetime, redactions: Redactions) -> Result:
     """Return the result of a finished prune."""
     condition = _make_condition(attempt, attempt.record.generation, rules, now, redactions)
@@ -202,12 +216,13 @@ def _make_condition(
         )  # as the recorded one, which it is compared with
         return replace(masked, generation=generation, time=time)
     if rules.writes:
-        return _make_ready(generation, time)
+        return make_ready(generation, time)
     return _make_planned(attempt.record, " ".join(filter(None, _list_notes(attempt))))
 
 
 @lru_cache(maxsize=256)  # most resources of a second are ready, and were never changed
-def _make_ready(generation: int, time: str) -> Condition:
+def make_ready(generation: int, time: str) -> Condition:
+    """Return the condition of a resource that is ready; `time` is RFC 3339."""
     return replace(READY, generation=generation, time=time)
 
 

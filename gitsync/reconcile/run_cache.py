@@ -41,7 +41,7 @@ class RunCache:
 
     def count_writes_near(self, arm_id: str) -> int:
         """Count this run's writes under the write lock of a resource: each may have moved the ETags of all of them."""
-        return self._writes[find_lock_name(arm_id)]
+        return self._writes[find_lock_name(arm_id)] if self._writes else 0
 
     def note_sent(self, arm_id: str) -> None:
         """Note that a write of the resource was accepted, or may have been."""

@@ -1,0 +1,167 @@
+"""A resource that git, its record and a list agree on: its result follows without the stages.
+
+Nearly all resources of nearly all runs are unchanged. What is asked here is stricter than what the stages ask, so a
+resource that is not plainly unchanged goes through them, and gets the same result there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gitsync.arm.http.shown_resource import find_fault
+from gitsync.diff.untouched import is_untouched
+from gitsync.manifests.units import find_declarer, find_unit_name
+from gitsync.model.facts import Kind
+from gitsync.model.gvk import Key
+from gitsync.model.live import Live
+from gitsync.model.plan import Apply
+from gitsync.model.record import Record
+from gitsync.model.resource import Prepared
+from gitsync.model.result import Result, Stage
+from gitsync.model.template import ReferenceHole, Template
+from gitsync.planning.generation import digest_spec
+from gitsync.planning.list_sample import is_sampled
+from gitsync.reconcile.context import RunContext, RunRules
+from gitsync.reconcile.identities import ResourceIdentity
+from gitsync.reconcile.result_builder import build_unchanged, make_ready
+from gitsync.request.exports import OPERATOR_SPEC
+from gitsync.request.fill import MissingValueError, fill
+from gitsync.request.holes import list_holes
+from gitsync.request.owners import is_alias
+from gitsync.status.conditions import check_subscription
+
+
+async def find_unchanged(apply: Apply, before: Mapping[Key, Result], run: RunContext) -> Result | None:
+    """Return the result of a resource that is plainly unchanged; None for any other. `before` are the results of its
+    dependencies.
+    """
+    record = apply.record
+    if record is None or not _may_be_unchanged(apply, record, before, run):
+        return None
+    body = _find_body(apply.prepared, run)
+    kind = run.catalog.kind(apply.prepared.resource.gvk)
+    if body is None or kind is None or is_sampled(apply.key, run.clock.now().date()):
+        return None
+    run.progress.started(apply.key, Stage.OBSERVE)
+    entry = await _find_entry(apply.key, kind, record, body, run)
+    if entry is None:
+        return None
+    run.lists.note_approved(apply.key, kind)
+    run.lists.offer_children(kind, record.arm_api_version, entry)
+    return build_unchanged(apply, record, run.clock.now())
+
+
+def _may_be_unchanged(apply: Apply, record: Record, before: Mapping[Key, Result], run: RunContext) -> bool:
+    """Tell whether only Azure can tell if the resource has changed."""
+    prepared, identity = apply.prepared, run.identities[apply.key]
+    return (
+        _looks_for_changes_alone(run.rules)
+        and not (apply.held or apply.moved_from or apply.renamed)
+        and _is_simple(prepared)
+        and not _is_extended(apply.key, run)
+        and _has_nothing_open(record, run.rules.agent)
+        and _says_the_same(record, prepared, identity)
+        and _is_in_reach(prepared, identity)
+        and all(before[key].is_fine for key in prepared.depends_on if key in before)
+        and not run.cache.count_writes_near(record.arm_id)
+    )
+
+
+def _looks_for_changes_alone(rules: RunRules) -> bool:
+    approval = rules.approval
+    return rules.writes and not (rules.always_put or approval.is_reviewed or approval.review)
+
+
+def _is_simple(prepared: Prepared) -> bool:
+    """Tell whether a manifest asks for a body and for nothing else."""
+    is_special = prepared.is_watched or prepared.id_doubt or prepared.ignored
+    return (
+        not is_special and prepared.is_written and prepared.is_valid and not prepared.resource.spec.get(OPERATOR_SPEC)
+    )
+
+
+def _is_extended(key: Key, run: RunContext) -> bool:
+    """Tell whether an extension of its kind has a say, even if nothing is sent."""
+    return run.registry.alters_comparison(key.group, key.kind) or run.registry.checks_owner(key.group, key.kind)
+
+
+def _has_nothing_open(record: Record, agent: str) -> bool:
+    """Tell whether the record is of a resource of ours that was ready, and that nothing is waited for."""
+    return (
+        record.claim.is_ours
+        and record.agent == record.operator == agent
+        and record.operation is None
+        and record.row is None
+        and record.generation == record.reconciled_generation
+        and make_ready(record.generation, "").says_the_same(record.condition)
+    )
+
+
+def _says_the_same(record: Record, prepared: Prepared, identity: ResourceIdentity) -> bool:
+    """Tell whether the record of this manifest would be this one."""
+    resource, owner = prepared.resource, prepared.owner
+    recorded = (
+        record.manifest_api_version,
+        record.arm_id,
+        record.arm_api_version,
+        record.policy,
+        record.owner,
+        record.depends_on,
+        record.credential,
+        record.subscription,
+        record.unit,
+        record.declared_by,
+    )
+    now = (
+        resource.gvk.api_version,
+        prepared.arm_id,
+        prepared.api_version,
+        prepared.policy,
+        owner.key if owner else None,
+        prepared.depends_on,
+        prepared.credential,
+        identity.subscription if prepared.credential else "",
+        find_unit_name(resource),
+        find_declarer(resource),
+    )
+    return recorded == now and record.spec_digest == digest_spec(resource.spec)
+
+
+def _is_in_reach(prepared: Prepared, identity: ResourceIdentity) -> bool:
+    """Tell whether the credential may act on the id. The children of an alias are in a subscription of its own."""
+    owner = prepared.owner
+    if identity.refusal or is_alias(owner.key if owner else None):
+        return False
+    return prepared.arm_id is not None and check_subscription(prepared.arm_id, identity.subscription) is None
+
+
+def _find_body(prepared: Prepared, run: RunContext) -> Mapping[str, Any] | None:
+    """The body, if it needs no value but ids of other manifests, and these are known."""
+    template = prepared.template
+    if template is None or not _needs_ids_alone(template):
+        return None
+    try:
+        return fill(template, prepared.key.namespace, run.values).body
+    except MissingValueError:
+        return None
+
+
+def _needs_ids_alone(template: Template) -> bool:
+    is_known = isinstance(template.arm_id, str)
+    return is_known and all(isinstance(hole, ReferenceHole) for hole in list_holes(template.gaps))
+
+
+async def _find_entry(
+    key: Key, kind: Kind, record: Record, body: Mapping[str, Any], run: RunContext
+) -> Mapping[str, Any] | None:
+    """The entry of a list that shows the resource as it was recorded; None if no list does."""
+    applied, baseline = record.applied, record.baseline
+    if applied is None or baseline is None:
+        return None
+
+    async def judge(entry: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        is_whole = not find_fault(entry, record.arm_id) and Live(body=entry).has_succeeded
+        return entry if is_whole and is_untouched(body, applied, baseline, entry) else None
+
+    return await run.lists.find_approval(key, kind, record.arm_id, judge, is_final=False)
