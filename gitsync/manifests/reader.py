@@ -124,6 +124,10 @@ class _Sorter:
 
     def read(self, path: str, content: bytes, unit: Unit | None) -> None:
         """Sort the documents of one file, which are of a unit."""
+        if unit is None:
+            self.unit = None
+            self.sort(path, content)
+            return
         with self.within(unit):
             self.sort(path, content)
 

@@ -59,6 +59,8 @@ class Document:
 
     def line(self, *path: Step) -> int:
         """The line of a field, or of the document if it does not have the field."""
+        if not path:
+            return self.lines.find_nearest(())
         found = self.lines.find(path)
         return self.lines.find_nearest(()) if found is None else found
 
