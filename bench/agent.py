@@ -5,9 +5,7 @@ from __future__ import annotations
 import sys
 from functools import partial
 
-import git  # noqa: F401 - this and the next are imported late by a run; imports are start-up
-
-import gitsync.arm.http.carrier  # noqa: F401 - as above
+import gitsync.arm.http.carrier  # noqa: F401 - imported late by a run; imports are start-up
 from bench.estate import SUBSCRIPTION
 from bench.meter import tell
 from gitsync.api import execute

@@ -1,4 +1,4 @@
-"""GitPython, for what needs no program: refs of a git directory, and the author of a commit.
+"""GitPython, for what git itself has no short answer to: the branch of a repository without commits.
 
 GitPython starts git with all variables of the process, so gitsync starts git itself (`gitsync.git.command`). Its
 first import runs `git version` too; it gets the variables that git may have.

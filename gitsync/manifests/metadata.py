@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from gitsync.catalog.type_words import quote_scalar
@@ -43,15 +44,18 @@ class Header:
 
 def is_object(value: Any) -> bool:
     """Tell whether a document has apiVersion and kind, as text."""
-    return isinstance(value, dict) and all(isinstance(value.get(k), str) and value[k] for k in ("apiVersion", "kind"))
+    if not isinstance(value, dict):
+        return False
+    api_version, kind = value.get("apiVersion"), value.get("kind")
+    return isinstance(api_version, str) and isinstance(kind, str) and bool(api_version and kind)
 
 
 def read_header(document: Document, namespace: str) -> Header | Problem:
     """Read the identity of a document with apiVersion and kind, or why it has none. `namespace` is the default one."""
     value = document.value
-    gvk = GVK.parse(value["apiVersion"], value["kind"])
+    gvk = _parse_gvk(value["apiVersion"], value["kind"])
     metadata = value.get("metadata")
-    if not _is_gvk(gvk):
+    if gvk is None:
         message = f"{quote_scalar(value['apiVersion'])} and {quote_scalar(value['kind'])} are no apiVersion and kind."
         return _make_problem(document, "InvalidKind", ("apiVersion",), message, "Write apiVersion as group/version.")
     if not isinstance(metadata, dict):
@@ -83,9 +87,12 @@ def _make_no_name(document: Document, kind: str) -> Problem:
     return _make_problem(document, "MissingName", ("metadata", "name"), f"{kind} has no metadata.name.", hint)
 
 
-def _is_gvk(gvk: GVK) -> bool:
+@lru_cache(maxsize=1024)
+def _parse_gvk(api_version: str, kind: str) -> GVK | None:
+    """None for texts that are no apiVersion and kind. The same for all manifests of a kind."""
+    gvk = GVK.parse(api_version, kind)
     is_group = not gvk.group or _matches(GROUP, gvk.group, 253)
-    return is_group and _matches(VERSION, gvk.version, 63) and _matches(KIND, gvk.kind, 63)
+    return gvk if is_group and _matches(VERSION, gvk.version, 63) and _matches(KIND, gvk.kind, 63) else None
 
 
 def _matches(pattern: re.Pattern[str], text: Any, most: int) -> bool:

@@ -75,12 +75,12 @@ def read_plain(content: bytes) -> PlainMapping | None:
     return PlainMapping(members, read.index(lines[0]))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=8192)
 def _read_line(text: str) -> _Line | None:
     """None for a line that says nothing."""
-    if _BLANK.fullmatch(text):
-        return None
     found = _LINE.fullmatch(text)
+    if found is None and _BLANK.fullmatch(text):
+        return None
     if found is None:
         raise _OtherFormError
     indent, mark, name, value, alone = found.groups()
@@ -100,6 +100,7 @@ def _read_line(text: str) -> _Line | None:
             raise _OtherFormError
 
 
+@lru_cache(maxsize=1024)
 def _read_key(name: str) -> str:
     key = None if name[0] in "'\"{[" else format_key(resolve(name))
     if key is None:

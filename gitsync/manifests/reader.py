@@ -86,7 +86,7 @@ def _weigh_problems(problems: Sequence[Problem], path: str, text: bytes) -> tupl
     """The problems of a file that does not parse: warnings if it has no sign of being for gitsync, and none for JSON
     that is no object of Kubernetes. YAML without any sign may be the rest of a manifest, so it still holds deletes.
     """
-    if may_be_ours(text):
+    if not problems or may_be_ours(text):
         return tuple(problems)
     if path.endswith(".json") and not may_be_object(text):
         return ()
@@ -124,6 +124,10 @@ class _Sorter:
 
     def read(self, path: str, content: bytes, unit: Unit | None) -> None:
         """Sort the documents of one file, which are of a unit."""
+        if unit is None:
+            self.unit = None
+            self.sort(path, content)
+            return
         with self.within(unit):
             self.sort(path, content)
 

@@ -61,6 +61,7 @@ ARM_NAMESPACE = re.compile(r"microsoft\.[a-z]+/", re.IGNORECASE)
 ARM_VERSION = re.compile(r"\d{4}-\d{2}-\d{2}(-[a-z]+)?")
 
 
+@lru_cache(maxsize=1024)
 def is_ours(api_version: str) -> bool:
     """Tell whether an apiVersion has a group of ASO, or a similar one."""
     group = api_version.rpartition("/")[0].casefold()

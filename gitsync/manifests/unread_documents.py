@@ -6,7 +6,7 @@ Every document is accounted for: a silently ignored one would look like a remova
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from gitsync.problems.field_path import format_field
 from gitsync.problems.finding import Finding
 
 ARM_TEMPLATE = "ARM template"
+_HEADER = frozenset(HEADER)
 _IDENTITY = frozenset({"apiVersion", "kind", "metadata", "metadata.name"})
 
 
@@ -55,7 +56,7 @@ def reject(document: Document, *problems: Problem) -> UnreadContent:
 
 def find_hidden(document: Document) -> tuple[UnreadDocument, ...]:
     """The document before this one, if no `---` divides them: its header is in the same mapping, and is lost."""
-    if not any(_hides(problem, _IDENTITY) for problem in document.problems):
+    if not (document.problems and any(_hides(problem, _IDENTITY) for problem in document.problems)):
         return ()
     return (UnreadDocument(source=_locate(document), is_rejected=True),)
 
@@ -76,7 +77,7 @@ def mark_followed(
 
 def find_misspelt_fields(document: Document) -> tuple[Problem, ...]:
     """A problem for each field of the header whose key is in another case or within two letters."""
-    if isinstance(document.value, Mapping) and document.value.keys() >= set(HEADER):
+    if isinstance(document.value, dict) and document.value.keys() >= _HEADER:
         return ()  # as most
     misspelt = Likeness.of(document.value).misspelt
     return tuple(

@@ -59,6 +59,8 @@ class Document:
 
     def line(self, *path: Step) -> int:
         """The line of a field, or of the document if it does not have the field."""
+        if not path:
+            return self.lines.find_nearest(())
         found = self.lines.find(path)
         return self.lines.find_nearest(()) if found is None else found
 
@@ -126,7 +128,8 @@ def _join_surrogates(pair: re.Match[bytes]) -> bytes:
 def _split(content: bytes) -> Iterator[tuple[int, bytes]]:
     """(number of lines before it, text) of each part between separators."""
     start = lines = 0
-    for end in [*(match.start() for match in SEPARATOR.finditer(content)), len(content)]:
+    separators = SEPARATOR.finditer(content) if b"---" in content else ()
+    for end in [*(match.start() for match in separators), len(content)]:
         chunk = content[start:end]
         if CONTENT.search(chunk):
             yield lines, chunk

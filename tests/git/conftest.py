@@ -95,6 +95,23 @@ def work(tmp_path: Path, templates: Path) -> GitFolder:
 
 
 @pytest.fixture
+def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
+    """The commands of git that were started since it was asked last."""
+    log, program = tmp_path / "commands", tmp_path / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\necho "$1" >> {log}\nexec {shutil.which("git")} "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+
+    def read() -> list[str]:
+        found = log.read_text().split()
+        log.unlink()
+        return found
+
+    return read
+
+
+@pytest.fixture
 def bare(tmp_path: Path, templates: Path) -> GitFolder:
     """An empty bare repository, to push to."""
     return GitFolder(Path(shutil.copytree(templates / "empty.git", tmp_path / "remote.git")))

@@ -311,6 +311,16 @@ def test_a_check_changes_nothing(store, bare, remote, clock):
     assert store.save(an_update(a_record("two")))
 
 
+def test_a_run_that_changes_nothing_starts_few_programs(store, remote, clock, commands):
+    store.load()
+    store.save(an_update(a_record("one")))
+    commands()
+    with another(remote, clock) as again:
+        again.load()
+        again.check_writable()
+    assert [one for one in commands() if "pack" not in one] == ["init", "fetch", "ls-tree", "cat-file", "push"]
+
+
 def test_a_check_finds_a_remote_that_went_away(store, bare, tmp_path: Path):
     store.load()
     bare.path.rename(tmp_path / "moved.git")

@@ -247,6 +247,7 @@ def test_a_file_that_is_too_large_is_a_problem_and_the_rest_is_read(work, ref):
         assert (problem.code, problem.path, problem.is_error) == ("FileTooLarge", "big.yaml", True)
         assert "big.yaml has 5000001 bytes" in problem.message
         assert list(found.files) == ["small.yaml"]
+        assert not found.dirty
     work.put(".gitsyncignore", "big.yaml")
     work.commit()
     with open_checkout(str(work.path), ref=ref) as found:
@@ -259,6 +260,24 @@ def test_a_clean_work_tree_speaks_of_its_commit(cloned):
         assert (found.ref, found.dirty) == ("main", False)
         assert found.remote is not None
         assert found.remote.url == cloned.git("remote", "get-url", "origin")
+
+
+def test_a_clean_work_tree_needs_few_programs(cloned, commands):
+    with open_checkout(str(cloned.path)) as found:
+        assert not found.dirty
+    assert commands() == ["config", "remote", "rev-parse", "ls-tree"]
+
+
+def test_a_detached_head_has_no_branch(cloned):
+    cloned.git("checkout", "--quiet", "--detach")
+    with open_checkout(str(cloned.path)) as found:
+        assert (found.revision, found.ref) == (cloned.git("rev-parse", "HEAD"), None)
+
+
+def test_a_branch_without_commits_has_a_name(cloned):
+    cloned.git("checkout", "--quiet", "--orphan", "new/one")
+    with open_checkout(str(cloned.path)) as found:
+        assert (found.revision, found.ref) == (None, "new/one")
 
 
 @pytest.mark.parametrize(

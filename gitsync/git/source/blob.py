@@ -13,6 +13,10 @@ _ALGORITHMS = {40: hashlib.sha1, 64: hashlib.sha256}  # git's, by the length of 
 
 def is_content_of(blob: str, content: bytes) -> bool:
     """Tell whether `content` is the blob with this id, unchanged or with the line ends that git stores (LF)."""
-    algorithm = _ALGORITHMS[len(blob)]
-    texts = (content, content.replace(b"\r\n", b"\n"))
-    return any(algorithm(b"blob %d\0" % len(text) + text).hexdigest() == blob for text in texts)
+    if _make_id(content, len(blob)) == blob:
+        return True
+    return b"\r\n" in content and _make_id(content.replace(b"\r\n", b"\n"), len(blob)) == blob
+
+
+def _make_id(content: bytes, length: int) -> str:
+    return _ALGORITHMS[length](b"blob %d\0" % len(content) + content).hexdigest()
