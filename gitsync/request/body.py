@@ -7,8 +7,7 @@ do not know are left out, and a value of the wrong type is passed on: validation
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from gitsync.model.facts import FieldType, Kind
 from gitsync.model.gvk import Key
@@ -21,8 +20,7 @@ class UnusableReferenceError(Exception):
     """An owner, reference, secret or config map has an invalid form: no body can be made."""
 
 
-@dataclass(frozen=True, slots=True)
-class Converted:
+class Converted(NamedTuple):
     """A body with placeholders, and the ARM ids that the manifest contains."""
 
     body: Mapping[str, Any]

@@ -195,7 +195,7 @@ def _convert_body(standing: Standing, known_ids: Mapping[Key, str]) -> Converted
     if not used_ids:
         return converted
     arm_ids = (*converted.arm_ids, *used_ids.values())
-    return replace(converted, body=fill_references(converted.body, used_ids), arm_ids=arm_ids)
+    return converted._replace(body=fill_references(converted.body, used_ids), arm_ids=arm_ids)
 
 
 def _list_body_holes(draft: Draft) -> Iterator[Hole]:

@@ -46,16 +46,18 @@ def _find_listed(applies: Iterable[Apply], run: RunContext) -> Iterator[ListedRe
     """The resources that lists may show: an expression, or an extension of the kind, may need more than a list has."""
     for apply in applies:
         resource, arm_id = apply.prepared.resource, apply.prepared.arm_id
+        key = resource.key
         kind = run.catalog.kind(resource.gvk)
         if kind is None or not kind.can_get or not arm_id or not may_be_listed(apply):
             continue
-        secrets = find_destinations(resource, Holder.SECRET) if may_export(resource) else ()
-        if has_expressions(resource) or run.registry.needs_read(apply.key.group, apply.key.kind, secrets):
+        exports = may_export(resource)
+        secrets = find_destinations(resource, Holder.SECRET) if exports else ()
+        if (exports and has_expressions(resource)) or run.registry.needs_read(key.group, key.kind, secrets):
             continue
         yield ListedResource(
-            key=apply.key,
+            key=key,
             arm_id=arm_id,
             api_version=kind.api_version,
-            principal=run.identities[apply.key].arm,
+            principal=run.identities[key].arm,
             collections=find_collections(kind, arm_id),
         )

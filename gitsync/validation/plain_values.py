@@ -37,7 +37,7 @@ def _select(visits: list[Visit], place: Place, path: FieldPath, value: Any) -> N
         if not visit.fits or visit.shape in SCALARS:
             return
     for key, child, inner in list_children(place, value):
-        if inner.shape not in SCALARS or not find_judge(inner)(child):
+        if inner.shape not in SCALARS or not find_judge(inner)(child):  # most are plain, and need no path
             _select(visits, inner, (*path, key), child)
 
 
