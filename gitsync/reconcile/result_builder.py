@@ -69,14 +69,15 @@ def _find_refused(attempt: ApplyAttempt) -> Replacement | None:
     return find_replacement(attempt.kind.arm_type, _find_comparison(attempt).differences, condition)
 
 
-def build_unchanged(apply: Apply, record: Record, now: datetime) -> Result:
-    """Return the result of a resource that is as it was recorded; the record stays as it is."""
+def build_unchanged(apply: Apply, record: Record, rules: RunRules, now: datetime) -> Result:
+    """Return the result of a resource that is ready, as it was recorded; the record stays as it is."""
+    ready = make_ready(record.generation, format_rfc3339(now)) if rules.writes else _make_planned(record, "")
     return Result(
         key=apply.key,
         **_describe_node(apply),
         arm_id=record.arm_id,
         verdict=Verdict.IN_SYNC,
-        condition=make_ready(record.generation, format_rfc3339(now)),
+        condition=ready,
         is_fine=True,
         exists=True,
         record=record,

@@ -49,7 +49,7 @@ async def find_unchanged(apply: Apply, before: Mapping[Key, Result], run: RunCon
         return None
     run.lists.note_approved(apply.key, kind)
     run.lists.offer_children(kind, record.arm_api_version, entry)
-    return build_unchanged(apply, record, run.clock.now())
+    return build_unchanged(apply, record, run.rules, run.clock.now())
 
 
 def _may_be_unchanged(apply: Apply, record: Record, before: Mapping[Key, Result], run: RunContext) -> bool:
@@ -70,11 +70,11 @@ def _may_be_unchanged(apply: Apply, record: Record, before: Mapping[Key, Result]
 
 def _looks_for_changes_alone(rules: RunRules) -> bool:
     approval = rules.approval
-    return rules.writes and not (rules.always_put or approval.is_reviewed or approval.review)
+    return not (rules.always_put or approval.is_reviewed or approval.review)
 
 
 def _is_simple(prepared: Prepared) -> bool:
-    """Tell whether a manifest asks for a body and for nothing else."""
+    """Tell whether a manifest describes a body and nothing else."""
     is_special = prepared.is_watched or prepared.id_doubt or prepared.ignored
     return (
         not is_special and prepared.is_written and prepared.is_valid and not prepared.resource.spec.get(OPERATOR_SPEC)
@@ -87,7 +87,7 @@ def _is_extended(key: Key, run: RunContext) -> bool:
 
 
 def _has_nothing_open(record: Record, agent: str) -> bool:
-    """Tell whether the record is of a resource of ours that was ready, and that nothing is waited for."""
+    """Tell whether gitsync manages the resource, which was ready, and waits for nothing."""
     return (
         record.claim.is_ours
         and record.agent == record.operator == agent
