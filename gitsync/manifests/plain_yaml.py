@@ -22,9 +22,11 @@ _PLAIN: Final = r"""(?:-?[0-9]|[A-Za-z/])[!-"$-9;-~]*+(?:[ :][!-"$-9;-~]++)*+"""
 _QUOTED: Final = r"""'(?:[ -&(-~]|'')*+'|"[ !#-\[\]-~]*+\""""
 _ITEM: Final = rf"(?:(?:-?[0-9]|[A-Za-z/])[A-Za-z0-9/._-]*+|{_QUOTED})"
 _VALUE: Final = rf"(?:{_PLAIN}|{_QUOTED}|\{{\}}|\[(?:{_ITEM}(?:, {_ITEM})*+)?\])"
-_BLANK: Final = re.compile(r" *(?:#[ -~]*)?")
 _AFTER: Final = r"(?: +#[ -~]*| *)"
-_LINE: Final = re.compile(rf"((?:  ){{0,48}})([-?:] )?(?:({_PLAIN}):(?: +({_VALUE}))?|({_VALUE})){_AFTER}")
+_BLANK: Final = re.compile(r" *(?:#[ -~]*)?")
+_HEAD: Final = re.compile(rf"((?:  ){{0,48}})(- )?({_PLAIN})")
+_TAIL: Final = re.compile(rf" *({_VALUE}){_AFTER}")
+_LINE: Final = re.compile(rf"((?:  ){{0,48}})([-?:] )?(?:({_PLAIN}):|({_VALUE})){_AFTER}")
 _START: Final = re.compile(rf"---{_AFTER}")
 _ITEMS: Final = re.compile(_ITEM)
 
@@ -39,18 +41,14 @@ class PlainMapping(NamedTuple):
     above: int
 
 
-class _Line(NamedTuple):
-    """What a line says. `place` is its indent, that of the value of a long key plus 1000; of an entry of a list its
-    complement, which is negative. `key` is None if there is none. `rest` says what `value` is, if that is not all.
-    """
+_Line = tuple[int, str | None, Any, str]
+"""What a line says: its place, key, value, and rest.
 
-    place: int
-    key: str | None
-    value: Any
-    rest: str = ""
+The place is its indent, plus 1000 for the value of a long key, and the complement for an entry of a list. The key is
+None if there is none. The rest says what the value is, if that is not all.
+"""
 
-
-_LAST: Final = _Line(_END, None, None)
+_LAST: Final[_Line] = (_END, None, None, "")
 
 
 class _OtherFormError(Exception):
@@ -70,7 +68,7 @@ def read_plain(content: bytes) -> PlainMapping | None:
         members, end = _read_mapping(lines, 0, 0)
     except _OtherFormError:
         return None
-    if lines[0].place or end != len(lines) - 1:
+    if lines[0][0] or end != len(lines) - 1:
         return None
     return PlainMapping(members, read.index(lines[0]))
 
@@ -78,29 +76,38 @@ def read_plain(content: bytes) -> PlainMapping | None:
 @lru_cache(maxsize=8192)
 def _read_line(text: str) -> _Line | None:
     """None for a line that says nothing."""
+    head, colon, tail = text.partition(": ")
+    if colon and (known := _read_head(head)) and (found := _TAIL.fullmatch(tail)):
+        return _make_line(*known, found[1])
     found = _LINE.fullmatch(text)
     if found is None and _BLANK.fullmatch(text):
         return None
     if found is None:
         raise _OtherFormError
-    indent, mark, name, value, alone = found.groups()
-    place = len(indent)
+    indent, mark, name, value = found.groups()
+    place = ~len(indent) if mark == "- " else len(indent)
     match mark:
-        case None if name and len(name) <= _LONGEST_KEY:
-            return _make_line(place, _read_key(name), value)
-        case "- " if name and len(name) <= _LONGEST_KEY:
-            return _make_line(~place, _read_key(name), value)
-        case "- " if alone:
-            return _make_line(~place, None, alone)
-        case "? " if alone:
-            return _Line(place, _read_key(alone), None, "long")
-        case ": " if alone:
-            return _make_line(place + _VALUE_OF_LONG_KEY, None, alone)
+        case None | "- " if name and len(name) <= _LONGEST_KEY:
+            return place, _read_key(name), None, "below"
+        case "- " if value:
+            return _make_line(place, None, value)
+        case "? " if value:
+            return place, _read_key(value), None, "long"
+        case ": " if value:
+            return _make_line(place + _VALUE_OF_LONG_KEY, None, value)
         case _:
             raise _OtherFormError
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=2048)
+def _read_head(text: str) -> tuple[int, str] | None:
+    """The place and the key of a line, from what is before its value; None if that is something else."""
+    found = _HEAD.fullmatch(text)
+    if found is None or len(found[3]) > _LONGEST_KEY:
+        return None
+    return ~len(found[1]) if found[2] else len(found[1]), _read_key(found[3])
+
+
 def _read_key(name: str) -> str:
     key = None if name[0] in "'\"{[" else format_key(resolve(name))
     if key is None:
@@ -108,12 +115,10 @@ def _read_key(name: str) -> str:
     return key
 
 
-def _make_line(place: int, key: str | None, text: str | None) -> _Line:
-    if text is None:
-        return _Line(place, key, None, "below")
+def _make_line(place: int, key: str | None, text: str) -> _Line:
     if text[0] in "{[":
-        return _Line(place, key, [*map(_read_scalar, _ITEMS.findall(text))], text[0])
-    return _Line(place, key, _read_scalar(text))
+        return place, key, [*map(_read_scalar, _ITEMS.findall(text))], text[0]
+    return place, key, _read_scalar(text), ""
 
 
 def _read_scalar(text: str) -> Scalar:
@@ -139,16 +144,18 @@ def _read_mapping(lines: list[_Line], at: int, place: int) -> tuple[dict[str, An
 
 def _read_rest(lines: list[_Line], at: int, place: int) -> tuple[Any, int]:
     """The value of the line before that at `at`, whose key is at a place, and the number of the line behind it."""
-    match lines[at - 1].rest:
+    _, _, value, rest = lines[at - 1]
+    inner = lines[at][0]
+    match rest:
         case "{":
             return {}, at
         case "[":
-            return list(lines[at - 1].value), at
-        case "long" if lines[at].place == place + _VALUE_OF_LONG_KEY:
-            return _read_rest(lines, at + 1, place) if lines[at].rest else (lines[at].value, at + 1)
-        case "below" if lines[at].place > place:
-            return _read_mapping(lines, at, lines[at].place)
-        case "below" if ~lines[at].place >= place:
+            return list(value), at
+        case "long" if inner == place + _VALUE_OF_LONG_KEY:
+            return _read_rest(lines, at + 1, place) if lines[at][3] else (lines[at][2], at + 1)
+        case "below" if inner > place:
+            return _read_mapping(lines, at, inner)
+        case "below" if ~inner >= place:
             return _read_list(lines, at)
         case _:
             raise _OtherFormError
@@ -157,9 +164,9 @@ def _read_rest(lines: list[_Line], at: int, place: int) -> tuple[Any, int]:
 def _read_list(lines: list[_Line], at: int) -> tuple[list[Any], int]:
     """The list that begins in a line, and the number of the line behind it."""
     entries: list[Any] = []
-    dash = lines[at].place
+    dash = lines[at][0]
     inside = ~dash + 2
-    while lines[at].place == dash:
+    while lines[at][0] == dash:
         _, key, value, rest = lines[at]
         if key is not None:  # the first member of a mapping
             value, at = _read_mapping(lines, at, inside)

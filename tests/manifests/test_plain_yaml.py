@@ -100,6 +100,16 @@ def test_what_is_written_is_read_as_by_the_full_reader(value):
     assert is_same(dump(sort_keys(value)))
 
 
+@given(st.dictionaries(NAMES, VALUES, min_size=1, max_size=4), st.data())
+def test_comments_and_indents_are_read_as_by_the_full_reader(value, data):
+    """As people write: what is said stays, or the full reader says what is wrong."""
+    lines = dump(sort_keys(value)).decode().splitlines()
+    indents = st.sampled_from(["", "", "", "  "])
+    ends = st.sampled_from(["", "", " ", " # c", "\n", "\n# c", "\n    # c: d"])
+    text = "".join(f"{data.draw(indents)}{line}{data.draw(ends)}\n" for line in lines)
+    assert is_same(text.encode())
+
+
 @given(st.lists(LINES, max_size=8).map("".join))
 def test_any_text_is_read_as_by_the_full_reader_or_left_to_it(text):
     assert is_same(text.encode())
