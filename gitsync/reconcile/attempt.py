@@ -132,6 +132,7 @@ class ApplyAttempt(ReconcileAttempt):
     something resets it. `exported` are its Secrets and config maps. `answers` are the answers to the lookups of its
     extensions, and `called` the actions that were called for a check. `id_doubt` says why a plan does not know the ARM
     id, or cannot be sure of it. `is_sampled` says that a list showed it as unchanged, and that it is read nevertheless.
+    `is_untouched` says that nothing has changed since the record was made, so that it needs no new baseline.
     """
 
     apply: Apply
@@ -151,6 +152,7 @@ class ApplyAttempt(ReconcileAttempt):
     called: tuple[ActionCall, ...] = ()
     id_doubt: str = ""
     is_sampled: bool = False
+    is_untouched: bool = False
 
     @property
     def key(self) -> Key:
@@ -218,7 +220,7 @@ class ApplyAttempt(ReconcileAttempt):
         return self.record is not None and self.record.operation is not None and self.sent is None
 
     def restarted(self) -> Self:
-        return replace(super().restarted(), owner=None, is_sampled=False)
+        return replace(super().restarted(), owner=None, is_sampled=False, is_untouched=False)
 
     def describe_unsettled(self) -> Condition:
         """The condition of an operation that goes on when the time is up, with the last error of its polls."""

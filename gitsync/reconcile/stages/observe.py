@@ -163,7 +163,8 @@ async def compare(
     if attempt.stop:
         return attempt
     if _is_untouched(attempt, write_rules):
-        return replace(attempt, comparison=Comparison(verdict=Verdict.IN_SYNC), action=Action.NONE, note="")
+        in_sync = Comparison(verdict=Verdict.IN_SYNC)
+        return replace(attempt, comparison=in_sync, action=Action.NONE, note="", is_untouched=True)
     is_plain = attempt.filled_request.body is attempt.template.body  # nothing was filled in
     unknown = {} if is_plain else find_unknown_values(attempt.desired)
     known = _leave_out(attempt, unknown)

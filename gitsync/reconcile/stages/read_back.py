@@ -20,7 +20,7 @@ from gitsync.status.conditions import make_unreadable, make_warning
 async def read_back(attempt: ApplyAttempt, *, cache: RunCache, digests: Digests, adopts: bool) -> ApplyAttempt:
     """Read what was written. If it cannot be read, the operation counts as unfinished: the next run continues it."""
     if attempt.action is Action.NONE:
-        return _keep_baseline(attempt, cache, digests, adopts=adopts)
+        return attempt if attempt.is_untouched else _keep_baseline(attempt, cache, digests, adopts=adopts)
     if not attempt.kind.can_get:
         return _keep_baseline(replace(attempt, exists=True), cache, digests, adopts=adopts)
     try:
