@@ -82,10 +82,11 @@ async def reconcile(node: Node, before: Mapping[Key, Result], run: RunContext, s
     `before` are the results of the resource's dependencies.
     """
     if isinstance(node, Apply):
-        result = await find_unchanged(node, before, run)
-        if result is None:
-            attempt = await _repeat(stages.of_apply, _begin_apply(node, before, run), run)
-            result = build_apply_result(attempt, run.rules, run.clock.now(), run.redactions)
+        if unchanged := await find_unchanged(node, before, run):
+            run.progress.finished(unchanged)
+            return unchanged
+        attempt = await _repeat(stages.of_apply, _begin_apply(node, before, run), run)
+        result = build_apply_result(attempt, run.rules, run.clock.now(), run.redactions)
     else:
         prune_attempt = await _repeat(stages.of_prune, _begin_prune(node, before, run), run)
         result = build_prune_result(prune_attempt, run.rules, run.clock.now(), run.redactions)

@@ -9,8 +9,8 @@ last byte of its answer.
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
+from collections.abc import Awaitable, Callable
+from contextlib import nullcontext, suppress
 from typing import Any, Protocol, TypeVar
 
 from loguru import logger
@@ -127,15 +127,18 @@ class Exchange:
 
     async def _try(self, call: ArmRequest, conversation: Conversation, *, attempt: int = 1) -> Response:
         """One try. A failed one is kept in the conversation, and raised. `attempt` is its number, for the log."""
-        may_be_done = False
+        may_be_done, answer = False, None
         try:
-            async with self._turn(call, conversation) as sent_at, conversation.in_time(self.clock):
-                may_be_done = call.is_write
-                self._tally.count(call)
-                conversation.requests += 1
-                with _log_request(call, attempt, self.clock) as answers:
+            async with conversation.in_time(self.clock):
+                sent_at = await self._take_turn(call, conversation)
+                try:
+                    may_be_done = call.is_write
+                    self._tally.count(call)
+                    conversation.requests += 1
                     answer = await self._carrier.send(call, read_timeout=self._read_timeout)
-                    answers.append(answer)
+                finally:
+                    self._throttle.release(call.method, call.path)
+                    _log_request(call, answer, attempt, self.clock.monotonic() - sent_at)
             self._learn(call, answer, sent_at)
         except TimeoutError as error:
             failure = self._make_deadline_error(call, conversation, may_be_done=may_be_done)
@@ -147,16 +150,13 @@ class Exchange:
             raise
         return answer
 
-    @asynccontextmanager
-    async def _turn(self, call: ArmRequest, conversation: Conversation) -> AsyncIterator[float]:
-        """Wait for the request's turn, and keep it; the time when it came. TimeoutError if that would be too late."""
-        async with conversation.in_time(self.clock):
-            if not await self._throttle.admit(call.method, call.path, conversation):
-                raise TimeoutError
-        try:
-            yield self.clock.monotonic()
-        finally:
-            self._throttle.release(call.method, call.path)
+    async def _take_turn(self, call: ArmRequest, conversation: Conversation) -> float:
+        """Wait for the request's turn, which has to be released; returns the time when it came. TimeoutError if that
+        would be too late.
+        """
+        if not await self._throttle.admit(call.method, call.path, conversation):
+            raise TimeoutError
+        return self.clock.monotonic()
 
     def _learn(self, call: ArmRequest, answer: Response, sent_at: float) -> None:
         """Take in what an answer says. Raises ArmError if it is not an expected one."""
@@ -208,24 +208,20 @@ class Exchange:
         log.debug("Azure refused the request or did not respond")
 
 
-@contextmanager
-def _log_request(call: ArmRequest, attempt: int, clock: Clock) -> Iterator[list[Response]]:
-    """Log a request at its end, with the time that it took; the sender adds its answer, if there is one.
+def _log_request(call: ArmRequest, answer: Response | None, attempt: int, seconds: float) -> None:
+    """Log a request at its end, with the time that it took; `answer` is None if there was none.
 
     Neither bodies nor the query are logged: a query may be signed.
     """
-    began, answers = clock.monotonic(), list[Response]()
-    try:
-        yield answers
-    finally:
-        logger.bind(
-            method=call.method,
-            path=call.path,
-            status=answers[0].status if answers else 0,
-            milliseconds=round((clock.monotonic() - began) * 1000),
-            request_id=answers[0].request_id if answers else "",
-            attempt=attempt,
-        ).debug("Request to Azure")
+    logger.debug(  # bind() costs more than an unwritten line
+        "Request to Azure",
+        method=call.method,
+        path=call.path,
+        status=answer.status if answer else 0,
+        milliseconds=round(seconds * 1000),
+        request_id=answer.request_id if answer else "",
+        attempt=attempt,
+    )
 
 
 def _find_patience(call: ArmRequest) -> Callable[[ArmError], bool]:

@@ -34,6 +34,8 @@ class LateCarrier:
         return await (await self._carrier()).sign_in()
 
     async def _carrier(self) -> SignedCarrier:
+        if self._opened is not None:
+            return self._opened
         async with self._opening:  # many requests may be first
             if self._opened is None:
                 self._opened = await self._open_carrier()
