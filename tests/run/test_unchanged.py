@@ -1,0 +1,130 @@
+"""What a list shows as unchanged ends without the stages. Whatever is not plainly so gets what single reads give it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from world import GROUP, World
+
+from gitsync.emulator.settings import Timing
+
+POLICY = "serviceoperator.azure.com/reconcile-policy"
+VAULT = """
+    apiVersion: keyvault.azure.com/v1api20230701
+    kind: Vault
+    metadata: {name: vault-%s}
+    spec:
+      owner: {name: core}
+      location: westeurope
+      properties: {tenantId: 00000000-0000-0000-0000-000000000000, sku: {family: A, name: standard}}
+"""
+RULE = """
+    apiVersion: network.azure.com/v1api20240301
+    kind: NetworkSecurityGroupsSecurityRule
+    metadata: {name: rule-%s}
+    spec:
+      owner: {name: rules}
+      access: Allow
+      direction: Inbound
+      priority: 10%s
+      protocol: Tcp
+      sourceAddressPrefix: "*"
+      sourcePortRange: "*"
+      destinationAddressPrefix: "*"
+      destinationPortRange: "443"
+"""
+RULES = """
+    apiVersion: network.azure.com/v1api20240301
+    kind: NetworkSecurityGroup
+    metadata: {name: rules}
+    spec: {location: westeurope, owner: {name: core}}
+"""
+FILES = {
+    "core": GROUP,
+    "rules": RULES,
+    **{f"vault-{n}": VAULT % n for n in "12"},
+    **{f"rule-{n}": RULE % (n, n) for n in "12"},
+}
+
+
+@pytest.fixture(scope="module")
+def estate(tmp_path_factory):
+    world = World(tmp_path_factory.mktemp("unchanged"), operations=Timing(polls=0))
+    assert world.says(**FILES).sync().exit_code == 0
+    return world
+
+
+@pytest.fixture
+def worlds(estate, tmp_path):
+    """Two alike: one reads lists, the other each resource by itself, which knows the stages alone."""
+    return estate.copy(tmp_path / "listed"), estate.copy(tmp_path / "each")
+
+
+def assert_alike(listed, each, **settings):
+    """Plan and sync both, and compare all but the counts of requests and the times of conditions."""
+    for run in (World.plan, World.sync):
+        one, other = run(listed, **settings), run(each, reads="each", **settings)
+        assert results(one) == results(other)
+        assert (one.exit_code, one.problems, listed.writes) == (other.exit_code, other.problems, each.writes)
+        assert read_status(listed) == read_status(each)
+
+
+def results(report):
+    return [replace(one, requests=0, condition=replace(one.condition, time="")) for one in report.results]
+
+
+def read_status(world):
+    return {str(path.relative_to(world.state)): path.read_bytes() for path in world.state.rglob("*.yaml")}
+
+
+def test_an_unchanged_estate(worlds):
+    assert_alike(*worlds)
+    assert [len(world.requests) for world in worlds] == [3, 6], "the group, and lists of the others, show all"
+
+
+RECORDS = [
+    (r"policy: manage", "policy: detach-on-delete", "the policy was another one"),
+    (r"operator-namespace: .*", "operator-namespace: other", "another operator wrote it"),
+    (r"specDigest: .*", "specDigest: 0123456789abcdef", "the spec was another one"),
+    (r"unit: .*", "unit: elsewhere", "the manifest was elsewhere"),
+    (r"generation: '1'", "generation: '0'", "nothing was sent for this spec"),
+    (r"    reason: Succeeded\n    status: 'True'", "    reason: Failed\n    status: 'False'", "the last run failed"),
+    (r"claim: created", "claim: expected", "a create was only expected"),
+    (
+        r"\n  owner: ",
+        "\n  operation:\n    kind: update\n    startedAt: '2026-01-01T00:00:00Z'\n  owner: ",
+        "an operation was under way",
+    ),
+    (r"  baseline:\n(    .*\n)+", "", "there is no baseline"),
+    (r"armApiVersion: .*", "armApiVersion: '2000-01-01'", "another api-version was asked for"),
+    (r"\n  writes: ", "\n  subscription: s\n  writes: ", "another subscription was written down"),
+]
+
+
+@pytest.mark.parametrize(("pattern", "text", "why"), RECORDS, ids=[row[-1] for row in RECORDS])
+def test_a_record_that_this_manifest_would_not_get(worlds, pattern, text, why):
+    before = read_status(worlds[0])
+    for world in worlds:
+        for path in world.state.rglob("*.yaml"):
+            path.write_text(re.sub(pattern, text, path.read_text()))
+    assert read_status(worlds[0]) != before, why
+    assert_alike(*worlds)
+
+
+MANIFESTS = [
+    ("metadata: {", f"metadata: {{annotations: {{{POLICY}: detach-on-delete}}, ", "the policy changes"),
+    ("metadata: {", f"metadata: {{annotations: {{{POLICY}: skip}}, ", "it is only read from now on"),
+    ("metadata: {", "metadata: {labels: {team: network}, ", "a label is no part of the spec"),
+    ("priority: 101", "priority: 150", "git changes one"),
+]
+
+
+@pytest.mark.parametrize(("text", "other", "why"), MANIFESTS, ids=[row[-1] for row in MANIFESTS])
+def test_a_manifest_that_changes(worlds, text, other, why):
+    files = {name: content.replace(text, other) for name, content in FILES.items()}
+    assert files != FILES, why
+    for world in worlds:
+        world.says(**files)
+    assert_alike(*worlds)
