@@ -61,29 +61,42 @@ class Lists:
         """Return what `judge` makes of the entry of a resource in a list; None if the resource has to be read, or if
         the judgement is not the final one: then the entry stays for that.
         """
-        entry_id = normalize_id(arm_id)
         if kind.arm_type in self._doubts or key not in self._cover.chains:
             return None
+        entry_id = normalize_id(arm_id)
         if entry_id in self._children:
             approval = await judge(self._children[entry_id])
             if is_final or approval is not None:
                 del self._children[entry_id]
             return approval
         for one in self._cover.chains[key]:
-            async with self._first_use(one.family):
-                if not is_final and one.family in self._first_failures and one.family not in self._is_useful:
-                    return None  # the final judgement of its first resource tells whether these lists are of use
-                is_whole = self._is_useful.get(one.family, True) and await self._ask(one, key)
-                if is_whole or entry_id in self._entries:
-                    entry = self._entries.get(entry_id)
-                    approval = await judge(entry) if entry is not None else None
-                    if not is_final and approval is None:
-                        self._first_failures.add(one.family)
-                        return None
-                    self._entries.pop(entry_id, None)
-                    self._learn(one.family, is_useful=approval is not None)
-                    return approval
+            if one.family in self._is_useful:
+                is_found, approval = await self._judge_listed(one, key, entry_id, judge, is_final=is_final)
+            else:
+                async with self._first_use(one.family):
+                    is_found, approval = await self._judge_listed(one, key, entry_id, judge, is_final=is_final)
+            if is_found:
+                return approval
         return None
+
+    async def _judge_listed(
+        self, one: ResourceList, key: Key, entry_id: str, judge: Judge[T], *, is_final: bool
+    ) -> tuple[bool, T | None]:
+        """Return whether a list tells of a resource, and what `judge` makes of that."""
+        family = one.family
+        if not is_final and family in self._first_failures and family not in self._is_useful:
+            return True, None  # the final judgement of its first resource tells whether these lists are of use
+        is_whole = self._is_useful.get(family, True) and await self._ask(one, key)
+        if not is_whole and entry_id not in self._entries:
+            return False, None
+        entry = self._entries.get(entry_id)
+        approval = await judge(entry) if entry is not None else None
+        if is_final or approval is not None:
+            self._entries.pop(entry_id, None)
+            self._learn(family, is_useful=approval is not None)
+        else:
+            self._first_failures.add(family)
+        return True, approval
 
     def offer_children(self, kind: Kind, api_version: str, body: Mapping[str, Any]) -> None:
         """Keep the children that the body of a resource shows, for those that will be asked for."""
@@ -132,6 +145,8 @@ class Lists:
 
     async def _ask(self, one: ResourceList, key: Key) -> bool:
         """Read a list, once. Returns whether it was read to its end, or until it had shown all that is wanted."""
+        if one in self._is_whole:
+            return self._is_whole[one]
         async with self._reading[one]:
             if one not in self._is_whole:
                 self._is_whole[one] = await self._read(one, key)
