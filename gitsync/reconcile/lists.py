@@ -55,6 +55,10 @@ class Lists:
         self._approved: dict[Key, str] = {}
         self._doubts: dict[str, Key] = {}
 
+    def covers(self, key: Key) -> bool:
+        """Tell whether a list may approve a resource (`planning.list_cover.may_be_listed`)."""
+        return key in self._cover.chains
+
     async def find_approval(
         self, key: Key, kind: Kind, arm_id: str, judge: Judge[T], *, is_final: bool = True
     ) -> T | None:
@@ -82,7 +86,7 @@ class Lists:
     async def _judge_listed(
         self, one: ResourceList, key: Key, entry_id: str, judge: Judge[T], *, is_final: bool
     ) -> tuple[bool, T | None]:
-        """Return whether a list tells of a resource, and what `judge` makes of that."""
+        """Return whether a list shows a resource or its absence, and what `judge` makes of that."""
         family = one.family
         if not is_final and family in self._first_failures and family not in self._is_useful:
             return True, None  # the final judgement of its first resource tells whether these lists are of use

@@ -37,7 +37,7 @@ async def find_unchanged(apply: Apply, before: Mapping[Key, Result], run: RunCon
     dependencies.
     """
     record = apply.record
-    if record is None or not _may_be_unchanged(apply, record, before, run):
+    if record is None or not run.lists.covers(apply.key) or not _may_be_unchanged(apply, record, before, run):
         return None
     body = _find_body(apply.prepared, run)
     kind = run.catalog.kind(apply.prepared.resource.gvk)
@@ -53,12 +53,11 @@ async def find_unchanged(apply: Apply, before: Mapping[Key, Result], run: RunCon
 
 
 def _may_be_unchanged(apply: Apply, record: Record, before: Mapping[Key, Result], run: RunContext) -> bool:
-    """Tell whether only Azure can tell if the resource has changed."""
+    """Tell whether only Azure can tell if a resource that lists cover has changed."""
     prepared, identity = apply.prepared, run.identities[apply.key]
     return (
         _looks_for_changes_alone(run.rules)
-        and not (apply.held or apply.moved_from or apply.renamed)
-        and _is_simple(prepared)
+        and not (apply.renamed or prepared.ignored or prepared.resource.spec.get(OPERATOR_SPEC))
         and not _is_extended(apply.key, run)
         and _has_nothing_open(record, run.rules.agent)
         and _says_the_same(record, prepared, identity)
@@ -73,25 +72,15 @@ def _looks_for_changes_alone(rules: RunRules) -> bool:
     return not (rules.always_put or approval.is_reviewed or approval.review)
 
 
-def _is_simple(prepared: Prepared) -> bool:
-    """Tell whether a manifest describes a body and nothing else."""
-    is_special = prepared.is_watched or prepared.id_doubt or prepared.ignored
-    return (
-        not is_special and prepared.is_written and prepared.is_valid and not prepared.resource.spec.get(OPERATOR_SPEC)
-    )
-
-
 def _is_extended(key: Key, run: RunContext) -> bool:
     """Tell whether an extension of its kind has a say, even if nothing is sent."""
     return run.registry.alters_comparison(key.group, key.kind) or run.registry.checks_owner(key.group, key.kind)
 
 
 def _has_nothing_open(record: Record, agent: str) -> bool:
-    """Tell whether gitsync manages the resource, which was ready, and waits for nothing."""
+    """Tell whether the last run of this agent left the resource ready, and nothing had reset it."""
     return (
-        record.claim.is_ours
-        and record.agent == record.operator == agent
-        and record.operation is None
+        record.agent == record.operator == agent
         and record.row is None
         and record.generation == record.reconciled_generation
         and make_ready(record.generation, "").says_the_same(record.condition)

@@ -88,9 +88,16 @@ RECORDS = [
     (r"policy: manage", "policy: detach-on-delete", "the policy was another one"),
     (r"operator-namespace: .*", "operator-namespace: other", "another operator wrote it"),
     (r"specDigest: .*", "specDigest: 0123456789abcdef", "the spec was another one"),
+    (r"\n  dependsOn:\n(  - .*\n)+", "\n", "it needed no other resource"),
     (r"unit: .*", "unit: elsewhere", "the manifest was elsewhere"),
     (r"generation: '1'", "generation: '0'", "nothing was sent for this spec"),
     (r"    reason: Succeeded\n    status: 'True'", "    reason: Failed\n    status: 'False'", "the last run failed"),
+    (r"    reason: Succeeded", "    message: Adopted\n    reason: Succeeded", "the condition said more"),
+    (
+        r"\n  schema: ",
+        "\n  row:\n    at: '2026-01-01T00:00:00Z'\n    count: 3\n    held: abc\n    paths:\n    - /a\n  schema: ",
+        "it was paused",
+    ),
     (r"claim: created", "claim: expected", "a create was only expected"),
     (
         r"\n  owner: ",
