@@ -6,6 +6,7 @@ None of these may reach a comparison, a record or a report.
 
 from __future__ import annotations
 
+import codecs
 import json
 from collections.abc import Iterable
 from typing import Any, NoReturn
@@ -22,7 +23,7 @@ def read_json(content: bytes | str) -> Any:
 
     A text that UTF-8 cannot write (half of a surrogate pair) is malformed too: no file could hold it.
     """
-    text = content if isinstance(content, str) else content.decode("utf-8-sig")
+    text = content if isinstance(content, str) else content.removeprefix(codecs.BOM_UTF8).decode()
     try:
         value = _DECODER.decode(text)
     except RecursionError as error:

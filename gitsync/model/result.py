@@ -119,8 +119,16 @@ class Result:
         return self.condition.message or self.policy_reason
 
     @property
+    def _is_plainly_unchanged(self) -> bool:
+        """As nearly all are: no row of the table but the last applies."""
+        has_ended_well = self.is_fine and self.verdict is Verdict.IN_SYNC and self.action is Action.NONE
+        return has_ended_well and self.fault is None and self.replacement is None
+
+    @property
     def outcome(self) -> Outcome:
         """What came of it: the row of the table that applies first."""
+        if self._is_plainly_unchanged:
+            return Outcome.UNCHANGED
         return next(outcome for outcome, applies in _OUTCOMES if applies(self))
 
 

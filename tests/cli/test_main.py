@@ -55,7 +55,7 @@ def test_a_command_collects_garbage_seldom_and_still_does(tmp_path):
     ended = subprocess.run(
         [sys.executable, "-c", code, tmp_path], capture_output=True, text=True, timeout=60, check=True
     )
-    assert ended.stderr.splitlines()[-1] == "True 50000"
+    assert ended.stderr.splitlines()[-1] == "True 100000"
 
 
 @pytest.mark.parametrize(
