@@ -116,8 +116,9 @@ def list_advertised(clone: Clone, *arguments: str) -> Mapping[str, str]:
 
 
 def _fetch_commit(clone: Clone, commit: str) -> Tip:
-    if not fetch_commit(clone, commit):
-        raise SourceError(f"{clone.url} has no commit {commit} on any branch or tag.")
+    if (refusal := _find_refusal(clone, commit)) is not None:
+        said = f" It does not give the commit by its id either: {refusal}" if refusal else ""
+        raise SourceError(f"{clone.url} has no commit {commit} on any branch or tag.{said}")
     return Tip(commit, None)
 
 
@@ -125,14 +126,23 @@ def fetch_commit(clone: Clone, commit: str) -> bool:
     """Ensure that `commit` is in the clone: fetch it alone, or the whole history if the server offers only branches and
     tags. False if the remote does not have it; GitFailedError if the remote does not answer.
     """
+    return _find_refusal(clone, commit) is None
+
+
+def _find_refusal(clone: Clone, commit: str) -> str | None:
+    """Fetch a commit as `fetch_commit` does. Returns None if it is in the clone, else why the server does not give it
+    by its id: an old server allows that for none, and an outage may look the same.
+    """
     if has_commit(clone.repository, commit):
-        return True
+        return None
+    refusal = ""
     try:
         clone.fetch(f"+{commit}:{_FETCHED}")
-    except GitFailedError:
+    except GitFailedError as error:
+        refusal = error.message
         everything = ("+refs/heads/*:refs/gitsync/heads/*", "+refs/tags/*:refs/gitsync/tags/*")
         clone.fetch(*everything, depth=("--unshallow",) if clone.repository.is_shallow else ())
-    return has_commit(clone.repository, commit)
+    return None if has_commit(clone.repository, commit) else refusal
 
 
 def has_commit(repository: Repository, commit: str) -> bool:
