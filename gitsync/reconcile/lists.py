@@ -15,11 +15,13 @@ from typing import Any, TypeVar
 from loguru import logger
 
 from gitsync.arm.http.pages import Entries, is_refusal
+from gitsync.arm.http.shown_resource import find_fault
 from gitsync.catalog.collections import list_embedded
 from gitsync.errors import ArmError
 from gitsync.formats.arm_path import normalize_id
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
+from gitsync.model.live import Live
 from gitsync.model.problem import Level, Problem
 from gitsync.planning.list_cover import ListCover, ResourceList
 
@@ -189,6 +191,11 @@ class Lists:
     def _keep(self, entry_id: str, entry: Entry, *, is_repeated: bool) -> None:
         is_odd = is_repeated and self._entries.get(entry_id) != entry
         self._entries[entry_id] = None if is_odd else entry
+
+
+def is_settled(entry: Entry, arm_id: str) -> bool:
+    """Tell whether an entry shows a resource, and its last operation has succeeded."""
+    return not find_fault(entry, arm_id) and Live(body=entry).has_succeeded
 
 
 def _find_id(entry: Entry) -> str:

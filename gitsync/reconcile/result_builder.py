@@ -212,9 +212,7 @@ def _make_condition(
 ) -> Condition:
     time = format_rfc3339(now)
     if attempt.stop:
-        masked = mask_condition(
-            attempt.stop.condition, redactions.mask
-        )  # as the recorded one, which it is compared with
+        masked = mask_condition(attempt.stop.condition, redactions.mask)  # as is the recorded one: they are compared
         return replace(masked, generation=generation, time=time)
     if rules.writes:
         return make_ready(generation, time)

@@ -9,21 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gitsync.arm.http.shown_resource import find_fault
-from gitsync.diff.untouched import is_untouched
 from gitsync.manifests.units import find_declarer, find_unit_name
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
-from gitsync.model.live import Live
 from gitsync.model.plan import Apply
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared
 from gitsync.model.result import Result, Stage
 from gitsync.model.template import ReferenceHole, Template
+from gitsync.planning.actions import find_remembered
 from gitsync.planning.generation import digest_spec
 from gitsync.planning.list_sample import is_sampled
 from gitsync.reconcile.context import RunContext, RunRules
 from gitsync.reconcile.identities import ResourceIdentity
+from gitsync.reconcile.lists import is_settled
 from gitsync.reconcile.result_builder import build_unchanged, make_ready
 from gitsync.request.exports import OPERATOR_SPEC
 from gitsync.request.fill import MissingValueError, fill
@@ -145,12 +144,11 @@ async def _find_entry(
     key: Key, kind: Kind, record: Record, body: Mapping[str, Any], run: RunContext
 ) -> Mapping[str, Any] | None:
     """The entry of a list that shows the resource as it was recorded; None if no list does."""
-    applied, baseline = record.applied, record.baseline
-    if applied is None or baseline is None:
+    remembered = find_remembered(record, record.arm_api_version)
+    if remembered is None:
         return None
 
     async def judge(entry: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        is_whole = not find_fault(entry, record.arm_id) and Live(body=entry).has_succeeded
-        return entry if is_whole and is_untouched(body, applied, baseline, entry) else None
+        return entry if is_settled(entry, record.arm_id) and remembered.has_all(body, entry) else None
 
     return await run.lists.find_approval(key, kind, record.arm_id, judge, is_final=False)

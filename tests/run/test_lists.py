@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from plain_estate import IN_A_GROUP, plain_estate
 from test_drift_at_scale import DELETED, behind
-from world import SUBSCRIPTION, World
+from world import SUBSCRIPTION, World, read_status, results
 
 from gitsync.emulator.faults import Canned, FaultRule, Match
 from gitsync.emulator.http.call import ListFault
@@ -106,17 +106,8 @@ def changed(report):
     }
 
 
-def results(report):
-    """All of the results that does not follow from how they were read."""
-    return [replace(one, requests=0, condition=replace(one.condition, time="")) for one in report.results]
-
-
 def find_key(report, arm_id):
     return next(result.key for result in report.results if (result.arm_id or "").casefold() == arm_id.casefold())
-
-
-def read_status(world):
-    return {path: path.read_bytes() for path in sorted(world.state.rglob("*.yaml")) if path.name != "inventory.yaml"}
 
 
 def test_an_unchanged_estate_takes_a_request_a_collection(world):

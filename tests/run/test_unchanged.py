@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
-from world import GROUP, World
+from world import GROUP, World, read_status, results
 
 from gitsync.emulator.settings import Timing
 
@@ -69,14 +68,6 @@ def assert_alike(listed, each, **settings):
         assert results(one) == results(other)
         assert (one.exit_code, one.problems, listed.writes) == (other.exit_code, other.problems, each.writes)
         assert read_status(listed) == read_status(each)
-
-
-def results(report):
-    return [replace(one, requests=0, condition=replace(one.condition, time="")) for one in report.results]
-
-
-def read_status(world):
-    return {str(path.relative_to(world.state)): path.read_bytes() for path in world.state.rglob("*.yaml")}
 
 
 def test_an_unchanged_estate(worlds):

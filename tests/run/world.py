@@ -241,6 +241,16 @@ def of(report: Report, kind: str, name: str | None = None) -> Result:
     return found[0]
 
 
+def results(report: Report) -> list[Result]:
+    """All of the results that does not follow from how they were read, and when."""
+    return [replace(one, requests=0, condition=replace(one.condition, time="")) for one in report.results]
+
+
+def read_status(world: World) -> dict[str, bytes]:
+    """The records and their index by their paths in the status folder."""
+    return {str(path.relative_to(world.state)): path.read_bytes() for path in world.state.rglob("*.yaml")}
+
+
 def key(kind: str, group: str, name: str, namespace: str = "default") -> Key:
     return Key(group, kind, namespace, name)
 

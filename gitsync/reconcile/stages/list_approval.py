@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
-from gitsync.arm.http.shown_resource import find_fault
 from gitsync.extensions.registry import Registry
 from gitsync.model.clock import Clock
 from gitsync.model.copies import replace
@@ -18,7 +17,7 @@ from gitsync.model.live import Live
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.list_sample import is_sampled
 from gitsync.reconcile.attempt import ApplyAttempt
-from gitsync.reconcile.lists import Lists
+from gitsync.reconcile.lists import Lists, is_settled
 from gitsync.reconcile.run_cache import RunCache
 from gitsync.request.exports import find_destinations
 from gitsync.secrets.sinks.status import KeptConfigMaps
@@ -50,10 +49,9 @@ async def judge_entry(
     attempt: ApplyAttempt, entry: Mapping[str, Any], *, registry: Registry, kept: KeptConfigMaps, compare: Compare
 ) -> ApplyAttempt | None:
     """Return the attempt as compared with its entry in a list; None if that does not show the resource in sync."""
-    live = Live(body=entry)
-    if find_fault(entry, attempt.arm_id) or not live.has_succeeded or not _shows_exports(attempt, entry, kept):
+    if not is_settled(entry, attempt.arm_id) or not _shows_exports(attempt, entry, kept):
         return None
-    listed = replace(attempt, live=live, exists=True, is_listed=True)
+    listed = replace(attempt, live=Live(body=entry), exists=True, is_listed=True)
     if _needs_read(listed, registry):
         return None
     listed = await compare(listed)
