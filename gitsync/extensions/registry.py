@@ -31,7 +31,9 @@ from gitsync.extensions.api import (
 )
 from gitsync.extensions.builtin.registrations import BUILT_IN
 from gitsync.extensions.factories.secret_actions import Keys
+from gitsync.extensions.factories.state_checks import OwnState
 from gitsync.extensions.third_party import load_installed
+from gitsync.model.live import Live
 from gitsync.model.secret import Secret
 from gitsync.status.error_classes import Classification, classify
 
@@ -57,16 +59,24 @@ class Registry:
         return any(extension.owner_check for extension in self._by_kind.get((group, kind), []))
 
     def needs_read(self, group: str, kind: str, secrets: Collection[str]) -> bool:
-        """Tell whether an extension of this kind needs the resource as just read: to check it, or to export `secrets`.
-        The exporter of another package may need it for any.
+        """Tell whether an extension of this kind needs the resource as just read: to check more of it than its state,
+        or to export `secrets`. The exporter of another package may need it for any.
         """
         extensions = self._by_kind.get((group, kind))
         if not extensions:
             return False  # as most
         exporters = [one.export_secrets for one in extensions if one.export_secrets] if secrets else []
-        return any(one.pre_check or one.post_check or one.succeeded or one.foreseen for one in extensions) or any(
-            not isinstance(export, Keys) or export.reads_resource(secrets) for export in exporters
+        checks = [one.pre_check for one in extensions if one.pre_check]
+        return (
+            any(one.post_check or one.succeeded or one.foreseen for one in extensions)
+            or not all(isinstance(check, OwnState) for check in checks)
+            or any(not isinstance(export, Keys) or export.reads_resource(secrets) for export in exporters)
         )
+
+    def allows_listed(self, group: str, kind: str, entry: Live) -> bool:
+        """Tell whether the entry of a list shows what the pre-checks of this kind ask for."""
+        checks = (extension.pre_check for extension in self._by_kind.get((group, kind), []))
+        return all(isinstance(check, OwnState) and check.allows_listed(entry) for check in checks if check)
 
     def modifies(self, group: str, kind: str) -> bool:
         """Tell whether an extension of this kind may change the body, before it is compared or when it is sent."""

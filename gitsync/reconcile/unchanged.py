@@ -12,6 +12,7 @@ from typing import Any
 from gitsync.manifests.units import find_declarer, find_unit_name
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
+from gitsync.model.live import Live
 from gitsync.model.plan import Apply
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared
@@ -149,6 +150,9 @@ async def _find_entry(
         return None
 
     async def judge(entry: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        return entry if is_settled(entry, record.arm_id) and remembered.has_all(body, entry) else None
+        is_ready = is_settled(entry, record.arm_id) and run.registry.allows_listed(
+            key.group, key.kind, Live(body=entry)
+        )
+        return entry if is_ready and remembered.has_all(body, entry) else None
 
     return await run.lists.find_approval(key, kind, record.arm_id, judge, is_final=False)

@@ -6,6 +6,7 @@ from builders import live
 
 from gitsync.errors import ArmError, ConfigError
 from gitsync.extensions.api import Extension, block, failure, proceed, success
+from gitsync.extensions.builtin.registrations import BUILT_IN
 from gitsync.extensions.registry import Registry
 from gitsync.extensions.third_party import load_installed
 from gitsync.model.condition import Retry
@@ -17,6 +18,40 @@ AKS, KUSTO = "containerservice.azure.com", "kusto.azure.com"
 def test_which_kinds_want_their_owner_read():
     assert REGISTRY.checks_owner(KUSTO, "Database")
     assert not REGISTRY.checks_owner(KUSTO, "Cluster")
+
+
+async def looks_further(about, azure, next):
+    return await next(about, azure)
+
+
+NEEDS = [
+    (AKS, "ManagedCluster", (), False, "a list shows the state that its check asks for"),
+    (AKS, "ManagedCluster", (looks_further,), True, "a check of another package may ask for anything"),
+    (KUSTO, "Database", (), False, "only its owner is checked"),
+    ("insights.azure.com", "Webtest", (), False, "it has no check"),
+    ("network.azure.com", "PrivateEndpoint", (), True, "a check after the write asks for more than a state"),
+]
+
+
+@pytest.mark.parametrize(("group", "kind", "others", "needs", "why"), NEEDS, ids=[row[-1] for row in NEEDS])
+def test_which_kinds_need_a_read_for_their_checks(group, kind, others, needs, why):
+    registry = Registry([*(Extension(group=group, kind=kind, pre_check=one) for one in others), *BUILT_IN])
+    assert registry.needs_read(group, kind, ()) == needs, why
+
+
+SHOWN = [
+    ({"provisioningState": "Succeeded"}, True, "it may be written"),
+    ({"provisioningState": "Updating"}, False, "it is busy"),
+    ({"provisioningState": ""}, False, "an empty state is a state"),
+    ({}, False, "a list may leave the state out"),
+]
+
+
+@pytest.mark.parametrize(("properties", "is_allowed", "why"), SHOWN, ids=[row[-1] for row in SHOWN])
+def test_what_a_list_must_show_for_a_check_of_the_state(properties, is_allowed, why):
+    entry = live(properties=properties)
+    assert REGISTRY.allows_listed(AKS, "ManagedCluster", entry) == is_allowed, why
+    assert REGISTRY.allows_listed("insights.azure.com", "Webtest", entry), "no check, nothing to show"
 
 
 def test_others_look_first_and_pass_the_question_on():

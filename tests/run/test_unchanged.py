@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from world import GROUP, World, read_status, results
 
+from gitsync.emulator.faults import FaultRule, Match
+from gitsync.emulator.http.call import ListFault
 from gitsync.emulator.settings import Timing
 
 POLICY = "serviceoperator.azure.com/reconcile-policy"
@@ -126,3 +129,35 @@ def test_a_manifest_that_changes(worlds, text, other, why):
     for world in worlds:
         world.says(**files)
     assert_alike(*worlds)
+
+
+CLUSTERS = "microsoft.kusto/clusters"
+CLUSTER = """
+    apiVersion: kusto.azure.com/v1api20230815
+    kind: Cluster
+    metadata: {name: cluster%s}
+    spec: {owner: {name: core}, location: westeurope, sku: {name: Standard_E2a_v4, tier: Standard}}
+"""
+
+
+@pytest.fixture(scope="module")
+def checked_estate(tmp_path_factory):
+    """Two clusters, whose kind has a check of its own state."""
+    world = World(tmp_path_factory.mktemp("checked"), operations=Timing(polls=0))
+    assert world.says(core=GROUP, **{f"cluster-{n}": CLUSTER % n for n in "12"}).sync().exit_code == 0
+    return world
+
+
+STATES = [
+    ((), 2, "the list shows that they have succeeded"),
+    (("/properties/provisioningState",), 4, "the list shows no state, so each is read"),
+]
+
+
+@pytest.mark.parametrize(("trim", "requests", "why"), STATES, ids=[row[-1] for row in STATES])
+def test_a_check_of_the_own_state_by_a_list(checked_estate, tmp_path, trim, requests, why):
+    listed, each = checked_estate.copy(tmp_path / "listed"), checked_estate.copy(tmp_path / "each")
+    rule = FaultRule(match=Match(lists=True, type=CLUSTERS), list_fault=ListFault(trim=trim))
+    listed.settings = replace(listed.settings, rules=(rule,))
+    assert_alike(listed, each)
+    assert len(listed.requests) == requests, why

@@ -35,8 +35,8 @@ def allow_except(*states: str) -> Allows:
 ONLY_WHEN_SETTLED = allow_only(*TERMINAL)
 
 
-class OwnState:
-    """Blocks while `properties.<field>` of the resource is a state that is not allowed.
+class _StateCheck:
+    """Blocks while `properties.<field>` is a state that is not allowed.
 
     `says` is the reason, with places for {state} and {owner}.
     """
@@ -53,11 +53,23 @@ class OwnState:
         return await next(subject, azure)
 
     def _select_live(self, subject: Subject) -> Live | None:
+        raise NotImplementedError
+
+
+class OwnState(_StateCheck):
+    """Looks at the state of the resource itself."""
+
+    def allows_listed(self, entry: Live) -> bool:
+        """Tell whether the entry of a list shows a state that is allowed. One without the state shows nothing."""
+        state = read_state(entry, self._field)
+        return state is not None and self._allows(state)
+
+    def _select_live(self, subject: Subject) -> Live | None:
         return subject.live
 
 
-class OwnerState(OwnState):
-    """The same of the owner's state."""
+class OwnerState(_StateCheck):
+    """Looks at the state of the owner."""
 
     def _select_live(self, subject: Subject) -> Live | None:
         return subject.owner

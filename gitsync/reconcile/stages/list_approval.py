@@ -51,8 +51,9 @@ async def judge_entry(
     """Return the attempt as compared with its entry in a list; None if that does not show the resource in sync."""
     if not is_settled(entry, attempt.arm_id) or not _shows_exports(attempt, entry, kept):
         return None
-    listed = replace(attempt, live=Live(body=entry), exists=True, is_listed=True)
-    if _needs_read(listed, registry):
+    live = Live(body=entry)
+    listed = replace(attempt, live=live, exists=True, is_listed=True)
+    if not registry.allows_listed(attempt.key.group, attempt.key.kind, live) or _needs_read(listed, registry):
         return None
     listed = await compare(listed)
     return listed if _is_in_sync(listed) else None
