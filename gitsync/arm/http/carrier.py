@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from importlib.metadata import version
-from typing import Any, cast
+from typing import Any, Self, cast
 from uuid import uuid4
 
 import aiohttp
@@ -133,7 +133,14 @@ class SdkCarrier:
         target = call.target.replace("{", "%7B").replace("}", "%7D")  # the SDK takes URLs for templates
         headers = {**self._headers, "x-ms-client-request-id": str(uuid4()), **call.headers}
         content = call.payload.content if call.payload else None
-        return HttpRequest(call.method, f"{self._cloud.endpoint}{target}", headers=headers, content=content)
+        return _UnsharedRequest(call.method, f"{self._cloud.endpoint}{target}", headers=headers, content=content)
+
+
+class _UnsharedRequest(HttpRequest):
+    """A request that is sent once. The SDK copies the requests of its callers, lest it alter theirs."""
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        return self
 
 
 async def _read_content(response: Any, call: ArmRequest) -> bytes:
