@@ -200,3 +200,16 @@ def test_every_setting_is_a_flag_of_a_command():
     everywhere = {"log_level", "log_format", "color"}
     in_files_alone = {"units"}  # a list of mappings, which no command line can hold
     assert sorted(set(SETTINGS) - taken - everywhere - in_files_alone) == []
+
+
+STANDARD_DATACLASSES = {
+    "gitsync/dataclasses.py": "makes ours",
+    "gitsync/extensions/api.py": "other packages may ask the standard library for its fields",
+}
+
+
+def test_one_kind_of_dataclass():
+    found = {
+        name_of(path) for path in MODULES if re.search(r"^(import|from) dataclasses\b", path.read_text(), re.MULTILINE)
+    }
+    assert found == STANDARD_DATACLASSES.keys()

@@ -6,11 +6,11 @@ A walk over a spec asks for the place of each value, so a place is made once for
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
 
 from gitsync.catalog.aso_types import ASO_TYPES, SCALARS
+from gitsync.dataclasses import dataclass, field
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 
 

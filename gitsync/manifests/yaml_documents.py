@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import yaml
 
+from gitsync.dataclasses import dataclass, field
 from gitsync.manifests.plain_yaml import read_plain
 from gitsync.manifests.syntax_errors import explain_json_fault, explain_yaml_fault, is_template
 from gitsync.manifests.yaml_scalars import TAG, format_key, resolve, resolve_tagged

@@ -8,9 +8,9 @@ from git by mistake (`prune_holds`).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 
+from gitsync.dataclasses import replace
 from gitsync.errors import StateError
 from gitsync.formats.arm_path import is_below, is_same_id, iterate_ancestors
 from gitsync.model.gvk import Key

@@ -6,17 +6,16 @@ An attempt is a frozen value: each stage returns it with one more fact. Effects 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Self
 
 from gitsync.arm.client import Reader, Writer
 from gitsync.arm.http.conversation import Conversation
 from gitsync.arm.lro.reply import AcceptedWrite
+from gitsync.dataclasses import dataclass, field, replace
 from gitsync.diff.ignore import Paths, remove_paths
 from gitsync.diff.three_way import Remembered
 from gitsync.extensions.api import ActionCall, LookupRequest, LookupResult, Subject
 from gitsync.model.condition import Condition
-from gitsync.model.copies import replace
 from gitsync.model.export import Address
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK, Key
@@ -52,7 +51,7 @@ class Stop:
     is_tolerated: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)  # without slots: see `copies.replace`
+@dataclass(frozen=True, kw_only=True)  # without slots, which `replace` copies fastest
 class ReconcileAttempt:
     """What an apply and a prune have in common.
 

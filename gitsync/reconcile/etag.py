@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from gitsync.dataclasses import replace
 from gitsync.errors import ArmError
 from gitsync.model.condition import Condition
-from gitsync.model.copies import replace
 from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
 from gitsync.reconcile.run_cache import RunCache
 

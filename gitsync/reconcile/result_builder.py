@@ -10,11 +10,11 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
+from gitsync.dataclasses import replace
 from gitsync.diff.three_way import remove_secrets
 from gitsync.manifests.units import find_declarer, find_unit_name
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.condition import Condition, ConditionStatus, Hold, Severity
-from gitsync.model.copies import replace
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Node

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from gitsync.dataclasses import dataclass
 
 _BOLD, _RED, _GREEN, _YELLOW = "1", "31", "32", "33"
 

@@ -6,9 +6,9 @@ Nothing here reads from Azure. `planning` decides; this module applies the setti
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
 
 from gitsync.config.config import Config
+from gitsync.dataclasses import replace
 from gitsync.errors import SourceError, UnsafePlanError
 from gitsync.manifests.selection import make_selection, select_prepared
 from gitsync.model.gvk import GVK, Key

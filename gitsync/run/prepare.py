@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sized
-from dataclasses import replace
 from datetime import date
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import SourceSettings
+from gitsync.dataclasses import replace
 from gitsync.manifests.credential_secret import iterate_secrets
 from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.repeats import remove_repeats

@@ -7,7 +7,6 @@ Azure. It needs no login, no subscription and no recorded state, so it can run i
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +14,7 @@ from typing import NamedTuple
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
+from gitsync.dataclasses import replace
 from gitsync.errors import ConfigError
 from gitsync.git.source.checkout import Checkout, open_checkout
 from gitsync.git.source.revisions import RevisionManifests, find_commits_before, read_revision

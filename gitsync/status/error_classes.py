@@ -5,8 +5,7 @@ Only PUT, DELETE and poll errors are classified; a failed read is "unknown", wha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from gitsync.dataclasses import dataclass
 from gitsync.errors import ArmError
 from gitsync.model.condition import Retry
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
+
+from gitsync.dataclasses import dataclass
 
 MOST_CHARACTERS: Final = 20_000_000
 """Of all templates of one ApplicationSet after they were rendered."""

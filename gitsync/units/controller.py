@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Final
 
+from gitsync.dataclasses import dataclass, field
 from gitsync.manifests.yaml_documents import Document
 from gitsync.model.problem import Problem
 from gitsync.units.closure import KustomizationReader

@@ -11,7 +11,6 @@ import logging
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +32,7 @@ from gitsync.arm.cloud import Cloud
 from gitsync.arm.http.failures import CredentialError, scrub
 from gitsync.arm.http.network import HttpTransport
 from gitsync.arm.http.reachability import make_authority_error
+from gitsync.dataclasses import dataclass
 from gitsync.errors import ConfigError, GitsyncError
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret

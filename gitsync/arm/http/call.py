@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from gitsync.arm.http.answer import Response
 from gitsync.arm.http.payload import Payload
+from gitsync.dataclasses import dataclass, field
 
 UNKNOWN_CODE = "UnknownError"
 """The code of a failure whose answer gives none."""

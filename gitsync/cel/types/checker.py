@@ -7,7 +7,6 @@ is reported once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from gitsync.cel.syntax.tree import (
@@ -43,6 +42,7 @@ from gitsync.cel.types.types import (
     make_type_type,
 )  # fmt: skip
 from gitsync.cel.values import Uint
+from gitsync.dataclasses import dataclass
 from gitsync.problems.suggest import suggest
 
 _LITERALS: Final[Mapping[type, Type]] = {

@@ -6,9 +6,9 @@ With a baseline an entry that comes later is drift like any other.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
+from gitsync.dataclasses import dataclass
 from gitsync.diff.hints import Hints
 from gitsync.formats.json_pointer import JsonPath
 

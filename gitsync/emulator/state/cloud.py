@@ -5,8 +5,7 @@ Separate from the verbs, because every verb does the same checks first.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
+from gitsync.dataclasses import dataclass, replace
 from gitsync.emulator.clock import format_time
 from gitsync.emulator.http.answers import Refused, refuse
 from gitsync.emulator.http.call import ServerRequest

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +16,7 @@ from typing import Self
 
 from gitsync.config.config_file import FILE_NAME, is_in_repository
 from gitsync.config.source_settings import SourceFile
+from gitsync.dataclasses import dataclass, field, replace
 from gitsync.errors import SourceError
 from gitsync.git.access import GitAccess, Remote, open_remote
 from gitsync.git.command import GitFailedError

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gitsync.dataclasses import replace
 from gitsync.diff.ignore import keep_live_paths, remove_paths
 from gitsync.diff.merge_patch import merge_patch
 from gitsync.diff.three_way import Remembered
 from gitsync.errors import ArmError
 from gitsync.extensions.registry import Registry
-from gitsync.model.copies import replace
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action
 from gitsync.planning.secret_digest import Digests, seal_body

@@ -7,10 +7,10 @@ too), and the calls that they require before a write.
 from __future__ import annotations
 
 from gitsync.arm.actor import Actor
+from gitsync.dataclasses import replace
 from gitsync.errors import ArmError
 from gitsync.extensions.api import LookupRequest, LookupResult, PermanentError
 from gitsync.extensions.registry import Registry
-from gitsync.model.copies import replace
 from gitsync.model.verdict import Verdict
 from gitsync.planning.actions import may_recover
 from gitsync.reconcile.attempt import ApplyAttempt

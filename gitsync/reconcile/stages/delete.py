@@ -6,14 +6,13 @@ Separate from `prune`, which decides whether to delete.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from gitsync.arm.actor import Actor
+from gitsync.dataclasses import dataclass, replace
 from gitsync.errors import ArmError
 from gitsync.extensions.api import ActsOnAzure, Subject
 from gitsync.extensions.registry import Registry
 from gitsync.model.condition import Condition, ConditionStatus
-from gitsync.model.copies import replace
 from gitsync.model.result import Stage
 from gitsync.model.verdict import Action
 from gitsync.planning.actions import may_recover

@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
+from gitsync.dataclasses import replace
 from gitsync.extensions.registry import Registry
 from gitsync.model.clock import Clock
-from gitsync.model.copies import replace
 from gitsync.model.export import Holder
 from gitsync.model.live import Live
 from gitsync.model.verdict import Action, Verdict

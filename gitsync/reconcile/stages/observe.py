@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from gitsync.dataclasses import replace
 from gitsync.diff.hints import find_kind_hints
 from gitsync.diff.ignore import remove_paths
 from gitsync.diff.redact import find_secret_shapes, redact_comparison
@@ -17,7 +18,6 @@ from gitsync.diff.unknown_values import (
 )
 from gitsync.extensions.registry import Registry
 from gitsync.model.condition import Condition
-from gitsync.model.copies import replace
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.actions import WriteRules, decide_absent, decide_present, decide_unreadable, find_remembered

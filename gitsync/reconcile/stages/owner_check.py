@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from gitsync.catalog.catalog import Catalog
+from gitsync.dataclasses import replace
 from gitsync.extensions.registry import Registry
 from gitsync.formats.arm_path import is_same_id
 from gitsync.model.condition import Condition
-from gitsync.model.copies import replace
 from gitsync.model.gvk import GVK
 from gitsync.model.live import Live
 from gitsync.model.problem import Problem

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from gitsync.dataclasses import replace
 from gitsync.diff.three_way import Remembered
 from gitsync.errors import ArmError
 from gitsync.extensions.registry import Registry
-from gitsync.model.copies import replace
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.run_cache import RunCache
 from gitsync.reconcile.stages.refusal import handle_refusal

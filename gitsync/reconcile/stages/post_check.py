@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from gitsync.arm.actor import Actor
 from gitsync.arm.write_locks import WriteLocks
+from gitsync.dataclasses import replace
 from gitsync.errors import ArmError
 from gitsync.extensions.api import ActionCall
 from gitsync.extensions.registry import Registry
-from gitsync.model.copies import replace
 from gitsync.model.verdict import Verdict
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.run_cache import RunCache

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from gitsync.arm.http.pages import list_ids
 from gitsync.catalog.catalog import Catalog
+from gitsync.dataclasses import replace
 from gitsync.extensions.registry import Registry
 from gitsync.model.condition import Condition, ConditionStatus
-from gitsync.model.copies import replace
 from gitsync.model.gvk import GVK
 from gitsync.model.record import Record
 from gitsync.model.verdict import Action, Comparison, Verdict

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gitsync.dataclasses import replace
 from gitsync.diff.ignore import remove_paths
 from gitsync.diff.three_way import Remembered, make_baseline
 from gitsync.errors import ArmError
-from gitsync.model.copies import replace
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.secret_digest import Digests, keep_digests, seal_body
 from gitsync.reconcile.attempt import ApplyAttempt

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from gitsync.dataclasses import replace
 from gitsync.errors import ArmError
 from gitsync.extensions.registry import Registry
 from gitsync.formats.arm_path import find_provider, find_subscription
-from gitsync.model.copies import replace
 from gitsync.planning.actions import may_recover
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.etag import is_outrun, look_again

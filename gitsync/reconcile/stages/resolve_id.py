@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from gitsync.model.copies import replace
+from gitsync.dataclasses import replace
 from gitsync.model.record import Claim, Record
 from gitsync.model.secret import Placeholder
 from gitsync.model.template import ConfigMapHole

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
+from gitsync.dataclasses import dataclass, field
 from gitsync.model.export import OWNER, REPOSITORY, Address, Export, Owner
 
 MANAGED_BY = {"app.kubernetes.io/managed-by": "gitsync"}

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from gitsync.dataclasses import dataclass
 
 _API = "rbac.authorization.k8s.io"
 
