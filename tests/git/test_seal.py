@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 import yaml
 from builders import record, vnet, vnet_id
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from gitsync.dataclasses import replace
 from gitsync.git.state.codec import decode, encode
 from gitsync.git.state.paths import make_record_path
 from gitsync.git.state.seal import RecordSeals

@@ -1,10 +1,11 @@
 """A report without its secrets: what is masked in it, and what stays whole because programs and people need it."""
 
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import is_dataclass
 
 import pytest
 from report_builders import DRIFTED, NET, REFUSED, failed, key, record, report, result
 
+from gitsync.dataclasses import fields, replace
 from gitsync.model.problem import Problem
 from gitsync.model.record import Claim
 from gitsync.model.result import Attempt, Stage
@@ -94,7 +95,7 @@ def texts(value, at=""):
 
 def members(value):
     """What has names inside of a noun; empty for anything else."""
-    if is_dataclass(value):
+    if is_dataclass(value) or hasattr(value, "__struct_fields__"):
         return {field.name: getattr(value, field.name) for field in fields(value)}
     return value._asdict() if hasattr(value, "_asdict") else {}
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 from world import GROUP, World, read_status, results
 
+from gitsync.dataclasses import replace
 from gitsync.emulator.faults import FaultRule, Match
 from gitsync.emulator.http.call import ListFault
 from gitsync.emulator.settings import Timing

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from builders import rg
 
+from gitsync.dataclasses import replace
 from gitsync.status.conditions import (
     READY,
     RECONCILING,
