@@ -49,6 +49,13 @@ class SignIn:
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     secret_name: str = field(default="", compare=False)
 
+    @property
+    def title(self) -> str:
+        """What a message calls it."""
+        if self.secret_name:
+            return f'credential Secret "{self.secret_name}" ({self.method})'
+        return f"--credential {self.method}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherCloud:
