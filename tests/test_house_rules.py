@@ -210,6 +210,8 @@ STANDARD_DATACLASSES = {
 
 def test_one_kind_of_dataclass():
     found = {
-        name_of(path) for path in MODULES if re.search(r"^(import|from) dataclasses\b", path.read_text(), re.MULTILINE)
+        name_of(path)
+        for path in MODULES
+        if re.search(r"^\s*(import|from) dataclasses\b", path.read_text(), re.MULTILINE)
     }
     assert found == STANDARD_DATACLASSES.keys()

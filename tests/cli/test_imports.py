@@ -19,7 +19,7 @@ print(json.dumps([code, sorted({name.partition(".")[0] for name in sys.modules})
 NEVER = {"hypothesis", "jsonschema", "pytest", "unittest"}
 OF_AZURE = {"azure", "aiohttp", "cryptography", "msal", "requests", "urllib3"}
 WATCHING = {"google", "opentelemetry", "prometheus_client"}
-OF_OTHERS = {"httpx", "httpx2", "junitparser", "lightkube", "msgspec", "rich", "sqlite3"} | WATCHING
+OF_OTHERS = {"httpx", "httpx2", "junitparser", "lightkube", "rich", "sqlite3"} | WATCHING
 OFFLINE = NEVER | OF_AZURE | OF_OTHERS | {"git", "tenacity"}
 WITHOUT_AZURE = NEVER | OF_AZURE | OF_OTHERS
 HELP = OFFLINE | {"asyncio", "loguru", "yaml"}

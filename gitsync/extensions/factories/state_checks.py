@@ -46,33 +46,30 @@ class _StateCheck:
         self._allows = allows
         self._field = field
 
-    async def __call__(self, subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult:  # noqa: A002 - ASO's word
-        state = read_state(self._select_live(subject), self._field)
+    async def _judge(self, live: Live | None, subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult:  # noqa: A002 - ASO's word
+        state = read_state(live, self._field)
         if state is not None and not self._allows(state):
             return block(self._says.format(state=state, owner=subject.owner_name))
         return await next(subject, azure)
 
-    def _select_live(self, subject: Subject) -> Live | None:
-        raise NotImplementedError
-
 
 class OwnState(_StateCheck):
     """Looks at the state of the resource itself."""
+
+    async def __call__(self, subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult:  # noqa: A002 - ASO's word
+        return await self._judge(subject.live, subject, azure, next)
 
     def allows_listed(self, entry: Live) -> bool:
         """Tell whether the entry of a list shows a state that is allowed. One without the state shows nothing."""
         state = read_state(entry, self._field)
         return state is not None and self._allows(state)
 
-    def _select_live(self, subject: Subject) -> Live | None:
-        return subject.live
-
 
 class OwnerState(_StateCheck):
     """Looks at the state of the owner."""
 
-    def _select_live(self, subject: Subject) -> Live | None:
-        return subject.owner
+    async def __call__(self, subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult:  # noqa: A002 - ASO's word
+        return await self._judge(subject.owner, subject, azure, next)
 
 
 def read_state(live: Live | None, field: str) -> str | None:
