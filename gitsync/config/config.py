@@ -9,11 +9,11 @@ checked is in `gitsync.config.load`; this module holds values alone, so that eve
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitsync.config.setting import VARIABLE_PREFIX, Authority, Setting, SettingForm, declare_setting, describe_setting
-from gitsync.dataclasses import dataclass, fields
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import DRIFT_WORD, Verdict
 
@@ -74,14 +74,14 @@ class Config:
     allow_dirty: bool = declare_setting(False, "Allow sync from a dirty working tree.", form=SettingForm.SWITCH)
     git_timeout: float = declare_setting(300.0, "Timeout of one git command.", form=SettingForm.DURATION)
     git_username: str = declare_setting("x-access-token", "User name for git over HTTPS, used with the token.")
-    git_token: Secret | None = declare_setting(None, "Token for git over HTTPS.", form=SettingForm.SECRET, flag="")
+    git_token: Secret | None = declare_setting(None, "Token for git over HTTPS.", form=SettingForm.SECRET, flag="")  # noqa: RUF009 - a row of the table
     trusted_keys: str | None = declare_setting(
         None,
         "Only apply commits that one of the keys in this file has signed: PGP public key blocks, ssh public keys, or "
         "lines of an allowed signers file.",
         metavar="FILE",
     )
-    digest_key: Secret | None = declare_setting(
+    digest_key: Secret | None = declare_setting(  # noqa: RUF009 - a row of the table
         None,
         "Key that signs records, and of the digests that replace secrets in records and plans: 32 random characters "
         "or more.",
@@ -89,7 +89,7 @@ class Config:
         pattern=".{32,}",
         flag="",
     )
-    previous_digest_key: Secret | None = declare_setting(
+    previous_digest_key: Secret | None = declare_setting(  # noqa: RUF009 - a row of the table
         None,
         "The key before, while keys are rotated: records that it signed are accepted, and signed again.",
         form=SettingForm.SECRET,
@@ -190,14 +190,14 @@ class Config:
     client_id: str | None = declare_setting(
         None, "Client id of the identity.", variables=("AZURE_CLIENT_ID",), pattern=_ID
     )
-    client_secret: Secret | None = declare_setting(
+    client_secret: Secret | None = declare_setting(  # noqa: RUF009 - a row of the table
         None,
         "Secret of the identity, for --credential client-secret.",
         form=SettingForm.SECRET,
         variables=("AZURE_CLIENT_SECRET",),
         flag="",
     )
-    client_certificate: Secret | None = declare_setting(
+    client_certificate: Secret | None = declare_setting(  # noqa: RUF009 - a row of the table
         None,
         "Certificate of the identity with its key, for --credential client-certificate: PEM, or PKCS#12 in base64.",
         form=SettingForm.SECRET,
@@ -207,7 +207,7 @@ class Config:
     client_certificate_path: str | None = declare_setting(
         None, "The same as a file.", variables=("AZURE_CLIENT_CERTIFICATE_PATH",), metavar="FILE"
     )
-    client_certificate_password: Secret | None = declare_setting(
+    client_certificate_password: Secret | None = declare_setting(  # noqa: RUF009 - a row of the table
         None,
         "Password of the certificate.",
         form=SettingForm.SECRET,

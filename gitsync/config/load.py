@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,6 @@ from gitsync.config.config_file import FILE_NAME, check_source_file, is_in_repos
 from gitsync.config.flags import CONFIG_VARIABLE
 from gitsync.config.setting import VARIABLE_PREFIX, Setting, SettingForm
 from gitsync.config.values import OFF, parse_value
-from gitsync.dataclasses import dataclass
 from gitsync.errors import ConfigError
 
 _PREFIX = "GITSYNC_"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
-
-from gitsync.dataclasses import dataclass, field
 
 VARIABLE_PREFIX = "GITSYNC_VAR_"
 """How the variables of the environment begin that give variables of manifests; no others are read for them."""

@@ -11,9 +11,9 @@ from __future__ import annotations
 import base64
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.git.command import Repository
 from gitsync.git.source.location import Url
 from gitsync.model.secret import Secret

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.errors import GitsyncError, SourceError
 from gitsync.git.complaint import explain_complaint
 from gitsync.model.secret import Secret

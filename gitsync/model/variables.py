@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.model.secret import Secret
 
 if TYPE_CHECKING:

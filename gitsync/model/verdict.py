@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
-
-from gitsync.dataclasses import dataclass, field
 
 
 class Verdict(StrEnum):

@@ -15,6 +15,7 @@ import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fnmatch import translate
 from functools import cache
@@ -22,7 +23,6 @@ from pathlib import Path
 from threading import Thread
 from typing import IO, NamedTuple
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.processes.grace_period import Grace
 
 _MACHINE = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TZ", "LANG", "LANGUAGE", "LC_*", "XDG_*", "LD_LIBRARY_PATH")

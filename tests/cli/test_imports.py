@@ -22,8 +22,8 @@ WATCHING = {"google", "opentelemetry", "prometheus_client"}
 OF_OTHERS = {"httpx", "httpx2", "junitparser", "lightkube", "rich", "sqlite3"} | WATCHING
 OFFLINE = NEVER | OF_AZURE | OF_OTHERS | {"git", "tenacity"}
 WITHOUT_AZURE = NEVER | OF_AZURE | OF_OTHERS
-HELP = OFFLINE | {"asyncio", "loguru", "yaml"}
-FRAME = OFFLINE | {"argparse", "asyncio", "loguru", "yaml"}
+HELP = OFFLINE | {"asyncio", "loguru", "msgspec", "yaml"}
+FRAME = HELP | {"argparse"}
 
 WRONG = dedent(world.GROUP) + "  nothingSuch: 1\n"
 
@@ -52,6 +52,7 @@ SPARED = [
     (["--help"], 0, FRAME, "it only prints"),
     (["sync", "--help"], 0, HELP, "it reads the flags too"),
     (["eval", "--help-all"], 0, HELP, "the same for another command"),
+    (["__complete", "zsh", "describe", "core"], 0, HELP, "it reads the names of the last run"),
     (["validate"], 1, OFFLINE, "it reads files"),
     (["sync", "--max-deletes", "many"], 2, OFFLINE, "a setting is wrong"),
     (["sync", "--path", "absent"], 2, WITHOUT_AZURE, "the manifests are not there"),

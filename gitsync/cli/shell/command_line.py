@@ -6,9 +6,8 @@ import argparse
 import re
 import shlex
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
-
-from gitsync.dataclasses import dataclass, field
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from gitsync.config.config_file import is_repository_like
-from gitsync.dataclasses import dataclass
 from gitsync.errors import SourceError
 from gitsync.git.access import GitAccess, no_repository
 from gitsync.git.command import GitFailedError

@@ -10,10 +10,10 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from gitsync.dataclasses import dataclass
 from gitsync.errors import SourceError
 from gitsync.model.secret import Secret
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.errors import SourceError
 from gitsync.git.access import GitAccess, GitSettings, make_local_environment
 from gitsync.git.command import GitFailedError, Repository
