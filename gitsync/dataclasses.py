@@ -5,7 +5,7 @@ sets its members through the check that forbids it. For a type checker they are 
 msgspec, import those instead. At run time, `fields` and the like of the standard library do not know them.
 
 A class that no struct can stand for is a standard one: without slots, with bases, with `__post_init__`, or with members
-that are not compared, not given to `__init__`, or described by metadata.
+that are not given to `__init__`, or described by metadata.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, field
+from operator import attrgetter
 from types import new_class
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +63,7 @@ def _copy_open(value: Any, members: Mapping[str, Any]) -> Any:
 
 def _fits_struct(cls: type) -> bool:
     is_plain = cls.__bases__ == (object,) and not hasattr(cls, "__post_init__")
-    return is_plain and all(one.compare and one.init and not one.metadata for one in _list_special(cls).values())
+    return is_plain and all(one.init and not one.metadata for one in _list_special(cls).values())
 
 
 def _list_special(cls: type) -> dict[str, Field[Any]]:
@@ -77,6 +78,8 @@ def _make_struct(cls: type, options: Mapping[str, bool]) -> type:
     namespace |= {name: value for name, one in special.items() if (value := _find_default(one)) is not MISSING}
     if hidden := {name for name, one in special.items() if not one.repr}:
         namespace.setdefault("__repr__", _make_repr(hidden))
+    if ignored := {name for name, one in special.items() if not one.compare}:
+        namespace |= _make_comparison(cls, ignored, options)
     namespace["__qualname__"] = cls.__qualname__
     return new_class(cls.__name__, (Struct,), dict(options), lambda body: body.update(namespace))
 
@@ -94,6 +97,19 @@ def _make_repr(hidden: set[str]) -> Any:
         return f"{type(self).__name__}({', '.join(shown)})"
 
     return show
+
+
+def _make_comparison(cls: type, ignored: set[str], options: Mapping[str, bool]) -> dict[str, Any]:
+    """The methods that compare values, of a class with members that do not count."""
+    select = attrgetter(*(name for name in cls.__annotations__ if name not in ignored))
+
+    def is_equal(self: Any, other: object) -> Any:
+        return select(self) == select(other) if type(other) is type(self) else NotImplemented
+
+    def compute_hash(self: Any) -> int:
+        return hash(select(self))
+
+    return {"__eq__": is_equal, "__hash__": compute_hash if options.get("frozen") else None}
 
 
 if not TYPE_CHECKING:
