@@ -57,7 +57,8 @@ def _copy_open(value: Any, members: Mapping[str, Any]) -> Any:
     if unknown := members.keys() - names.keys():
         raise TypeError(f"{type(value).__name__} has no {', '.join(sorted(unknown))}")
     held, copy = vars(value), object.__new__(type(value))
-    vars(copy).update({name: held[name] for name in names}, **members)  # not what cached properties hold
+    is_bare = len(held) == len(names)
+    vars(copy).update(held if is_bare else {name: held[name] for name in names}, **members)  # no cached properties
     return copy
 
 

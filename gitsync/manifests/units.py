@@ -31,7 +31,7 @@ UNBUILT = frozenset(
 
 def find_unit(path: str) -> str:
     """Return the unit of a file, by its path from the root of SOURCE."""
-    return posixpath.dirname(path) or ROOT
+    return path.rpartition("/")[0] or ROOT
 
 
 def find_parts(paths: Iterable[str]) -> tuple[str, ...]:
