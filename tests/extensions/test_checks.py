@@ -39,19 +39,22 @@ def test_which_kinds_need_a_read_for_their_checks(group, kind, others, needs, wh
     assert registry.needs_read(group, kind, ()) == needs, why
 
 
+CLUSTER, SERVER = (AKS, "ManagedCluster"), ("dbforpostgresql.azure.com", "FlexibleServer")
 SHOWN = [
-    ({"provisioningState": "Succeeded"}, True, "it may be written"),
-    ({"provisioningState": "Updating"}, False, "it is busy"),
-    ({"provisioningState": ""}, False, "an empty state is a state"),
-    ({}, False, "a list may leave the state out"),
+    (CLUSTER, {"provisioningState": "Succeeded"}, True, "the cluster may be written"),
+    (CLUSTER, {"provisioningState": "Updating"}, False, "the cluster is busy"),
+    (CLUSTER, {"provisioningState": ""}, False, "an empty state is a state"),
+    (CLUSTER, {}, False, "a list may leave the state out"),
+    (SERVER, {"state": "Ready"}, True, "the server may be written"),
+    (SERVER, {"state": "Stopped"}, False, "the server has stopped"),
+    (SERVER, {"provisioningState": "Succeeded"}, False, "its check asks for another state"),
+    (("insights.azure.com", "Webtest"), {}, True, "without a check there is nothing to show"),
 ]
 
 
-@pytest.mark.parametrize(("properties", "is_allowed", "why"), SHOWN, ids=[row[-1] for row in SHOWN])
-def test_what_a_list_must_show_for_a_check_of_the_state(properties, is_allowed, why):
-    entry = live(properties=properties)
-    assert REGISTRY.allows_listed(AKS, "ManagedCluster", entry) == is_allowed, why
-    assert REGISTRY.allows_listed("insights.azure.com", "Webtest", entry), "no check, nothing to show"
+@pytest.mark.parametrize(("kind", "properties", "is_allowed", "why"), SHOWN, ids=[row[-1] for row in SHOWN])
+def test_what_a_list_must_show_for_a_check_of_the_state(kind, properties, is_allowed, why):
+    assert REGISTRY.allows_listed(*kind, live(properties=properties)) == is_allowed, why
 
 
 def test_others_look_first_and_pass_the_question_on():
