@@ -147,16 +147,16 @@ def _read_rest(lines: list[_Line], at: int, place: int) -> tuple[Any, int]:
     _, _, value, rest = lines[at - 1]
     inner = lines[at][0]
     match rest:
+        case "below" if inner > place:
+            return _read_mapping(lines, at, inner)
+        case "below" if ~inner >= place:
+            return _read_list(lines, at)
         case "{":
             return {}, at
         case "[":
             return list(value), at
         case "long" if inner == place + _VALUE_OF_LONG_KEY:
             return _read_rest(lines, at + 1, place) if lines[at][3] else (lines[at][2], at + 1)
-        case "below" if inner > place:
-            return _read_mapping(lines, at, inner)
-        case "below" if ~inner >= place:
-            return _read_list(lines, at)
         case _:
             raise _OtherFormError
 
