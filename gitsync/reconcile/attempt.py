@@ -51,6 +51,15 @@ class Stop:
     is_tolerated: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlyRead:
+    """The read of a resource before its first stage: what it showed (None: no resource), or how it failed."""
+
+    conversation: Conversation
+    live: Live | None = None
+    failure: Exception | None = None
+
+
 @dataclass(frozen=True, kw_only=True)  # without slots, which `replace` copies fastest
 class ReconcileAttempt:
     """What an apply and a prune have in common.
@@ -132,6 +141,7 @@ class ApplyAttempt(ReconcileAttempt):
     extensions, and `called` the actions that were called for a check. `id_doubt` says why a plan does not know the ARM
     id, or cannot be sure of it. `is_sampled` says that a list showed it as unchanged, and that it is read nevertheless.
     `is_untouched` says that nothing has changed since the record was made, so that it needs no new baseline.
+    `early_read` stands for the first read.
     """
 
     apply: Apply
@@ -152,6 +162,7 @@ class ApplyAttempt(ReconcileAttempt):
     id_doubt: str = ""
     is_sampled: bool = False
     is_untouched: bool = False
+    early_read: EarlyRead | None = None
 
     @property
     def key(self) -> Key:

@@ -56,3 +56,7 @@ class RunContext:
     lists: Lists = field(default_factory=Lists)
     locks: WriteLocks = field(default_factory=WriteLocks)
     conversations: Conversations = field(default_factory=Conversations)
+
+    def find_node_deadline(self) -> float:
+        """Return the deadline of a node that begins now: its timeout, or the run's deadline if that is earlier."""
+        return min(self.clock.monotonic() + self.rules.node_timeout, self.rules.deadline)

@@ -61,6 +61,10 @@ class Lists:
         """Tell whether a list may approve a resource (`planning.list_cover.may_be_listed`)."""
         return key in self._cover.chains
 
+    def may_show(self, key: Key, arm_id: str) -> bool:
+        """Tell whether a parent has shown a covered resource, or there is a list to ask."""
+        return bool(self._cover.chains[key]) or normalize_id(arm_id) in self._children
+
     async def find_approval(
         self, key: Key, kind: Kind, arm_id: str, judge: Judge[T], *, is_final: bool = True
     ) -> T | None:

@@ -23,7 +23,7 @@ from gitsync.model.plan import Apply, Node, Prune
 from gitsync.model.result import Outcome, Result, Stage
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.actions import WriteRules, find_remembered
-from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
+from gitsync.reconcile.attempt import ApplyAttempt, EarlyRead, PruneAttempt
 from gitsync.reconcile.context import RunContext
 from gitsync.reconcile.result_builder import build_apply_result, build_prune_result
 from gitsync.reconcile.stages.act import act
@@ -82,10 +82,11 @@ async def reconcile(node: Node, before: Mapping[Key, Result], run: RunContext, s
     `before` are the results of the resource's dependencies.
     """
     if isinstance(node, Apply):
-        if unchanged := await find_unchanged(node, before, run):
-            run.progress.finished(unchanged)
-            return unchanged
-        attempt = await _repeat(stages.of_apply, _begin_apply(node, before, run), run)
+        found = await find_unchanged(node, before, run)
+        if isinstance(found, Result):
+            run.progress.finished(found)
+            return found
+        attempt = await _repeat(stages.of_apply, _begin_apply(node, before, run, found), run)
         result = build_apply_result(attempt, run.rules, run.clock.now(), run.redactions)
     else:
         prune_attempt = await _repeat(stages.of_prune, _begin_prune(node, before, run), run)
@@ -215,13 +216,16 @@ def _make_prune_steps(run: RunContext) -> tuple[Step[PruneAttempt], ...]:
     )
 
 
-def _begin_apply(apply: Apply, before: Mapping[Key, Result], run: RunContext) -> ApplyAttempt:
+def _begin_apply(
+    apply: Apply, before: Mapping[Key, Result], run: RunContext, early_read: EarlyRead | None
+) -> ApplyAttempt:
     prepared = apply.prepared
     return ApplyAttempt(
         apply=apply,
         known_kind=run.catalog.kind(prepared.resource.gvk),
         identity=run.identities[apply.key],
-        conversation=run.conversations.begin(find_node_deadline(run)),
+        conversation=early_read.conversation if early_read else run.conversations.begin(run.find_node_deadline()),
+        early_read=early_read,
         before=before,
         remembered=find_remembered(apply.record, prepared.api_version or "", prepared.ignored),
     )
@@ -232,14 +236,9 @@ def _begin_prune(prune: Prune, before: Mapping[Key, Result], run: RunContext) ->
         prune=prune,
         known_kind=run.catalog.kind(GVK.parse(prune.record.manifest_api_version, prune.key.kind)),
         identity=run.identities[prune.key],
-        conversation=run.conversations.begin(find_node_deadline(run)),
+        conversation=run.conversations.begin(run.find_node_deadline()),
         before=before,
     )
-
-
-def find_node_deadline(run: RunContext) -> float:
-    """Return the deadline of a node that begins now: its timeout, or the run's deadline if that is earlier."""
-    return min(run.clock.monotonic() + run.rules.node_timeout, run.rules.deadline)
 
 
 async def _repeat(steps: tuple[Step[A], ...], attempt: A, run: RunContext) -> A:

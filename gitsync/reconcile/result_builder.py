@@ -10,6 +10,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
+from gitsync.arm.http.conversation import Conversation
 from gitsync.dataclasses import replace
 from gitsync.diff.three_way import remove_secrets
 from gitsync.manifests.units import find_declarer, find_unit_name
@@ -69,8 +70,12 @@ def _find_refused(attempt: ApplyAttempt) -> Replacement | None:
     return find_replacement(attempt.kind.arm_type, _find_comparison(attempt).differences, condition)
 
 
-def build_unchanged(apply: Apply, record: Record, rules: RunRules, now: datetime) -> Result:
-    """Return the result of a resource that is ready, as it was recorded; the record stays as it is."""
+def build_unchanged(
+    apply: Apply, record: Record, rules: RunRules, now: datetime, conversation: Conversation | None = None
+) -> Result:
+    """Return the result of a resource that is ready, as it was recorded; the record stays as it is. `conversation` is
+    that of its own read, if there was one.
+    """
     ready = make_ready(record.generation, format_rfc3339(now)) if rules.writes else _make_planned(record, "")
     return Result(
         key=apply.key,
@@ -81,6 +86,8 @@ def build_unchanged(apply: Apply, record: Record, rules: RunRules, now: datetime
         is_fine=True,
         exists=True,
         record=record,
+        attempts=conversation.list_failures() if conversation else (),
+        requests=conversation.requests if conversation else 0,
     )
 
 

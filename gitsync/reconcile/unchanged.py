@@ -1,12 +1,15 @@
-"""A resource that git, its record and a list agree on: its result follows without the stages.
+"""A resource that git, its record and Azure agree on: its result follows without the stages.
 
 Nearly all resources of nearly all runs are unchanged. What is asked here is stricter than what the stages ask, so a
 resource that is not plainly unchanged goes through them, and gets the same result there.
+
+A list shows what Azure has, or else a read: then the stages go on with that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from gitsync.manifests.units import find_declarer, find_unit_name
@@ -21,6 +24,7 @@ from gitsync.model.template import ReferenceHole, Template
 from gitsync.planning.actions import find_remembered
 from gitsync.planning.generation import digest_spec
 from gitsync.planning.list_sample import is_sampled
+from gitsync.reconcile.attempt import EarlyRead
 from gitsync.reconcile.context import RunContext, RunRules
 from gitsync.reconcile.identities import ResourceIdentity
 from gitsync.reconcile.lists import is_settled
@@ -31,25 +35,56 @@ from gitsync.request.holes import list_holes
 from gitsync.request.owners import is_alias
 from gitsync.status.conditions import check_subscription
 
+Judge = Callable[[Mapping[str, Any]], bool]
+"""Tells whether a body that Azure shows is that of the record."""
 
-async def find_unchanged(apply: Apply, before: Mapping[Key, Result], run: RunContext) -> Result | None:
-    """Return the result of a resource that is plainly unchanged; None for any other. `before` are the results of its
-    dependencies.
+
+async def find_unchanged(apply: Apply, before: Mapping[Key, Result], run: RunContext) -> Result | EarlyRead | None:
+    """Return the result of a resource that is plainly unchanged; for any other, the read that its stages begin with, or
+    None if there was none. `before` are the results of its dependencies.
     """
     record = apply.record
     if record is None or not run.lists.covers(apply.key) or not _may_be_unchanged(apply, record, before, run):
         return None
-    body = _find_body(apply.prepared, run)
+    is_unchanged = _make_judge(apply, record, run)
     kind = run.catalog.kind(apply.prepared.resource.gvk)
-    if body is None or kind is None or is_sampled(apply.key, run.clock.now().date()):
+    if is_unchanged is None or kind is None:
         return None
+    if run.lists.may_show(apply.key, record.arm_id):
+        return await _find_listed(apply, kind, record, is_unchanged, run)
+    return await _read_early(apply, kind, record, is_unchanged, run)
+
+
+async def _find_listed(apply: Apply, kind: Kind, record: Record, is_unchanged: Judge, run: RunContext) -> Result | None:
+    if is_sampled(apply.key, run.clock.now().date()):
+        return None
+
+    async def judge(entry: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        return entry if is_unchanged(entry) else None
+
     run.progress.started(apply.key, Stage.OBSERVE)
-    entry = await _find_entry(apply.key, kind, record, body, run)
+    entry = await run.lists.find_approval(apply.key, kind, record.arm_id, judge, is_final=False)
     if entry is None:
         return None
     run.lists.note_approved(apply.key, kind)
     run.lists.offer_children(kind, record.arm_api_version, entry)
     return build_unchanged(apply, record, run.rules, run.clock.now())
+
+
+async def _read_early(
+    apply: Apply, kind: Kind, record: Record, is_unchanged: Judge, run: RunContext
+) -> Result | EarlyRead:
+    conversation = run.conversations.begin(run.find_node_deadline())
+    run.progress.started(apply.key, Stage.OBSERVE)
+    try:
+        live = await run.identities[apply.key].azure().reader(conversation).get(record.arm_id, record.arm_api_version)
+    except Exception as failure:  # noqa: BLE001 - the stages end with it, whatever it is
+        return EarlyRead(conversation=conversation, failure=failure)
+    if live is None or not is_unchanged(live.body):
+        return EarlyRead(conversation=conversation, live=live)
+    run.cache.keep(record.arm_id, live)
+    run.lists.offer_children(kind, record.arm_api_version, live.body)
+    return build_unchanged(apply, record, run.rules, run.clock.now(), conversation)
 
 
 def _may_be_unchanged(apply: Apply, record: Record, before: Mapping[Key, Result], run: RunContext) -> bool:
@@ -125,6 +160,19 @@ def _is_in_reach(prepared: Prepared, identity: ResourceIdentity) -> bool:
     return prepared.arm_id is not None and check_subscription(prepared.arm_id, identity.subscription) is None
 
 
+def _make_judge(apply: Apply, record: Record, run: RunContext) -> Judge | None:
+    """What tells whether a body shows the resource as it was recorded; None if only the stages can."""
+    body, remembered = _find_body(apply.prepared, run), find_remembered(record, record.arm_api_version)
+    if body is None or remembered is None:
+        return None
+    is_ready = partial(run.registry.allows_listed, apply.key.group, apply.key.kind)
+
+    def judge(shown: Mapping[str, Any]) -> bool:
+        return is_settled(shown, record.arm_id) and is_ready(Live(body=shown)) and remembered.has_all(body, shown)
+
+    return judge
+
+
 def _find_body(prepared: Prepared, run: RunContext) -> Mapping[str, Any] | None:
     """The body, if it needs no value but ids of other manifests, and these are known."""
     template = prepared.template
@@ -139,20 +187,3 @@ def _find_body(prepared: Prepared, run: RunContext) -> Mapping[str, Any] | None:
 def _needs_ids_alone(template: Template) -> bool:
     is_known = isinstance(template.arm_id, str)
     return is_known and all(isinstance(hole, ReferenceHole) for hole in list_holes(template.gaps))
-
-
-async def _find_entry(
-    key: Key, kind: Kind, record: Record, body: Mapping[str, Any], run: RunContext
-) -> Mapping[str, Any] | None:
-    """The entry of a list that shows the resource as it was recorded; None if no list does."""
-    remembered = find_remembered(record, record.arm_api_version)
-    if remembered is None:
-        return None
-
-    async def judge(entry: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        is_ready = is_settled(entry, record.arm_id) and run.registry.allows_listed(
-            key.group, key.kind, Live(body=entry)
-        )
-        return entry if is_ready and remembered.has_all(body, entry) else None
-
-    return await run.lists.find_approval(key, kind, record.arm_id, judge, is_final=False)

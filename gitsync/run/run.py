@@ -36,7 +36,7 @@ from gitsync.planning.uncompared_secrets import warn_uncompared_secrets
 from gitsync.processes.grace_period import Grace
 from gitsync.reconcile.context import RunContext
 from gitsync.reconcile.identities import open_identities
-from gitsync.reconcile.reconcile import find_node_deadline, make_stages, reconcile
+from gitsync.reconcile.reconcile import make_stages, reconcile
 from gitsync.reconcile.result_builder import build_unattempted
 from gitsync.reconcile.scheduler import run_in_order
 from gitsync.reconcile.stages.prune import RESOURCES_API_VERSION
@@ -215,7 +215,7 @@ async def _absorb_groups(prunes: Mapping[Key, Prune], run: RunContext) -> Mappin
     listings = {}
     for group in find_deleted_groups(prunes):
         path = f"{group.record.arm_id}/resources"
-        conversation = run.conversations.begin(find_node_deadline(run))
+        conversation = run.conversations.begin(run.find_node_deadline())
         try:
             reader = run.identities[group.key].azure().reader(conversation)
             listings[group.key] = list_ids(await reader.list(path, RESOURCES_API_VERSION), path)
