@@ -53,11 +53,19 @@ class Stop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlyRead:
-    """The read of a resource before its first stage: what it showed (None: no resource), or how it failed."""
+    """The read of a resource before its first stage, while this run had written nothing near it: what it showed (None:
+    no resource), or how it failed.
+    """
 
     conversation: Conversation
     live: Live | None = None
     failure: Exception | None = None
+
+    def show(self) -> Live | None:
+        """What the read showed. Raises its failure."""
+        if self.failure:
+            raise self.failure
+        return self.live
 
 
 @dataclass(frozen=True, kw_only=True)  # without slots, which `replace` copies fastest

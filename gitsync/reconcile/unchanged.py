@@ -56,6 +56,7 @@ async def find_unchanged(apply: Apply, before: Mapping[Key, Result], run: RunCon
 
 
 async def _find_listed(apply: Apply, kind: Kind, record: Record, is_unchanged: Judge, run: RunContext) -> Result | None:
+    """The result of a resource that a list, or its parent, shows as unchanged."""
     if is_sampled(apply.key, run.clock.now().date()):
         return None
 
@@ -74,6 +75,7 @@ async def _find_listed(apply: Apply, kind: Kind, record: Record, is_unchanged: J
 async def _read_early(
     apply: Apply, kind: Kind, record: Record, is_unchanged: Judge, run: RunContext
 ) -> Result | EarlyRead:
+    """The result of a resource that its read shows as unchanged; else that read."""
     conversation = run.conversations.begin(run.find_node_deadline())
     run.progress.started(apply.key, Stage.OBSERVE)
     try:

@@ -18,7 +18,6 @@ from gitsync.diff.unknown_values import (
 )
 from gitsync.extensions.registry import Registry
 from gitsync.model.condition import Condition
-from gitsync.model.live import Live
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.actions import WriteRules, decide_absent, decide_present, decide_unreadable, find_remembered
@@ -46,8 +45,9 @@ async def observe(
         return replace(attempt, exists=False)
     if not attempt.kind.can_get:
         return replace(attempt, exists=await attempt.reader.exists(attempt.arm_id, attempt.api_version))
-    attempt = replace(attempt, writes_before=cache.count_writes_near(attempt.arm_id))
-    live = await _read(attempt)
+    early = None if attempt.is_restarted else attempt.early_read
+    attempt = replace(attempt, writes_before=0 if early else cache.count_writes_near(attempt.arm_id))
+    live = early.show() if early else await attempt.reader.get(attempt.arm_id, attempt.api_version)
     if live is not None:
         cache.keep(attempt.arm_id, live)
     if live is None and _is_accepted(attempt):
@@ -59,16 +59,6 @@ async def observe(
     attempt = replace(attempt, live=live, exists=live is not None)
     remember_promises(attempt, registry, values)
     return attempt
-
-
-async def _read(attempt: ApplyAttempt) -> Live | None:
-    """Read the resource, or take what was read before the first stage."""
-    early = attempt.early_read
-    if early is None or attempt.is_restarted:
-        return await attempt.reader.get(attempt.arm_id, attempt.api_version)
-    if early.failure:
-        raise early.failure
-    return early.live
 
 
 def _is_accepted(attempt: ApplyAttempt) -> bool:
