@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Hashable, Mapping
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable, Mapping
+from contextlib import aclosing
 from typing import Any, TypeVar
 
 from loguru import logger
@@ -80,14 +80,20 @@ class Lists:
                 del self._children[entry_id]
             return approval
         for one in self._cover.chains[key]:
-            if one.family in self._is_useful:
-                is_found, approval = await self._judge_listed(one, key, entry_id, judge, is_final=is_final)
-            else:
-                async with self._first_use(one.family):
-                    is_found, approval = await self._judge_listed(one, key, entry_id, judge, is_final=is_final)
+            is_found, approval = await self._judge_in_turn(one, key, entry_id, judge, is_final=is_final)
             if is_found:
                 return approval
         return None
+
+    async def _judge_in_turn(
+        self, one: ResourceList, key: Key, entry_id: str, judge: Judge[T], *, is_final: bool
+    ) -> tuple[bool, T | None]:
+        """As `_judge_listed`, for one resource of a family at a time until its lists are known to be of use."""
+        if one.family not in self._is_useful:
+            async with self._first_uses[one.family]:
+                if one.family not in self._is_useful:
+                    return await self._judge_listed(one, key, entry_id, judge, is_final=is_final)
+        return await self._judge_listed(one, key, entry_id, judge, is_final=is_final)
 
     async def _judge_listed(
         self, one: ResourceList, key: Key, entry_id: str, judge: Judge[T], *, is_final: bool
@@ -133,16 +139,6 @@ class Lists:
     def warn_distrusted(self) -> tuple[Problem, ...]:
         """A warning for each type whose lists are not trusted."""
         return tuple(_make_warning(arm_type, key) for arm_type, key in sorted(self._doubts.items()))
-
-    @asynccontextmanager
-    async def _first_use(self, family: Hashable) -> AsyncIterator[None]:
-        """Let one resource at a time use lists of a family, until it is known whether they are of use."""
-        async with AsyncExitStack() as stack:
-            if family not in self._is_useful:
-                await stack.enter_async_context(self._first_uses[family])
-            if family in self._is_useful:
-                await stack.aclose()
-            yield
 
     def _learn(self, family: Hashable, *, is_useful: bool) -> None:
         """Learn from the first uses of a family. Lists that approve nothing are not asked for again."""
