@@ -46,7 +46,8 @@ def _replace(value: Any, /, **members: Any) -> Any:
     """As `dataclasses.replace`. Raises TypeError for an unknown member."""
     if isinstance(value, Struct):
         return msgspec.structs.replace(value, **members)
-    return _copy_open(value, members) if hasattr(value, "__dict__") else dataclasses.replace(value, **members)
+    is_open = hasattr(value, "__dict__") and not hasattr(value, "__post_init__")
+    return _copy_open(value, members) if is_open else dataclasses.replace(value, **members)
 
 
 def _copy_open(value: Any, members: Mapping[str, Any]) -> Any:

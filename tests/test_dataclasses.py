@@ -71,10 +71,18 @@ def declare(by: ModuleType) -> SimpleNamespace:
             return self.name.upper()
 
     @by.dataclass(frozen=True, kw_only=True)
+    class OpenAndDerived:
+        name: str
+        count: int = 0
+
+        def __post_init__(self) -> None:
+            object.__setattr__(self, "size", len(self.name))
+
+    @by.dataclass(frozen=True, kw_only=True)
     class Below(Open):
         tags: tuple[str, ...] = ()
 
-    classes = (Plain, Named, Ordered, Mutable, Single, PartlyCompared, Derived, Open, Below)
+    classes = (Plain, Named, Ordered, Mutable, Single, PartlyCompared, Derived, Open, OpenAndDerived, Below)
     return SimpleNamespace(**{cls.__name__: cls for cls in classes})
 
 
@@ -162,6 +170,12 @@ def test_a_copy_without_slots_is_frozen_and_does_not_keep_what_was_computed():
         assert other.shout == "B"
         with pytest.raises(dataclasses.FrozenInstanceError):
             other.name = "c"
+
+
+@pytest.mark.parametrize("name", ["Derived", "OpenAndDerived"])
+def test_a_copy_derives_again(name):
+    for value in both(name, name="a"):
+        assert gitsync.dataclasses.replace(value, name="abc").size == 3
 
 
 def test_every_value_has_a_default_of_its_own():

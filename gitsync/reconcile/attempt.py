@@ -63,12 +63,12 @@ class EarlyRead:
 
     def show(self) -> Live | None:
         """What the read showed. Raises its failure."""
-        if self.failure:
+        if self.failure is not None:
             raise self.failure
         return self.live
 
 
-@dataclass(frozen=True, kw_only=True)  # without slots, which `replace` copies fastest
+@dataclass(frozen=True, kw_only=True)  # without slots: no struct can be extended so, and `replace` is quick
 class ReconcileAttempt:
     """What an apply and a prune have in common.
 

@@ -18,6 +18,7 @@ from gitsync.arm.http.pages import Entries, is_refusal
 from gitsync.arm.http.shown_resource import find_fault
 from gitsync.catalog.collections import list_embedded
 from gitsync.errors import ArmError
+from gitsync.extensions.registry import Registry
 from gitsync.formats.arm_path import normalize_id
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
@@ -193,9 +194,10 @@ class Lists:
         self._entries[entry_id] = None if is_odd else entry
 
 
-def is_settled(entry: Entry, arm_id: str) -> bool:
-    """Tell whether an entry shows a resource, and its last operation has succeeded."""
-    return not find_fault(entry, arm_id) and Live(body=entry).has_succeeded
+def is_settled(entry: Entry, arm_id: str, key: Key, registry: Registry) -> bool:
+    """Tell whether an entry shows a resource whose last operation has succeeded, in a state that its checks allow."""
+    live = Live(body=entry)
+    return not find_fault(entry, arm_id) and live.has_succeeded and registry.allows_listed(key.group, key.kind, live)
 
 
 def _find_id(entry: Entry) -> str:

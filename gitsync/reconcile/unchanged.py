@@ -9,13 +9,11 @@ A list shows what Azure has, or else a read: then the stages go on with that.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 from gitsync.manifests.units import find_declarer, find_unit_name
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
-from gitsync.model.live import Live
 from gitsync.model.plan import Apply
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared
@@ -167,10 +165,9 @@ def _make_judge(apply: Apply, record: Record, run: RunContext) -> Judge | None:
     body, remembered = _find_body(apply.prepared, run), find_remembered(record, record.arm_api_version)
     if body is None or remembered is None:
         return None
-    is_ready = partial(run.registry.allows_listed, apply.key.group, apply.key.kind)
 
     def judge(shown: Mapping[str, Any]) -> bool:
-        return is_settled(shown, record.arm_id) and is_ready(Live(body=shown)) and remembered.has_all(body, shown)
+        return is_settled(shown, record.arm_id, apply.key, run.registry) and remembered.has_all(body, shown)
 
     return judge
 

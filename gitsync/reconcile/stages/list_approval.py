@@ -49,11 +49,10 @@ async def judge_entry(
     attempt: ApplyAttempt, entry: Mapping[str, Any], *, registry: Registry, kept: KeptConfigMaps, compare: Compare
 ) -> ApplyAttempt | None:
     """Return the attempt as compared with its entry in a list; None if that does not show the resource in sync."""
-    if not is_settled(entry, attempt.arm_id) or not _shows_exports(attempt, entry, kept):
+    if not is_settled(entry, attempt.arm_id, attempt.key, registry) or not _shows_exports(attempt, entry, kept):
         return None
-    live = Live(body=entry)
-    listed = replace(attempt, live=live, exists=True, is_listed=True)
-    if not registry.allows_listed(attempt.key.group, attempt.key.kind, live) or _needs_read(listed, registry):
+    listed = replace(attempt, live=Live(body=entry), exists=True, is_listed=True)
+    if _needs_read(listed, registry):
         return None
     listed = await compare(listed)
     return listed if _is_in_sync(listed) else None
