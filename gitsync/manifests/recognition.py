@@ -26,11 +26,13 @@ FOREIGN = frozenset(
         "clusterconfig.azure.com",
         "containerstorage.azure.com",
         "fleet.azure.com",
-        "networking.fleet.azure.com",
         "karpenter.azure.com",
+        "kubernetes.azure.com",
     }
 )
-"""Groups of other operators with the same end."""
+"""Groups of other operators with the same end. Those below them are theirs too, such as
+approuting.kubernetes.azure.com.
+"""
 
 FEEDING = ("ConfigMap", "Secret", "Namespace")
 """Kinds of Kubernetes that resources use; their group is the core group."""
@@ -65,7 +67,11 @@ ARM_VERSION = re.compile(r"\d{4}-\d{2}-\d{2}(-[a-z]+)?")
 def is_ours(api_version: str) -> bool:
     """Tell whether an apiVersion has a group of ASO, or a similar one."""
     group = api_version.rpartition("/")[0].casefold()
-    return group.endswith(GROUPS) and group not in FOREIGN
+    return group.endswith(GROUPS) and not _is_foreign(group)
+
+
+def _is_foreign(group: str) -> bool:
+    return any(f".{group}".endswith(f".{foreign}") for foreign in FOREIGN)
 
 
 def find_header_fault(value: Any) -> Finding | None:
@@ -114,7 +120,7 @@ def _find_named_group(likeness: Likeness) -> str | None:
     for group in (likeness.group, likeness.api_version.partition("/")[0]):
         text = group.strip().casefold()
         near = _find_near_group(text)
-        if text in FOREIGN:
+        if _is_foreign(text):
             return near if near and likeness.kind in _load_catalog().kinds(near) else None
         if near or text.endswith(GROUPS):
             return near or text

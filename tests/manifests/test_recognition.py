@@ -173,6 +173,7 @@ LOOK_ALIKES = {
     ),
     "the first ASO": "apiVersion: azure.microsoft.com/v1alpha1\nkind: ResourceGroup\nmetadata: {name: x}\nspec: {}\n",
     "Karpenter": "apiVersion: karpenter.azure.com/v1beta1\nkind: AKSNodeClass\nmetadata: {name: x}\n",
+    "routing of AKS": "apiVersion: approuting.kubernetes.azure.com/v1alpha1\nkind: NginxIngressController\nmetadata: {name: x}\nspec: {}\n",
     "Backstage has owners": (
         "apiVersion: backstage.io/v1alpha1\nkind: Component\nmetadata: {name: x}\nspec: {owner: team, type: service}\n"
     ),
