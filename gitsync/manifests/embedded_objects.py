@@ -1,5 +1,5 @@
-"""ASO objects inside documents of other tools, such as kro, Crossplane and the templates of a ClusterClass: they are
-counted and named, and not applied.
+"""ASO objects inside documents of other tools, such as kro, Crossplane, Argo Workflows and the templates of a
+ClusterClass, and in the texts of ConfigMaps and Secrets: they are counted and named, and not applied.
 
 What those tools make of them depends on values that are in no file.
 """
@@ -22,28 +22,31 @@ _FOLLOWED: Final = frozenset(
         "kustomize.config.k8s.io",
         "kustomize.toolkit.fluxcd.io",
         "helm.toolkit.fluxcd.io",
-        "argoproj.io",
         "apiextensions.k8s.io",
     }
 )
 """Groups whose documents have parts of manifests: patches, values, examples."""
 
+_ARGO_CD: Final = frozenset({"Application", "ApplicationSet", "AppProject"})
+"""The kinds of argoproj.io that have such parts; a Workflow applies whole manifests."""
+
 _IN_TEXT: Final = re.compile(r"""(?:^|[\s{,\\])["']?apiVersion["']?: *["']?([a-z0-9.]+/[a-z0-9]+)""", re.MULTILINE)
 
 
-def find_embedded(document: Document) -> Problem | None:
-    """A warning that says how many ASO objects a document of another tool has inside; None if it has none."""
+def find_embedded(document: Document) -> tuple[Problem, ...]:
+    """A warning that says how many ASO objects a document has inside that is none itself; nothing if it has none."""
     value = document.value
     if not is_object(value):
-        return None
+        return ()
     gvk = GVK.parse(value["apiVersion"], value["kind"])
-    count = 0 if gvk.group in _FOLLOWED else sum(_count(value[key]) for key in value if key != "metadata")
+    has_parts = gvk.group in _FOLLOWED or (gvk.group == "argoproj.io" and gvk.kind in _ARGO_CD)
+    count = 0 if has_parts else sum(_count(value[key]) for key in value if key != "metadata")
     if not count:
-        return None
+        return ()
     metadata = value.get("metadata")
     name = metadata.get("name") if isinstance(metadata, Mapping) else None
     objects = format_count(count, "ASO object")
-    return Problem(
+    problem = Problem(
         code="EmbeddedObjects",
         message=f"{gvk.kind}{f' {name}' if name else ''} has {objects} inside, which gitsync does not apply.",
         hint="Write them as manifests of their own. To leave them to another tool, add the file to .gitsyncignore.",
@@ -51,6 +54,7 @@ def find_embedded(document: Document) -> Problem | None:
         path=document.path,
         line=document.line(),
     )
+    return (problem,)
 
 
 def _count(value: Any) -> int:

@@ -17,6 +17,7 @@ from gitsync.dataclasses import dataclass, field, replace
 from gitsync.manifests.capz import CapzObjects
 from gitsync.manifests.config_map_versions import ConfigMapVersions
 from gitsync.manifests.credential_secret import CERTIFICATE
+from gitsync.manifests.embedded_objects import find_embedded
 from gitsync.manifests.helm_charts import find_templates, report_templates
 from gitsync.manifests.hooks import find_hook, pass_over_hook
 from gitsync.manifests.list_items import split_list
@@ -202,7 +203,7 @@ class _Sorter:
             return
         self.unread.extend(find_hidden(document))
         if take:
-            self.problems.extend([*document.problems, *header.problems])
+            self.problems.extend([*document.problems, *header.problems, *find_embedded(document)])
             take(self, document, header)
         else:
             self.resource(document, header)

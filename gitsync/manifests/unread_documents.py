@@ -43,8 +43,7 @@ def pass_over(document: Document) -> UnreadContent:
         return reject(document, *duplicates)
     form = ARM_TEMPLATE if is_arm_template(document.value) else ""
     unread = Likeness.of(document.value).unread(_locate(document), is_rejected=False)
-    embedded = find_embedded(document)
-    return UnreadContent((embedded,) if embedded else (), (replace(unread, form=form),))
+    return UnreadContent(find_embedded(document), (replace(unread, form=form),))
 
 
 def reject(document: Document, *problems: Problem) -> UnreadContent:

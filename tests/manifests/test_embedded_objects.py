@@ -20,6 +20,12 @@ KRO = named(
 COMPOSITION = named("apiextensions.crossplane.io/v1", "Composition", f"  resources:\n  - base: {{apiVersion: kubernetes.crossplane.io/v1alpha2, kind: Object, spec: {{forProvider: {{manifest: {GROUP}}}}}}}\n")  # fmt: skip
 PIPELINE = named("apiextensions.crossplane.io/v1", "Composition", f"  pipeline:\n  - input:\n      kind: Resources\n      resources: [{{base: {GROUP}}}]\n")  # fmt: skip
 INLINE = named("apiextensions.crossplane.io/v2alpha1", "Composition", f"  pipeline:\n  - input:\n      inline:\n       template: |\n        {{{{ if .x }}}}\n        {TEXT}        ---\n        {TEXT}")  # fmt: skip
+STEP = f"    resource:\n      action: apply\n      manifest: |\n        {TEXT}"
+WORKFLOW = named(
+    "argoproj.io/v1alpha1", "WorkflowTemplate", f"  templates:\n  - name: one\n{STEP}  - name: two\n{STEP}"
+)
+CONFIG_MAP = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: web}}\ndata:\n  all.yaml: |\n        {TEXT}"
+SECRET = CONFIG_MAP.replace("ConfigMap", "Secret").replace("\ndata:", "\nstringData:")
 CLASS = named("cluster.x-k8s.io/v1beta1", "ClusterClass", f"  patches:\n  - definitions:\n    - jsonPatches:\n      - valueFrom:\n         template: |\n        {' ' * 4}resources:\n        {' ' * 4}- {TEXT.replace('        kind', '              kind')}")  # fmt: skip
 
 
@@ -30,6 +36,7 @@ CLASS = named("cluster.x-k8s.io/v1beta1", "ClusterClass", f"  patches:\n  - defi
         (COMPOSITION, "Composition web has 1 ASO object inside, which gitsync does not apply."),
         (PIPELINE, "Composition web has 1 ASO object inside, which gitsync does not apply."),
         (INLINE, "Composition web has 2 ASO objects inside, which gitsync does not apply."),
+        (WORKFLOW, "WorkflowTemplate web has 2 ASO objects inside, which gitsync does not apply."),
         (CLASS, "ClusterClass web has 1 ASO object inside, which gitsync does not apply."),
     ],
 )
@@ -40,9 +47,17 @@ def test_a_document_of_another_tool_is_named_with_the_objects_inside(text, said)
     assert (found.resources, found.passed_over) == ((), 1)
 
 
+@pytest.mark.parametrize("text", [CONFIG_MAP, SECRET])
+def test_an_object_that_resources_use_is_read_and_named(text):
+    found = read_manifests({"a.yaml": text.encode()})
+    kept = [*found.config_maps, *found.secrets]
+    assert (kept, [one.code for one in found.problems]) == ([("default", "web")], ["EmbeddedObjects"])
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
+        (named("argoproj.io/v1alpha1", "Application", f"  source: {{helm: {{valuesObject: {{extra: [{GROUP}]}}}}}}\n"), "values of a chart"),
         (named("kustomize.toolkit.fluxcd.io/v1", "Kustomization", f"  patches: [{{patch: '{GROUP}'}}]\n"), "a patch is part of a manifest"),
         (named("kustomize.toolkit.fluxcd.io/v1", "Kustomization", "  healthChecks: [{apiVersion: resources.azure.com/v1api20200601, kind: ResourceGroup, name: a}]\n"), "a reference"),
         (named("kyverno.io/v1", "ClusterPolicy", "  rules: [{match: {any: [{resources: {kinds: [resources.azure.com/*/ResourceGroup]}}]}}]\n"), "a rule about kinds"),
