@@ -74,6 +74,21 @@ def test_an_action_is_followed_to_what_it_answers_at_last(answer, polls, results
         ([Say(500, [KEY])], "UnknownError", "JSON that is no ARM error"),
         ([Say(203, KEYS)], "UnknownError", "an answer that somebody in between has altered"),
         ([Say(203, {"message": KEY})], "UnknownError", "the same with a member that errors have"),
+        ([Say(200, KEYS | {"error": {"code": "Odd", "message": KEY}})], "UnknownError", "an error beside the keys"),
+        ([Say(200, {"error": {"code": KEY, "message": "No."}})], "UnknownError", "a success that is no success"),
+        (
+            [Say(400, {"error": {"code": "Bad", "message": f"Not {KEY}."}, "keys": [KEYS]})],
+            "Bad",
+            "an error that quotes what stands beside it",
+        ),
+        (
+            [
+                Say(202, None, LOCATION),
+                Say(200, {"status": "Failed", "error": {"code": "Bad", "message": f"x{KEY}"}, "properties": KEYS}),
+            ],
+            "Bad",
+            "an operation that fails and quotes its keys",
+        ),
         ([Say(200, f"<html>{KEY}")], "UnusableAnswer", "a page in place of JSON"),
         ([Say(200, [KEY])], "UnusableAnswer", "a list in place of an object"),
         (

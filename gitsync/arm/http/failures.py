@@ -7,7 +7,7 @@ bounded and scrubbed of tokens, and of the secrets that were sent.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -26,6 +26,9 @@ _TOKEN_CODES = frozenset({"invalid_token", "invalidauthenticationtoken", "expire
 _RIGHTS_CODES = frozenset({"authorizationfailed", "forbidden", "linkedauthorizationfailed", "unknownerror"})
 _INVALID_TOKEN = re.compile(r"\berror=\"?invalid_token\b", re.IGNORECASE)
 
+FAILED_STATES = frozenset({"failed", "canceled"})
+"""Of an operation, in lower case."""
+
 OUTCOME_UNKNOWN = frozenset({408, 500, 502, 503, 504})
 """Statuses after which a write may have been done all the same: ARM gives up on a provider after 60 s, the provider
 goes on."""
@@ -33,6 +36,8 @@ goes on."""
 _LONGEST_PLAIN = 500  # of one that is no error of ARM's
 _LONGEST = 4000  # of one text; ARM's longest real ones have some 2,000 characters
 _LONGEST_CODE = 200
+_SHORTEST_KEY = 8
+_ERROR_MEMBERS = frozenset({"error", "code", "message", "details", "innererror", "status", "target"})
 _MOST_DETAILS = 20
 _DEEPEST_DETAIL = 8  # levels; Azure's own go to four
 _TOKEN = re.compile(r"eyJ[\w-]{8,}\.[\w-]+(\.[\w-]*)?|(?<=://)[^/@\s]+(?=@)|(?i:bearer\s+[\w.~+/-]{16,}=*)")
@@ -118,14 +123,29 @@ def read_error(answer: Response, secrets: tuple[str, ...] = ()) -> tuple[str, st
 
 
 def _read_private_error(answer: Response) -> tuple[str, str, tuple[Mapping[str, Any], ...]]:
-    """The same for an answer that may hold keys: nothing but an ARM error is quoted."""
-    inner = _fold_names(answer.mapping()).get("error")
-    if not isinstance(inner, dict) and answer.status < 400:
+    """The same for an answer that may hold keys: nothing but an ARM error is quoted, and what else the answer holds is
+    masked in it. One with a status of success holds keys until it says that its operation failed.
+    """
+    body = _fold_names(answer.mapping())
+    inner = body.get("error")
+    is_failed_operation = isinstance(inner, dict) and str(body.get("status")).casefold() in FAILED_STATES
+    if answer.status < 400 and not is_failed_operation:
         return UNKNOWN_CODE, f"HTTP {answer.status}, without a message that can be shown", ()
     if not isinstance(answer.body, dict):
         return UNKNOWN_CODE, f"HTTP {answer.status}, without an Azure error", ()
     code, message, _ = read_error(answer)
-    return code, message, ()
+    beside = (value for name, value in body.items() if name not in _ERROR_MEMBERS)
+    keys = sorted({text for value in beside for text in _iterate_texts(value)}, key=lambda text: (-len(text), text))
+    return mask_payload(code, keys), mask_payload(message, keys), ()
+
+
+def _iterate_texts(value: Any) -> Iterator[str]:
+    """The texts in JSON that are long enough for a key."""
+    if isinstance(value, str) and len(value) >= _SHORTEST_KEY:
+        yield value
+    if isinstance(value, (dict, list)):
+        for member in value.values() if isinstance(value, dict) else value:
+            yield from _iterate_texts(member)
 
 
 def scrub(text: str) -> str:

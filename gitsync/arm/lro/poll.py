@@ -14,12 +14,12 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from gitsync.arm.cloud import Cloud
 from gitsync.arm.http.answer import Response
+from gitsync.arm.http.failures import FAILED_STATES
 from gitsync.arm.lro.reply import AcceptedWrite
 from gitsync.dataclasses import dataclass, field
 from gitsync.formats.arm_path import is_same_id
 from gitsync.model.live import Live
 
-_FAILED = frozenset({"failed", "canceled"})
 _CHANGES = frozenset({"PUT", "PATCH"})
 
 
@@ -144,7 +144,7 @@ def read_progress(watch: Watch, method: str, answer: Response) -> OperationProgr
 
 def _read_location(answer: Response, body: Mapping[str, Any]) -> OperationProgress:
     state = body.get("status")
-    if isinstance(state, str) and state.casefold() in _FAILED:
+    if isinstance(state, str) and state.casefold() in FAILED_STATES:
         return OperationProgress.FAILED
     if answer.status == 202:
         return OperationProgress.RUNNING
@@ -167,7 +167,7 @@ def _read_resource(method: str, answer: Response, body: Mapping[str, Any]) -> Op
 
 def _read_state(state: str) -> OperationProgress:
     """Every word but the terminal ones means "still running" (contract)."""
-    if state.casefold() in _FAILED:
+    if state.casefold() in FAILED_STATES:
         return OperationProgress.FAILED
     return OperationProgress.DONE if state.casefold() == "succeeded" else OperationProgress.RUNNING
 
