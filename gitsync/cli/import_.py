@@ -72,13 +72,13 @@ def run(options: argparse.Namespace, config: Config) -> int:
     import asyncio
 
     from gitsync.catalog.catalog import open_catalog
+    from gitsync.editor.folder_writing import TargetFolder
     from gitsync.imports.filters import make_filters
     from gitsync.imports.report import ImportReport
     from gitsync.imports.scope import read_scope
-    from gitsync.imports.writing import check_folder
 
     folder = Path(options.out)
-    check_folder(folder)
+    TargetFolder(folder).check()
     if options.from_cluster_export:
         from gitsync.cli.cluster_export import import_objects
 
@@ -195,15 +195,17 @@ def _write(
 def write_manifests(
     manifests: Sequence[ImportedManifest], options: argparse.Namespace
 ) -> dict[str, list[ImportedManifest]]:
-    """Write manifests into files, and return those of each file."""
+    """Write manifests into new files, all or none, and return those of each file. ConfigError if one cannot be
+    written.
+    """
+    from gitsync.editor.folder_writing import TargetFolder
+    from gitsync.git.state.yaml_text import dump_all
     from gitsync.imports.layout import Layout, place_manifests
-    from gitsync.imports.writing import format_documents, list_files, write_files
 
     folder = Path(options.out)
-    files = place_manifests(manifests, Layout(options.layout), list_files(folder))
-    if files:
-        texts = {path: format_documents(one.document for one in manifests) for path, manifests in files.items()}
-        write_files(folder, texts)
+    taken = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()]
+    files = place_manifests(manifests, Layout(options.layout), taken)
+    TargetFolder(folder).create_all({path: dump_all(one.document for one in ones) for path, ones in files.items()})
     return files
 
 

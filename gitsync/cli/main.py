@@ -228,7 +228,17 @@ def _run_command(name: str, arguments: list[str], opened: list[Redactions]) -> i
     config = resolve(options, os.environ, Path.cwd(), command.OUTPUTS, asks_azure=asks_azure)
     _start_logs(config, redactions, quiet=getattr(options, "quiet", False))
     options.redactions = redactions
+    _check_outputs(config)
     return command.run(options, config)
+
+
+def _check_outputs(config: Config) -> None:
+    """Raise ConfigError if --report or --out of a plan cannot be written: before the work, which would be done then."""
+    folders = [config.report_dir, config.plan_out and str(Path(config.plan_out).parent)]
+    for folder in filter(None, folders):
+        from gitsync.editor.folder_writing import TargetFolder
+
+        TargetFolder(Path(folder), config.source).check()
 
 
 def _start_logs(config: Config, redactions: Redactions, *, quiet: bool) -> None:

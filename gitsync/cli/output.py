@@ -9,11 +9,13 @@ import sys
 import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TextIO
 
 from gitsync.config.config import Config
-from gitsync.errors import PublishError
+from gitsync.editor.folder_writing import TargetFolder
+from gitsync.errors import ConfigError, PublishError
 from gitsync.logging import neutralize
 from gitsync.model.report import Report
 from gitsync.report import json, markdown, pipelines, text
@@ -101,8 +103,10 @@ def publish(
     try:
         _summarise(report, variables)
         if config.report_dir:
-            wanted = {name: renderers[output] for output, (name, _) in _FORMS.items() if output in files}
-            write_report(report, config.report_dir, wanted)
+            wanted = {
+                name: partial(renderers[output], report) for output, (name, _) in _FORMS.items() if output in files
+            }
+            write_files(Path(config.report_dir), wanted, config, "report")
     finally:  # last, since stdout may be closed early
         printed = renderers[config.output](report)
         # The CSS of a page may have lines that look like commands; a page goes to a file, and no log shows it.
@@ -138,18 +142,14 @@ def _append(file: str, variable: str, text: str) -> None:
         logger.warning("Cannot write to the file of {}: {}", variable, error.strerror)
 
 
-def write_report(report: Report, folder: str, files: Mapping[str, Callable[[Report], str]]) -> None:
-    """Write a report's files into a folder, which is created if it is missing: `files` maps the name of each to the
-    function that renders it. PublishError if that fails.
-    """
+def write_files(folder: Path, files: Mapping[str, Callable[[], str]], config: Config, what: str) -> None:
+    """Write files into a folder: `files` maps the name of each to what renders it. PublishError if that fails."""
+    target = TargetFolder(folder, config.source)
     try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
         for name, render in files.items():
-            (Path(folder) / name).write_text(render(report), encoding="utf-8")
-    except OSError as error:
-        raise PublishError(
-            f"Cannot write the report to {folder}: {error.strerror}.", hint="Set --report to another folder."
-        ) from error
+            target.replace(name, render().encode())
+    except ConfigError as error:
+        raise PublishError(f"The {what} cannot be written: {error.message}", hint=error.hint) from error
 
 
 def show_progress(*, quiet: bool = False) -> AbstractContextManager[Tally]:

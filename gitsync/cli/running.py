@@ -5,14 +5,15 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+from functools import partial
 from pathlib import Path
 
 from gitsync.cli.confirmation import make_confirm
 from gitsync.cli.interruption import Begins, Interruption
-from gitsync.cli.output import show_progress, tell
+from gitsync.cli.output import show_progress, tell, write_files
 from gitsync.cli.verbosity import list_left_out
 from gitsync.config.config import Config
-from gitsync.git.state.plan_file import write_plan
+from gitsync.git.state.plan_file import encode
 from gitsync.model.report import Report
 from gitsync.redaction import Redactions
 
@@ -53,7 +54,8 @@ def execute_run(options: argparse.Namespace, config: Config, *, writes: bool) ->
 def _hand_out(options: argparse.Namespace, report: Report, config: Config) -> None:
     try:
         if config.plan_out and report.review and not report.interrupted:
-            write_plan(Path(config.plan_out), report.review)
+            file = Path(config.plan_out)
+            write_files(file.parent, {file.name: partial(encode, report.review)}, config, "plan")
     finally:
         tell(report, config, os.environ, verbose=options.verbose, quiet=options.quiet)
         list_left_out(options, config, report.coverage)

@@ -9,23 +9,37 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
+from gitsync.config.config_file import is_in_repository
 from gitsync.errors import ConfigError
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _OLD = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _MOST_BYTES = 10_000_000
+_HINT = "Choose another folder."
 
 
 class TargetFolder:
-    """A folder to write into. It is created if it is missing; where it is, the user has said, so links to it count."""
+    """A folder to write into, created if it is missing. The user has said where it is, so links to it count; but from
+    the first checkout on the way to it, and from `source`, no link is followed.
+    """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, source: str | None = None) -> None:
+        self._start, self._steps = _find_first_checkout(folder.absolute(), source)
+        self._made: list[Path] = []
+
+    def check(self) -> None:
+        """Raise ConfigError if the folder cannot be written into. Nothing changes."""
+        with suppress(FileNotFoundError), self._open_parent("-", is_made=False):
+            pass
+        folder = self._start.joinpath(*self._steps)
+        place = next(place for place in (folder, *folder.parents) if place.exists())
+        if not os.access(place, os.W_OK | os.X_OK):
+            raise ConfigError(f"{place} cannot be written.", hint=_HINT)
 
     def create(self, path: str, content: bytes) -> bool:
         """Create a file; False, and no change, if something has its name. ConfigError if it cannot be written."""
@@ -34,15 +48,39 @@ class TargetFolder:
                 _write_new(parent, name, content)
             except FileExistsError:
                 return False
+            self._made.append(self._start.joinpath(*self._steps, path))
             return True
 
+    def create_all(self, files: Mapping[str, bytes]) -> None:
+        """Create files. ConfigError if one cannot be written, or something has its name: then none is created."""
+        with self._undo_if_incomplete():
+            for path, content in sorted(files.items()):
+                if not self.create(path, content):
+                    raise ConfigError(f"{self._start.joinpath(*self._steps, path)} exists already.", hint=_HINT)
+
+    @contextmanager
+    def _undo_if_incomplete(self) -> Iterator[None]:
+        self._made.clear()
+        try:
+            yield
+        except BaseException as failure:
+            for place in reversed(self._made):
+                with suppress(OSError):
+                    place.rmdir() if place.is_dir() else place.unlink()
+            if isinstance(failure, ConfigError):
+                failure.hint += " Nothing was written."
+            raise
+
     def replace(self, path: str, content: bytes) -> bool:
-        """Write a file as a whole, in place of what has its name; False if it is the same already. ConfigError if it
-        cannot be written.
+        """Write a file as a whole; False if it is the same already. ConfigError if it cannot be written, or a link has
+        its name.
         """
         with self._open_parent(path) as (parent, name):
             if _read(parent, name) == content:
                 return False
+            if _is_link(parent, name):
+                place = self._start.joinpath(*self._steps, path)
+                raise ConfigError(f"{place} is a link, so it is not written.", hint="Remove the link.")
             temporary = f".{name}.{secrets.token_hex(8)}"
             _write_new(parent, temporary, content)
             try:
@@ -69,18 +107,21 @@ class TargetFolder:
         to be made.
         """
         *folders, name = PurePosixPath(path).parts
-        place = self._folder
+        place = self._start
         try:
             with ExitStack() as opened:
-                if is_made:
-                    place.mkdir(parents=True, exist_ok=True)
+                missing = [one for one in (place, *place.parents) if is_made and not one.exists()]
+                for one in reversed(missing):
+                    one.mkdir(exist_ok=True)
+                    self._made.append(one)
                 parent = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
                 opened.callback(os.close, parent)
-                for folder in folders:
+                for folder in (*self._steps, *folders):
                     place /= folder
                     if is_made:
                         with suppress(FileExistsError):
                             os.mkdir(folder, dir_fd=parent)
+                            self._made.append(place)
                     parent = os.open(folder, _FOLDER, dir_fd=parent)
                     opened.callback(os.close, parent)
                 yield parent, name
@@ -90,17 +131,46 @@ class TargetFolder:
             raise _explain(error, place, name) from error
 
 
+def _find_first_checkout(folder: Path, source: str | None) -> tuple[Path, tuple[str, ...]]:
+    """The first folder on the way that a repository may have filled, and the steps from there; without one the folder
+    itself.
+    """
+    roots = {Path(source).resolve()} if source and "://" not in source else set()
+    place = Path(folder.anchor)
+    for number, step in enumerate(folder.parts[1:], start=1):
+        resolved = place.resolve()
+        if is_in_repository(place) or not roots.isdisjoint({resolved, *resolved.parents}):
+            return place, folder.parts[number:]
+        place /= step
+    return folder, ()
+
+
 def _explain(error: OSError, place: Path, name: str) -> ConfigError:
     if place.is_symlink():
         return ConfigError(
             f"{place} is a link, so nothing is written into it.", hint="Replace the link by a folder, or remove it."
         )
-    return ConfigError(f"{place / name} cannot be written: {error.strerror}.", hint="Choose another folder.")
+    if other := next((one for one in (place, *place.parents) if one.exists() and not one.is_dir()), None):
+        return ConfigError(f"{other} is not a folder.", hint=_HINT)
+    return ConfigError(f"{place / name} cannot be written: {error.strerror}.", hint=_HINT)
 
 
 def _write_new(parent: int, name: str, content: bytes) -> None:
+    """Create a file with all of its content, or not at all."""
     with os.fdopen(os.open(name, _NEW, 0o666, dir_fd=parent), "wb") as file:
-        file.write(content)
+        try:
+            file.write(content)
+            file.flush()
+        except BaseException:
+            os.unlink(name, dir_fd=parent)
+            raise
+
+
+def _is_link(parent: int, name: str) -> bool:
+    try:
+        return stat.S_ISLNK(os.lstat(name, dir_fd=parent).st_mode)
+    except FileNotFoundError:
+        return False
 
 
 def _read(parent: int, name: str) -> bytes | None:

@@ -112,5 +112,5 @@ def test_a_url_is_refused(capsys):
 def test_schema_needs_a_folder(folder, capsys):
     (folder / "file").write_text("")
     assert run(["schema", "--out", "file"]) == 2
-    assert "cannot be written" in capsys.readouterr().err
+    assert "is not a folder" in capsys.readouterr().err
     assert run(["schema"]) == 2

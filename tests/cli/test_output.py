@@ -121,7 +121,9 @@ def test_a_summary_that_cannot_be_written_ends_nothing(tmp_path, capsys):
 
 def test_a_folder_that_cannot_be_written_is_told(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(PublishError, match=r"Cannot write the report to .*--report"):
+    with pytest.raises(
+        PublishError, match=r"The report cannot be written: .*/file is not a folder\. Choose another folder\."
+    ):
         tell(REPORT, Config(report_dir=str(tmp_path / "file" / "folder")), {})
 
 

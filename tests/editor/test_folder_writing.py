@@ -41,14 +41,14 @@ def test_a_file_is_replaced_as_a_whole(tmp_path):
     assert (tmp_path / "a/file").read_bytes() == b"two"
 
 
-def test_a_link_is_replaced_and_what_it_leads_to_stays(tmp_path):
+def test_a_link_in_place_of_a_file_is_not_replaced(tmp_path):
     outside = tmp_path / "outside"
     outside.write_bytes(b"mine")
     (tmp_path / "repository").mkdir()
     (tmp_path / "repository/file").symlink_to(outside)
-    assert TargetFolder(tmp_path / "repository").replace("file", b"new")
+    with pytest.raises(ConfigError, match="file is a link, so it is not written"):
+        TargetFolder(tmp_path / "repository").replace("file", b"new")
     assert outside.read_bytes() == b"mine"
-    assert (tmp_path / "repository/file").read_bytes() == b"new"
 
 
 @pytest.mark.parametrize("write", [TargetFolder.create, TargetFolder.replace])
@@ -70,7 +70,7 @@ def test_a_folder_in_the_way_is_an_error(tmp_path):
 
 def test_a_file_in_place_of_a_folder_is_an_error(tmp_path):
     (tmp_path / "a").write_bytes(b"")
-    with pytest.raises(ConfigError, match="cannot be written: Not a directory"):
+    with pytest.raises(ConfigError, match="a is not a folder"):
         TargetFolder(tmp_path).create("a/file", b"x")
 
 
@@ -80,3 +80,64 @@ def test_what_is_no_plain_file_is_not_read(tmp_path):
     assert target.read("pipe") is None
     assert target.read("missing/file") is None
     assert target.read("missing") is None
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A checkout with a committed link, `linked`, to a folder outside of it."""
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "checkout/.git").mkdir(parents=True)
+    (tmp_path / "checkout/sub").mkdir()
+    (tmp_path / "checkout/linked").symlink_to(tmp_path / "outside")
+    return tmp_path / "checkout"
+
+
+@pytest.mark.parametrize("folder", ["linked", "linked/new", "sub/../linked", "../checkout/linked"])
+def test_no_link_of_a_checkout_is_followed_on_the_way(checkout, tmp_path, folder):
+    target = TargetFolder(checkout / folder)
+    for write in (target.check, lambda: target.replace("file", b"x"), lambda: target.create_all({"file": b"x"})):
+        with pytest.raises(ConfigError, match="linked is a link, so nothing is written into it"):
+            write()
+    assert list((tmp_path / "outside").iterdir()) == []
+
+
+def test_a_link_into_a_checkout_leads_not_out_of_it(checkout, tmp_path):
+    (tmp_path / "way").symlink_to(checkout)
+    with pytest.raises(ConfigError, match="way/linked is a link"):
+        TargetFolder(tmp_path / "way" / "linked").replace("file", b"x")
+    assert TargetFolder(tmp_path / "way" / "new").replace("file", b"x"), "what the user has said counts"
+
+
+def test_a_source_without_git_is_not_trusted_either(tmp_path):
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source/linked").symlink_to(tmp_path / "outside")
+    with pytest.raises(ConfigError, match="is a link"):
+        TargetFolder(tmp_path / "source/linked", str(tmp_path / "source")).replace("file", b"x")
+    assert TargetFolder(tmp_path / "source/linked", "https://example.com/x.git").replace("file", b"x"), "the user's own"
+
+
+@pytest.mark.parametrize("name", ["b/two.yaml", "b"])
+def test_a_file_in_the_way_stays_and_nothing_is_written(tmp_path, name):
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_bytes(b"mine")
+    with pytest.raises(ConfigError, match="Nothing was written"):
+        TargetFolder(tmp_path).create_all({"a/one.yaml": b"1", "b/two.yaml": b"2"})
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / name]
+    assert not (tmp_path / "a").exists()
+    assert (tmp_path / name).read_bytes() == b"mine"
+
+
+def test_all_files_are_created(tmp_path):
+    TargetFolder(tmp_path / "new" / "folder").create_all({"a/one.yaml": b"1", "b/two.yaml": b"2"})
+    assert (tmp_path / "new/folder/a/one.yaml").read_bytes() == b"1"
+    assert (tmp_path / "new/folder/b/two.yaml").read_bytes() == b"2"
+
+
+def test_a_folder_is_checked_and_not_created(tmp_path):
+    (tmp_path / "file").touch()
+    for place in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(ConfigError, match="file is not a folder"):
+            TargetFolder(place).check()
+    TargetFolder(tmp_path / "new" / "folder").check()
+    assert not (tmp_path / "new").exists()

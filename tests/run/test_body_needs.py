@@ -6,7 +6,7 @@ from world import GROUP, GROUP_ID, SUBSCRIPTION, World, of
 
 from gitsync.emulator.identity.roles import BUILT_IN
 from gitsync.emulator.settings import EmulatorSettings
-from gitsync.git.state.plan_file import write_plan
+from gitsync.git.state.plan_file import encode
 from gitsync.model.condition import Severity
 from gitsync.model.result import Stage
 from gitsync.model.verdict import Action, Verdict
@@ -278,11 +278,11 @@ def test_a_sync_purges_nothing_that_the_reviewed_plan_did_not_say(tmp_path):
     world.synced(group=GROUP)
     world.says(group=GROUP, vault=vault("purgeThenCreate"))
     file = tmp_path / "plan.json"
-    write_plan(file, world.plan(plan_out=str(file)).review)
+    file.write_text(encode(world.plan(plan_out=str(file)).review))
     world.outside("PUT", VAULT_ID, BODY, VAULT_API)
     world.outside("DELETE", VAULT_ID, api_version=VAULT_API)
     found = of(world.sync(plan_file=str(file)), "Vault")
     assert (found.condition.reason, world.writes) == ("PlanOutdated", [])
-    write_plan(file, world.plan(plan_out=str(file)).review)
+    file.write_text(encode(world.plan(plan_out=str(file)).review))
     assert of(world.sync(plan_file=str(file)), "Vault").condition.is_ready
     assert world.sent("POST") == [f"{DELETED_ID}/purge"]

@@ -17,7 +17,7 @@ from gitsync.dataclasses import replace
 from gitsync.errors import ConfigError
 from gitsync.extensions.api import Extension
 from gitsync.extensions.registry import BUILT_IN
-from gitsync.git.state.plan_file import read_plan, write_plan
+from gitsync.git.state.plan_file import encode, read_plan
 from gitsync.model.verdict import Action, Verdict
 
 NETWORK = "2024-03-01"
@@ -34,7 +34,7 @@ def planned(world: World, **settings) -> Path:
     """The file of a plan made now."""
     file = world.folder.parent / "plan.json"
     report = world.plan(plan_out=str(file), **settings)
-    write_plan(file, report.review)
+    file.write_text(encode(report.review))
     return file
 
 

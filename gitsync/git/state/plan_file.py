@@ -7,12 +7,11 @@ have edited it, so everything is checked before it is used.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gitsync.errors import ConfigError, PublishError
+from gitsync.errors import ConfigError
 from gitsync.model.gvk import Key
 from gitsync.model.review import Review, Reviewed
 from gitsync.model.verdict import Action
@@ -50,21 +49,8 @@ def _encode_node(node: Reviewed) -> Mapping[str, Any]:
     return required | {name: value for name, value in optional.items() if value}
 
 
-def write_plan(path: Path, review: Review) -> None:
-    """Write a plan file atomically. PublishError if that fails."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
-    try:
-        temporary.write_text(encode(review), encoding="utf-8")
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise PublishError(
-            f"The plan cannot be written to {path}: {error.strerror}.", hint="Set --out to another file."
-        ) from error
-
-
 def read_plan(path: Path) -> Review:
-    """The plan of a file. ConfigError (what is wrong, and what to do) for anything that `write_plan` did not write."""
+    """The plan of a file. ConfigError (what is wrong, and what to do) for anything that `encode` did not make."""
     try:
         with path.open("rb") as file:
             content = file.read(LARGEST + 1)
