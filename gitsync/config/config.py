@@ -100,8 +100,8 @@ class Config:
     # how it is read
     units: tuple[UnitEntry, ...] | None = declare_setting(
         (),
-        "Units of the source: mappings of path, kind, substitute, loadRestrictor, missingOwner, migrateVersions, "
-        "capz, and of charts values, release, namespace, kubernetes.",
+        "Units of the source: mappings of path, kind, substitute, variables, loadRestrictor, missingOwner, "
+        "migrateVersions, capz, and of charts values, release, namespace, kubernetes.",
         form=SettingForm.UNITS,
         authority=Authority.SOURCE,
         flag="",

@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from gitsync.config.values import OFF, ON
+from gitsync.dataclasses import replace
 from gitsync.model.unit import ChartRelease, Substitution, UnitEntry, UnitKind, UnitOptions
 
 MOST_UNITS = 2000
@@ -64,15 +65,21 @@ def _read_members(node: Any, name: str, place: Callable[[int], str]) -> tuple[di
             faults.append(
                 f"{place(fault.line)}: {name}.{key.value}: {fault.text}{'' if fault.text.endswith('?') else '.'}"
             )
+    if "variables" in values and values.get("substitute", ON) is None:
+        line = place(node.start_mark.line + 1)
+        faults.append(f"{line}: {name}: variables and `substitute: false` contradict each other. Remove one of them.")
     if "path" not in values and not faults:
         faults.append(f"{place(node.start_mark.line + 1)}: {name}: expected a path, the folder of the unit.")
     return values, faults
 
 
 def _make_entry(values: Mapping[str, Any], line: int) -> UnitEntry:
+    substitution = values.get("substitute")
+    if values.get("variables"):
+        substitution = replace(substitution or Substitution(), takes_braceless=True)
     options = UnitOptions(
         is_restricted=values.get("loadRestrictor"),
-        substitution=values.get("substitute"),
+        substitution=substitution,
         waits_for_owners=values.get("missingOwner", False),
         migrates_versions=values.get("migrateVersions", False),
         manages_capz=values.get("capz", False),
@@ -153,6 +160,7 @@ _PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "path": _read_path,
     "kind": _choose({kind.value: kind for kind in (UnitKind.FOLDER, UnitKind.KUSTOMIZATION, UnitKind.CHART)}),
     "substitute": _read_substitution,
+    "variables": _choose({"envsubst": True}),
     "loadRestrictor": _choose({"none": False, "rootOnly": True}),
     "missingOwner": _choose({"wait": True, "error": False}),
     "migrateVersions": _read_switch,

@@ -108,6 +108,7 @@ _UNIT: Final[Mapping[str, Schema]] = {
         "anyOf": [_SWITCH, _VARIABLES],
         "description": "Replace variables: true for those of the operator, or values by name.",
     },
+    "variables": {"enum": ["envsubst"], "description": "Replace $NAME too, as envsubst does."},
     "loadRestrictor": {"enum": ["none", "rootOnly"], "description": "Which files a kustomization may load."},
     "missingOwner": {
         "enum": ["wait", "error"],

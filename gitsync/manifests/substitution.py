@@ -157,7 +157,7 @@ class _Substitution:
 
     def expand(self, text: str, path: FieldPath) -> ExpandedText | None:
         try:
-            expanded = expand_text(self.values.protect(text), self.values, self.budget)
+            expanded = expand_text(self.values.normalize(text), self.values, self.budget)
         except InvalidExpansionError as error:
             self.refuse(path, error.message, error.hint)
             return None

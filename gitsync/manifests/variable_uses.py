@@ -114,10 +114,17 @@ def describe_unset(variable: UnsetVariable, values: VariableValues, unit: Unit |
     return VariableFault(name=name, code="VariableNotSet", message=message, hint=hint)
 
 
-def describe_braceless(name: str) -> VariableFault:
-    """The fault of `$NAME`, which is not replaced."""
-    message = f"${name} is left as it is: a variable needs braces."
-    hint = f"Write ${{{name}}}; for the text itself, write $${name}."
+def describe_braceless(name: str, unit: Unit | None, *, has_variables: bool) -> VariableFault:
+    """The fault of `$NAME`, which is not replaced. `has_variables` tells whether `${NAME}` would be."""
+    message = f"${name} is left as it is: a variable needs braces"
+    if unit and unit.kind is UnitKind.FLUX:
+        text = f", and $${name} for the text itself." if has_variables else f". {_say_where(name, unit)}"
+        hint = f"Write ${{{name}}}{text}"
+        return VariableFault(name=name, code="VariableWithoutBraces", message=f"{message}.", hint=hint)
+    message += ", unless its unit has `variables: envsubst`."
+    values = f"and give {name} by `substitute` there or by --set {name}=VALUE."
+    others = values if not has_variables else f"or write ${{{name}}}, and $${name} for the text itself."
+    hint = f"Set `variables: envsubst` for the unit in gitsync.yaml, {others}"
     return VariableFault(name=name, code="VariableWithoutBraces", message=message, hint=hint)
 
 

@@ -61,6 +61,7 @@ def _join(substitution: Substitution, operator: Mapping[str, str], references: R
         unread=tuple(one.fault for one in unread),
         is_to_come=bool(unread) and all(one.is_to_come for one in unread),
         labels=substitution.labels,
+        takes_braceless=substitution.takes_braceless,
     )
 
 

@@ -7,7 +7,7 @@ document without its identity is rejected, a resource is invalid, and a key of a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from gitsync.dataclasses import dataclass, field, replace
@@ -16,6 +16,7 @@ from gitsync.manifests.secret_places import is_shown
 from gitsync.manifests.substitution import INVALID, Substituted, Use, is_disabled, substitute
 from gitsync.manifests.unread_documents import UnreadContent, reject
 from gitsync.manifests.variable_uses import (
+    VariableFault,
     VariablePlace,
     VariableUses,
     describe_braceless,
@@ -33,7 +34,7 @@ _IDENTITY: Final = (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata
 _DATA: Final = ("data", "stringData")
 _BRACED: Final = re.compile(r"(?<!\$)\$\{([_a-zA-Z][_a-zA-Z0-9]*)[}:=/#%^,]")
 _BRACELESS: Final = re.compile(r"(?<!\$)\$([_a-zA-Z][_a-zA-Z0-9]*)")
-_WHOLE: Final = re.compile(r"\$([_A-Z][_A-Z0-9]*)")  # of a unit without variables, only what can hardly be a text
+_WHOLE: Final = re.compile(r"\$[_A-Z][_A-Z0-9]*")  # can hardly be a text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +88,7 @@ class VariableReader:
             return reject(document, *substituted.document.problems)
         if subject.resource is None:
             return _keep_known_data(substituted.document)
-        self._note_braceless(subject, values)
-        return substituted.document
+        return self._note_braceless(subject, substituted.document, values)
 
     def _note_unset(self, substituted: Substituted, values: VariableValues, subject: VariableSubject) -> None:
         for use in substituted.uses:
@@ -96,30 +96,46 @@ class VariableReader:
             fault = describe_unset(use.variable, values, subject.unit)
             self.uses.add(fault, subject.find_place(use.path), subject.unit, level)
 
-    def _note_braceless(self, subject: VariableSubject, values: VariableValues) -> None:
+    def _note_braceless(
+        self, subject: VariableSubject, document: Document, values: VariableValues
+    ) -> Document | UnreadContent:
         """`$NAME` is an error if it can hardly be a text. Flux leaves it as it is, so there it may be one."""
-        if values.labels:
-            return
+        if values.labels or values.takes_braceless:
+            return document
         is_flux = subject.unit is not None and subject.unit.kind is UnitKind.FLUX
+        found = []
         for path, text in _iterate_texts(subject.document.value):
-            for name in (one for one in _BRACELESS.findall(text) if one in values.known or one.isupper()):
-                is_meant = name in values.known or _WHOLE.fullmatch(text)
-                level = Level.ERROR if is_meant and not is_flux else Level.WARNING
-                self.uses.add(describe_braceless(name), subject.find_place(path), subject.unit, level)
+            for name in (one for one in _BRACELESS.findall(text) if one in values.known or _is_variable(one, path)):
+                is_meant = not is_flux and (name in values.known or _WHOLE.fullmatch(text))
+                level = Level.ERROR if is_meant or _is_kubernetes_name(path) else Level.WARNING
+                found.append((path, describe_braceless(name, subject.unit, has_variables=True), level))
+        return self._note(subject, document, found)
 
     def _leave(self, subject: VariableSubject) -> Document | UnreadContent:
-        """A document of a unit without variables. One whose identity has some is rejected: with their values it may be
-        any resource, so no other counts as removed.
-        """
+        """A document of a unit without variables."""
         if subject.resource is None or b"$" not in subject.document.text:
             return subject.document
-        found = [(path, name) for path, text in _iterate_texts(subject.document.value) for name in _find_names(text)]
-        has_identity = not any(path in _IDENTITY for path, _ in found)
+        found = []
+        for path, text in _iterate_texts(subject.document.value):
+            level = Level.ERROR if _is_kubernetes_name(path) or _identifies_in_azure(path) else Level.WARNING
+            faults = [describe_unreplaced(name, subject.unit) for name in _BRACED.findall(text)]
+            if level is Level.ERROR or _WHOLE.fullmatch(text):
+                names = [name for name in _BRACELESS.findall(text) if _is_variable(name, path)]
+                faults += [describe_braceless(name, subject.unit, has_variables=False) for name in names]
+            found += [(path, fault, level) for fault in faults]
+        return self._note(subject, subject.document, found)
+
+    def _note(
+        self, subject: VariableSubject, document: Document, found: Sequence[tuple[FieldPath, VariableFault, Level]]
+    ) -> Document | UnreadContent:
+        """Note the variables that stay. A document whose identity has one is rejected: with its value it may be any
+        resource, so no other counts as removed.
+        """
+        has_identity = not any(path in _IDENTITY for path, _, _ in found)
         subject = subject if has_identity else replace(subject, resource=None)
-        for path, name in found:
-            level = Level.ERROR if not has_identity or _identifies_in_azure(path) else Level.WARNING
-            self.uses.add(describe_unreplaced(name, subject.unit), subject.find_place(path), subject.unit, level)
-        return subject.document if has_identity else reject(subject.document, *subject.document.problems)
+        for path, fault, level in found:
+            self.uses.add(fault, subject.find_place(path), subject.unit, level if has_identity else Level.ERROR)
+        return document if has_identity else reject(document, *document.problems)
 
 
 def _has_identity(substituted: Substituted) -> bool:
@@ -135,8 +151,17 @@ def _is_identity(document: Document, path: FieldPath) -> bool:
     return path in _IDENTITY or (path[:1] == ("metadata",) and document.value.get("kind") == "Namespace")
 
 
+def _is_variable(name: str, path: FieldPath) -> bool:
+    """Tell whether `$NAME` in a field is one: no name of Kubernetes has a `$`, and Azure has such as $web."""
+    return name.isupper() or _is_kubernetes_name(path)
+
+
+def _is_kubernetes_name(path: FieldPath) -> bool:
+    return path in _IDENTITY or path == ("spec", "owner", "name")
+
+
 def _identifies_in_azure(path: FieldPath) -> bool:
-    """Tell whether a field is an id, a name, a location or an owner, none of which has a `$`."""
+    """Tell whether a field is an id, a name, a location or an owner."""
     return path[:1] == ("spec",) and path[1:2] != ("operatorSpec",) and is_shown(path)
 
 
@@ -190,12 +215,6 @@ def make_too_large(document: Document, what: str) -> Problem:
         path=document.path,
         line=document.line(),
     )
-
-
-def _find_names(text: str) -> list[str]:
-    """The variables of a text that is not replaced, as far as they can hardly be anything else."""
-    whole = _WHOLE.fullmatch(text)
-    return [whole[1]] if whole else _BRACED.findall(text)
 
 
 def _iterate_texts(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, str]]:

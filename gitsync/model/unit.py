@@ -44,11 +44,13 @@ class ValuesReference:
 class Substitution:
     """The variables of a unit. `values` override those of `references`, of which a later one overrides an earlier. With
     `labels`, only these are variables, each with what messages call it; all other texts stay as they are.
+    `takes_braceless` replaces `$NAME` too, as envsubst does.
     """
 
     values: Mapping[str, str | Secret] = field(default_factory=dict)
     references: tuple[ValuesReference, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
+    takes_braceless: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

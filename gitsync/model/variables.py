@@ -16,6 +16,7 @@ VARIABLE_NAME: Final = re.compile(r"[_a-zA-Z][_a-zA-Z0-9]*")
 """The names that Flux allows (`varsubRegex` of fluxcd/pkg/kustomize)."""
 
 _DOLLAR: Final = re.compile(r"\$(?:\{(\w+)\})?")
+_BRACELESS: Final = re.compile(r"\$\$|\$([_a-zA-Z][_a-zA-Z0-9]*)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,20 +25,23 @@ class VariableValues:
 
     `unread` says of each Secret or ConfigMap why its values are not known. It may give any variable that is not in
     `known`, so not even a default counts then. `is_to_come` tells that a sync will read them all. With `labels`, only
-    these are variables, each with what messages call it.
+    these are variables, each with what messages call it. `takes_braceless` replaces `$NAME` like `${NAME}`.
     """
 
     known: Mapping[str, str | Secret] = field(default_factory=dict)
     unread: tuple[str, ...] = ()
     is_to_come: bool = False
     labels: Mapping[str, str] = field(default_factory=dict)
+    takes_braceless: bool = False
 
     def concern(self, text: str) -> bool:
         """Tell whether a text may have a variable."""
         return "$" in text and (not self.labels or any(name in text for name in self.labels))
 
-    def protect(self, text: str) -> str:
-        """A text in which each `$` that begins no variable stands for itself, if only some are variables."""
+    def normalize(self, text: str) -> str:
+        """A text with braces around each variable; if only some are variables, each other `$` stands for itself."""
+        if self.takes_braceless:
+            return _BRACELESS.sub(lambda found: f"${{{found[1]}}}" if found[1] else found[0], text)
         if not self.labels:
             return text
         return _DOLLAR.sub(lambda found: found[0] if found[1] in self.labels else f"${found[0]}", text)

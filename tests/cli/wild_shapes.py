@@ -138,6 +138,17 @@ def plain_variables() -> Shape:
     }
 
 
+def variables_of_envsubst() -> Shape:
+    """Seventeen of them, in a folder that says what they were written for."""
+    identities = {
+        f"identities/i{i:02}.yaml": identity(f"i{i:02}-$RESOURCE_GROUP", "$RESOURCE_GROUP").replace(
+            "location: westeurope", "location: $LOCATION"
+        )
+        for i in range(15)
+    }
+    return {**plain_variables(), **identities, "gitsync.yaml": "units: [{path: ., variables: envsubst}]\n"}
+
+
 def braced_variables() -> Shape:
     """The same, with braces around every variable."""
     files = plain_variables()

@@ -52,6 +52,19 @@ def test_a_chart_has_values_from_its_folder():
     assert (entry.kind, entry.options.release) == (UnitKind.CHART, release)
 
 
+@pytest.mark.parametrize(
+    ("text", "values", "why"),
+    [
+        ("variables: envsubst", {}, "the values of the operator alone"),
+        ("variables: envsubst, substitute: true", {}, "the same, in full"),
+        ("variables: envsubst, substitute: {A: b}", {"A": "b"}, "values of the source"),
+    ],
+)
+def test_envsubst_turns_variables_on(text, values, why):
+    (entry,) = entries(f"units: [{{path: a, {text}}}]")
+    assert entry.options.substitution == Substitution(values=values, takes_braceless=True), why
+
+
 @pytest.mark.parametrize("text", ["", "units:\n", "units: []\n", "namespace: a\n"])
 def test_no_units(text):
     assert entries(text) == ()
@@ -86,6 +99,8 @@ FAULTS = [
     ("units:\n- path: a\n  path: b", "3: units[0].path: is given twice", "a key twice"),
     ("units:\n- path: a\n  migrateVersions: maybe", "3: units[0].migrateVersions: expected true or false", "a switch"),
     ("units:\n- path: a\n  substitute: [a]", "3: units[0].substitute: expected a text", "a list of variables"),
+    ("units:\n- path: a\n  variables: true", "3: units[0].variables: expected envsubst", "a switch for a word"),
+    ("units:\n- path: a\n  variables: envsubst\n  substitute: false", "2: units[0]: variables and `substitute: false` contradict", "on and off"),
     ("units:\n- path: a\n  substitute:\n    a-b: c", "4: units[0].substitute: expected names of variables", "a name"),
     ("units:\n- path: a\n  substitute:\n    A: [b]", "4: units[0].substitute: expected a text as the value of A", "a value"),
     ("units: [" + "{path: a}," * 2001 + "]", "expected at most 2000 units", "more than any source has"),

@@ -43,6 +43,8 @@ def is_accepted(schema, text):
         "units: [{path: a, kind: chart, values: [x.yaml], release: r, namespace: n, kubernetes: '1.30', capz: skip}]\n",
         "units: [{path: a, substitute: {NAME: value, COUNT: 3}, migrateVersions: yes}]\n",
         "units: [{path: a, substitute: {1x: value}}]\n",
+        "units: [{path: a, variables: envsubst}]\n",
+        "units: [{path: a, variables: true}]\n",
         "units: [{path: a, kind: flux}]\n",
         "units: [{kind: folder}]\n",
         "units: [{path: a, knd: folder}]\n",

@@ -37,7 +37,12 @@ def read(unit=None, values=None, **texts):
 
 
 def read_off(**texts):
-    return read_manifests({f"{name}.yaml": text.encode() for name, text in texts.items()})
+    return read_off_in(None, **texts)
+
+
+def read_off_in(unit, **texts):
+    files = {f"{name}.yaml": text.encode() for name, text in texts.items()}
+    return read_manifests(files, units=dict.fromkeys(files, unit) if unit else {})
 
 
 def list_problems(found):
@@ -190,7 +195,16 @@ def test_a_variable_without_braces_is_named(text, unit, expected, why):
     ("text", "expected", "why"),
     [
         (group("rg", "${LOCATION}"), [("VariableNotReplaced", "error", "a.yaml", 6)], "no location has a $"),
-        (group("rg", "$LOCATION"), [("VariableNotReplaced", "error", "a.yaml", 6)], "without braces"),
+        (group("rg", "$LOCATION"), [("VariableWithoutBraces", "error", "a.yaml", 6)], "without braces"),
+        (group("rg", "eu-$LOCATION"), [("VariableWithoutBraces", "error", "a.yaml", 6)], "nor in a part of a location"),
+        (group() + "  azureName: $web\n", [], "a name that Azure has"),
+        (
+            group() + "  owner: {name: $group}\n",
+            [("VariableWithoutBraces", "error", "a.yaml", 7)],
+            "no name of Kubernetes",
+        ),
+        (group() + "  managedBy: $BY\n", [("VariableWithoutBraces", "warning", "a.yaml", 7)], "hardly a text"),
+        (group() + "  managedBy: by $BY\n", [], "perhaps a text"),
         (group() + "  managedBy: ${BY:=x}\n", [("VariableNotReplaced", "warning", "a.yaml", 7)], "another field"),
         (group() + "  managedBy: ${{ github.sha }} $${A} $x\n", [], "no variable"),
         (group() + "  managedBy: ${A/b/c}\n", [("VariableNotReplaced", "warning", "a.yaml", 7)], "with a function"),
@@ -200,11 +214,64 @@ def test_a_unit_without_variables_names_those_that_stay(text, expected, why):
     assert list_problems(read_off(a=text)) == expected, why
 
 
-def test_a_name_with_a_variable_is_no_name_in_a_unit_without():
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [("${ENV}-rg", "VariableNotReplaced"), ("$ENV-rg", "VariableWithoutBraces"), ("$env", "VariableWithoutBraces")],
+)
+def test_a_name_with_a_variable_is_no_name_in_a_unit_without(name, code):
     """It may be any resource: none may count as removed from git because somebody forgot the values."""
-    found = read_off(a=group("${ENV}-rg"))
+    found = read_off(a=group(name))
     assert (found.resources, [one.is_rejected for one in found.unread]) == ((), [True])
-    assert list_problems(found) == [("VariableNotReplaced", "error", "a.yaml", 4)]
+    assert list_problems(found) == [(code, "error", "a.yaml", 4)]
+
+
+@pytest.mark.parametrize("unit", [None, FLUX])
+def test_a_name_without_braces_is_no_name_in_a_unit_with_variables(unit):
+    """Kubernetes has no such name, so not even Flux may leave it; what is wrong with its letters is not said."""
+    found = read(unit, a=group("$env"))
+    assert (found.resources, [one.is_rejected for one in found.unread]) == ((), [True])
+    assert [(one.code, one.level) for one in found.problems] == [("VariableWithoutBraces", Level.ERROR)]
+
+
+@pytest.mark.parametrize(
+    ("has_variables", "unit", "hint", "why"),
+    [
+        (False, None, "give ENV by `substitute` there or by --set ENV=VALUE", "both are missing"),
+        (True, None, "or write ${ENV}, and $$ENV for the text itself", "what a unit with variables reads"),
+        (False, FLUX, "Add ENV to spec.postBuild.substitute", "Flux has its own place"),
+        (True, FLUX, "Write ${ENV}, and $$ENV for the text itself", "Flux reads braces only"),
+    ],
+)
+def test_the_hint_names_envsubst_where_gitsync_yaml_counts(has_variables, unit, hint, why):
+    (problem,) = (read if has_variables else read_off_in)(unit, a=group("$ENV")).problems
+    assert hint in problem.hint, why
+    assert ("variables: envsubst" in problem.hint) == (unit is None)
+    assert ("variables: envsubst" in problem.message) == (unit is None)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "why"),
+    [
+        ("$LOCATION", "westeurope", "without braces"),
+        ("${LOCATION}", "westeurope", "with braces"),
+        ("a-$NAME-b", "a-rg-b", "a name ends before what no name has"),
+        ("$NAME$LOCATION", "rgwesteurope", "one after the other"),
+        ("$NAME_x", None, "the longest name counts, as in a shell"),
+        ("${ZONE:-$LOCATION}", "westeurope", "in a default"),
+        ("$$LOCATION", "$LOCATION", "the text itself"),
+        ("$$$LOCATION", "$westeurope", "the text of a dollar, then a variable"),
+        ("5$ or $5", "5$ or $5", "a price"),
+    ],
+)
+def test_envsubst_takes_variables_without_braces(text, expected, why):
+    known = VariableValues(known={"NAME": "rg", "LOCATION": "westeurope"}, takes_braceless=True)
+    found = read(values=known, a=f"{group()}  managedBy: '{text}'\n")
+    (resource,) = found.resources
+    codes = [one.code for one in resource.problems]
+    if expected is None:
+        assert codes == ["VariableNotSet"], why
+    else:
+        assert (codes, resource.spec["managedBy"]) == ([], expected), why
 
 
 def test_a_unit_of_flux_without_variables_is_not_changed_by_the_operator():

@@ -10,6 +10,7 @@ from gitsync.model.export import Address, Holder
 from gitsync.model.manifests import Manifests
 from gitsync.model.secret import Secret
 from gitsync.model.unit import Substitution, Unit, UnitKind, UnitOptions, ValuesReference
+from gitsync.model.verdict import Verdict
 from gitsync.run.variables import find_declared
 from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.stores import Places
@@ -72,6 +73,28 @@ def test_manifests_that_were_meant_for_a_script(world):
     assert (world.sync(prune=True).exit_code, world.writes) == (1, []), "nor if nothing turns variables on"
 
     world.says(gitsync=SCRIPT, group=GROUP)
+    world.sync(prune=True, variables=GIVEN)
+    assert world.sent("DELETE") == [VNET_ID], "what was removed is pruned"
+
+
+def test_manifests_that_were_meant_for_envsubst(world):
+    """Variables without braces: named, then turned on for the folder in gitsync.yaml, planned, synced and removed."""
+    group, vnet = (text.replace("${RESOURCE_GROUP}", "$RESOURCE_GROUP") for text in (GROUP, VNET))
+    world.says(group=group, vnet=vnet)
+    named = world.sync(prune=True, variables=GIVEN)
+    assert (named.exit_code, world.writes) == (1, [])
+    assert "variables: envsubst" in next(one.hint for one in named.problems if one.code == "VariableWithoutBraces")
+
+    script = SCRIPT.replace("substitute:", "variables: envsubst\n    substitute:")
+    world.says(gitsync=script, group=group, vnet=vnet)
+    assert {one.verdict for one in world.plan(variables=GIVEN).results} == {Verdict.CREATE}
+    assert world.sync(variables=GIVEN).exit_code == 0
+    assert (world.sync(variables=GIVEN).exit_code, world.writes) == (0, []), "the second run is silent"
+
+    world.says(group=group, vnet=vnet)
+    assert (world.sync(prune=True, variables=GIVEN).exit_code, world.writes) == (1, []), "nothing counts as removed"
+
+    world.says(gitsync=script, group=group)
     world.sync(prune=True, variables=GIVEN)
     assert world.sent("DELETE") == [VNET_ID], "what was removed is pruned"
 
