@@ -119,7 +119,7 @@ class _Neighbours:
 
     def find_only(self, kind: str) -> str | None:
         """The name of the object of a kind that the cluster has; None if it has none or several."""
-        wrappers = [one for one in self._others if one is self.wrapper or _find_objects(one)]
+        wrappers = [one for one in self._others if _find_objects(one)]
         own = [one for one in wrappers if any(_refers(self.cluster, one, "spec", ref) for ref in _OF_CLUSTER)]
         names = {find_member(each, "metadata", "name") for each in _list_kind(own or wrappers, kind)}
         name = names.pop() if len(names) == 1 else None

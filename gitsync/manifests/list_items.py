@@ -8,8 +8,7 @@ from typing import Any
 
 from gitsync.dataclasses import replace
 from gitsync.manifests.metadata import is_object
-from gitsync.manifests.sops_documents import ENCRYPTED
-from gitsync.manifests.yaml_documents import Document
+from gitsync.manifests.yaml_documents import Document, is_encrypted
 from gitsync.model.problem import Problem
 from gitsync.problems.field_path import FieldPath, format_field
 
@@ -28,11 +27,11 @@ def split_list(document: Document, depth: int = MAX_LISTS) -> Iterator[Document]
         yield document
         return
     inherited = {} if value["kind"] == "List" else {"apiVersion": value["apiVersion"], "kind": value["kind"][:-4]}
-    inherited |= {ENCRYPTED: value[ENCRYPTED]} if ENCRYPTED in value else {}
     for item in split_items(document, ("items",)):
         if item.value is not None:
             inner = {**inherited, **item.value} if isinstance(item.value, dict) else item.value
-            yield from split_list(replace(item, value=inner), depth - 1)
+            seal = item.seal or (item.text if is_encrypted(item) else b"")
+            yield from split_list(replace(item, value=inner, seal=seal), depth - 1)
 
 
 def split_items(document: Document, path: FieldPath) -> Iterator[Document]:
@@ -48,6 +47,7 @@ def split_items(document: Document, path: FieldPath) -> Iterator[Document]:
             value=entry,
             lines=document.lines.below(place),
             problems=problems.get(index, ()),
+            original=None,
             patched={at[len(place) :]: one for at, one in document.patched.items() if at[: len(place)] == place},
         )
 

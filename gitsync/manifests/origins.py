@@ -19,11 +19,11 @@ import yaml
 from gitsync.dataclasses import dataclass, field, replace
 from gitsync.manifests.list_items import split_list
 from gitsync.manifests.patches import Patch, find_patched, read_patches
-from gitsync.manifests.sops_documents import ENCRYPTED
+from gitsync.manifests.sops_documents import read_values
 from gitsync.manifests.template_lines import follow_lines
 from gitsync.manifests.yaml_documents import CONTENT, Document, read_documents
 from gitsync.model.lines import Lines, make_lines
-from gitsync.model.problem import Problem
+from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit
 
 ORIGIN_ANNOTATION = "config.kubernetes.io/origin"
@@ -49,23 +49,28 @@ class Origins:
         if document.text.startswith(_TEMPLATED):
             return _locate_template(document, unit)
         value, origin = _take_annotation(document.value)
-        path, original = self._find_original(value, origin, unit)
+        path, original = self._find_original(document, value, origin, unit)
         if original is None and unit.release is not None and path in unit.contents:
             lines = _follow(document, unit.contents[path])
         else:
             lines = original.lines if original else make_lines(1)
         patched = find_patched(value, original.value, self._read_patches(unit)) if original else {}
-        located = replace(document, path=path, value=value, lines=lines, problems=(), patched=patched)
-        if original and isinstance(value, dict) and ENCRYPTED in value:
-            located = replace(located, text=original.text)  # a seal covers the order of the fields
-        return replace(located, problems=tuple(_move(problem, path, located) for problem in document.problems))
+        seal = original.seal if original and document.seal else document.seal  # it covers the order of the fields
+        located = replace(
+            document, path=path, value=value, lines=lines, problems=(), patched=patched, seal=seal, original=original
+        )
+        problems = [_move(problem, path, located) for problem in document.problems]
+        if document.seal and original is None:
+            problems.append(_make_resealed(located))
+        return replace(located, problems=tuple(problems))
 
-    def _find_original(self, value: Any, origin: Any, unit: Unit) -> tuple[str, Document | None]:
+    def _find_original(self, document: Document, value: Any, origin: Any, unit: Unit) -> tuple[str, Document | None]:
         """The file of a document, and the document there; without it, where the unit or its generator is declared."""
         named = origin if isinstance(origin, dict) else {}
         path = _strip(named.get("path"))
         if path in unit.contents:
-            return path, _find_same(self._read(path, unit), value)
+            same = _find_sealed if document.seal else _find_same
+            return path, same(self._read(path, unit), value)
         generator = _strip(named.get("configuredIn"))
         return (generator if generator in unit.contents else unit.file), None
 
@@ -127,6 +132,22 @@ def _find_same(documents: Sequence[Document], value: Any) -> Document | None:
     same_kind = [one for one in documents if _find_kind(one.value) == _find_kind(value)]
     named = [one for one in same_kind if _find_name(one.value) in name]
     return max(named, key=lambda one: len(_find_name(one.value)), default=same_kind[0] if same_kind else None)
+
+
+def _find_sealed(documents: Sequence[Document], value: Any) -> Document | None:
+    """The same of an encrypted one: its values are no others, for it is decrypted from there."""
+    return _find_same([one for one in documents if one.seal and read_values(one.value) == read_values(value)], value)
+
+
+def _make_resealed(document: Document) -> Problem:
+    return Problem(
+        code="EncryptedManifest",
+        level=Level.WARNING,
+        message="The build changes values that SOPS encrypted, so they cannot be decrypted.",
+        hint="Write them into the encrypted file with `sops edit`, and remove the patch.",
+        path=document.path,
+        line=document.line(),
+    )
 
 
 def _find_kind(value: Any) -> Any:

@@ -25,7 +25,7 @@ from gitsync.manifests.metadata import Header, is_object, read_header
 from gitsync.manifests.origins import Origins
 from gitsync.manifests.recognition import is_ours
 from gitsync.manifests.repeats import is_built_unit
-from gitsync.manifests.sops_documents import CIPHERTEXT, ENCRYPTED, find_encrypted
+from gitsync.manifests.sops_documents import CIPHERTEXT, make_encrypted
 from gitsync.manifests.syntax_errors import may_be_object, may_be_ours
 from gitsync.manifests.units import SUFFIXES, find_own_path
 from gitsync.manifests.unread_documents import (
@@ -40,7 +40,7 @@ from gitsync.manifests.variables import VariableReader, VariableSubject
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.export import OWNER, Address, Holder
 from gitsync.model.gvk import Key
-from gitsync.model.manifests import DeclaredObject, Manifests, UnreadDocument
+from gitsync.model.manifests import DeclaredObject, Encrypted, Manifests, UnreadDocument
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import Resource, Wrapper
 from gitsync.model.secret import Secret
@@ -111,9 +111,8 @@ class _Sorter:
     resources: list[Resource] = field(default_factory=list)
     config_maps: dict[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
     secrets: dict[tuple[str, str], Mapping[str, Secret]] = field(default_factory=dict)
-    encrypted: dict[Address, Document] = field(default_factory=dict)
+    encrypted: dict[Address, Encrypted] = field(default_factory=dict)
     declared: dict[Address, DeclaredObject] = field(default_factory=dict)
-    sealed: list[Document] = field(default_factory=list)
     namespaces: dict[str, Mapping[str, str]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     unread: list[UnreadDocument] = field(default_factory=list)
@@ -182,8 +181,6 @@ class _Sorter:
         value = document.value
         if value is None and not document.problems:
             return
-        if isinstance(value, dict) and ENCRYPTED in value:
-            self.sealed.append(document)
         take = TAKERS.get((value["apiVersion"], value["kind"])) if is_object(value) else None
         if take is None and not (is_object(value) and is_ours(value["apiVersion"])):
             if self.wrapper or not self.capz.take(document, self.unit):
@@ -223,7 +220,7 @@ class _Sorter:
         problems = [*document.problems, *header.problems, *find_misspelt_fields(document)]
         if spec is not None and not isinstance(spec, dict):
             problems.append(_make_problem(document, "InvalidSpec", ("spec",), "spec is not a mapping.", MAPPING))
-        if ENCRYPTED in document.value and CIPHERTEXT.search(repr(spec)):
+        if document.seal and CIPHERTEXT.search(repr(spec)):
             message = "Values of spec are encrypted with SOPS; only those of Secrets and ConfigMaps are decrypted."
             problems.append(_make_problem(document, "EncryptedManifest", ("spec",), message, REFER))
         self.resources.append(
@@ -243,7 +240,7 @@ class _Sorter:
         )
 
     def config_map(self, document: Document, header: Header) -> None:
-        if ENCRYPTED in document.value:
+        if document.seal:
             self.keep_encrypted(document, header, Holder.CONFIG_MAP)
             return
         data = _read_texts(self, document, "data")
@@ -255,7 +252,7 @@ class _Sorter:
         self.keep(self.config_maps, document, header, data)
 
     def secret(self, document: Document, header: Header) -> None:
-        if ENCRYPTED in document.value:
+        if document.seal:
             self.keep_encrypted(document, header, Holder.SECRET)
             return
         plain = {key: Secret(text) for key, text in _read_texts(self, document, "stringData").items()}
@@ -298,7 +295,7 @@ class _Sorter:
     def keep_encrypted(self, document: Document, header: Header, holder: Holder) -> None:
         address = Address(holder, header.namespace, header.name)
         if self.declare(document, header, owner=header.annotations.get(OWNER, "")):
-            self.encrypted[address] = document
+            self.encrypted[address] = make_encrypted(document)
         else:
             self.ambiguous.add(address)
 
@@ -325,7 +322,7 @@ class _Sorter:
             resources=tuple(sorted(self.resources, key=lambda r: (r.key, r.gvk.version, r.source))),
             config_maps=self.config_maps,
             secrets=self.secrets,
-            encrypted=find_encrypted(self.encrypted, self.sealed),
+            encrypted=self.encrypted,
             declared=self.declared,
             namespaces=self.namespaces,
             problems=tuple(sorted(self.problems, key=lambda p: p.order)),

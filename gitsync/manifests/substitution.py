@@ -19,8 +19,7 @@ from gitsync.manifests.expanded_text import ExpandedText, UnsetVariable, expand_
 from gitsync.manifests.expansion_functions import ExpansionBudget
 from gitsync.manifests.expansions import InvalidExpansionError
 from gitsync.manifests.secret_places import is_shown
-from gitsync.manifests.sops_documents import ENCRYPTED
-from gitsync.manifests.yaml_documents import MAX_ALIASED, Document, QuotedText, Unreadable, read_fragment
+from gitsync.manifests.yaml_documents import ENCRYPTED, MAX_ALIASED, Document, QuotedText, Unreadable, read_fragment
 from gitsync.manifests.yaml_scalars import resolve
 from gitsync.model.problem import Problem
 from gitsync.model.secret import Placeholder, Secret
@@ -33,6 +32,7 @@ SWITCH = "kustomize.toolkit.fluxcd.io/substitute"
 
 _SIMPLE: Final = re.compile(r"[A-Za-z0-9_./+-]*")
 _LIVE: Final = "status"  # an object that a cluster exported has it, and gitsync does not read it
+_SEALED: Final = ("data", "stringData", ENCRYPTED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,11 +72,12 @@ def is_disabled(value: Any) -> bool:
 
 
 def substitute(document: Document, values: VariableValues, budget: ExpansionBudget, unit: Unit | None) -> Substituted:
-    """Replace the variables of a document, unless it says not to, or is encrypted. Raises TooLargeExpansionError.
+    """Replace the variables of a document, unless it says not to. Raises TooLargeExpansionError.
 
-    In a Flux unit quotes make no difference, since Flux writes the YAML again; elsewhere what is quoted stays text.
+    The data of an encrypted one stays, for it is decrypted from its file. In a Flux unit quotes make no difference,
+    since Flux writes the YAML again; elsewhere what is quoted stays text.
     """
-    if is_disabled(document.value) or ENCRYPTED in document.value:
+    if is_disabled(document.value):
         return Substituted(document=replace(document, value=_unmark(document.value)))
     heeds_quotes = unit is None or unit.kind is not UnitKind.FLUX
     substitution = _Substitution(document, values, budget, heeds_quotes=heeds_quotes)
@@ -84,7 +85,7 @@ def substitute(document: Document, values: VariableValues, budget: ExpansionBudg
     lines = document.lines.rename(substitution.renamed) if substitution.renamed else document.lines
     problems = (*document.problems, *substitution.problems)
     return Substituted(
-        document=replace(document, value=value, lines=lines, problems=problems),
+        document=replace(document, value=value, lines=lines, problems=problems, original=document.original or document),
         uses=tuple(substitution.uses),
         names=frozenset(substitution.names),
         shown=tuple(substitution.shown),
@@ -126,6 +127,9 @@ class _Substitution:
         members: dict[str, Any] = {}
         for key, value in mapping.items():
             if not path and key == _LIVE:
+                continue
+            if not path and key in _SEALED and self.document.seal:
+                members[key] = _unmark(value)
                 continue
             name = self.convert_key(key, (*path, key)) if self.values.concern(key) else key
             if name in members:

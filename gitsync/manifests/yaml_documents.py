@@ -7,6 +7,7 @@ keys, and reads scalars as `yaml_scalars` does. Files are untrusted: aliases, de
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from gitsync.dataclasses import dataclass, field
+from gitsync.dataclasses import dataclass, field, replace
 from gitsync.manifests.plain_yaml import read_plain
 from gitsync.manifests.syntax_errors import explain_json_fault, explain_yaml_fault, is_template
 from gitsync.manifests.yaml_scalars import TAG, format_key, resolve, resolve_tagged
@@ -35,6 +36,7 @@ SEPARATOR = re.compile(rb"^---[ \t]*(?:#[^\n]*)?\r?$", re.MULTILINE)
 CONTENT = re.compile(rb"(?:\A|[\r\n])(?:[^\S\r\n]+%|[^\S\r\n]*[^\s#%])")
 """Begins a line that is neither blank nor a comment nor a directive; those cannot stand alone."""
 MERGE = "<<"
+ENCRYPTED = "sops"  # the member that SOPS adds to a document it encrypts
 RENDER = "Render it, and commit the result. If it is not a manifest, add it to .gitsyncignore."
 
 # JSON is YAML, with one exception: characters beyond the basic plane, written as two escapes.
@@ -48,6 +50,10 @@ Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 class Document:
     """One document: plain JSON values. `lines` has the line of each field, from 1; `problems` are those that leave the
     document readable. `text` is what it was read from. `patched` are the places of fields that a patch has set.
+
+    What else is known of a document belongs to it and not to its value, so that a change of the value keeps it:
+    `seal` is the text that SOPS encrypted at once, of this document and of others of its file; b"" for a plain one.
+    `original` is the document as its file has it, if the value was changed since.
     """
 
     path: str
@@ -56,6 +62,8 @@ class Document:
     problems: tuple[Problem, ...] = ()
     text: bytes = b""
     patched: Mapping[FieldPath, SourceLocation] = field(default_factory=dict)
+    seal: bytes = b""
+    original: Document | None = None
 
     def line(self, *path: Step) -> int:
         """The line of a field, or of the document if it does not have the field."""
@@ -107,7 +115,28 @@ def read_documents(
         except Unreadable as error:
             problems = _make_template_problem if is_template(chunk) else _list_problems
             contents.problems += problems(path, error)
+    if any(map(is_encrypted, contents.documents)):
+        contents.documents[:] = _seal(contents.documents)
     return contents
+
+
+def is_encrypted(document: Document) -> bool:
+    """Tell whether SOPS encrypted a document."""
+    return isinstance(document.value, dict) and ENCRYPTED in document.value
+
+
+def _seal(documents: Sequence[Document]) -> Iterator[Document]:
+    """The documents of a file, each with its seal. SOPS encrypts a file of several documents as a whole, and writes the
+    same member `sops` into each of them.
+    """
+    seals: list[str] = []
+    texts: dict[str, dict[bytes, None]] = {}
+    for one in documents:
+        seals.append(json.dumps(one.value[ENCRYPTED], sort_keys=True) if is_encrypted(one) else "")
+        texts.setdefault(seals[-1], {})[one.text] = None
+    joined = {seal: b"".join(parts) for seal, parts in texts.items() if seal}
+    for one, seal in zip(documents, seals, strict=True):
+        yield replace(one, seal=joined[seal]) if seal else one
 
 
 def _list_problems(path: str, error: Unreadable) -> list[Problem]:

@@ -17,11 +17,13 @@ class Encrypted:
     """A Secret or a ConfigMap that is encrypted with SOPS, as written in its file.
 
     `text` is what was encrypted at once, and so is decrypted at once: all documents of the file that share the member
-    `sops`. `values` are those of the object by key, still encrypted.
+    `sops`. `name` is the kind, the namespace and the name that the object has there, "" for none: variables and
+    kustomize may give it others. `values` are those of the object by key, still encrypted.
     """
 
     source: SourceLocation
     text: bytes
+    name: tuple[str, str, str]
     values: Mapping[str, str] = field(default_factory=dict, compare=False)  # the text says it all
 
 

@@ -107,7 +107,7 @@ async def _find_references(config: Config, connections: Connections, *, writes: 
 
 
 def _open_lookup(config: Config, connections: Connections, manifests: Manifests, *, writes: bool) -> Lookup:
-    sources = connections.places.sources_with(manifests, connections.settings.namespace)
+    sources = connections.places.sources_with(manifests)
     return Lookup(sources, reads_remote_secrets=writes or config.plan_secrets, redact=connections.redact)
 
 

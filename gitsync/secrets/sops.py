@@ -31,8 +31,12 @@ _KEY_VAULT = re.compile(
 )
 _ENCRYPTED_MEMBERS = "^(data|stringData)$"
 _LONGEST_COMPLAINT = 300
-_SENSITIVE = re.compile(r"AGE-SECRET-KEY-[A-Z0-9-]+|ENC\[[^\]]*\]?|`[^`]*`?|\b[0-9A-Fa-f]{32,}\b")
-"""Secrets that a complaint may quote: keys, ciphertexts, digests of values, and pieces of the input."""
+_SENSITIVE = re.compile(
+    r"AGE-SECRET-KEY-[A-Z0-9-]+|ENC\[[^\]]*\]?|`[^`]*`?|\b[0-9A-Fa-f]{32,}\b|(?<=Input string ).+?(?= does not match|$)"
+)
+"""Secrets that a complaint may quote: keys, ciphertexts, digests of values, and pieces of the input; also a value that
+was added to an encrypted file as plain text.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,9 +30,9 @@ class Places:
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     grace: Grace = field(default_factory=Grace)
 
-    def sources_with(self, manifests: Manifests, namespace: str) -> tuple[SecretSource, ...]:
-        """Every source, the manifests among them, in order. `namespace` is that of manifests which name none."""
+    def sources_with(self, manifests: Manifests) -> tuple[SecretSource, ...]:
+        """Every source, the manifests among them, in order."""
         sops = Sops(environment=self.environment, grace=self.grace)
-        manifest_source = EncryptedSource(ManifestSource(manifests), manifests.encrypted, sops, namespace=namespace)
+        manifest_source = EncryptedSource(ManifestSource(manifests), manifests.encrypted, sops)
         by_name = {**self.sources, MANIFESTS: manifest_source}
         return tuple(by_name[name] for name in self.order)

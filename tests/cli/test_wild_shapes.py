@@ -1,13 +1,18 @@
 """`validate` and `render` on repositories in the shapes of real ones: what is rendered, named with a reason, refused."""
 
 import json
+import os
 import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import pytest
 import wild_shapes as wild
+from command_line import azure
 from git_template import init_repository
 from helm_at_hand import needs_helm
+from secret_estate import AT_ONCE, Estate
 
 from gitsync.cli.main import run
 from gitsync.units.kustomize import has_tool
@@ -65,3 +70,73 @@ def test_every_document_is_rendered_or_named_with_a_reason(make, path, given, ex
     errors = tuple(sorted(code for severity, code in codes if severity == "error"))
     warnings = tuple(sorted(code for severity, code in codes if severity == "warning"))
     assert Expected(requests, validated["resources"], errors, warnings) == expected
+
+
+@dataclass(frozen=True)
+class Run:
+    """What people do with a repository: `steps` are files that they add as the first plan says, and `hints` what it
+    says. `logins` has the login and the password of each server, as they are sent to Azure.
+    """
+
+    resources: int
+    given: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+    steps: wild.Shape = field(default_factory=dict)
+    logins: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+
+def find_logins(emulator):
+    found = (arm_id for arm_id in emulator.ids() if "flexibleServers" in arm_id)
+    bodies = {arm_id.rpartition("/")[2]: emulator.received(arm_id)["properties"] for arm_id in found}
+    return {name: (one["administratorLogin"], one["administratorLoginPassword"]) for name, one in bodies.items()}
+
+
+RUNS = {
+    "secrets of SOPS": (
+        wild.sealed_tree,
+        Run(
+            5,
+            given=("TIER=web",),
+            logins={
+                "prod-flux": ("boss", "of--db"),
+                "charted": ("of-db-values", "of-chart-db"),
+                "plain-web": ("boss", "of-plain"),
+            },
+        ),
+    ),
+}
+
+
+@needs_helm
+@pytest.mark.parametrize(("make", "expected"), RUNS.values(), ids=RUNS)
+def test_a_tree_is_planned_in_the_steps_that_are_named_and_the_second_sync_is_silent(make, expected, tmp_path):
+    with azure(operations=AT_ONCE) as served:
+        estate = Estate(tmp_path, served)
+        estate.git("remote", "add", "origin", wild.REMOTE)
+
+        def commit(files):
+            for name, text in files.items():
+                (estate.folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (estate.folder / name).write_text(text)
+            estate.git("add", "-A")
+            estate.git("commit", "-q", "--allow-empty", "-m", "Change")
+
+        def gitsync(command):
+            return estate.run(
+                *(command, *(f"--set={one}" for one in expected.given)),
+                GITSYNC_STATUS_DIR=str(tmp_path / "state"),
+                PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}",
+                SOPS_AGE_KEY=estate.sops.environment["SOPS_AGE_KEY"],
+            )
+
+        commit(make(estate.sops.encrypted))
+        first = gitsync("plan")
+        assert [hint for hint in expected.hints if hint not in first.out] == []
+        commit(expected.steps)
+        planned = gitsync("plan")
+        assert (planned.code, f"{expected.resources} create" in planned.out) == (0, True), planned.out
+        synced = gitsync("sync")
+        assert (synced.code, len(served.sent("PUT"))) == (0, expected.resources), synced.out
+        assert find_logins(served.emulator) == expected.logins
+        assert gitsync("sync").code == 0
+        assert len(served.sent("PUT", "PATCH", "DELETE")) == expected.resources

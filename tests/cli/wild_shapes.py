@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 Shape = Mapping[str, str]
 
@@ -386,6 +386,51 @@ def argocd_tree() -> Shape:
         name = folder.partition("/")[2]
         files[f"{folder}/group.yaml"] = group(name, namespace=name)
     return files
+
+
+def server(name: str, owner: str, secret: str, *, namespace: str = "default", login: str = "boss") -> str:
+    return (
+        "apiVersion: dbforpostgresql.azure.com/v1api20221201\nkind: FlexibleServer\n"
+        f"metadata: {{name: '{name}', namespace: '{namespace}'}}\n"
+        f"spec: {{owner: {{name: '{owner}'}}, azureName: '{name}', location: westeurope, administratorLogin: '{login}',"
+        f" administratorLoginPassword: {{name: '{secret}', key: password}}}}\n"
+    )
+
+
+def sealed_tree(encrypt: Callable[..., bytes]) -> Shape:
+    """Secrets that SOPS encrypted: in plain folders with variables, in an overlay with variables of Flux that renames
+    them, in a chart, and as values of a HelmRelease.
+    """
+
+    def seal(*names: str, key: str = "password") -> str:
+        texts = (f"apiVersion: v1\nkind: Secret\nmetadata: {{name: '{name}'}}\nstringData: {{{key}: of-{name.rpartition('}')[2]}}}\n" for name in names)  # fmt: skip
+        return encrypt(*texts).decode()
+
+    values = "  postBuild: {substitute: {ENVIRONMENT: prod}}\n"
+    release = """\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: db, namespace: default}
+spec:
+  chart: {spec: {chart: ./charts/db, sourceRef: {kind: GitRepository, name: flux-system, namespace: flux-system}}}
+  values: {name: charted}
+  valuesFrom: [{kind: Secret, name: db-values, valuesKey: login, targetPath: login}]
+"""
+    return {
+        "clusters/prod/infra.yaml": flux("infra", "./infra/prod", f"  decryption: {{provider: sops}}\n{values}"),
+        "clusters/prod/db.yaml": release,
+        "clusters/prod/db-values.yaml": seal("db-values", key="login"),
+        "infra/prod/kustomization.yaml": kustomization("../base", more="namespace: shop\nnamePrefix: x-\n"),
+        "infra/base/kustomization.yaml": kustomization("group.yaml", "server.yaml", "secrets.yaml"),
+        "infra/base/group.yaml": group("${ENVIRONMENT}-core", azureName="core"),
+        "infra/base/server.yaml": server("${ENVIRONMENT}-flux", "x-${ENVIRONMENT}-core", "x-${ENVIRONMENT}-db"),
+        "infra/base/secrets.yaml": seal("another", "${ENVIRONMENT}-db"),
+        "charts/db/Chart.yaml": "{apiVersion: v2, name: db, version: 0.1.0}\n",
+        "charts/db/templates/server.yaml": server("{{ .Values.name }}", "plain", "chart-db", login="{{ .Values.login }}"),
+        "charts/db/templates/secret.yaml": seal("chart-db"),
+        "apps/server.yaml": joined(group("plain"), server("plain-${TIER}", "plain", "plain")),
+        "apps/secret.yaml": seal("plain"),
+    }  # fmt: skip
 
 
 def owner_elsewhere() -> Shape:

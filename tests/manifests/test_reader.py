@@ -15,6 +15,7 @@ from gitsync.model.manifests import Encrypted
 from gitsync.model.problem import Level, SourceLocation
 from gitsync.model.secret import Secret
 from gitsync.model.unit import ChartRelease, FileSelection, Unit, UnitKind
+from gitsync.model.variables import VariableSet, VariableValues
 
 GROUP = """apiVersion: resources.azure.com/v1api20200601
 kind: ResourceGroup
@@ -208,9 +209,13 @@ def test_what_is_encrypted_with_sops_is_kept_as_it_stands():
     found = read_manifests({"a.yaml": text, "b.yaml": text.replace(b"Secret", b"ConfigMap")})
     assert (found.secrets, found.config_maps, found.problems) == ({}, {}, ())
     assert found.encrypted == {
-        Address(Holder.SECRET, "default", "s"): Encrypted(source=SourceLocation("a.yaml", 1), text=text),
+        Address(Holder.SECRET, "default", "s"): Encrypted(
+            source=SourceLocation("a.yaml", 1), text=text, name=("Secret", "", "s")
+        ),
         Address(Holder.CONFIG_MAP, "default", "s"): Encrypted(
-            source=SourceLocation("b.yaml", 1), text=text.replace(b"Secret", b"ConfigMap")
+            source=SourceLocation("b.yaml", 1),
+            text=text.replace(b"Secret", b"ConfigMap"),
+            name=("ConfigMap", "", "s"),
         ),
     }
 
@@ -242,6 +247,36 @@ def test_items_of_an_encrypted_list_are_not_taken_for_plain():
         "Secret default/a": text,
         "Secret default/b": text,
     }
+
+
+VARIABLES = VariableSet(everywhere=VariableValues(known={"ENV": "prod", "TEXT": "more"}))
+
+
+def test_an_encrypted_document_keeps_its_seal_when_its_variables_are_replaced():
+    text = sealed('"${ENV}-db"', 1) + "data: {a: 'ENC[x]', b: '${TEXT}'}\n"
+    found = read_manifests({"a.yaml": text.encode()}, variables=VARIABLES)
+    assert (found.problems, found.encrypted) == (
+        (),
+        {
+            Address(Holder.SECRET, "default", "prod-db"): Encrypted(
+                source=SourceLocation("a.yaml", 1), text=text.encode(), name=("Secret", "", "${ENV}-db")
+            )
+        },
+    )
+    (one,) = found.encrypted.values()
+    assert one.values == {"a": "ENC[x]", "b": "${TEXT}"}, "values are read from the decrypted file"
+
+
+def test_no_step_of_reading_makes_an_encrypted_object_a_plain_one():
+    """Copies: an item of a list, of a wrapper of CAPZ, and what variables are replaced in."""
+    resource = "{apiVersion: resources.azure.com/v1api20200601, kind: ResourceGroup, metadata: {name: a}, spec: {location: 'ENC[AES256_GCM,x]'}}"
+    wrapper = f"apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: AzureASOManagedCluster\nmetadata: {{name: a}}\nspec: {{resources: [{resource}]}}\n"
+    listed = f"apiVersion: v1\nkind: List\nitems: [{resource}, {{apiVersion: v1, kind: Secret, metadata: {{name: '${{ENV}}'}}, data: {{a: 'ENC[x]'}}}}]\n"
+    for text in (wrapper, listed):
+        found = read_manifests({"a.yaml": f"{text}sops: {{mac: 1}}\n".encode()}, variables=VARIABLES)
+        assert [problem.code for one in found.resources for problem in one.problems] == ["EncryptedManifest"]
+        assert found.secrets == {}
+    assert [str(address) for address in found.encrypted] == ["Secret default/prod"]
 
 
 def test_one_name_plain_and_encrypted_stands_twice():

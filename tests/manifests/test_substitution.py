@@ -119,8 +119,15 @@ def test_a_document_turns_it_off_for_itself(member):
     assert type(value["spec"]["a"]) is str
 
 
-def test_a_document_that_sops_encrypted_stays_as_it_is():
-    assert make("sops: {}\nspec: {a: '${TEXT}'}").document.value["spec"] == {"a": "${TEXT}"}
+def test_what_sops_encrypted_stays_as_it_is():
+    """Its values are read from the decrypted file, and its name is one as that of any document."""
+    value = make("sops: {a: '${TEXT}'}\nmetadata: {name: '${TEXT}'}\ndata: {a: '${TEXT}'}\nstringData: {b: '${TEXT}'}")
+    assert value.document.value == {
+        "sops": {"a": "${TEXT}"},
+        "metadata": {"name": "text"},
+        "data": {"a": "${TEXT}"},
+        "stringData": {"b": "${TEXT}"},
+    }
 
 
 @pytest.mark.parametrize(

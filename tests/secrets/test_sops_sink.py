@@ -50,7 +50,7 @@ def test_it_is_read_again_as_a_manifest_of_a_repository(sops):
     write(sink(sops), export({"a": "hidden\n"}))
     manifests = read_manifests(tree(sops.folder / "out"))
     assert manifests.problems == ()
-    source = EncryptedSource(ManifestSource(manifests), manifests.encrypted, sops.sops(), namespace="default")
+    source = EncryptedSource(ManifestSource(manifests), manifests.encrypted, sops.sops())
     assert asyncio.run(source.read(address(), ["a"])) == export({"a": "hidden\n"}).data
 
 

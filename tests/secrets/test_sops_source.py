@@ -7,10 +7,13 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 from sops_rig import KINDS, put_on_path, rig
 
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.export import Address, Holder
+from gitsync.model.problem import Level
+from gitsync.model.unit import Unit, UnitKind
 from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.sops import Sops
 from gitsync.secrets.sources.encrypted import EncryptedSource
@@ -38,7 +41,7 @@ def sops(request, tmp_path):
 
 def source(files, program):
     manifests = read_manifests(files)
-    return EncryptedSource(ManifestSource(manifests), manifests.encrypted, program, namespace="default")
+    return EncryptedSource(ManifestSource(manifests), manifests.encrypted, program)
 
 
 def read(found, address, *keys):
@@ -66,6 +69,43 @@ def test_secrets_that_were_encrypted_apart_may_stand_in_one_file(sops):
     assert read(found, DB)["password"] == "hidden-one"
     assert read(found, Address(Holder.SECRET, "default", "other"))["password"] == "hidden-three"
     assert read(found, Address(Holder.CONFIG_MAP, "default", "db")) == {"a": "hidden-map"}, "a plain one"
+
+
+RENAMED = Address(Holder.SECRET, "shop", "prod-db")
+OTHER_RENAMED = Address(Holder.SECRET, "shop", "prod-other")
+
+
+def build(text, **more):
+    """What kustomize makes of the Secrets in a file: other names, another order, and `more` values of a patch."""
+    documents = list(yaml.safe_load_all(text))
+    for one in documents:
+        origin = {"config.kubernetes.io/origin": "path: ../source/base/db.yaml"}
+        one["metadata"] = {"name": f"prod-{one['metadata']['name']}", "namespace": "shop", "annotations": origin}
+        one["stringData"] |= more
+    return yaml.safe_dump_all(reversed(documents), sort_keys=True)
+
+
+def read_build(text, built, program):
+    unit = Unit(name="prod", path="prod", kind=UnitKind.KUSTOMIZATION, file="k.yaml", contents={"base/db.yaml": text})
+    manifests = read_manifests({"k.yaml": built.encode()}, units={"k.yaml": unit})
+    return manifests, EncryptedSource(ManifestSource(manifests), manifests.encrypted, program)
+
+
+def test_a_secret_that_kustomize_renames_is_decrypted_from_its_file(sops):
+    text = sops.encrypted(SECRET, OTHER)
+    manifests, found = read_build(text, build(text), sops.sops())
+    assert manifests.problems == ()
+    assert read(found, RENAMED) == {"password": "hidden-one", "user": "hidden-two"}
+    assert read(found, OTHER_RENAMED) == {"password": "hidden-three", "user": "hidden-two"}
+
+
+def test_values_that_a_patch_puts_into_an_encrypted_secret_are_told(sops):
+    """Its file has other values, so what is decrypted from there would be wrong."""
+    text = sops.encrypted(SECRET)
+    manifests, found = read_build(text, build(text, extra="hidden-more"), sops.sops())
+    (problem,) = manifests.problems
+    assert (problem.code, problem.level, problem.path) == ("EncryptedManifest", Level.WARNING, "base/db.yaml")
+    assert "cannot be decrypted" in said(found, RENAMED)
 
 
 def test_what_is_not_encrypted_needs_no_program():
@@ -144,6 +184,12 @@ def test_a_text_is_decrypted_once_for_all_who_ask(tmp_path):
         ("echo 'cannot unmarshal `hidden` into' >&2; exit 1", "cannot unmarshal <secret> into", "a piece of the file"),
         ("echo 'bad AGE-SECRET-KEY-1HIDDEN0 here' >&2; exit 1", "bad <secret> here", "a key"),
         ("echo 'no ENC[AES256_GCM,data:hidden] here' >&2; exit 1", "no <secret> here", "a ciphertext"),
+        (
+            "echo 'Input string hidden one does not match the format' >&2; exit 1",
+            "string <secret> does not",
+            "a plain value",
+        ),
+        ("echo 'Input string hidden one' >&2; exit 1", "string <secret>”", "the first line of one"),
         ("printf '\\n a\\033[31mb\\007 \\n c\\n' >&2; exit 1", "“a [31mb”", "what moves a cursor"),
         ("echo 'kind: Nothing'", "does not decrypt to Secret default/db", "another document"),
         (f"cat <<END\n{OTHER}END", "does not decrypt to Secret default/db", "another Secret"),

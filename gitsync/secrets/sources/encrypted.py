@@ -8,11 +8,18 @@ value.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
+from gitsync.manifests.list_items import split_list
+from gitsync.manifests.metadata import is_object
 from gitsync.manifests.reader import read_manifests
+from gitsync.manifests.sops_documents import find_written_name
+from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.export import Address, Holder
-from gitsync.model.manifests import Encrypted, Manifests
+from gitsync.model.manifests import Encrypted
+from gitsync.model.problem import Problem
 from gitsync.model.secret import Secret
 from gitsync.secrets.protocols import SecretSource, VaultError
 from gitsync.secrets.sops import Sops
@@ -24,14 +31,11 @@ class EncryptedSource:
     name = "manifests"
     is_remote = False
 
-    def __init__(
-        self, plain: SecretSource, encrypted: Mapping[Address, Encrypted], sops: Sops, *, namespace: str
-    ) -> None:
+    def __init__(self, plain: SecretSource, encrypted: Mapping[Address, Encrypted], sops: Sops) -> None:
         self._plain = plain
         self._encrypted = encrypted
         self._sops = sops
-        self._namespace = namespace
-        self._decrypted: dict[bytes, Manifests | VaultError] = {}
+        self._decrypted: dict[bytes, Mapping[tuple[str, str, str], Secret] | VaultError] = {}
         self._lock = asyncio.Lock()
 
     async def read(self, address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
@@ -42,33 +46,49 @@ class EncryptedSource:
         async with self._lock:
             if entry.text not in self._decrypted:
                 self._decrypted[entry.text] = await self._try_decrypt(entry)
-        manifests = self._decrypted[entry.text]
-        if isinstance(manifests, VaultError):
-            raise VaultError(manifests.message, hint=manifests.hint)
-        return _find_values(manifests, address, entry)
+        objects = self._decrypted[entry.text]
+        if isinstance(objects, VaultError):
+            raise VaultError(objects.message, hint=objects.hint)
+        values = _read_values(objects[entry.name], address, entry) if entry.name in objects else None
+        if values is None:
+            raise VaultError(
+                f"{entry.source} does not decrypt to {address}.",
+                hint="Encrypt only the values: `sops encrypt --encrypted-regex '^(data|stringData)$'`.",
+            )
+        return values
 
-    async def _try_decrypt(self, entry: Encrypted) -> Manifests | VaultError:
+    async def _try_decrypt(self, entry: Encrypted) -> Mapping[tuple[str, str, str], Secret] | VaultError:
         """Each text is decrypted once for all callers, and all callers get its error."""
         try:
             return await self._decrypt(entry)
         except VaultError as error:
             return error
 
-    async def _decrypt(self, entry: Encrypted) -> Manifests:
+    async def _decrypt(self, entry: Encrypted) -> Mapping[tuple[str, str, str], Secret]:
+        """The objects in a text, as JSON, by the names that they have there."""
         form = "json" if entry.source.path.endswith(".json") else "yaml"
         plain = await self._sops.decrypt(entry.text, form=form, path=entry.source.path)
-        return read_manifests({entry.source.path: plain}, namespace=self._namespace)
+        contents = read_documents(entry.source.path, plain)
+        if contents.problems:
+            raise _make_unreadable(entry, contents.problems[0])
+        documents = chain.from_iterable(map(split_list, contents.documents))
+        return {
+            find_written_name(one.value): Secret(json.dumps(one.value)) for one in documents if is_object(one.value)
+        }
 
 
-def _find_values(manifests: Manifests, address: Address, entry: Encrypted) -> Mapping[str, Secret]:
-    place = (address.namespace, address.name)
+def _read_values(text: Secret, address: Address, entry: Encrypted) -> Mapping[str, Secret] | None:
+    """The values of an object, with the name that its unit gives it; None if it is something else."""
+    metadata = {"namespace": address.namespace, "name": address.name}
+    renamed = json.dumps({**json.loads(text.reveal()), "metadata": metadata}).encode()
+    manifests = read_manifests({"secret.json": renamed})
     if problem := next((each for each in manifests.problems if each.is_error), None):
-        raise VaultError(f"{entry.source}, once decrypted: {problem.message}", hint=problem.hint)
-    if address.holder is Holder.SECRET and place in manifests.secrets:
-        return manifests.secrets[place]
+        raise _make_unreadable(entry, problem)
+    place = (address.namespace, address.name)
     if address.holder is Holder.CONFIG_MAP and place in manifests.config_maps:
-        return {key: Secret(value) for key, value in manifests.config_maps[place].items()}
-    raise VaultError(
-        f"{entry.source} does not decrypt to {address}.",
-        hint="Encrypt only the values: `sops encrypt --encrypted-regex '^(data|stringData)$'`.",
-    )
+        return {key: Secret(one) for key, one in manifests.config_maps[place].items()}
+    return manifests.secrets.get(place) if address.holder is Holder.SECRET else None
+
+
+def _make_unreadable(entry: Encrypted, problem: Problem) -> VaultError:
+    return VaultError(f"{entry.source}, once decrypted: {problem.message}", hint=problem.hint)
