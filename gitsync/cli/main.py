@@ -225,7 +225,8 @@ def _run_command(name: str, arguments: list[str], opened: list[Redactions]) -> i
     redactions = Redactions()
     opened.append(redactions)
     asks_azure = "credential" in command.SETTINGS
-    config = resolve(options, os.environ, Path.cwd(), command.OUTPUTS, asks_azure=asks_azure)
+    needs_file = not {"output"}.issuperset(command.SETTINGS)
+    config = resolve(options, os.environ, Path.cwd(), command.OUTPUTS, asks_azure=asks_azure, needs_file=needs_file)
     _start_logs(config, redactions, quiet=getattr(options, "quiet", False))
     options.redactions = redactions
     _check_outputs(config)

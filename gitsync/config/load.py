@@ -1,7 +1,8 @@
 """The sources of settings: flag, variable, gitsync.yaml, default; the nearest wins.
 
 Every command reads and checks every setting, so that an invalid one shows at once; a command's flags are those of its
-`SETTINGS` and the few that every command has.
+`SETTINGS` and the few that every command has. Only a command that uses no setting, such as `explain`, works beside a
+wrong gitsync.yaml: it may be what explains the fault.
 """
 
 from __future__ import annotations
@@ -42,12 +43,31 @@ def resolve(
     outputs: tuple[str, ...] = ("text",),
     *,
     asks_azure: bool = True,
+    needs_file: bool = True,
 ) -> Config:
     """Return the settings of this run. Raises ConfigError, which lists every fault with its place. `asks_azure` is
-    False for an offline command.
+    False for an offline command. Without `needs_file`, a wrong gitsync.yaml in the folder is as none.
     """
     flags = vars(options)
-    path = _find_config_file(flags, variables, folder)
+    named = flags.get("config") or variables.get(CONFIG_VARIABLE, "").strip()
+    try:
+        path = folder / named if named else _find_default_file(folder)
+        return _resolve(flags, variables, path, outputs, asks_azure=asks_azure)
+    except ConfigError:
+        if needs_file or named:
+            raise
+    return _resolve(flags, variables, None, outputs, asks_azure=asks_azure)
+
+
+def _resolve(
+    flags: Mapping[str, Any],
+    variables: Mapping[str, str],
+    path: Path | None,
+    outputs: tuple[str, ...],
+    *,
+    asks_azure: bool,
+) -> Config:
+    """The settings of this run, with those of the operator's file."""
     file = read_config_file(path) if path else {}
     texts_by_name = {name: _find_nearest(SETTINGS[name], flags, variables, file) for name in SETTINGS}
     values: dict[str, Any] = {"output": outputs[0]} if outputs else {}
@@ -79,11 +99,8 @@ def find_misspelt_variables(variables: Mapping[str, str]) -> list[str]:
     ]
 
 
-def _find_config_file(flags: Mapping[str, Any], variables: Mapping[str, str], folder: Path) -> Path | None:
-    """Return the operator's file, if any. Raises ConfigError if a file in a repository has operator settings."""
-    config_path = flags.get("config") or variables.get(CONFIG_VARIABLE, "").strip()
-    if config_path:
-        return folder / config_path
+def _find_default_file(folder: Path) -> Path | None:
+    """The operator's file in a folder, if any. ConfigError if a file in a repository has operator settings."""
     default_path = folder / FILE_NAME
     if not os.path.lexists(default_path) or (default_path.is_dir() and not default_path.is_symlink()):
         return None

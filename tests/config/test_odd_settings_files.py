@@ -140,8 +140,26 @@ def test_a_file_of_a_work_tree_that_is_no_file_is_refused_by_every_command(work,
 @pytest.mark.parametrize(("make", "why"), ODD[2:], ids=[row[-1] for row in ODD[2:]])
 def test_a_file_of_the_working_folder_that_is_no_file_is_refused(plain, make, why):
     make(plain)
-    ended = gitsync("explain", folder=plain)
+    ended = gitsync("validate", folder=plain)
     assert (ended.code, "gitsync.yaml" in ended.err) == (2, True), why
+
+
+@pytest.mark.parametrize(("make", "why"), ODD[2:], ids=[row[-1] for row in ODD[2:]])
+@pytest.mark.parametrize("command", [["explain", "OwnerNotFound"], ["completion", "bash"]])
+def test_a_command_that_uses_no_setting_works_beside_a_wrong_file(plain, make, why, command):
+    make(plain)
+    ended = gitsync(*command, folder=plain)
+    assert (ended.code, ended.err) == (0, ""), why
+
+
+@pytest.mark.parametrize(
+    "content", ["bogus: 1\n", "a: [\n", "status-branch: b\nstatus-dir: d\n", "max-deletes: many\n"]
+)
+def test_only_a_file_that_nobody_named_is_passed_over(plain, content):
+    (plain / "gitsync.yaml").write_text(content)
+    assert gitsync("explain", "aks", folder=plain).code == 0
+    named = gitsync("explain", "aks", "--config", "gitsync.yaml", folder=plain)
+    assert (named.code, "gitsync.yaml" in named.err) == (2, True)
 
 
 def test_a_link_in_a_revision_is_refused(work):
