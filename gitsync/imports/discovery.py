@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from gitsync.arm.http.pages import Source
 from gitsync.errors import SourceError
-from gitsync.formats.arm_path import find_resource_group
+from gitsync.formats.arm_path import find_resource_group, is_below
 from gitsync.imports.acceptance import EXCLUDED, Acceptance
 from gitsync.imports.children import KindTree
 from gitsync.imports.descendants import Descendants
@@ -54,14 +55,17 @@ class Discovery:
         if kind is None or not (scope.groups or scope.is_whole):
             return []
         entries = await self._reader.read_list(f"{scope.root}/resourcegroups", kind.api_version)
-        by_name = {str(entry.get("name", "")).casefold(): entry for entry in entries}
+        names = [entry.get("name") for entry in entries]
+        if not all(isinstance(name, str) and name for name in names):
+            raise Source(f"{scope.root}/resourcegroups").malformed("has an entry without a name")
+        by_name = {str(name).casefold(): entry for name, entry in zip(names, entries, strict=True)}
         if missing := sorted(name for name in scope.groups if name.casefold() not in by_name):
             raise SourceError(
                 f"There is no resource group {', '.join(missing)} in subscription {scope.subscription}.",
                 hint="Check --resource-group and --subscription.",
             )
-        names = [name.casefold() for name in scope.groups] or sorted(by_name)
-        groups = [self._make_group(kind, scope, by_name[name]) for name in dict.fromkeys(names)]
+        wanted = [name.casefold() for name in scope.groups] or sorted(by_name)
+        groups = [self._make_group(kind, scope, by_name[name]) for name in dict.fromkeys(wanted)]
         return [group for group in groups if await self._is_looked_into(group)]
 
     def _make_group(self, kind: Kind, scope: ImportScope, entry: Body) -> FoundResource:
@@ -90,7 +94,8 @@ class Discovery:
         for entry in (entry for entries in lists for entry in entries):
             arm_id = str(entry.get("id", ""))
             folder = folders.get(f"{scope.root}/resourceGroups/{find_resource_group(arm_id)}".casefold())
-            if folder and self._is_wanted(arm_id, entry):
+            is_inside = folder and is_below(arm_id, f"{folder}/providers")  # some lists show their group as well
+            if is_inside and self._is_wanted(arm_id, entry):
                 arm_type = parse_arm_type(arm_id).casefold()
                 by_type.setdefault(arm_type, []).append(f"{folder}/{arm_id.split('/', 5)[5]}")
         kinds = {self._tree.find(arm_type): arm_ids for arm_type, arm_ids in sorted(by_type.items())}

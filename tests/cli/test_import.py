@@ -232,6 +232,23 @@ def test_a_list_that_is_refused_is_said(small, tmp_path):
         assert says in done.out
 
 
+@pytest.mark.parametrize("odd", [GROUP, f"{GROUP}/", GROUP.rpartition("/resourceGroups")[0], f"{GROUP}/locks", ""])
+def test_a_list_of_resources_may_show_its_group_and_odd_ids(small, tmp_path, odd):
+    body = {"value": [{"id": odd, "name": "g00", "type": "Microsoft.Resources/resourceGroups"}, {"id": NETWORK}]}
+    rule = FaultRule(match=Match(path="*/resources"), answer=Canned(body=body))
+    done, _ = run_import(small, tmp_path, "--out", "out", rules=(rule,))
+    assert done.code == 0, done.out + done.err
+    assert "5 resources imported" in done.out, "the group, the network and its subnets"
+
+
+@pytest.mark.parametrize("entry", [{"id": GROUP}, {"id": GROUP, "name": ""}, {"id": GROUP, "name": 7}])
+def test_a_group_without_a_name_is_an_odd_list(small, tmp_path, entry):
+    rule = FaultRule(match=Match(path="*/resourcegroups"), answer=Canned(body={"value": [entry]}))
+    done, _ = run_import(small, tmp_path, "--out", "out", rules=(rule,))
+    assert (done.code, done.out) == (2, "")
+    assert "has an entry without a name" in done.err
+
+
 def test_many_resources_take_few_requests(tmp_path):
     store = fill(make_estate(25))
     done, requests = run_import(store, tmp_path, "--out", "out", "--output", "json")
