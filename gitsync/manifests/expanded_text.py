@@ -79,7 +79,7 @@ class _Evaluation:
         if name not in self.values.known and self.values.unread:
             return self.miss(UnsetVariable(name, is_unread=True))
         value = self.find_value(name)
-        if expansion.operator in _DEFAULTS:
+        if expansion.operator in _DEFAULTS and (self.values.has_defaults or value is not None):
             return value or self.join(expansion.arguments[0])
         if expansion.operator == _REQUIRED:
             return value or self.miss(UnsetVariable(name, self.join(expansion.arguments[0])))

@@ -148,7 +148,8 @@ class _Substitution:
     def convert_text(self, text: str, path: FieldPath) -> Any:
         expanded = self.expand(text, path)
         if expanded is None or expanded.unset:
-            return str(text) if path[:1] not in _BODIES else Placeholder(str(text))
+            may_stay = self.values.is_partial or path[:1] not in _BODIES
+            return str(text) if may_stay else Placeholder(str(text))
         is_text = isinstance(text, QuotedText) and self.heeds_quotes
         value = expanded.text if is_text or not _is_written_plain(text) else self.read_again(expanded.text, path)
         if not expanded.secrets:
@@ -160,11 +161,15 @@ class _Substitution:
         return _hide(value)
 
     def expand(self, text: str, path: FieldPath) -> ExpandedText | None:
+        is_left = self.values.is_partial and not self.values.are_mentioned(text)
         try:
             expanded = expand_text(self.values.normalize(text), self.values, self.budget)
         except InvalidExpansionError as error:
-            self.refuse(path, error.message, error.hint)
+            if not is_left:
+                self.refuse(path, error.message, error.hint)
             return None
+        if is_left and not expanded.names:
+            return None  # `$$` stays as well
         line = self.document.lines.find_nearest(path)
         self.uses += [Use(variable=variable, path=path, line=line) for variable in expanded.unset]
         self.names |= expanded.names

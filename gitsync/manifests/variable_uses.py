@@ -138,6 +138,10 @@ def _say_where(name: str, unit: Unit | None) -> str:
     """Where to give a variable, as an order."""
     if unit and unit.kind is UnitKind.FLUX:
         return f"Add {name} to spec.postBuild.substitute of the Kustomization {unit.name} in {unit.file}."
+    if unit and unit.kind is UnitKind.HELM_RELEASE:
+        return f"Write the value in spec.values of the HelmRelease {unit.name} in {unit.file}."
+    if unit and not unit.takes_given_variables:
+        return "Write the value in the values of the chart, or use `substitute` of the unit in gitsync.yaml."
     return f"Use {_give(name)}, or `substitute` of the unit in gitsync.yaml."
 
 

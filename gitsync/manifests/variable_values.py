@@ -40,7 +40,8 @@ def make_variables(
         for unit in units
         if unit.options.substitution is not None
     }
-    return VariableSet(by_unit=by_unit, everywhere=VariableValues(known=operator) if operator else None)
+    everywhere = VariableValues(known=operator, is_partial=True, has_defaults=False) if operator else None
+    return VariableSet(by_unit=by_unit, everywhere=everywhere)
 
 
 def _join(substitution: Substitution, operator: Mapping[str, str], references: References) -> VariableValues:

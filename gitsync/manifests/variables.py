@@ -7,7 +7,7 @@ document without its identity is rejected, a resource is invalid, and a key of a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Any, Final
 
 from gitsync.dataclasses import dataclass, field, replace
@@ -75,6 +75,8 @@ class VariableReader:
         values = self.variables.find(unit)
         if values is None:
             return self._leave(subject)
+        if values.is_partial:
+            values = replace(values, has_defaults=values.are_mentioned(document.text.decode(errors="replace")))
         try:
             substituted = substitute(document, values, self.budget, unit)
         except TooLargeExpansionError:
@@ -82,12 +84,17 @@ class VariableReader:
         self.names.setdefault(unit.name if unit else "", set()).update(substituted.names)
         self.shown += substituted.shown
         self.hidden += substituted.hidden
+        if values.is_partial:
+            uses = tuple(use for use in substituted.uses if use.variable.name in values.known)
+            substituted = replace(substituted, uses=uses)  # the others stay as they are
         has_identity = _has_identity(substituted)
         self._note_unset(substituted, values, subject if has_identity else replace(subject, resource=None))
         if not has_identity:
             return reject(document, *substituted.document.problems)
         if subject.resource is None:
             return _keep_known_data(substituted.document)
+        if values.is_partial:
+            return self._leave(replace(subject, document=substituted.document), values.known)
         return self._note_braceless(subject, substituted.document, values)
 
     def _note_unset(self, substituted: Substituted, values: VariableValues, subject: VariableSubject) -> None:
@@ -111,14 +118,14 @@ class VariableReader:
                 found.append((path, describe_braceless(name, subject.unit, has_variables=True), level))
         return self._note(subject, document, found)
 
-    def _leave(self, subject: VariableSubject) -> Document | UnreadContent:
-        """A document of a unit without variables."""
+    def _leave(self, subject: VariableSubject, given: Container[str] = ()) -> Document | UnreadContent:
+        """A document of a unit without variables, in which those that are `given` were replaced."""
         if subject.resource is None or b"$" not in subject.document.text:
             return subject.document
         found = []
         for path, text in _iterate_texts(subject.document.value):
             level = Level.ERROR if _is_kubernetes_name(path) or _identifies_in_azure(path) else Level.WARNING
-            faults = [describe_unreplaced(name, subject.unit) for name in _BRACED.findall(text)]
+            faults = [describe_unreplaced(name, subject.unit) for name in _BRACED.findall(text) if name not in given]
             if level is Level.ERROR or _WHOLE.fullmatch(text):
                 names = [name for name in _BRACELESS.findall(text) if _is_variable(name, path)]
                 faults += [describe_braceless(name, subject.unit, has_variables=False) for name in names]

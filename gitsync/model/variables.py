@@ -17,6 +17,7 @@ VARIABLE_NAME: Final = re.compile(r"[_a-zA-Z][_a-zA-Z0-9]*")
 
 _DOLLAR: Final = re.compile(r"\$(?:\{(\w+)\})?")
 _BRACELESS: Final = re.compile(r"\$\$|\$([_a-zA-Z][_a-zA-Z0-9]*)")
+_MENTIONED: Final = re.compile(r"\$\{?(\w+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +27,9 @@ class VariableValues:
     `unread` says of each Secret or ConfigMap why its values are not known. It may give any variable that is not in
     `known`, so not even a default counts then. `is_to_come` tells that a sync will read them all. With `labels`, only
     these are variables, each with what messages call it. `takes_braceless` replaces `$NAME` like `${NAME}`.
+
+    `is_partial`: the unit has no variables, and `known` are those of the operator. A text with another one stays as it
+    is, also one with a default, unless `has_defaults`.
     """
 
     known: Mapping[str, str | Secret] = field(default_factory=dict)
@@ -33,6 +37,12 @@ class VariableValues:
     is_to_come: bool = False
     labels: Mapping[str, str] = field(default_factory=dict)
     takes_braceless: bool = False
+    is_partial: bool = False
+    has_defaults: bool = True
+
+    def are_mentioned(self, text: str) -> bool:
+        """Tell whether a text mentions a known variable, with braces or without."""
+        return "$" in text and any(name in self.known for name in _MENTIONED.findall(text))
 
     def concern(self, text: str) -> bool:
         """Tell whether a text may have a variable."""
@@ -49,8 +59,8 @@ class VariableValues:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariableSet:
-    """The variables of all units. `by_unit` has those of units with values of their own, by name; `everywhere` those of
-    all others, None to leave their manifests as they are.
+    """The variables of all units. `by_unit` has those of units with values of their own, by name; `everywhere` those
+    that the operator gives, which count in all others too, None to leave their manifests as they are.
     """
 
     by_unit: Mapping[str, VariableValues] = field(default_factory=dict)

@@ -82,6 +82,8 @@ class FluxVariables:
         except TooLargeExpansionError:
             return ReplacedObject(document=document, problems=(make_too_large(document, "Flux's objects"),))
         uses = [use for use in substituted.uses if use.path[:1] in _READ or use.path[:2] in _READ]
+        if values.is_partial:
+            uses = [use for use in uses if use.variable.name in values.known]  # the others stay as they are
         invalid = substituted.document.problems[len(document.problems) :]
         return ReplacedObject(
             document=substituted.document,

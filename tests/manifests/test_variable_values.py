@@ -60,11 +60,12 @@ def test_what_nobody_looked_up_is_unknown():
     assert find([FIRST]).unread == ("ConfigMap flux-system/first was not looked up",)
 
 
-def test_the_operator_turns_variables_on_for_every_unit_but_those_of_flux():
+def test_what_the_operator_gives_counts_in_every_unit_but_those_of_flux():
     folder = Unit(name="a", path="a")
     flux = Unit(name="b/c", path="a", kind=UnitKind.FLUX)
     variables = make_variables([folder, flux], [("A", "a")])
-    assert variables.find(None) == variables.find(folder) == VariableValues(known={"A": "a"})
+    given = VariableValues(known={"A": "a"}, is_partial=True, has_defaults=False)
+    assert variables.find(None) == variables.find(folder) == given
     assert variables.find(flux) is None
     off = make_variables([folder, flux], [])
     assert (off.find(None), off.find(folder), off.find(flux)) == (None, None, None)

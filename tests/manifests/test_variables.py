@@ -6,6 +6,7 @@ import pytest
 
 from gitsync.manifests.expansion_functions import ExpansionBudget
 from gitsync.manifests.reader import read_manifests
+from gitsync.manifests.variable_values import make_variables
 from gitsync.manifests.variables import VariableReader, VariableSubject
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.problem import Level
@@ -212,6 +213,53 @@ def test_a_variable_without_braces_is_named(text, unit, expected, why):
 )
 def test_a_unit_without_variables_names_those_that_stay(text, expected, why):
     assert list_problems(read_off(a=text)) == expected, why
+
+
+GIVEN = make_variables((), [("ENV", "dev"), ("EMPTY", "")])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "problems", "why"),
+    [
+        ("${ENV}-x", "dev-x", [], "the variable that was asked for"),
+        ("${ENV:=prod} 5$$", "dev 5$", [], "as in a unit with variables"),
+        ("${OTHER}", "${OTHER}", [("VariableNotReplaced", "warning")], "another one stays, as without --set"),
+        ("${ENV}-${OTHER}", "${ENV}-${OTHER}", [("VariableNotReplaced", "warning")], "a text is replaced as a whole"),
+        ("${OTHER:-x}", "${OTHER:-x}", [("VariableNotReplaced", "warning")], "a script, not for gitsync"),
+        ("${OTHER:-x} # ${ENV}", "x # dev", [], "in a document for it, defaults count"),
+        ("$${A} $5 ${{ x }}", "$${A} $5 ${{ x }}", [], "what is no variable stays, letter by letter"),
+        ("$OTHER", "$OTHER", [("VariableWithoutBraces", "warning")], "without braces"),
+        ("$ENV", "$ENV", [("VariableWithoutBraces", "warning")], "only gitsync.yaml lets braces out"),
+        ("${ENV:+x}", "${ENV:+x}", [("InvalidVariable", "error")], "what is asked for is invalid"),
+        ("${EMPTY:?say which}", "${EMPTY:?say which}", [("VariableNotSet", "error")], "what is asked for is required"),
+    ],
+)
+def test_in_a_unit_without_variables_what_the_operator_gives_is_replaced_and_nothing_else(
+    text, expected, problems, why
+):
+    manifest = f"{group()}  managedBy: '{text}'\n"
+    (resource,) = read_manifests({"a.yaml": manifest.encode()}, variables=GIVEN).resources
+    assert (resource.spec["managedBy"], resource.spec["location"]) == (expected, "westeurope"), why
+    assert [(one.code, one.level.value) for one in resource.problems] == problems, why
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (f"{group()}  tags: {{a: '${{A}} $B $${{C}} ${{D:-d}} ${{A.b}}', '${{E}}': $F}}\n", "a resource"),
+        (group("${A}"), "a resource without its identity"),
+        ("apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: {a: '${A} $${B} ${C:=c}'}\n", "a Secret"),
+        (
+            "apiVersion: v1\nkind: Namespace\nmetadata: {name: a, annotations: {b: '${A}', '${B}': b}}\n",
+            "a namespace, whose annotations are its policies",
+        ),
+    ],
+)
+def test_a_document_that_uses_nothing_given_is_read_as_without(text, why):
+    files = {"a.yaml": text.encode()}
+    found, alone = read_manifests(files, variables=GIVEN), read_manifests(files)
+    assert (found.resources, found.secrets, found.namespaces) == (alone.resources, alone.secrets, alone.namespaces), why
+    assert (list_problems(found), found.unread) == (list_problems(alone), alone.unread), why
 
 
 @pytest.mark.parametrize(

@@ -248,3 +248,25 @@ def test_everything_that_a_kustomization_changes_in_a_real_build() -> None:
         "what people edit, not what is made"
     )
     assert (unit.options.waits_for_owners, unit.options.is_restricted) == (True, False), "of gitsync.yaml, and of Flux"
+
+
+ROOT = f"""\
+{HEAD}metadata: {{name: all, namespace: flux-system}}
+spec:
+  path: ./apps/${{region}}
+  {SOURCE}
+  patches:
+  - target: {{kind: ResourceGroup}}
+    patch: |
+      - {{op: add, path: /spec/tags, value: {{ring: "${{ring}}", note: "${{note:-none}} $${{x}}"}}}}
+  postBuild: {{substitute: {{ring: one}}}}
+"""
+
+
+@pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
+def test_what_the_operator_gives_changes_nothing_else_in_the_object_at_the_root() -> None:
+    """Flux is given that object as it is: its other variables are those of the folder that it builds."""
+    built = build({"prod/all.yaml": ROOT, "apps/eu/group.yaml": GROUP.decode()}, region="eu")
+    assert (list_problems(built), [unit.path for unit in built.declared]) == ([], ["apps/eu"])
+    (group,) = (yaml.safe_load(built.files[path]) for path in built.units)
+    assert group["spec"]["tags"] == {"ring": "${ring}", "note": "${note:-none} $${x}"}
