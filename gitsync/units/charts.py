@@ -23,10 +23,11 @@ CHART: Final = "Chart.yaml"
 MOST_CHARTS: Final = 200
 """The most charts in one: each that others depend on counts again for each of them."""
 
+PACKED: Final = ".tgz"
+SCHEMA: Final = "values.schema.json"
+
 _OWN: Final = frozenset({"templates", "charts", "crds", "files"})
 _OLD_DEPENDENCIES: Final = "requirements.yaml"
-_PACKED: Final = ".tgz"
-_SCHEMA: Final = "values.schema.json"
 _LOCAL: Final = "file://"
 _KNOWN_DRAFTS: Final = ("http://json-schema.org/", "https://json-schema.org/")
 
@@ -128,7 +129,7 @@ def list_local(path: str, reader: KustomizationReader) -> tuple[str, ...]:
 
 def is_packed(path: str) -> bool:
     """Tell whether a file is a chart that was packed, so its content is not known."""
-    return path.endswith(_PACKED)
+    return path.endswith(PACKED)
 
 
 def copy_chart(folder: str, reader: KustomizationReader) -> ChartCopy:
@@ -174,8 +175,8 @@ class _Copying:
             self.add(missing, dependency_place, _extend(prefixes, missing.name, chart), (*trail, chart.folder))
 
     def add_file(self, path: str, relative: str, place: str, prefixes: Iterable[str]) -> None:
-        if relative == _SCHEMA:
-            _check_schema(path, self.reader.tree.read([path])[path])
+        if relative == SCHEMA:
+            check_schema(path, self.reader.tree.read([path])[path], path)
         self.files[posixpath.join(place, relative)] = path
         self.names.update({f"{prefix}/{relative}": path for prefix in prefixes})
 
@@ -254,12 +255,14 @@ def _list_dependencies(*documents: Document) -> Iterator[ChartDependency]:
                 )
 
 
-def _check_schema(path: str, content: bytes) -> None:
-    """Refuse a schema that Helm would look up other files or addresses for."""
+def check_schema(path: str, content: bytes, name: str) -> None:
+    """Raise ChartError for a schema that Helm would look up other files or addresses for. It is in the file at `path`,
+    and messages call it `name`.
+    """
     try:
         pending: list[Any] = [json.loads(content)]
     except (ValueError, RecursionError) as error:
-        raise ChartError(f"{path} is not JSON: {error}.", hint="Fix it.", path=path) from error
+        raise ChartError(f"{name} is not JSON: {error}.", hint="Fix it.", path=path) from error
     while pending:
         node = pending.pop()
         members = node.items() if isinstance(node, dict) else ()
@@ -267,5 +270,5 @@ def _check_schema(path: str, content: bytes) -> None:
         for key, value in members:
             is_remote = key in {"$ref", "$dynamicRef", "$recursiveRef"} and not str(value).startswith("#")
             if is_remote or (key == "$schema" and not str(value).startswith(_KNOWN_DRAFTS)):
-                message = f"{path} refers to {str(value)[:200]!r}: gitsync reads no schema from elsewhere."
+                message = f"{name} refers to {str(value)[:200]!r}: gitsync reads no schema from elsewhere."
                 raise ChartError(message, hint="Put the definition into the file, as `#/$defs/NAME`.", path=path)

@@ -30,6 +30,7 @@ from gitsync.units.chart_values import list_files, merge_values
 from gitsync.units.charts import CHART, ChartCopy, copy_chart
 from gitsync.units.closure import KustomizationReader
 from gitsync.units.kustomize import build, has_tool
+from gitsync.units.packed_charts import ChartPacker, is_packed_dependency
 from gitsync.units.sandbox import MEMORY, clean_complaint, make_environment, run_tool, write_files
 from gitsync.units.unbuildable import ChartError, UnbuildableError
 
@@ -102,7 +103,7 @@ class ChartJob:
         with open_temporary_folder() as temporary:
             home = temporary / "home"
             home.mkdir()
-            write_files(temporary / "source", {copy: self.files[path] for copy, path in self.copies.items()})
+            write_files(temporary / "source", self._list_contents())
             first, second = (
                 self._render(temporary, text, timeout, grace) for text in (values, _MARK.sub(r"${\1_again}", values))
             )
@@ -114,6 +115,14 @@ class ChartJob:
             if one != other and (_READ.search(one.text) or _READ.search(other.text)):
                 raise self._refuse_unstable(one.path)
         return documents
+
+    def _list_contents(self) -> Mapping[str, bytes]:
+        """The files of the copy, with charts in it packed anew."""
+        packer = ChartPacker()
+        return {
+            copy: packer.repack(path, self.files[path]) if is_packed_dependency(copy) else self.files[path]
+            for copy, path in sorted(self.copies.items())
+        }
 
     def _render(self, temporary: Path, values: str, timeout: float, grace: Grace) -> bytes:
         values_file = temporary / "values.json"
