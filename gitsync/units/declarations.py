@@ -80,8 +80,8 @@ class ThisRepository:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredUnit:
     """A unit, the object that declares it, and its source. `unit` and those in its `depends_on` have the names of their
-    objects: the place where following began is added later. Lower waves go
-    first. `suspended_by` is the field that suspends it.
+    objects: the place where following began is added later. Lower waves go first. `suspended_by` is the field that
+    suspends it. `overlay` is the kustomization or chart that the object was built by, "" for one in a file.
     """
 
     kind: str = "Kustomization"
@@ -90,6 +90,12 @@ class DeclaredUnit:
     wave: int = 0
     unit: Unit
     suspended_by: str = "spec.suspend"
+    overlay: str = ""
+
+    @property
+    def place(self) -> str:
+        """The file that says which folder the object is in: an overlay, and not its base."""
+        return self.overlay or self.unit.file
 
     @property
     def declared_at(self) -> SourceLocation:
@@ -98,14 +104,15 @@ class DeclaredUnit:
     def says_the_same(self, other: DeclaredUnit) -> bool:
         """Tell whether two objects declare the same, wherever they are."""
         moved = replace(other.unit, file=self.unit.file, line=self.unit.line)
-        return replace(other, unit=moved) == self
+        return replace(other, unit=moved, overlay=self.overlay) == self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declarations:
     """The objects of controllers in some files. `repositories` has the URL of each GitRepository, `bootstrapped` are
     those of files that `flux bootstrap` wrote, and `charts` has each HelmChart. `problems` are those of objects that
-    cannot be read. `is_unknown` tells that one has a variable whose ConfigMap was not found yet.
+    cannot be read; the `unit` of each is the overlay of its object. `is_unknown` tells that one has a variable whose
+    ConfigMap was not found yet.
     """
 
     units: tuple[DeclaredUnit, ...] = ()

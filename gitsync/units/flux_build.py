@@ -136,7 +136,13 @@ def _list_resources(unit: Unit, reader: KustomizationReader) -> Iterator[str]:
     below = reader.list_below(unit.path)
     if not below:
         message = f"{unit.path or '.'} has no files: Kustomization {unit.name} builds this folder."
-        raise UnbuildableError(message, hint="Fix spec.path.", path=unit.file, line=unit.line)
+        variable = re.search(r"\$\{(\w+)", unit.path)
+        hint = (
+            f"Use --set {variable[1]}=VALUE, or set --path to where an object that builds {unit.file} is."
+            if variable
+            else "Fix spec.path."
+        )
+        raise UnbuildableError(message, hint=hint, path=unit.file, line=unit.line)
     folders = set[str]()
     for path in below:
         between = [folder for folder in list_folders(path) if len(folder) > len(unit.path)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice
 from typing import Final
 
 from gitsync.dataclasses import dataclass, field, replace
@@ -161,8 +161,8 @@ class _Follower:
 
     def find_home(self, one: DeclaredUnit) -> str:
         """The folder of an object; for one that applies the folder it is in, that folder."""
-        unit = one.unit
-        return unit.path if self.is_here(one.source) and selects(unit, unit.file) else find_folder(unit.file)
+        is_inside = self.is_here(one.source) and selects(one.unit, one.place)
+        return one.unit.path if is_inside else find_folder(one.place)
 
     def is_here(self, source: SourceName | GitAddress) -> bool:
         """Tell whether a source is this repository, at the revision that is read."""
@@ -196,12 +196,12 @@ def follow(start: Declarations, build: Build, read: Read, repository: ThisReposi
     follower.follow(_Found(one, follower.find_home(one)) for one in outer)
     units, covered = follower.units, follower.find_covered()
     # The files of folders that are built are read from what is built of them.
-    begun = (one for one in start.problems if not covered.has(one.path))
+    begun = (one for one in start.problems if not covered.has(one.unit or one.path))
     return Followed(
         units=tuple(units.values()),
         covered=covered,
         problems=_join(
-            (_widen(one, _guess_home(one.path)) for one in begun),
+            (_widen(one, _guess_home(one.unit or one.path)) for one in begun),
             follower.list_inside(),
             follower.problems,
             _pass_over_all(follower),
@@ -244,17 +244,23 @@ def _select_outer(found: Sequence[DeclaredUnit], here: Sequence[DeclaredUnit]) -
     builders: dict[str, dict[FileSelection | None, dict[str, Unit]]] = {}
     for one in here:
         builders.setdefault(one.unit.path, {}).setdefault(one.unit.selection, {})[one.unit.name] = one.unit
-    outer = tuple(one for one in found if not _is_built_by_another(one.unit, builders))
+    outer = tuple(one for one in found if not _is_built_by_another(one, builders))
     return outer or tuple(found)  # in a circle, none is outside
 
 
 def _is_built_by_another(
-    inner: Unit, builders: Mapping[str, Mapping[FileSelection | None, Mapping[str, Unit]]]
+    inner: DeclaredUnit, builders: Mapping[str, Mapping[FileSelection | None, Mapping[str, Unit]]]
 ) -> bool:
-    """Tell whether a unit, by its folder and the files that it selects there, builds the file of another one."""
-    selecting = chain.from_iterable(builders.get(folder, {}).values() for folder in list_folders(inner.file))
-    others = (next((unit for name, unit in units.items() if name != inner.name), None) for units in selecting)
-    return any(other is not None and selects(other, inner.file) for other in others)
+    """Tell whether a unit, by its folder and the files that it selects there, builds the file of an object of another
+    one, or the overlay that the object was built from.
+    """
+    return any(
+        selects(other, file)
+        for file in {inner.unit.file, inner.place}
+        for folder in list_folders(file)
+        for units in builders.get(folder, {}).values()
+        for other in islice((unit for name, unit in units.items() if name != inner.unit.name), 1)
+    )
 
 
 def _warn_suspended(found: _Found) -> Problem:

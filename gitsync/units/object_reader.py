@@ -31,7 +31,7 @@ def find_declarations(
     that does not parse is a problem if it mentions a controller.
     """
     found = join_declarations(
-        one
+        _add_overlay(one, path, units.get(path))
         for path, content in sorted(files.items())
         if (mentioned := [each for each in CONTROLLERS if each.is_mentioned(content)])
         for one in _read_file(path, content, units.get(path), mentioned, variables, view)
@@ -68,6 +68,17 @@ def _read_file(
         yield Declarations(problems=replaced.problems, is_unknown=replaced.is_unknown)
         if not replaced.problems:
             yield _read_object(replaced.document, controller, view)
+
+
+def _add_overlay(found: Declarations, path: str, unit: Unit | None) -> Declarations:
+    """The same with the kustomization or chart that the file is the result of, if it is one."""
+    if unit is None or not unit.renders or find_own_path(path, unit) != path:
+        return found
+    return replace(
+        found,
+        units=tuple(replace(one, overlay=unit.file) for one in found.units),
+        problems=tuple(replace(one, unit=unit.file) for one in found.problems),
+    )
 
 
 def _find_controller(document: Document) -> Controller | None:

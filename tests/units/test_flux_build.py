@@ -172,12 +172,12 @@ def test_the_paths_of_a_source_are_not_copied_for_each_unit() -> None:
 ENTRIES = (UnitEntry(path="apps", options=UnitOptions(is_restricted=True, waits_for_owners=True)),)
 
 
-def build(files: Mapping[str, str], **given: str) -> AllUnits:
+def build(files: Mapping[str, str], path: str = "prod", **given: str) -> AllUnits:
     tree = MemoryTree(files)
-    plain = {path: text.encode() for path, text in files.items() if path.startswith("prod/")}
-    context = FollowContext(variables=tuple(given.items()))
-    found = find_units(list(plain), KustomizationReader(tree), path="prod", entries=ENTRIES)
-    return build_all(found, plain, KustomizationReader(tree), Builds(), context)
+    below = [one for one in files if one.startswith(f"{path}/")]
+    found = find_units(below, KustomizationReader(tree), path=path, entries=ENTRIES)
+    plain = {one: files[one].encode() for one in found.plain}
+    return build_all(found, plain, KustomizationReader(tree), Builds(), FollowContext(variables=tuple(given.items())))
 
 
 def list_problems(built: AllUnits) -> list[Problem]:
@@ -270,3 +270,61 @@ def test_what_the_operator_gives_changes_nothing_else_in_the_object_at_the_root(
     assert (list_problems(built), [unit.path for unit in built.declared]) == ([], ["apps/eu"])
     (group,) = (yaml.safe_load(built.files[path]) for path in built.units)
     assert group["spec"]["tags"] == {"ring": "${ring}", "note": "${note:-none} $${x}"}
+
+
+def bootstrap(*clusters: str, more: str = "") -> dict[str, str]:
+    """A base for the objects of all clusters, and an overlay for each, which sets the path and the variables."""
+    files = {
+        "fleet/base/kustomization.yaml": "resources: [sync.yaml]\n",
+        "fleet/base/sync.yaml": f"""\
+{HEAD}metadata: {{name: flux-system, namespace: flux-system}}
+spec: {{path: ./placeholder, {SOURCE}}}
+---
+{HEAD}metadata: {{name: infra, namespace: flux-system}}
+spec:
+  path: ./infra/${{ENV}}
+  {SOURCE}
+  {more}
+""",
+    }
+    for name in clusters:
+        files |= {
+            f"fleet/{name}/kustomization.yaml": f"""\
+resources: [../base]
+patches:
+- target: {{kind: Kustomization, name: flux-system}}
+  patch: |
+    - {{op: replace, path: /spec/path, value: ./fleet/{name}}}
+    - {{op: add, path: /spec/postBuild, value: {{substitute: {{ENV: {name}}}}}}}
+""",
+            f"infra/{name}/group.yaml": GROUP.decode().replace("rg", name),
+        }
+    return files
+
+
+@pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
+@pytest.mark.parametrize("clusters", [["prod"], ["dev", "prod"]])
+def test_an_object_that_an_overlay_builds_is_in_the_folder_of_the_overlay(clusters: list[str]) -> None:
+    """What that folder declares is found once, with the variables of the object."""
+    built = build(bootstrap(*clusters), path="fleet")
+    assert list_problems(built) == []
+    assert {unit.name: unit.path for unit in built.declared} == {
+        f"fleet/{name}/flux-system/{one}": path
+        for name in clusters
+        for one, path in (("flux-system", f"fleet/{name}"), ("infra", f"infra/{name}"))
+    }
+
+
+@pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
+def test_a_fault_in_the_base_of_an_overlay_may_hide_any_unit_of_its_folder() -> None:
+    files = bootstrap("prod", more="prune: maybe")
+    files["fleet/prod/kustomization.yaml"] = "resources: [../base]\n"
+    (problem,) = (one for one in list_problems(build(files, path="fleet")) if one.code == "InvalidFluxObject")
+    assert (problem.path, problem.unit) == ("fleet/base/sync.yaml", "fleet/prod")
+
+
+def test_a_path_with_a_variable_needs_its_value() -> None:
+    built = build({"prod/app.yaml": f"{HEAD}metadata: {{name: app}}\nspec: {{path: './app/${{ENV}}', {SOURCE}}}\n"})
+    assert [one.hint for one in built.problems] == [
+        "Use --set ENV=VALUE, or set --path to where an object that builds prod/app.yaml is."
+    ]
