@@ -138,9 +138,14 @@ def _parts(value: str) -> Iterator[str]:
     lines = [line.strip() for line in value.splitlines()]
     if len(lines) > 1:
         yield from (line for line in lines if not _FRAME.fullmatch(line))
+    yield from find_inner_secrets(value)
+    yield from (found for found in _RANDOM.findall(value) if all(one.search(found) for one in _MIXED))
+
+
+def find_inner_secrets(value: str) -> Iterator[str]:
+    """What a text names as secret: `Password=…` of a connection string, and the password in a URL."""
     yield from _NAMED.findall(value)
     yield from _IN_URL.findall(value)
-    yield from (found for found in _RANDOM.findall(value) if all(one.search(found) for one in _MIXED))
 
 
 def _spellings(value: str) -> Iterator[str]:

@@ -18,11 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from gitsync.catalog.catalog import Catalog, open_catalog
-from gitsync.git.state.yaml_text import dump_all
 from gitsync.imports.children import KindTree
 from gitsync.imports.discovery import find_owner_id
 from gitsync.imports.found import FoundResource
-from gitsync.imports.manifests import ManifestStyle, make_manifests
+from gitsync.imports.manifests import ManifestStyle, format_manifests, make_manifests
 from gitsync.imports.proof import ImportProof, prove
 from gitsync.manifests.reader import read_manifests
 from gitsync.request.build import prepare
@@ -53,7 +52,7 @@ def find_resource(recording: Mapping[str, Any], catalog: Catalog) -> FoundResour
 def try_round_trip(resource: FoundResource, catalog: Catalog) -> tuple[ImportProof, tuple[str, ...]]:
     """The proof of one import, and the places that the kind does not allow."""
     (manifest,) = make_manifests([resource], ManifestStyle(existing={}, namespace=NAMESPACE))
-    text = dump_all([manifest.document])
+    text = format_manifests([manifest])
     manifests = read_manifests({"manifest.yaml": text}, namespace=NAMESPACE)
     prepared = prepare(manifests, catalog=catalog, subscription=SUBSCRIPTION)
     (proof,) = prove({manifest.key: resource}, show(prepared, {}, keeps_secrets=True))

@@ -46,7 +46,7 @@ def import_objects(options: argparse.Namespace, config: Config) -> int:
         requests=None,
         problems=tuple(mask_problem(one, options.redactions.mask) for one in export.problems),
     )
-    print_report(report, config)
+    print_report(report, config, options.redactions)
     return report.exit_code
 
 

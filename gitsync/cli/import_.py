@@ -100,7 +100,7 @@ def run(options: argparse.Namespace, config: Config) -> int:
         unread=findings.unread,
         requests=requests,
     )
-    print_report(report, config)
+    print_report(report, config, redactions)
     return report.exit_code
 
 
@@ -196,16 +196,20 @@ def write_manifests(
     manifests: Sequence[ImportedManifest], options: argparse.Namespace
 ) -> dict[str, list[ImportedManifest]]:
     """Write manifests into new files, all or none, and return those of each file. ConfigError if one cannot be
-    written.
+    written. Values that look like secrets are marked, and no message shows them.
     """
     from gitsync.editor.folder_writing import TargetFolder
-    from gitsync.git.state.yaml_text import dump_all
     from gitsync.imports.layout import Layout, place_manifests
+    from gitsync.imports.manifests import format_manifests
+    from gitsync.imports.plain_secrets import mark_plain_secrets
 
+    marked = [mark_plain_secrets(one) for one in manifests]
+    for secret in (secret for one in marked for secret in one.plain_secrets):
+        options.redactions.add(secret.value)
     folder = Path(options.out)
     taken = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()]
-    files = place_manifests(manifests, Layout(options.layout), taken)
-    TargetFolder(folder).create_all({path: dump_all(one.document for one in ones) for path, ones in files.items()})
+    files = place_manifests(marked, Layout(options.layout), taken)
+    TargetFolder(folder).create_all({path: format_manifests(ones) for path, ones in files.items()})
     return files
 
 
@@ -230,12 +234,13 @@ def show_repository(config: Config, redactions: Redactions) -> list[Shown]:
     return [one for each in environments for one in show(each.prepared, each.manifests.config_maps, keeps_secrets=True)]
 
 
-def print_report(report: ImportReport, config: Config) -> None:
+def print_report(report: ImportReport, config: Config, redactions: Redactions) -> None:
     """Print what an import did, as text or JSON."""
     from gitsync.imports.report import build_document, format_lines
     from gitsync.logging import escape_controls, neutralize
 
     if config.output == "json":
-        print(neutralize(json.dumps(build_document(report), indent=2)))
+        text = json.dumps(build_document(report), indent=2)
     else:
-        print(neutralize("\n".join(map(escape_controls, format_lines(report)))))
+        text = "\n".join(map(escape_controls, format_lines(report)))
+    print(neutralize(redactions.mask(text)))

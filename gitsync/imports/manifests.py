@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from gitsync.catalog.azure_values import find_azure_values
 from gitsync.dataclasses import dataclass
+from gitsync.git.state.yaml_text import dump
 from gitsync.imports.azure_made import is_unset
 from gitsync.imports.children import is_separate, list_embedding
 from gitsync.imports.conversion import Conversion, ConvertedSpec, convert_body
@@ -18,8 +19,20 @@ from gitsync.model.export import Holder
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.policy import RECONCILE_POLICY, Policy
+from gitsync.model.secret import Secret
 from gitsync.request.body import convert
 from gitsync.request.holes import find_values
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlainSecret:
+    """A value that looks like a secret, in a field that holds it in plain text. `way` says how to put a Secret in its
+    place.
+    """
+
+    field: str
+    way: str
+    value: Secret
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +46,7 @@ class ImportedManifest:
     resource: FoundResource
     secrets: tuple[tuple[str, str], ...] = ()
     unfit: tuple[str, ...] = ()
+    plain_secrets: tuple[PlainSecret, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +119,18 @@ def _list_identity(resource: FoundResource, key: Key, index: ManifestIndex) -> I
         yield "azureName", resource.name
     if resource.kind.has_owner:
         yield "owner", index.own(resource.kind, resource.owner_id)
+
+
+def format_manifests(manifests: Iterable[ImportedManifest]) -> bytes:
+    """Manifests as one file of YAML, with a comment for each value that looks like a secret."""
+    return b"---\n".join(
+        b"".join((*map(_format_comment, one.plain_secrets), dump(one.document, has_blocks=True))) for one in manifests
+    )
+
+
+def _format_comment(secret: PlainSecret) -> bytes:
+    text = f"# {secret.field} looks like a secret: {secret.way}."
+    return "".join(character if character.isprintable() else "?" for character in text).encode() + b"\n"
 
 
 def list_secrets(kind: Kind, spec: Mapping[str, Any], name: str, namespace: str) -> Iterator[tuple[str, str]]:

@@ -58,6 +58,7 @@ def format_lines(report: ImportReport) -> Iterator[str]:
     yield from _format_left_out(report)
     yield from _format_list("Not read:", report.unread)
     yield from _format_list("To be provided before a sync needs it:", _list_secrets(report))
+    yield from _format_list("Values that look like secrets, written in plain text:", _list_plain_secrets(report))
     yield from _format_list("Values that the kind does not allow, left out:", _list_unfit(report))
     title = "Not as in Azure:" if report.requests is not None else "Wrong, or not as ASO has recorded:"
     yield from _format_list(title, [line for proof in report.proofs for line in _describe(proof)])
@@ -120,6 +121,15 @@ def _list_secrets(report: ImportReport) -> list[str]:
     ]
 
 
+def _list_plain_secrets(report: ImportReport) -> list[str]:
+    return [
+        f"{path}, {one.key.kind}/{one.key.name}: {secret.field}: {secret.way}"
+        for path, manifests in report.files.items()
+        for one in manifests
+        for secret in one.plain_secrets
+    ]
+
+
 def _list_unfit(report: ImportReport) -> list[str]:
     return [
         f"{one.key.kind}/{one.key.name}: {place}"
@@ -177,6 +187,7 @@ def _build_resource(one: ImportedManifest, proof: ImportProof) -> dict[str, Any]
         "armId": one.resource.arm_id,
         "armApiVersion": one.resource.kind.api_version,
         "secrets": [{"name": name, "key": key or None} for name, key in one.secrets],
+        "plainSecrets": [{"field": secret.field, "way": secret.way} for secret in one.plain_secrets],
         "leftOut": list(one.unfit),
         "problems": [build_problem(problem) for problem in proof.problems],
         "differences": [

@@ -322,3 +322,40 @@ def test_secrets_are_to_be_provided_and_a_warning_until_then(tmp_path):
     checked = gitsync("validate", "out", folder=tmp_path)
     assert checked.code == 0
     assert "ValueNotFound" in checked.out
+
+
+def test_values_that_look_like_secrets_are_marked_and_not_printed(tmp_path):
+    group = f"{GROUP}/providers/Microsoft.ContainerInstance/containerGroups/web"
+    variables = [{"name": "DB_PASSWORD", "value": "hunter2hunter2"}, {"name": "LEVEL", "value": "info"}]
+    properties = {
+        "osType": "Linux",
+        "containers": [
+            {
+                "name": "web",
+                "properties": {
+                    "image": "nginx",
+                    "resources": {"requests": {"cpu": 1, "memoryInGB": 1}},
+                    "environmentVariables": variables,
+                },
+            }
+        ],
+    }
+    store = fill({GROUP: SMALL[GROUP], group: {"location": "westeurope", "properties": properties}})
+    done, _ = run_import(store, tmp_path, "--out", "out")
+    assert done.code == 0, done.out + done.err
+    field = "spec.containers[0].environmentVariables[0].value"
+    way = "write secureValue: {name: web-containergroup, key: DB_PASSWORD} in its place"
+    assert "Values that look like secrets, written in plain text:" in done.out
+    assert f"g00/containerinstance.yaml, ContainerGroup/web: {field}: {way}" in done.out
+    assert "hunter2" not in done.out + done.err
+    (text,) = [text for text in read_all(tmp_path / "out").values() if "ContainerGroup" in text]
+    assert text.startswith(f"# {field} looks like a secret: {way}.\napiVersion: ")
+
+    as_json, _ = run_import(store, tmp_path, "--out", "again", "--output", "json")
+    (resource,) = [one for file in json.loads(as_json.out)["files"] for one in file["resources"] if one["plainSecrets"]]
+    assert resource["plainSecrets"] == [{"field": field, "way": way}]
+
+    value, reference = "value: hunter2hunter2", "secureValue: {name: web-containergroup, key: DB_PASSWORD}"
+    (tmp_path / "out/g00/containerinstance.yaml").write_text(text.replace(value, reference))
+    checked = gitsync("validate", "out", folder=tmp_path, GITSYNC_SECRET_DEFAULT_WEB_CONTAINERGROUP_DB_PASSWORD="x")
+    assert (checked.code, checked.out) == (0, "2 resources in 2 files: no problems.\n"), "what is offered is valid"

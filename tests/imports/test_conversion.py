@@ -7,8 +7,7 @@ import yaml
 from found import at, find
 
 from gitsync.catalog.azure_values import find_azure_values
-from gitsync.git.state.yaml_text import dump_all
-from gitsync.imports.manifests import ManifestStyle, make_manifests
+from gitsync.imports.manifests import ManifestStyle, format_manifests, make_manifests
 from gitsync.model.gvk import Key
 
 STYLE = ManifestStyle(existing={}, namespace="default")
@@ -167,6 +166,6 @@ def test_a_role_is_referred_to_by_its_name():
 def test_a_manifest_begins_with_its_identity_and_writes_lines_as_a_block():
     policy = find(at("Microsoft.ApiManagement/service/a/policies/policy"), properties={"value": "<a>\r\n</a>"})
     account = find(ACCOUNT.replace("stuff", "Stuff"), location="westeurope")
-    text = dump_all(one.document for one in make_manifests([policy, account], STYLE)).decode()
+    text = format_manifests(make_manifests([policy, account], STYLE)).decode()
     assert "value: |-\n    <a>\n    </a>\n" in text
     assert list(yaml.safe_load(text.partition("---\n")[2])["spec"]) == ["azureName", "owner", "location"]

@@ -30,6 +30,8 @@ names. A **source** setting describes the manifests; the repository may give it 
   give it.
 - A `gitsync.yaml` of SOURCE that is a link, or no file, ends the command with exit code 2. In a folder outside of git,
   a link to a file inside that folder is read.
+- `explain`, `completion`, `init`, `schema`, `emulator`, `compare` and `comment` use no setting of SOURCE. They work in
+  a folder whose `gitsync.yaml` is wrong, and use none of it then.
 - The file that `--config` names may be the `gitsync.yaml` of a SOURCE folder. It is then read once, as the operator's.
   With `--ref`, the file of that revision is read as the source's.
 

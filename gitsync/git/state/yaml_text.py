@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -32,11 +32,6 @@ def dump(value: Mapping[str, Any], *, has_blocks: bool = False) -> bytes:
     events += [yaml.DocumentEndEvent(explicit=False), yaml.StreamEndEvent()]
     text: str = yaml.emit(events, Dumper=_Emitter, allow_unicode=True, width=_NEVER_FOLDED)
     return text.encode()
-
-
-def dump_all(documents: Iterable[Mapping[str, Any]]) -> bytes:
-    """Documents as one file for people: texts of several lines are blocks."""
-    return b"---\n".join(dump(document, has_blocks=True) for document in documents)
 
 
 def _emit(value: Any, emit: Callable[[Any], None], make_scalar: Callable[[str], Any]) -> None:
