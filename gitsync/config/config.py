@@ -50,7 +50,7 @@ class Config:
         flag="--to",
         metavar="REV",
     )
-    path: str = declare_setting(".", "Folder of the manifests inside SOURCE.", metavar="FOLDER")
+    path: str = declare_setting(".", "Folder, or file, of the manifests inside SOURCE.", metavar="PATH")
     only: tuple[str, ...] = declare_setting(
         (),
         "Only these resources: Kind/name, Kind.group/namespace/name, or a pattern with * and ?. A name that is clear "

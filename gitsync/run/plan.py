@@ -9,16 +9,20 @@ from collections.abc import Collection, Iterable, Mapping
 
 from gitsync.config.config import Config
 from gitsync.dataclasses import replace
-from gitsync.errors import SourceError, UnsafePlanError
+from gitsync.errors import GitsyncError, SourceError, UnsafePlanError
+from gitsync.formats.arm_path import is_below, is_same_id
+from gitsync.git.source.checkout import Checkout
 from gitsync.manifests.selection import make_selection, select_prepared
+from gitsync.manifests.units import find_unit
 from gitsync.model.gvk import GVK, Key
-from gitsync.model.plan import Plan, Surroundings
+from gitsync.model.plan import Departure, Plan, Surroundings
 from gitsync.model.problem import Level, Problem
 from gitsync.model.record import Record, State, Trust
 from gitsync.model.refusal import REFUSALS
 from gitsync.model.resource import Prepared
 from gitsync.planning.bystanders import spare_bystanders
 from gitsync.planning.plan import UNTRUSTED, hold_untrusted, make_plan
+from gitsync.planning.prune_holds import Gap, find_holds
 from gitsync.planning.record_checks import find_untrusted
 from gitsync.planning.renames import note_renames
 from gitsync.planning.shared_problems import merge_shared
@@ -27,6 +31,7 @@ from gitsync.problems.renderers import join_renderers
 from gitsync.run.connections import Connections
 from gitsync.run.departures import Reading, find_departures
 from gitsync.run.load import RunInput
+from gitsync.run.prepare import prepare_resources, read_selected_manifests, redact_manifests
 
 
 def plan_run(config: Config, connections: Connections, run_input: RunInput, state: State, agent: str) -> Plan:
@@ -37,12 +42,20 @@ def plan_run(config: Config, connections: Connections, run_input: RunInput, stat
     selection, manifests = make_selection(config), run_input.manifests
     keys = {one.key for one in run_input.prepared}
     own_records = state.list_own(agent)
-    removed = {key: record for key, record in own_records.items() if selection.has(key) and key not in keys}
+    removed = {
+        key: record
+        for key, record in own_records.items()
+        if selection.has(key) and key not in keys and covers(connections.source, record)
+    }
     remaining = {key: record for key, record in state.records.items() if key in keys}
     declared = {one.key: one.arm_id for one in run_input.prepared}
     untrusted = find_untrusted(own_records, connections.catalog, declared)
     since = state.find_revision(agent) or state.revision
     selected = select_prepared(run_input.prepared, selection)
+    reading = Reading(connections.settings.namespace, run_input.references)
+    departures = find_departures(connections.source, removed, since, config, reading)
+    if connections.source.file and removed:
+        departures = _hold_for_other_files(config, connections, run_input, removed, departures)
     settlement = _settle(selected, {**remaining, **removed}, own_records, untrusted)
     plan = make_plan(
         selected,
@@ -54,9 +67,7 @@ def plan_run(config: Config, connections: Connections, run_input: RunInput, stat
             *_explain_untrusted(untrusted),
             *_warn_unsigned(config, state),
         ),
-        find_departures(
-            connections.source, removed, since, config, Reading(connections.settings.namespace, run_input.references)
-        ),
+        departures,
         undeletable={key for key, record in removed.items() if not _can_delete(connections, record)},
         around=Surroundings(others=run_input.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere),
     )
@@ -64,6 +75,59 @@ def plan_run(config: Config, connections: Connections, run_input: RunInput, stat
     plan = hold_untrusted(plan, {**_find_unproven(config, connections, removed), **untrusted})
     plan = spare_bystanders(plan, state.records)
     return replace(plan, problems=(*plan.problems, *run_input.problems))
+
+
+def covers(source: Checkout, record: Record) -> bool:
+    """Tell whether a run decides about a resource that no manifest of it declares. One of a single file does if that
+    file, or a unit that it declares, had the resource last.
+    """
+    return not source.file or record.unit in {unit.name for unit in source.units.values()}
+
+
+def _hold_for_other_files(
+    config: Config,
+    connections: Connections,
+    run_input: RunInput,
+    removed: Mapping[Key, Record],
+    departures: Mapping[Key, Departure],
+) -> dict[Key, Departure]:
+    """Hold what the file of the run no longer declares, and another file of the source does, or may: it may have been
+    moved there.
+    """
+    source = connections.source
+    if source.read_whole is None:
+        raise AssertionError("a file was read alone, and its source cannot be")
+    try:
+        whole = source.read_whole()
+    except GitsyncError as error:
+        held = f"Held: it may have been moved to another file, and the source cannot be read: {error.message}"
+        return {key: replace(one, held=held) for key, one in departures.items()}
+    manifests = read_selected_manifests(config, connections.settings, whole.files, whole.units, run_input.references)
+    redact_manifests(manifests, connections.redactions)
+    today = connections.clock.now().date()
+    others = prepare_resources(
+        config, connections.settings, manifests, connections.catalog, run_input.credentials.of, today
+    )
+    holds = find_holds(others, {}, (*whole.problems, *manifests.problems), Surroundings(unread=manifests.unread))
+    holds = replace(holds, new={})  # files beside this one have similar names
+    folder = find_unit(source.file)
+
+    def find_reason(record: Record) -> str:
+        declaring = next((one for one in others if _declares(one, record)), None)
+        if declaring is None:
+            return holds.on(Gap(record, units=(folder,)))
+        return (
+            f"Held: {declaring.resource.source} declares {declaring.key}, and this run reads {source.file} alone. "
+            "Sync that file, or their folder."
+        )
+
+    return {key: replace(one, held=find_reason(removed[key]) or one.held) for key, one in departures.items()}
+
+
+def _declares(prepared: Prepared, record: Record) -> bool:
+    """Tell whether a manifest has the key of a record, or stands for its resource in Azure, or for one below that."""
+    arm_id = prepared.arm_id or ""
+    return prepared.key == record.key or is_same_id(arm_id, record.arm_id) or is_below(arm_id, record.arm_id)
 
 
 def _settle(

@@ -53,7 +53,7 @@ from gitsync.run.export_removal import remove_exports, select_leftovers
 from gitsync.run.guards import guard_plan
 from gitsync.run.lists import add_lists
 from gitsync.run.load import RunInput, load_run_input
-from gitsync.run.plan import list_problems, plan_run
+from gitsync.run.plan import covers, list_problems, plan_run
 from gitsync.run.prepare import coverage_of
 from gitsync.run.run_log import log_end, log_start
 from gitsync.run.target import make_contact
@@ -152,7 +152,8 @@ def _list_late_problems(run_input: RunInput, run: RunContext, collected: Collect
 def _write_back(
     config: Config, connections: Connections, state: State, run: RunContext, collected: Collected, report: Report
 ) -> Report:
-    is_whole = all(map(make_selection(config).has, state.records))
+    selection = make_selection(config)
+    is_whole = all(selection.has(key) and covers(connections.source, one) for key, one in state.records.items())
     exports = ExportOutcome(config_maps=run.outlets.kept.written, leftovers=collected.still_there)
     report = write_status(connections, state, report, exports, run.rules.agent, is_whole=is_whole)
     return write_heartbeat(connections, report, run.rules.agent) if config.heartbeat and not config.only else report

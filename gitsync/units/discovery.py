@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from gitsync.config.config_file import FILE_NAME
-from gitsync.dataclasses import dataclass, field
+from gitsync.dataclasses import dataclass, field, replace
 from gitsync.errors import SourceError
 from gitsync.manifests.mentions import mentions_aso
 from gitsync.model.unit import Unit, UnitEntry, UnitKind, UnitOptions
@@ -43,8 +43,13 @@ class FoundUnits:
 def find_units(
     paths: Sequence[str], reader: KustomizationReader, *, path: str = "", entries: Sequence[UnitEntry] = ()
 ) -> FoundUnits:
-    """Find the units among the files at `paths`, all of them below `path`."""
+    """Find the units among the files at `paths`, all of them below `path`. A file that is read alone is one itself: its
+    folder has others, of which this run knows nothing.
+    """
     options = _Options(entries)
+    if path in paths:
+        unit = replace(_make_unit(find_folder(path), UnitKind.FOLDER, FILE_NAME, options), name=path)
+        return FoundUnits(built=(), plain=(path,), folders={path: unit}, find_options=options.find)
     forced = frozenset(entry.path for entry in entries if entry.kind is UnitKind.FOLDER)
     forced_charts = frozenset(entry.path for entry in entries if entry.kind is UnitKind.CHART)
     kustomizations = [

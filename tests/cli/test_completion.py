@@ -263,7 +263,7 @@ TYPED = {
         "gitsync compl": f"completion\t{COMMANDS['completion'].summary}",
         "gitsync describe red": "Redis/sessions\tdefault",
         "gitsync plan --output=ma": "--output=markdown",
-        "gitsync plan --path net": "network/\tDirectory",
+        "gitsync plan --path net": "network/",
     },
 }
 

@@ -66,13 +66,46 @@ def test_path_chooses_a_folder_and_keeps_names_from_the_root(work):
 
 
 @pytest.mark.parametrize("ref", [None, "main"])
-@pytest.mark.parametrize("path", ["nowhere", "apps/a.yaml", "link"])
-def test_a_path_that_is_no_folder_is_told(work, ref, path):
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("nowhere", "There is no folder or file"),
+        ("link", "There is no folder or file|is a symbolic link"),
+        ("apps/a.yaml.link", "is a symbolic link"),
+        ("apps/notes", "is no "),
+        ("apps/Chart.yaml", "says how its folder is built"),
+    ],
+)
+def test_a_path_that_has_no_manifests_is_told(work, ref, path, said):
     work.put("apps/a.yaml", "x")
+    work.put("apps/notes", "x")
+    work.put("apps/Chart.yaml", "name: x")
     (work.path / "link").symlink_to("/")
+    (work.path / "apps/a.yaml.link").symlink_to("a.yaml")
     work.commit()
-    with pytest.raises(SourceError, match="There is no folder"):
+    with pytest.raises(SourceError, match=said):
         names(work.path, path=path, ref=ref)
+
+
+@pytest.mark.parametrize("ref", [None, "main"])
+def test_a_path_of_a_file_is_read_alone(work, ref):
+    for name in ("apps/a.yaml", "apps/b.yaml", "apps/a.yaml.orig", "c.yaml"):
+        work.put(name, name)
+    work.commit()
+    assert names(work.path, path="apps/a.yaml", ref=ref) == ["apps/a.yaml"]
+    with open_checkout(str(work.path), path="apps/a.yaml", ref=ref) as checkout:
+        assert (checkout.file, checkout.units["apps/a.yaml"].name) == ("apps/a.yaml", "apps/a.yaml")
+        assert list(checkout.read_whole().files) == ["apps/a.yaml", "apps/b.yaml", "c.yaml"]
+
+
+@pytest.mark.parametrize("ref", [None, "main"])
+def test_an_ignored_file_is_still_the_only_one(work, ref):
+    """Or its run would take every other record for removed."""
+    work.put("apps/a.yaml", "x")
+    work.put(".gitsyncignore", "a.yaml")
+    work.commit()
+    with open_checkout(str(work.path), path="apps/a.yaml", ref=ref) as checkout:
+        assert (checkout.file, dict(checkout.files), checkout.ignored) == ("apps/a.yaml", {}, ("apps/a.yaml",))
 
 
 @pytest.mark.parametrize("ref", [None, "main"])

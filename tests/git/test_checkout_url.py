@@ -96,7 +96,7 @@ def test_only_one_commit_is_fetched(published, bare):
 def test_a_path_of_a_repository(published, bare):
     with open_checkout(bare.url, path="apps") as found:
         assert list(found.files) == ["apps/rg.yaml"]
-    with pytest.raises(SourceError, match="There is no folder nowhere in revision"):
+    with pytest.raises(SourceError, match="There is no folder or file nowhere in revision"):
         open_checkout(bare.url, path="nowhere")
 
 

@@ -165,7 +165,10 @@ def test_nothing_of_an_unsigned_revision_is_read(work, keys):
     """What reading it would raise is not raised."""
     work.put("a.yaml", "n: 1")
     commit = work.commit("Unsigned")
-    with pytest.raises(SourceError, match="There is no folder nowhere"), open_checkout(work.url, path="nowhere"):
+    with (
+        pytest.raises(SourceError, match="There is no folder or file nowhere"),
+        open_checkout(work.url, path="nowhere"),
+    ):
         pass
     for location, options in ((work.url, {}), (work.path, {}), (work.path, {"ref": commit})):
         with pytest.raises(SourceError, match="is not signed"):

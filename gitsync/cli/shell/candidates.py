@@ -185,6 +185,7 @@ _FINDERS: Mapping[str, Callable[[_Wanted], Iterator[Candidate]]] = {
     "FILE": _offer(FILES),
     "DESIRED": _offer(FILES),
     "LIVE": _offer(FILES),
+    "PATH": _offer(FILES),
     "FOLDER": _offer(FOLDERS),
     "DIR": _offer(FOLDERS),
     "SOURCE": _offer(FOLDERS),

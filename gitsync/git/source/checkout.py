@@ -8,11 +8,11 @@ and reported.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from gitsync.config.config_file import FILE_NAME, is_in_repository
 from gitsync.config.source_settings import SourceFile
@@ -57,7 +57,8 @@ class Checkout:
     a folder that is not a git working tree (or has no commit). `ref` is the branch or tag, if it is one. `dirty` means
     that the files differ from the revision. `folder` is set if SOURCE is a local folder, `tree` if that is in a working
     tree. `remote` is the remote repository of SOURCE, and `remote_refused` is the reason why a remote cannot be used.
-    `root` is the folder that paths of files are relative to, inside the repository ("" for its top).
+    `root` is the folder that paths of files are relative to, inside the repository ("" for its top). `file` is the only
+    one that is read, "" for a folder, and `read_whole` reads the whole source.
     It is a context manager: leaving it deletes what was fetched.
     """
 
@@ -70,6 +71,8 @@ class Checkout:
     problems: tuple[Problem, ...] = ()
     ignored: tuple[str, ...] = ()
     settings: SourceFile | None = None
+    file: str = ""
+    read_whole: Callable[[], SourceContents] | None = field(default=None, repr=False)
     dirty: bool = False
     folder: Path | None = None
     tree: WorkTree | None = field(default=None, repr=False)
@@ -160,6 +163,12 @@ def open_checkout(  # noqa: PLR0913 - each says what is read
         raise
 
 
+def _take(contents: SourceContents) -> dict[str, Any]:
+    """The fields that a checkout has of what was read."""
+    fields = ("files", "units", "problems", "ignored", "settings", "file", "read_whole")
+    return {name: getattr(contents, name) for name in fields}
+
+
 def _is_settings_file(folder: Path, config_file: Path | None) -> bool:
     """Tell whether the operator's file is the gitsync.yaml of a folder."""
     own = folder / FILE_NAME
@@ -187,11 +196,7 @@ def _read_url(url: Url, ref: str | None, wanted: Wanted, access: GitAccess, trus
         name=url.text,
         revision=tip.commit,
         ref=tip.ref,
-        files=contents.files,
-        units=contents.units,
-        problems=contents.problems,
-        ignored=contents.ignored,
-        settings=contents.settings,
+        **_take(contents),
         remote=remote,
         wanted=wanted,
         history=History(clone.repository, tip.commit, root="", remote=remote, clone=clone, trusted=trusted),
@@ -204,11 +209,7 @@ def _read_plain_folder(source: Folder, ref: str | None, wanted: Wanted) -> Check
     contents = read_contents(FolderListing(root=source.path, follow_links=not is_in_repository(source.path)), wanted)
     return Checkout(
         name=str(source.path),
-        files=contents.files,
-        units=contents.units,
-        problems=contents.problems,
-        ignored=contents.ignored,
-        settings=contents.settings,
+        **_take(contents),
         folder=source.path,
         root=find_prefix(source.path),
         wanted=wanted,
@@ -236,11 +237,7 @@ def _read_work_tree(
         name=str(source.path),
         revision=commit,
         ref=ref or head.branch,
-        files=contents.files,
-        units=contents.units,
-        problems=contents.problems,
-        ignored=contents.ignored,
-        settings=contents.settings,
+        **_take(contents),
         dirty=dirty,
         folder=source.path,
         root=tree.prefix,

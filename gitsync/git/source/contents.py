@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate
 
 from gitsync.config.config_file import FILE_NAME
 from gitsync.config.source_settings import SourceFile, find_unit_entries
-from gitsync.dataclasses import dataclass, field
+from gitsync.dataclasses import dataclass, field, replace
 from gitsync.errors import SourceError
 from gitsync.git.source.ignore import IGNORE_FILE, IgnoreRules, read_rules
 from gitsync.git.source.listing import EntryKind, SourceEntry, SourceListing
@@ -26,7 +26,7 @@ from gitsync.git.source.selection import (
     warn_skipped,
     warn_too_large,
 )
-from gitsync.manifests.units import SUFFIXES
+from gitsync.manifests.units import KUSTOMIZATIONS, SUFFIXES
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit, UnitEntry, UnitKind
 from gitsync.units.all_units import AllUnits, FollowContext, build_all
@@ -39,9 +39,9 @@ from gitsync.units.discovery import FoundUnits, find_units
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """The wanted part of a source: the manifests below `path` ("" for all), except those below folders in `without`,
-    and its own settings, if it `has_settings`. `entries` are units that the operator names; None to take those of the
-    source. `builds` are those of the run, and `follow` is what following objects of
+    """The wanted part of a source: the manifests below `path` ("" for all) or in that file, except those below folders
+    in `without`, and its own settings, if it `has_settings`. `entries` are units that the operator names; None to take
+    those of the source. `builds` are those of the run, and `follow` is what following objects of
     controllers needs.
     """
 
@@ -59,7 +59,7 @@ class SourceContents:
     """Manifest files by path from the root of the source, sorted; the units of those that are not plain files; warnings
     about skipped files; the paths of files that are ignored; and the source's settings, None if it has none.
     `has_declared` tells that objects of controllers are followed. `read_inputs` returns every file that all this was
-    made of.
+    made of. `file` is the one that is wanted, "" for a folder, and `read_whole` reads the whole source.
 
     A kustomization replaces its whole folder: its own path leads to the result of its build.
     """
@@ -71,6 +71,8 @@ class SourceContents:
     settings: SourceFile | None = None
     has_declared: bool = False
     read_inputs: Callable[[], Mapping[str, bytes]] = field(default=dict, compare=False, repr=False)
+    file: str = ""
+    read_whole: Callable[[], SourceContents] | None = field(default=None, compare=False, repr=False)
 
 
 def read_contents(listing: SourceListing, wanted: Wanted) -> SourceContents:
@@ -99,6 +101,8 @@ def read_contents(listing: SourceListing, wanted: Wanted) -> SourceContents:
         settings=settings,
         has_declared=bool(built.declared),
         read_inputs=read_inputs,
+        file=choice.file,
+        read_whole=partial(read_contents, listing, replace(wanted, path="")),
     )
 
 
@@ -167,8 +171,11 @@ def read_settings(listing: SourceListing) -> SourceFile | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Choice:
-    """`manifests` are the files outside of everything that is built, among them those that `units` calls plain."""
+    """`manifests` are the files outside of everything that is built, among them those that `units` calls plain. `file`
+    is the one that is wanted, "" for a folder.
+    """
 
+    file: str
     manifests: tuple[SourceEntry, ...]
     units: FoundUnits
     source_files: _SourceFiles
@@ -181,6 +188,9 @@ def _choose(
     listing: SourceListing, entries: tuple[SourceEntry, ...], wanted: Wanted, settings: SourceFile | None
 ) -> _Choice:
     """Choose among the entries below the path that is wanted."""
+    file = wanted.path if any(entry.path == wanted.path for entry in entries) else ""
+    if file:
+        _check_file(entries[0])
     visible = select_visible(entries, _read_ignore_rules(listing, entries, wanted), wanted.without)
     by_path = {entry.path: entry for entry in visible if entry.kind is EntryKind.FILE and entry.path != FILE_NAME}
     source_files = _SourceFiles(listing, wanted.budget)
@@ -191,6 +201,7 @@ def _choose(
     manifests = tuple(entry for entry in plain if entry.size <= wanted.budget.file)
     check_budget(manifests, wanted.budget)
     return _Choice(
+        file=file,
         manifests=manifests,
         units=units,
         source_files=source_files,
@@ -202,6 +213,22 @@ def _choose(
         ),
         ignored=ignored(entries, visible, wanted.without),
     )
+
+
+def _check_file(entry: SourceEntry) -> None:
+    """Raise SourceError if what is to be read alone has no manifests of its own."""
+    name = posixpath.basename(entry.path)
+    if entry.kind is not EntryKind.FILE:
+        raise SourceError(
+            f"--path {entry.path} is a {entry.kind.value}; gitsync does not read it.", hint="Check --path."
+        )
+    if name in KUSTOMIZATIONS or name == CHART:
+        raise SourceError(
+            f"--path {entry.path} says how its folder is built, and is read with it alone.",
+            hint=f"Set --path {posixpath.dirname(entry.path) or '.'}.",
+        )
+    if not entry.path.endswith(SUFFIXES):
+        raise SourceError(f"--path {entry.path} is no *.yaml, *.yml or *.json file.", hint="Check --path.")
 
 
 def _find_missing_units(reader: KustomizationReader, entries: Iterable[UnitEntry]) -> Iterator[Problem]:

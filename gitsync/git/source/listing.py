@@ -35,8 +35,10 @@ class SourceListing(Protocol):
         """The name of the source, for messages."""
         ...
 
-    def entries(self, folder: str) -> tuple[SourceEntry, ...]:
-        """All entries below `folder` ("" for all), at any depth, sorted by path. SourceError if there is none."""
+    def entries(self, path: str) -> tuple[SourceEntry, ...]:
+        """All entries below the folder `path` ("" for all), at any depth, sorted; or that of a file. SourceError if
+        there is none.
+        """
         ...
 
     def find(self, paths: Iterable[str]) -> tuple[SourceEntry, ...]:

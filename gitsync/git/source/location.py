@@ -178,5 +178,7 @@ def check_path(path: str) -> str:
     """Return `path` as git writes it, "" for the root of the source; SourceError if it leads out of it."""
     parts = PurePosixPath(path).parts
     if path.startswith(("-", "/")) or ".." in parts or _CONTROL.search(path) or "\\" in path:
-        raise SourceError(f"--path {path!r} must be a folder inside SOURCE.", hint="Write it like apps/production.")
+        raise SourceError(
+            f"--path {path!r} must be a folder or a file inside SOURCE.", hint="Write it like apps/production."
+        )
     return "/".join(parts)

@@ -36,15 +36,15 @@ class Revision:
     def name(self) -> str:
         return self.label or f"revision {self.commit[:12]}"
 
-    def entries(self, folder: str) -> tuple[SourceEntry, ...]:
-        if not folder and self._listed:
+    def entries(self, path: str) -> tuple[SourceEntry, ...]:
+        if not path and self._listed:
             return tuple(self._listed)
-        folder_path = "/".join(filter(None, (self.root, folder)))
-        output = self._list("-r", self.commit, *(["--", folder_path + "/"] if folder_path else []))
-        if folder_path and not output:
-            raise SourceError(f"There is no folder {folder_path} in {self.name}.", hint="Check --path.")
+        full_path = "/".join(filter(None, (self.root, path)))
+        output = self._list("-r", self.commit, *(["--", full_path] if full_path else []))
+        if full_path and not output:
+            raise SourceError(f"There is no folder or file {full_path} in {self.name}.", hint="Check --path.")
         entries = tuple(sorted(self._parse(output), key=lambda entry: entry.path))
-        if not folder:
+        if not path:
             self._listed[:] = entries
         return entries
 

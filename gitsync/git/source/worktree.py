@@ -35,10 +35,12 @@ class FolderListing:
     def name(self) -> str:
         return str(self.root)
 
-    def entries(self, folder: str) -> tuple[SourceEntry, ...]:
-        top = self.root / folder
-        if not _resolve_links(top).is_relative_to(_resolve_links(self.root)) or not top.is_dir():
-            raise SourceError(f"There is no folder {folder or '.'} in {self.root}.", hint="Check --path.")
+    def entries(self, path: str) -> tuple[SourceEntry, ...]:
+        top = self.root / path
+        if not _resolve_links(top).is_relative_to(_resolve_links(self.root)) or not top.exists():
+            raise SourceError(f"There is no folder or file {path or '.'} in {self.root}.", hint="Check --path.")
+        if not top.is_dir():
+            return (self._entry(path, top),)
         return tuple(sorted(self._walk(top, top.relative_to(self.root).as_posix()), key=lambda entry: entry.path))
 
     def find(self, paths: Iterable[str]) -> tuple[SourceEntry, ...]:
