@@ -117,7 +117,7 @@ class ChartJob:
         return documents
 
     def _list_contents(self) -> Mapping[str, bytes]:
-        """The files of the copy, with charts in it packed anew."""
+        """The files of the copy, with charts in it packed again."""
         packer = ChartPacker()
         return {
             copy: packer.repack(path, self.files[path]) if is_packed_dependency(copy) else self.files[path]

@@ -1,6 +1,6 @@
 """Packed charts, which Helm takes from the folder charts/ of another one.
 
-Each is read and packed anew, so that Helm sees the files that were checked and nothing else: two programs may read one
+Each is read and packed again, so that Helm sees the files that were checked and nothing else: two programs may read one
 archive in two ways.
 """
 
@@ -36,7 +36,7 @@ def is_packed_dependency(path: str) -> bool:
 
 @dataclass(slots=True)
 class ChartPacker:
-    """Packs the charts in one chart anew. Mutable: it counts what they have together."""
+    """Packs the charts in one chart again. Mutable: it counts what they have together."""
 
     size: int = 0
     files: int = 0
