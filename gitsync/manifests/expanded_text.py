@@ -70,9 +70,12 @@ class _Evaluation:
     unset: dict[str, UnsetVariable] = field(default_factory=dict)
 
     def join(self, parts: Parts) -> str:
-        text = "".join(part if isinstance(part, str) else self.evaluate(part) for part in parts)
-        self.budget.spend(len(text))
-        return text
+        """The text of some parts. Each is counted before they are one text: together they may be far too much."""
+        texts: list[str] = []
+        for part in parts:
+            texts.append(part if isinstance(part, str) else self.evaluate(part))
+            self.budget.spend(len(texts[-1]))
+        return "".join(texts)
 
     def evaluate(self, expansion: Expansion) -> str:
         name = expansion.name

@@ -18,6 +18,7 @@ from gitsync.manifests.capz import CapzObjects
 from gitsync.manifests.config_map_versions import ConfigMapVersions
 from gitsync.manifests.credential_secret import CERTIFICATE
 from gitsync.manifests.embedded_objects import find_embedded
+from gitsync.manifests.expansion_functions import ExpansionBudget
 from gitsync.manifests.helm_charts import find_templates, report_templates
 from gitsync.manifests.hooks import find_hook, pass_over_hook
 from gitsync.manifests.list_items import split_list
@@ -37,7 +38,7 @@ from gitsync.manifests.unread_documents import (
     reject,
 )
 from gitsync.manifests.variables import VariableReader, VariableSubject
-from gitsync.manifests.yaml_documents import Document, read_documents
+from gitsync.manifests.yaml_documents import AliasBudget, Document, read_documents
 from gitsync.model.export import OWNER, Address, Holder
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import DeclaredObject, Encrypted, Manifests, UnreadDocument
@@ -63,17 +64,20 @@ def read_manifests(
     namespace: str = "default",
     units: Mapping[str, Unit] | None = None,
     variables: VariableSet = NO_VARIABLES,
+    budget: ExpansionBudget | None = None,
 ) -> Manifests:
     """Read all manifests in files. `files` maps a path inside the source to its content; only *.yaml, *.yml and *.json
     are read. `namespace` is that of documents which name none. `units` has the units of files by their paths, except
-    those that are plain folders without options. `variables` has the values of variables by unit.
+    those that are plain folders without options. `variables` has the values of variables by unit, and `budget` what
+    they may expand to, None if that is not shared with others.
 
     Documents that SOPS encrypted stay encrypted.
     """
     units = units or {}
     versions = ConfigMapVersions(frozenset(unit.home for unit in units.values() if unit.is_declared))
     declarers = frozenset(SourceLocation(unit.file, unit.line) for unit in units.values() if unit.is_declared)
-    sorter = _Sorter(namespace, VariableReader(variables), CapzObjects(namespace), versions, declarers)
+    variable_reader = VariableReader(variables, budget or ExpansionBudget())
+    sorter = _Sorter(namespace, variable_reader, CapzObjects(namespace), versions, declarers)
     readable = {path for path in files if path in units or path.endswith(SUFFIXES)}
     templates = find_templates(readable)
     sorter.account_for(report_templates(templates, files))
@@ -120,6 +124,7 @@ class _Sorter:
     wrapper: Wrapper | None = None
     origins: Origins = field(default_factory=Origins)
     keepers: dict[tuple[str, ...], Unit | None] = field(default_factory=dict)
+    aliases: AliasBudget = field(default_factory=AliasBudget)
     ambiguous: set[Address] = field(default_factory=set)
 
     def read(self, path: str, content: bytes, unit: Unit | None) -> None:
@@ -156,7 +161,8 @@ class _Sorter:
         own_path = find_own_path(path, self.unit)
         is_built = own_path == path and is_built_unit(self.unit)
         path = own_path
-        contents = read_documents(path, content, marks_quotes=self.variables.has_variables(self.unit))
+        marks_quotes = self.variables.has_variables(self.unit)
+        contents = read_documents(path, content, marks_quotes=marks_quotes, aliases=self.aliases)
         before = len(self.problems)
         problems = _weigh_problems(contents.problems, path, content)
         if contents.problems and not problems:

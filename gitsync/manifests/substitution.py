@@ -32,6 +32,7 @@ SWITCH = "kustomize.toolkit.fluxcd.io/substitute"
 
 _SIMPLE: Final = re.compile(r"[A-Za-z0-9_./+-]*")
 _LIVE: Final = "status"  # an object that a cluster exported has it, and gitsync does not read it
+_VALUE: Final = 25  # what a value inside of a text costs, in characters
 _SEALED: Final = ("data", "stringData", ENCRYPTED)
 
 
@@ -179,8 +180,8 @@ class _Substitution:
         """The value of a text that is in YAML without quotes."""
         if _SIMPLE.fullmatch(text):
             return resolve(text)
-        if "*" in text:
-            self.budget.spend(MAX_ALIASED)  # that many values may come from the aliases of a short text
+        # A value takes more memory than its characters, and aliases may stand for many.
+        self.budget.spend(_VALUE * sum(map(text.count, ",[{")) + (MAX_ALIASED if "*" in text else 0))
         try:
             return read_fragment(text)
         except Unreadable:

@@ -26,7 +26,9 @@ from gitsync.problems.field_path import FieldPath, format_field
 
 MAX_BYTES = 8 * 1024 * 1024
 MAX_DEPTH = 100
-MAX_ALIASED = 20_000  # nodes that aliases may stand for in one document
+MAX_ALIASED = 20_000  # nodes that aliases may stand for in one document; a long text counts as several
+MAX_ALIASED_TOGETHER = 500_000  # the same in all documents that are read with one budget
+_CHARACTERS = 100  # of a text that count as one more node
 LONGEST_KEY = 100  # characters that are shown
 MAX_PROBLEMS = 100  # of one document; a path of keys stands in each
 
@@ -81,6 +83,13 @@ class FileDocuments:
     problems: list[Problem] = field(default_factory=list)
 
 
+@dataclass(slots=True)
+class AliasBudget:
+    """The nodes that aliases in several documents may stand for. Mutable: it is spent."""
+
+    left: int = MAX_ALIASED_TOGETHER
+
+
 class QuotedText(str):
     """A text that was not written plain."""
 
@@ -96,11 +105,17 @@ class Unreadable(Exception):  # noqa: N818 - it ends the reading of one document
 
 
 def read_documents(
-    path: str, content: bytes, *, marks_quotes: bool = False, max_bytes: int = MAX_BYTES
+    path: str,
+    content: bytes,
+    *,
+    marks_quotes: bool = False,
+    max_bytes: int = MAX_BYTES,
+    aliases: AliasBudget | None = None,
 ) -> FileDocuments:
     """Every document of a file that can be read, and a problem for each that cannot. With `marks_quotes`, a text that
-    was quoted and may have variables is a `QuotedText`.
+    was quoted and may have variables is a `QuotedText`. `aliases` is the budget of several files, None for one file.
     """
+    aliases = aliases or AliasBudget()
     contents = FileDocuments()
     if len(content) > max_bytes:
         message = f"The file has {len(content)} bytes; more than {max_bytes} are not read."
@@ -110,7 +125,7 @@ def read_documents(
     text = SURROGATES.sub(_join_surrogates, content) if path.endswith(".json") else content
     for line, chunk in _split(text):
         try:
-            for document in _read(path, chunk, line, marks_quotes=marks_quotes):
+            for document in _read(path, chunk, line, marks_quotes=marks_quotes, aliases=aliases):
                 contents.documents.append(document)  # one by one: those before a bad one count
         except Unreadable as error:
             problems = _make_template_problem if is_template(chunk) else _list_problems
@@ -178,10 +193,10 @@ def read_fragment(text: str) -> Any:
 _FRAGMENT = "value"
 
 
-def _read(path: str, chunk: bytes, before: int, *, marks_quotes: bool) -> Iterator[Document]:
+def _read(path: str, chunk: bytes, before: int, *, marks_quotes: bool, aliases: AliasBudget) -> Iterator[Document]:
     plain = None if marks_quotes and b"$" in chunk else read_plain(chunk)
     if plain is None:
-        yield from parse_documents(path, chunk, before, marks_quotes=marks_quotes)
+        yield from parse_documents(path, chunk, before, marks_quotes=marks_quotes, aliases=aliases)
         return
     table = LateLineTable(before + plain.above + 1, partial(_read_lines, chunk, before))
     yield Document(path=path, value=plain.members, lines=Lines(table), text=chunk)
@@ -197,7 +212,9 @@ def _read_lines(chunk: bytes, before: int) -> LineTable:
     return builder.lines
 
 
-def parse_documents(path: str, chunk: bytes, before: int, *, marks_quotes: bool = False) -> Iterator[Document]:
+def parse_documents(
+    path: str, chunk: bytes, before: int, *, marks_quotes: bool = False, aliases: AliasBudget | None = None
+) -> Iterator[Document]:
     """The documents in a text, by the reader of all YAML. `before` is the number of lines above it. Raises Unreadable
     for the first that cannot be read.
     """
@@ -205,7 +222,7 @@ def parse_documents(path: str, chunk: bytes, before: int, *, marks_quotes: bool 
         parser = Parser(chunk)
         while parser.check_event():
             if isinstance(parser.get_event(), yaml.DocumentStartEvent):
-                yield _Builder(path, parser, before + 1, marks_quotes=marks_quotes).document(chunk)
+                yield _Builder(path, parser, before + 1, marks_quotes=marks_quotes, aliases=aliases).document(chunk)
     except yaml.MarkedYAMLError as error:
         fault = (explain_json_fault(chunk) if path.endswith(".json") else None) or explain_yaml_fault(error, chunk)
         raise Unreadable(fault.code, fault.message, before + fault.line, fault.hint) from error
@@ -223,8 +240,17 @@ def _make_too_deep(line: int) -> Unreadable:
 class _Builder:
     """Builds one document from the parser's events. Mutable: it holds the document so far."""
 
-    def __init__(self, path: str, parser: Any, first_line: int, *, marks_quotes: bool = False) -> None:
+    def __init__(
+        self,
+        path: str,
+        parser: Any,
+        first_line: int,
+        *,
+        marks_quotes: bool = False,
+        aliases: AliasBudget | None = None,
+    ) -> None:
         self.path = path
+        self.aliases = aliases or AliasBudget()
         self.marks_quotes = marks_quotes
         self.next_event = parser.get_event
         self.first_line = first_line
@@ -245,9 +271,10 @@ class _Builder:
         node = self.lines.begin(step, line)
         if isinstance(event, yaml.ScalarEvent):  # most nodes
             value = self.scalar(event, line)
-            self.nodes += 1
+            size = 1 + len(event.value) // _CHARACTERS
+            self.nodes += size
             if event.anchor:
-                self.anchors[event.anchor] = (value, 1)
+                self.anchors[event.anchor] = (value, size)
             return value
         value = self.alias(event, line) if isinstance(event, yaml.AliasEvent) else self.collection(event, line)
         self.lines.end(node)
@@ -274,9 +301,11 @@ class _Builder:
             raise Unreadable("UnknownAlias", "The alias has no anchor before it.", line, hint)
         value, size = self.anchors[event.anchor]
         self.aliased += size
+        self.aliases.left -= size
         self.nodes += size
-        if self.aliased > MAX_ALIASED:
-            message = f"Aliases expand to more than {MAX_ALIASED} values."
+        if self.aliased > MAX_ALIASED or self.aliases.left < 0:
+            most = f"{MAX_ALIASED_TOGETHER} values together" if self.aliases.left < 0 else f"{MAX_ALIASED} values"
+            message = f"Aliases expand to more than {most}; a text counts as one for each {_CHARACTERS} characters."
             raise Unreadable("TooManyAliases", message, line, "Write the values out, or split the file.")
         return value
 
@@ -339,8 +368,9 @@ class _Builder:
         key = format_key(self.scalar(event, line))
         if key is None:
             raise Unreadable("InvalidKey", "A key of a mapping is null.", line, "Quote it if it is text.")
+        self.nodes += len(key) // _CHARACTERS
         if event.anchor:
-            self.anchors[event.anchor] = (key, 1)
+            self.anchors[event.anchor] = (key, 1 + len(key) // _CHARACTERS)
         return key
 
     def merge(self, merged: dict[str, Any], value: Any, line: int) -> None:

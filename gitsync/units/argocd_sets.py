@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any, Final
 
 from gitsync.dataclasses import dataclass, replace
+from gitsync.manifests.expansion_functions import MAX_CHARACTERS, ExpansionBudget, TooLargeExpansionError
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.problem import Level, Problem
 from gitsync.problems.field_path import FieldPath, format_field
@@ -113,7 +114,7 @@ def read_application_set(document: Document, view: SourceView) -> Declarations:
 
 
 def _read_generators(one: _ApplicationSet) -> Iterator[Declarations]:
-    renderer, left = Renderer(is_go=one.is_go), MOST + 1  # the one too many is reported
+    renderer, left = Renderer(one.is_go, one.view.budget), MOST + 1  # the one too many is reported
     for index in range(len(read_list(one.document, ("spec", "generators")))):
         try:
             for parameters in islice(_generate(one, ("spec", "generators", index), renderer), left):
@@ -122,8 +123,12 @@ def _read_generators(one: _ApplicationSet) -> Iterator[Declarations]:
         except _NotFollowedError as error:
             yield one.pass_over(error.where, error.reason)
         except TemplateError as error:
-            where: FieldPath = ("spec", "template")
-            raise InvalidFieldError(where, f"ApplicationSet {one.key}: {error}", "Write it without it.") from error
+            message, hint = str(error), "Write it without it."
+            raise InvalidFieldError(("spec", "template"), f"ApplicationSet {one.key}: {message}", hint) from error
+        except TooLargeExpansionError as error:
+            message = f"the templates of the ApplicationSets make more than {MAX_CHARACTERS:,} characters."
+            hint = "Shorten them, or the values that they use."
+            raise InvalidFieldError(("spec", "template"), f"ApplicationSet {one.key}: {message}", hint) from error
 
 
 def _read_generated(document: Document, view: SourceView) -> Declarations:
@@ -159,7 +164,7 @@ def _list_elements(one: _ApplicationSet, where: FieldPath) -> Iterator[Parameter
     elements = (*where, "elements")
     for index in range(len(read_list(one.document, elements))):
         element = read_mapping(one.document, (*elements, index))
-        yield element if one.is_go else _flatten(element)
+        yield element if one.is_go else _flatten(element, one.view.budget)
 
 
 def _list_git(one: _ApplicationSet, where: FieldPath) -> Iterator[Parameters]:
@@ -210,7 +215,7 @@ def _read_parameters(one: _ApplicationSet, path: str) -> Iterator[Parameters]:
     for each in value if isinstance(value, list) else [value]:
         if contents.problems or not isinstance(each, dict):
             raise InvalidFieldError(("spec", "generators"), f"{path} is not a mapping of parameters.", f"Fix {path}.")
-        yield each if one.is_go else _flatten(each)
+        yield each if one.is_go else _flatten(each, one.view.budget)
 
 
 def _name_file(path: str) -> dict[str, str]:
@@ -233,14 +238,15 @@ def _describe_path(folder: str, file: Mapping[str, str], prefix: str, *, is_go: 
     }
 
 
-def _flatten(value: Any, name: str = "") -> dict[str, str]:
+def _flatten(value: Any, budget: ExpansionBudget, name: str = "") -> dict[str, str]:
     """Values by their paths, such as `a.b` and `a.0`, as texts."""
+    budget.spend(len(name) + 1)
     if isinstance(value, dict | list):
         inner = value.items() if isinstance(value, dict) else enumerate(value)
         return {
             place: text
             for key, one in inner
-            for place, text in _flatten(one, f"{name}.{key}" if name else str(key)).items()
+            for place, text in _flatten(one, budget, f"{name}.{key}" if name else str(key)).items()
         }
     text = str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
     return {name: text}

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from gitsync.dataclasses import dataclass
-
-MOST_CHARACTERS: Final = 20_000_000
-"""Of all templates of one ApplicationSet after they were rendered."""
+from gitsync.dataclasses import dataclass, field
+from gitsync.manifests.expansion_functions import ExpansionBudget
 
 _MOST_PARENTHESES: Final = 10
 _LONGEST_NAME: Final = 253
+_GROWTH: Final = 6
+"""How many characters a function makes of one at most, such as `quote` of a control character."""
 _LONGEST_SHOWN: Final = 200
 _TOKEN: Final = re.compile(
     r"\s*(?:(?P<text>\"(?:[^\"\\]|\\.)*\"|`[^`]*`)|(?P<number>-?\d{1,9}\b)|(?P<field>(?:\.[A-Za-z_]\w*)+|\.)"
@@ -43,13 +43,15 @@ def normalize(text: str) -> str:
 
 @dataclass(slots=True)
 class Renderer:
-    """Renders the templates of one ApplicationSet. Mutable: it counts what it has written."""
+    """Renders the templates of one ApplicationSet. The budget is that of all in the source."""
 
     is_go: bool = False
-    left: int = MOST_CHARACTERS
+    budget: ExpansionBudget = field(default_factory=ExpansionBudget)
 
     def render(self, template: Any, parameters: Mapping[str, Any]) -> Any:
-        """A document with the templates in all of its texts rendered. TemplateError if one cannot be."""
+        """A document with the templates in all of its texts rendered. TemplateError if one cannot be, and
+        TooLargeExpansionError.
+        """
         if isinstance(template, str):
             return self._render_text(template, parameters)
         if isinstance(template, Mapping):
@@ -59,12 +61,11 @@ class Renderer:
         return template
 
     def _render_text(self, text: str, parameters: Mapping[str, Any]) -> str:
-        write = _write_go if self.is_go else _write
-        rendered = "".join(write(text, parameters))
-        self.left -= len(rendered)
-        if self.left < 0:
-            raise TemplateError(f"The templates make more than {MOST_CHARACTERS} characters.")
-        return rendered
+        parts: list[str] = []
+        for part in _write_go(text, parameters, self.budget) if self.is_go else _write(text, parameters):
+            self.budget.spend(len(part))
+            parts.append(part)
+        return "".join(parts)
 
 
 def _split(text: str) -> Iterator[tuple[str, str | None]]:
@@ -84,7 +85,7 @@ def _write(text: str, parameters: Mapping[str, Any]) -> Iterator[str]:
             yield value if isinstance(value, str) else f"{{{{{tag}}}}}"  # an unknown one stays, as in Argo CD
 
 
-def _write_go(text: str, parameters: Mapping[str, Any]) -> Iterator[str]:
+def _write_go(text: str, parameters: Mapping[str, Any], budget: ExpansionBudget) -> Iterator[str]:
     trims = False
     for before, tag in _split(text):
         # As in Go: `{{- ` trims the text before, and ` -}}` that behind.
@@ -95,7 +96,7 @@ def _write_go(text: str, parameters: Mapping[str, Any]) -> Iterator[str]:
                 raise TemplateError(f"{_show(before)} has no end.")
             return
         trims = tag.endswith(" -")
-        yield _Expression(tag.removeprefix("- ").removesuffix(" -"), parameters).evaluate()
+        yield _Expression(tag.removeprefix("- ").removesuffix(" -"), parameters, budget).evaluate()
 
 
 def _format(value: Any) -> str:
@@ -141,12 +142,25 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
 }
 
 
+def _count_made(name: str, arguments: Sequence[Any]) -> int:
+    """How many characters a function makes at most."""
+    made = _GROWTH * sum(len(one) for one in arguments if isinstance(one, str))
+    if name == "replace":
+        old, new, text = arguments
+        return made + _format(text).count(old) * len(new)
+    if name == "join":
+        separator, values = arguments
+        return made + sum(len(_format(one)) for one in values) + len(str(separator)) * len(values)
+    return made
+
+
 class _Expression:
     """What is in the braces of a Go template. It is read and evaluated in one pass."""
 
-    def __init__(self, text: str, parameters: Mapping[str, Any]) -> None:
+    def __init__(self, text: str, parameters: Mapping[str, Any], budget: ExpansionBudget) -> None:
         self._text = text
         self._parameters = parameters
+        self._budget = budget
         self._tokens = list(self._list_tokens())
         self._depth = 0
 
@@ -182,15 +196,18 @@ class _Expression:
             if piped:
                 raise self._refuse()
             return self._read_operand()
-        function = _FUNCTIONS.get(self._tokens.pop()["name"])
+        name = self._tokens.pop()["name"]
+        function = _FUNCTIONS.get(name)
         arguments = []
         while self._tokens and self._tokens[-1]["sign"] not in {"|", ")"}:
             arguments.append(self._read_operand())
+        arguments += piped
         if function is None:
             raise self._refuse()
         try:
-            return function(*arguments, *piped)
-        except (TypeError, AttributeError) as error:  # of a wrong number, or of another type
+            self._budget.spend(_count_made(name, arguments))
+            return function(*arguments)
+        except (TypeError, ValueError, AttributeError) as error:  # of a wrong number, or of another type
             raise self._refuse() from error
 
     def _read_operand(self) -> Any:

@@ -21,7 +21,10 @@ from gitsync.units.unbuildable import ChartError
 
 CHART: Final = "Chart.yaml"
 MOST_CHARTS: Final = 200
-"""The most charts in one: each that others depend on counts again for each of them."""
+"""The most charts in one: each that others depend on counts again for each of them, and for each of its aliases."""
+
+MOST_FILES: Final = 100_000
+"""The most files of these charts, counted in the same way."""
 
 PACKED: Final = ".tgz"
 SCHEMA: Final = "values.schema.json"
@@ -29,6 +32,9 @@ SCHEMA: Final = "values.schema.json"
 _OWN: Final = frozenset({"templates", "charts", "crds", "files"})
 _OLD_DEPENDENCIES: Final = "requirements.yaml"
 _LOCAL: Final = "file://"
+_FEWER: Final = (
+    f"Remove some of the dependencies: a chart has at most {MOST_CHARTS} with theirs, and {MOST_FILES:,} files."
+)
 _KNOWN_DRAFTS: Final = ("http://json-schema.org/", "https://json-schema.org/")
 
 
@@ -158,11 +164,10 @@ class _Copying:
         """Add a chart at a place in the copy. `prefixes` begin the names that Helm has for its files, and `trail` are
         the folders of the charts that depend on it.
         """
-        self.count += 1
+        self.count += len(prefixes)
         if chart.folder in trail or self.count > MOST_CHARTS:
             message = f"{chart.path} depends on itself." if chart.folder in trail else f"{chart.path} is one too many."
-            hint = f"Remove one of the dependencies: a chart has at most {MOST_CHARTS} with theirs."
-            raise ChartError(message, hint=hint, path=chart.path)
+            raise ChartError(message, hint=_FEWER, path=chart.path)
         inner = self.find_inner(chart)
         for path in self.reader.list_below(chart.folder):
             if not any(is_below(path, one.folder) for one in inner):
@@ -179,6 +184,8 @@ class _Copying:
             check_schema(path, self.reader.tree.read([path])[path], path)
         self.files[posixpath.join(place, relative)] = path
         self.names.update({f"{prefix}/{relative}": path for prefix in prefixes})
+        if len(self.names) > MOST_FILES:
+            raise ChartError(f"{path} is one file too many.", hint=_FEWER, path=path)
 
     def find_inner(self, chart: Chart) -> list[Chart]:
         """The charts in the folder charts/ of a chart."""
@@ -224,9 +231,11 @@ class _Copying:
         return found
 
 
-def _extend(prefixes: Iterable[str], name: str, parent: Chart) -> tuple[str, ...]:
+def _extend(prefixes: Collection[str], name: str, parent: Chart) -> tuple[str, ...]:
     """What the names of the files of a chart begin with: Helm calls it by its aliases in the other chart."""
     aliases = [one.alias for one in parent.dependencies if one.name == name]
+    if len(prefixes) * len(aliases) > MOST_CHARTS:
+        raise ChartError(f"{name} is one too many in {parent.path}.", hint=_FEWER, path=parent.path)
     return tuple(f"{prefix}/charts/{alias}" for prefix in prefixes for alias in aliases or [name])
 
 

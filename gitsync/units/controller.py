@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from gitsync.dataclasses import dataclass, field
+from gitsync.manifests.expansion_functions import ExpansionBudget
 from gitsync.manifests.yaml_documents import Document
 from gitsync.model.problem import Problem
 from gitsync.units.closure import KustomizationReader
@@ -19,12 +20,13 @@ _FIX: Final = "Fix it: until then nothing that it builds is read, and nothing of
 @dataclass(frozen=True, slots=True)
 class SourceView:
     """What an object may refer to: the files of the source, and the repository that they are in. `used` has the paths
-    of files that were read for an object. Mutable: readers add to it.
+    of files that were read for an object, and `budget` is that of all templates. Mutable: readers change both.
     """
 
     reader: KustomizationReader
     repository: ThisRepository = field(default_factory=ThisRepository)
     used: set[str] = field(default_factory=set)
+    budget: ExpansionBudget = field(default_factory=ExpansionBudget)
 
 
 Reader = Callable[[Document, SourceView], Declarations]

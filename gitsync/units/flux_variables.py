@@ -117,7 +117,7 @@ class FluxVariables:
         for path, content, unit in self._unread:
             units = {path: unit} if unit else {}
             variables = make_variables(units.values(), self.given)
-            manifests = read_manifests({path: content}, units=units, variables=variables)
+            manifests = read_manifests({path: content}, units=units, variables=variables, budget=self.budget)
             for address, versions in manifests.versions.items():
                 self._config_maps[address] += versions
             for place, secrets in manifests.secrets.items():

@@ -82,3 +82,67 @@ PLANS: Mapping[str, Callable[[int], str]] = {
         + '"a.b/c/d":{}}}'
     ),
 }
+
+
+def kustomization(variable: str, *tags: str) -> Mapping[str, str]:
+    """A Kustomization of Flux with a variable A, and a group for each text that uses it."""
+    groups = (
+        f"{GROUP.replace('name: a', f'name: g{index}')}spec: {{location: x, tags: {{a: '{one}'}}}}\n"
+        for index, one in enumerate(tags)
+    )
+    return {
+        "clusters/one/flux.yaml": "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: one}\n"
+        "spec:\n  path: ./one\n  sourceRef: {kind: GitRepository, name: flux-system, namespace: flux-system}\n"
+        f"  postBuild: {{substitute: {{A: '{variable}'}}}}\n",
+        "one/kustomization.yaml": "resources: [groups.yaml]\n",
+        "one/groups.yaml": "---\n".join(groups),
+    }  # fmt: skip
+
+
+def application_set(name: str) -> str:
+    return (
+        "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: s}\nspec:\n"
+        "  goTemplate: true\n  generators: [{list: {elements: [{a: x}]}}]\n"
+        f"  template: {{metadata: {{name: '{name}'}}, spec: {{source: {{repoURL: a, path: a}}}}}}\n"
+    )
+
+
+def aliased_charts(levels: int) -> Mapping[str, str]:
+    """Charts that each depend on the next one by two names."""
+    files = {"gitsync.yaml": "units: [{path: c0}]\n", "c0/templates/group.yaml": f"{GROUP}spec: {{location: x}}\n"}
+    for level in range(levels):
+        names = (f"{{name: c{level + 1}, alias: {name}{level}, repository: 'file://../c{level + 1}'}}" for name in "ab")
+        files[f"c{level}/Chart.yaml"] = (
+            f"{{apiVersion: v2, name: c{level}, version: 1.0.0, dependencies: [{', '.join(names)}]}}\n"
+        )
+    return {**files, f"c{levels}/Chart.yaml": f"{{apiVersion: v2, name: c{levels}, version: 1.0.0}}\n"}  # fmt: skip
+
+
+def doubled(levels: int) -> str:
+    return "a0: &a0 [x, x]\n" + "".join(f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}]\n" for i in range(1, levels))
+
+
+LARGE = "x" * 900_000
+CHART = {
+    "gitsync.yaml": "units: [{path: one, values: ../values.yaml}]\n",
+    "one/Chart.yaml": "{apiVersion: v2, name: one, version: 1.0.0}\n",
+    "one/templates/group.yaml": f"{GROUP}spec: {{location: x}}\n",
+}
+SOURCES: Mapping[str, Callable[[], Mapping[str, str]]] = {
+    "a large variable in one text": lambda: kustomization(LARGE, "${A}" * 5000),
+    "a large variable in many texts": lambda: kustomization(LARGE, *["${A}" * 100] * 50),
+    "a large variable in a default": lambda: kustomization(LARGE, "${B:=" + "${A}" * 5000 + "}"),
+    "a variable of many values": lambda: kustomization("{a}," * 200_000, *["[${A}]"] * 50),
+    "a chain of templates": lambda: {"a.yaml": application_set("{{.a" + ' | replace "x" "xxxxxxxxxx"' * 30 + "}}")},
+    "many chains of templates": lambda: {
+        f"{index}.yaml": application_set("{{.a" + ' | replace "x" "xxxxxxxxxx"' * 6 + "}}") for index in range(100)
+    },
+    "charts by two names each": lambda: aliased_charts(30),
+    "aliases in a chart": lambda: {**CHART, "one/Chart.yaml": f"apiVersion: v2\nname: one\nversion: 1.0.0\n{doubled(30)}"},
+    "aliases in values": lambda: {**CHART, "values.yaml": doubled(30)},
+    "aliases of a long text in values": lambda: {**CHART, "values.yaml": f"a: &a {LARGE}\nb: [{'*a, ' * 15_000}]\n"},
+    "aliases in many documents": lambda: {
+        "a.yaml": f"---\n{GROUP}spec: {{location: x, tags: {{a: &a [{'1,' * 140}], b: [{'*a,' * 140}]}}}}\n" * 100
+    },
+}  # fmt: skip
+"""Repositories for `gitsync validate`. Each is a problem, and stands for gigabytes."""

@@ -1,4 +1,6 @@
-"""No file takes more than 200 times its bytes of memory, and 50 MB: manifests, ignore files, records and plans."""
+"""No file takes more than 200 times its bytes of memory, and 50 MB: manifests, ignore files, records and plans. No source
+takes more than 300 MB for what it stands for.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +15,9 @@ HERE = Path(__file__).parent
 SIZE = 80_000
 TIMES, BESIDES = 200, 44.5
 """Bytes for each byte of a file, and MB: 50 without the 5.5 of libraries' files, which a fork does not count."""
+
+MOST = 300
+"""MB for a source, whatever it stands for."""
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +62,17 @@ def test_other_files(reader, make, measured, tmp_path):
     code, megabytes = measured(reader, file)
     assert code == 0
     assert megabytes < most(file)
+
+
+@pytest.mark.parametrize("make", hostile_files.SOURCES.values(), ids=hostile_files.SOURCES)
+def test_sources(make, measured, tmp_path):
+    """Nothing is made that is over a limit: it is counted before."""
+    for path, text in make().items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    code, megabytes = measured("validate", tmp_path)
+    assert code == 1
+    assert megabytes < MOST
 
 
 def test_the_measure_sees_memory(measured):

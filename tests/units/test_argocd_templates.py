@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from gitsync.units.argocd_templates import MOST_CHARACTERS, Renderer, TemplateError, normalize
+from gitsync.manifests.expansion_functions import ExpansionBudget, TooLargeExpansionError
+from gitsync.units.argocd_templates import Renderer, TemplateError, normalize
 
 GO = {
     "path": {"path": "teams/Blue_Team", "basename": "Blue_Team", "segments": ["teams", "Blue_Team"]},
@@ -85,11 +86,28 @@ def test_parameters_replace_their_names(template: Any, rendered: Any) -> None:
     assert Renderer().render(template, parameters) == rendered
 
 
-def test_templates_make_so_many_characters_and_no_more() -> None:
-    renderer, text = Renderer(), "x" * 1_000_000
-    with pytest.raises(TemplateError, match="characters"):
-        renderer.render(["{{a}}" * 10] * 10, {"a": text})
-    assert renderer.left > -MOST_CHARACTERS, "it ends soon behind the limit"
+TOO_MUCH = [
+    ("{{a}}" * 1_000_000, False, "a value, again and again"),
+    ("{{.a}}" * 1_000_000, True, "the same in a template of Go"),
+    ('{{.a | replace "x" "xxxxxxxxxx"' + ' | replace "x" "xxxxxxxxxx"' * 30 + "}}", True, "a chain that multiplies"),
+    ("{{.q" + " | quote" * 40 + "}}", True, "quotes that are quoted"),
+    ('{{(join (.a | replace "x" "xxxxxxxxxx") .many) | trunc 1}}', True, "a long text between short ones"),
+]
+
+
+@pytest.mark.parametrize(("text", "is_go", "why"), TOO_MUCH, ids=[row[-1] for row in TOO_MUCH])
+def test_characters_are_counted_before_they_are_made(text: str, is_go: bool, why: str) -> None:
+    parameters = {"a": "x" * 1000, "q": '"', "many": ["x"] * 10_000}
+    with pytest.raises(TooLargeExpansionError):
+        Renderer(is_go).render(text, parameters)
+
+
+def test_the_budget_is_that_of_all_templates() -> None:
+    budget = ExpansionBudget(left=100)
+    for _ in range(9):
+        Renderer(budget=budget).render("{{a}}", {"a": "x" * 10})
+    with pytest.raises(TooLargeExpansionError):
+        Renderer(budget=budget).render("{{a}}", {"a": "x" * 10})
 
 
 def test_the_name_of_an_object_is_normalized() -> None:
