@@ -13,6 +13,7 @@ from gitsync.formats.arm_path import is_below, is_same_id
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Plan, Prune
 from gitsync.model.record import Claim, Record
+from gitsync.planning.plan import spread_holds
 
 
 def spare_bystanders(plan: Plan, records: Mapping[Key, Record]) -> Plan:
@@ -28,7 +29,7 @@ def spare_bystanders(plan: Plan, records: Mapping[Key, Record]) -> Plan:
     prunes = {
         key: _spare_bystander(prune, [*bystanders, *_find_same(prune, declared)]) for key, prune in plan.prunes.items()
     }
-    return replace(plan, prunes=prunes)
+    return replace(plan, prunes=spread_holds(prunes))
 
 
 def _may_exist(record: Record) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from gitsync.dataclasses import replace
-from gitsync.formats.arm_path import is_below, iterate_ancestors
+from gitsync.formats.arm_path import is_below, iterate_ancestors, normalize_id
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Prune
 from gitsync.model.record import Record
@@ -18,16 +18,20 @@ def is_group(key: Key) -> bool:
 
 
 def find_deleted_groups(prunes: Mapping[Key, Prune]) -> list[Prune]:
-    """Return the groups that the plan deletes and that contain other prunes: those whose content is listed."""
-    return [
-        prune
-        for prune in prunes.values()
-        if is_group(prune.key) and _is_deleted_itself(prune) and _find_content(prune, prunes)
-    ]
+    """Return the groups that the plan deletes: those whose content is listed."""
+    deletes = (prune for prune in prunes.values() if not (prune.detaches or prune.held or prune.within))
+    groups = (prune for prune in deletes if is_group(prune.key))
+    return [group for group in groups if not any(prunes[key].held for key in _find_content(group, prunes))]
 
 
-def _is_deleted_itself(prune: Prune) -> bool:
-    return not prune.detaches and not prune.held and prune.within is None
+def hold_shared_groups(prunes: Mapping[Key, Prune], listings: Mapping[Key, Sequence[str]]) -> dict[Key, Prune]:
+    """Hold the groups that contain anything that gitsync does not manage. The rest of their content is deleted."""
+    held_prunes = dict(prunes)
+    for key, listed_ids in listings.items():
+        own_ids = [prunes[member].record.arm_id for member in _find_content(prunes[key], prunes)]
+        if held := describe_strangers(listed_ids, own_ids, own_ids):
+            held_prunes[key] = replace(prunes[key], held=held)
+    return held_prunes
 
 
 def absorb_content(prunes: Mapping[Key, Prune], listings: Mapping[Key, Sequence[str]]) -> dict[Key, Prune]:
@@ -40,7 +44,7 @@ def absorb_content(prunes: Mapping[Key, Prune], listings: Mapping[Key, Sequence[
     for key, listed_ids in listings.items():
         group = planned[key]
         content = _find_content(group, planned)
-        if find_strangers(listed_ids, (planned[member].record.arm_id for member in content)):
+        if group.held or describe_strangers(listed_ids, (planned[member].record.arm_id for member in content)):
             continue
         earlier = _find_earlier(group, content, listed_ids, planned)
         absorbed = [member for member in content if member not in earlier]
@@ -52,10 +56,19 @@ def absorb_content(prunes: Mapping[Key, Prune], listings: Mapping[Key, Sequence[
     return planned
 
 
-def find_strangers(listed_ids: Iterable[str], own_ids: Iterable[str]) -> list[str]:
-    """Return the listed ids that gitsync does not manage, sorted."""
+def describe_strangers(listed_ids: Iterable[str], own_ids: Iterable[str], deleted_ids: Iterable[str] = ()) -> str:
+    """Name the listed resources of a group that gitsync does not manage; "" if there are none.
+
+    What is at or below one of the `deleted_ids` is deleted by itself, and does not count.
+    """
     own_keys = {arm_id.casefold() for arm_id in own_ids}
-    return sorted(arm_id for arm_id in listed_ids if arm_id.casefold() not in own_keys)
+    deleted_keys = {normalize_id(arm_id) for arm_id in deleted_ids}
+    others = (arm_id for arm_id in listed_ids if arm_id.casefold() not in own_keys)
+    strangers = sorted(arm_id for arm_id in others if deleted_keys.isdisjoint(iterate_ancestors(arm_id)))
+    if not strangers:
+        return ""
+    more = f" and {len(strangers) - 1} more" if len(strangers) > 1 else ""
+    return f"The group contains resources that gitsync does not manage: {strangers[0]}{more}."
 
 
 def find_unlisted(records: Iterable[Record], listed_ids: Iterable[str]) -> list[Record]:
@@ -87,8 +100,6 @@ def _find_earlier(
 
 
 def _find_content(group: Prune, prunes: Mapping[Key, Prune]) -> list[Key]:
-    """Return the keys of the deletes whose resources are in a group; none if one of them is held."""
-    deletes = [
-        prune for prune in prunes.values() if not prune.detaches and is_below(prune.record.arm_id, group.record.arm_id)
-    ]
-    return [] if any(prune.held for prune in deletes) else [prune.key for prune in deletes]
+    """Return the keys of the deletes whose resources are in a group."""
+    arm_id = group.record.arm_id
+    return [key for key, prune in prunes.items() if not prune.detaches and is_below(prune.record.arm_id, arm_id)]

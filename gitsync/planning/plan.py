@@ -7,12 +7,13 @@ from git by mistake (`prune_holds`).
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Mapping
 from graphlib import CycleError, TopologicalSorter
 
 from gitsync.dataclasses import replace
 from gitsync.errors import StateError
-from gitsync.formats.arm_path import is_below, is_same_id, iterate_ancestors
+from gitsync.formats.arm_path import is_below, is_same_id, iterate_ancestors, normalize_id
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Departure, Plan, Prune, Surroundings
 from gitsync.model.policy import Policy
@@ -20,6 +21,7 @@ from gitsync.model.problem import Problem
 from gitsync.model.record import Claim, Record
 from gitsync.model.resource import Prepared
 from gitsync.model.result import Result
+from gitsync.planning.group_deletes import is_group
 from gitsync.planning.prune_holds import ALONE, Gap, Holds, find_holds
 from gitsync.planning.shared_resources import find_last_policies, join_deletes
 from gitsync.status.conditions import make_warning
@@ -111,25 +113,26 @@ def _make_applies(prepared: Iterable[Prepared], records: Mapping[Key, Record]) -
 def _make_prunes(
     removed: Mapping[Key, Record], named_ids: Mapping[str, str], departures: Mapping[Key, Departure], holds: Holds
 ) -> dict[Key, Prune]:
-    prunes = {}
+    prunes, needed = {}, set[Key]()
     departures = {key: departures.get(key, Departure()) for key in removed}
     policies = {key: departures[key].policy or record.policy for key, record in removed.items()}
     policies = find_last_policies(policies, removed)
     for key, record in removed.items():
         departure, policy = departures[key], policies[key]
-        named_id = named_ids.get(next(iterate_ancestors(record.arm_id), ""), "")
+        named_id = named_ids.get(normalize_id(record.arm_id), "")
         detaches = _must_detach(record, policy, named_id)
         gap = Gap(record, departure.path, departure.units)
-        held = "" if detaches else _explain_named(named_id) or holds.on(gap) or departure.held
-        last_record = replace(record, policy=policy)
+        is_needed = _explain_named(named_id) or holds.on_owner(record)
+        if is_needed:
+            needed.add(key)
         prunes[key] = Prune(
-            record=last_record,
+            record=replace(record, policy=policy),
             detaches=detaches,
-            held=held,
+            held="" if detaches else is_needed or holds.on(gap) or departure.held,
             reason=departure.reason,
             last_commit=departure.last_commit,
         )
-    return hold_parents(join_deletes(prunes))
+    return spread_holds(join_deletes(prunes), needed)
 
 
 def _must_detach(record: Record, policy: Policy, named_id: str) -> bool:
@@ -142,27 +145,52 @@ def _explain_named(named_id: str) -> str:
     return f"A manifest still names {named_id}, which is below it." if named_id else ""
 
 
-def hold_parents(prunes: Mapping[Key, Prune]) -> dict[Key, Prune]:
-    """Hold back a resource with a child that must stay in Azure: the delete would include the child.
+def spread_holds(prunes: Mapping[Key, Prune], needed: Collection[Key] = ()) -> dict[Key, Prune]:
+    """Hold the deletes that would damage something that stays: of its parents, of what a held resource depends on, and
+    of everything below a held one, which would stay without it.
 
-    The record of a child is kept as long as that of its parent, or the next run would not know of the child.
+    A resource group is only a container: what holds it does not hold the rest of its content, unless it is `needed`.
+    Those are the resources whose removal contradicts git, since a manifest still names them. The record of a detached
+    child is kept as long as that of its parent, or the next run would not know of the child.
     """
-    deletes = [prune for prune in prunes.values() if not prune.detaches]
-    children = [prune for prune in prunes.values() if _stays(prune)]
-    held_prunes = {}
-    for child in children:
-        for parent in deletes:
-            if not is_below(child.record.arm_id, parent.record.arm_id):
-                continue
-            if not parent.held:
-                held_prunes[parent.key] = replace(
-                    parent, held=f"{child.record.arm_id} is below it and must stay in Azure."
-                )
-            if child.detaches:
-                held_prunes[child.key] = replace(
-                    child, held=f"It stays in Azure, and its record is kept as long as that of {parent.key}."
-                )
-    return {**prunes, **held_prunes}
+    held_prunes = dict(prunes)
+    deletes, content = _index_deletes(prunes)
+    waiting = deque(key for key in sorted(prunes) if _stays(prunes[key]))
+
+    def hold(keys: Iterable[Key], why: str) -> None:
+        for key in keys:
+            if not held_prunes[key].held:
+                held_prunes[key] = replace(held_prunes[key], held=why)
+                waiting.append(key)
+
+    while waiting:
+        prune = held_prunes[waiting.popleft()]
+        own_id = normalize_id(prune.record.arm_id)
+        parents = [key for path in iterate_ancestors(own_id) if path != own_id for key in deletes.get(path, ())]
+        hold(parents, f"{prune.record.arm_id} is below it and must stay in Azure.")
+        if prune.detaches and parents:
+            why = f"It stays in Azure, and its record is kept as long as that of {parents[0]}."
+            held_prunes[prune.key] = replace(prune, held=why)
+        elif not prune.detaches:
+            is_container = is_group(prune.key) and prune.key not in needed
+            hold((deletes if is_container else content)[own_id], f"Held with {prune.key}, which stays in Azure.")
+            used = (key for key in prune.record.depends_on if key in prunes and not prunes[key].detaches)
+            hold(used, f"{prune.key} depends on it, and is held.")
+    return held_prunes
+
+
+def _index_deletes(prunes: Mapping[Key, Prune]) -> tuple[Mapping[str, list[Key]], Mapping[str, list[Key]]]:
+    """The keys of the deletes by ARM id, and for each of these ids those at it or below it."""
+    deletes: defaultdict[str, list[Key]] = defaultdict(list)
+    content: defaultdict[str, list[Key]] = defaultdict(list)
+    for key, prune in sorted(prunes.items()):
+        if not prune.detaches:
+            deletes[normalize_id(prune.record.arm_id)].append(key)
+    for arm_id, keys in deletes.items():
+        for ancestor in iterate_ancestors(arm_id):
+            if ancestor in deletes:
+                content[ancestor] += keys
+    return deletes, content
 
 
 def _stays(prune: Prune) -> bool:
@@ -221,7 +249,7 @@ def hold_untrusted(plan: Plan, reasons: Mapping[Key, str]) -> Plan:
         for key, apply in plan.applies.items()
     }
     prunes = {key: replace(prune, held=reasons[key]) if key in reasons else prune for key, prune in plan.prunes.items()}
-    return replace(plan, applies=applies, prunes=hold_parents(prunes))
+    return replace(plan, applies=applies, prunes=spread_holds(prunes))
 
 
 def hold_taken(plan: Plan, taken: Mapping[Key, Record]) -> Plan:
@@ -248,4 +276,4 @@ def hold_back(prunes: Mapping[Key, Prune], applies: Mapping[Key, Apply], results
         for key, prune in prunes.items()
         if key in needed_by and not prune.detaches and not prune.held
     }
-    return {**prunes, **held_prunes}
+    return spread_holds({**prunes, **held_prunes})

@@ -82,6 +82,17 @@ class Holds:
         """Return why a resource is held, with file and line, and how to fix it; "" if it may be deleted."""
         return next((text for rule in _RULES if (text := rule(self, gap))), "")
 
+    def on_owner(self, record: Record) -> str:
+        """Return the same of a resource that a manifest names as its owner; "" if none does."""
+        children = (child for arm_id, child in self.owners.items() if is_below(f"{arm_id}/", record.arm_id))
+        child = self.owned.get(record.key) or next(children, None)
+        if child is None:
+            return ""
+        return (
+            f"Held: {child.resource.source} still names it as the owner of {child.key}. Remove that manifest too, "
+            "or restore this one."
+        )
+
 
 def find_holds(
     declared: Collection[Prepared],
@@ -178,17 +189,6 @@ def _find_strays(elsewhere: Iterable[Resource]) -> tuple[Resource, ...]:
     return tuple(one for one in elsewhere if counts[one.key.namespace] == 1)
 
 
-def _check_owner(holds: Holds, gap: Gap) -> str:
-    children = (manifest for arm_id, manifest in holds.owners.items() if is_below(f"{arm_id}/", gap.record.arm_id))
-    manifest = holds.owned.get(gap.record.key) or next(children, None)
-    if manifest is None:
-        return ""
-    return (
-        f"Held: {manifest.resource.source} still names it as the owner of {manifest.key}. Remove that manifest too, "
-        "or restore this one."
-    )
-
-
 def _check_any_fault(holds: Holds, gap: Gap) -> str:
     """A record of an older gitsync, without a unit, does not say where to look, so any error holds it."""
     if gap.record.unit:
@@ -280,7 +280,6 @@ def _format_place(problem: Problem) -> str:
 
 
 _RULES: tuple[Callable[[Holds, Gap], str], ...] = (
-    _check_owner,
     _check_any_fault,
     _check_unit,
     _check_traces,

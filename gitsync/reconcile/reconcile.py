@@ -206,7 +206,7 @@ def _make_prune_steps(run: RunContext) -> tuple[Step[PruneAttempt], ...]:
         Step(Stage.OWNER_CHECK, partial(wait_for_dependents, writes=writes)),
         Step(Stage.OBSERVE, partial(observe_prune, cache=cache, writes=writes, is_reviewed=is_reviewed)),
         Step(Stage.COMPARE, partial(review_prune, approval=rules.approval, cache=cache, digests=run.digests)),
-        Step(Stage.ACT, partial(check_group_content, catalog=run.catalog), acts=True),
+        Step(Stage.ACT, partial(check_group_content, catalog=run.catalog)),
         Step(
             Stage.ACT,
             partial(delete, registry=registry, cache=cache, enter=partial(_enter, run=run)),

@@ -93,6 +93,8 @@ def build_unchanged(
 
 def build_prune_result(attempt: PruneAttempt, rules: RunRules, now: datetime, redactions: Redactions) -> Result:
     """Return the result of a finished prune."""
+    if attempt.stop and attempt.done is Action.NONE and not rules.writes:  # a sync would stop there too
+        attempt = replace(attempt, action=Action.NONE)
     condition = _make_condition(attempt, attempt.record.generation, rules, now, redactions)
     record = _keep_record(attempt, condition, now) if rules.writes else attempt.record
     return _build_result(attempt, condition, rules, is_ready=rules.writes, record=record)

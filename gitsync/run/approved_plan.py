@@ -18,7 +18,7 @@ from gitsync.model.plan import Plan, Prune
 from gitsync.model.result import Result
 from gitsync.model.review import Review, Reviewed
 from gitsync.model.verdict import Action, Verdict
-from gitsync.planning.plan import hold_parents
+from gitsync.planning.plan import spread_holds
 from gitsync.planning.secret_digest import Digests
 from gitsync.run.connections import Connections
 
@@ -55,11 +55,11 @@ def _format_value(value: object) -> str:
 
 
 def narrow_plan(plan: Plan, review: Review | None) -> Plan:
-    """Hold back every prune that the reviewed plan does not contain, and those of its parents."""
+    """Hold back every prune that the reviewed plan does not contain, and what must stay with it."""
     if review is None:
         return plan
     prunes = {key: _narrow_prune(prune, review.nodes.get(key)) for key, prune in plan.prunes.items()}
-    return replace(plan, prunes=hold_parents(prunes))
+    return replace(plan, prunes=spread_holds(prunes))
 
 
 def _narrow_prune(prune: Prune, reviewed: Reviewed | None) -> Prune:

@@ -29,8 +29,8 @@ from gitsync.model.result import Result
 from gitsync.model.target import RunTarget
 from gitsync.planning.agents import find_agent
 from gitsync.planning.expected import expect_records
-from gitsync.planning.group_deletes import absorb_content, find_deleted_groups
-from gitsync.planning.plan import hold_back, hold_taken
+from gitsync.planning.group_deletes import absorb_content, find_deleted_groups, hold_shared_groups
+from gitsync.planning.plan import hold_back, hold_taken, spread_holds
 from gitsync.planning.replacement import add_takes
 from gitsync.planning.uncompared_secrets import warn_uncompared_secrets
 from gitsync.processes.grace_period import Grace
@@ -190,7 +190,7 @@ async def _walk(
         applied = await run_in_order(plan.applies, run_node, build_late, connections.stop)
         doubtful = _keep_records(plan, applied, run.lists.take_doubtful())
         applied |= await run_in_order(doubtful, run_node, build_late, connections.stop, known=applied)
-        prunes = await _absorb_groups(hold_back(plan.prunes, plan.applies, applied.values()), run)
+        prunes = await _list_groups(hold_back(plan.prunes, plan.applies, applied.values()), run)
         pruned = await run_in_order(prunes, run_node, build_late, connections.stop)
         collected = await remove_exports(run, state, {**applied, **pruned}, leftovers)
         frees = any(result.record is None for result in pruned.values()) or collected.has_freed(leftovers)
@@ -206,12 +206,13 @@ async def _end_waits(connections: Connections, run: RunContext) -> None:
     run.conversations.end(connections.clock.monotonic())
 
 
-async def _absorb_groups(prunes: Mapping[Key, Prune], run: RunContext) -> Mapping[Key, Prune]:
-    """List the content of every group that is to go; one without a valid list goes after its content.
+async def _list_groups(prunes: Mapping[Key, Prune], run: RunContext) -> Mapping[Key, Prune]:
+    """List the content of every group that is to go: one with anything else in it is held, one without a valid list
+    goes after its content.
 
     If the run is held to a reviewed plan, each resource is read before it goes, so none goes with its group.
     """
-    if run.rules.approval.review:
+    if not run.rules.prune:
         return prunes
     listings = {}
     for group in find_deleted_groups(prunes):
@@ -222,7 +223,8 @@ async def _absorb_groups(prunes: Mapping[Key, Prune], run: RunContext) -> Mappin
             listings[group.key] = list_ids(await reader.list(path, RESOURCES_API_VERSION), path)
         except ArmError:
             continue
-    return absorb_content(prunes, listings)
+    prunes = spread_holds(hold_shared_groups(prunes, listings))
+    return prunes if run.rules.approval.review else absorb_content(prunes, listings)
 
 
 def _find_second_tries(plan: Plan, applied: Mapping[Key, Result]) -> dict[Key, Apply]:

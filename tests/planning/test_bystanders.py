@@ -43,6 +43,11 @@ def test_what_is_on_record_beside_the_plan_holds_what_it_lies_in(beside, expecte
     assert held(plan, (GROUP, NET, *beside)) == expected, why
 
 
+def test_what_is_below_a_held_resource_is_held_with_it():
+    two = record(subnet("two"), f"{vnet_id()}/subnets/two")
+    assert held(make_plan([], records(GROUP, NET, two)), (GROUP, NET, two, SUBNET)) == {"core", "hub", "two"}
+
+
 def test_a_manifest_that_was_not_chosen_holds_what_it_lies_in():
     around = Surroundings(others=(prepared(subnet(), SUBNET.arm_id),))
     assert held(make_plan([], records(GROUP, NET), around=around), (GROUP, NET)) == {"core", "hub"}

@@ -57,6 +57,52 @@ def test_what_holds_something_that_stays_is_held():
     assert "must stay in Azure" in plan.prunes[vnet()].held
 
 
+SERVER = rg("server")._replace(kind="FlexibleServer")
+ROW = f"{group_id()}/providers/Microsoft.DBforPostgreSQL/flexibleServers"
+
+
+def part(name, where, **more):
+    return record(rg(name)._replace(kind="FlexibleServersFirewallRule"), f"{ROW}/{where}", **more)
+
+
+@pytest.mark.parametrize(
+    ("declared", "removed", "held", "why"),
+    [
+        ([f"{ROW}/server/databases/orders"], ["server", "office", "files"], {"server", "office"}, "a declared child"),
+        ([], ["server", "office", "files"], set(), "nothing stays"),
+        ([f"{ROW}/server"], ["office"], set(), "an owner that stays declared holds nothing"),
+        ([f"{ROW}/other"], ["core", "server", "office", "files"], {"core", "server", "office", "files"}, "a group too"),
+        (
+            [],
+            ["core", "server", "office", "files", "kept"],
+            {"core", "server", "office"},
+            "a group is only a container",
+        ),
+        (
+            [],
+            ["server", "office", "files", "user"],
+            {"server", "office", "user", "files"},
+            "what a held one depends on",
+        ),
+    ],
+)
+def test_what_is_below_a_held_resource_or_is_used_by_it_is_held(declared, removed, held, why):
+    """Below the server, `kept` is detached, and `user`, which depends on `files`, is held by itself."""
+    entries = {
+        "core": record(rg(), group_id()),
+        "server": record(SERVER, f"{ROW}/server"),
+        "office": part("office", "server/firewallRules/office"),
+        "kept": part("kept", "server/databases/kept", policy=Policy.DETACH_ON_DELETE),
+        "files": record(vnet("files"), vnet_id("files")),
+        "user": part("user", "server/databases/user", depends_on=(vnet("files"),)),
+    }
+    named = [prepared(subnet(str(number)), arm_id) for number, arm_id in enumerate(declared)]
+    departures = {entries["user"].key: Departure(held="It may be a mistake.")}
+    plan = make_plan(named, records(*(entries[name] for name in removed)), departures=departures)
+    prunes = {name: plan.prunes[entries[name].key] for name in removed}
+    assert {name for name, prune in prunes.items() if prune.held and not prune.detaches} == held, why
+
+
 def test_children_and_dependents_go_first():
     refers = record(vnet("other"), vnet_id("other", "elsewhere"), depends_on=(vnet(),))
     plan = make_plan([], records(record(rg(), group_id()), record(vnet(), vnet_id()), record(subnet(), SUBNET), refers))
@@ -106,3 +152,11 @@ def test_what_a_failed_resource_used_to_depend_on_is_held():
     held = hold_back(plan.prunes, plan.applies, [result(subnet(), is_fine=False)])
     assert "not Ready" in held[vnet("old")].held
     assert not hold_back(plan.prunes, plan.applies, [result(subnet())])[vnet("old")].held
+
+
+def test_what_is_below_a_resource_that_a_failed_one_used_to_depend_on_is_held_with_it():
+    old = record(subnet("old"), f"{vnet_id('old')}/subnets/old")
+    user = record(subnet(), SUBNET, depends_on=(vnet("old"),))
+    plan = make_plan([prepared(subnet(), SUBNET)], records(user, record(vnet("old"), vnet_id("old")), old))
+    held = hold_back(plan.prunes, plan.applies, [result(subnet(), is_fine=False)])
+    assert held[subnet("old")].held == f"Held with {vnet('old')}, which stays in Azure."

@@ -65,11 +65,13 @@ def test_a_group_that_holds_only_ours_goes_at_once_with_all_of_it(world):
 def test_a_group_that_holds_a_stranger_stays(world):
     world.synced(group=GROUP, vnet=VNET)
     world.outside("PUT", ACCOUNT_ID, {"location": "westeurope", "sku": {"name": "Standard_LRS"}}, "2023-01-01")
-    report = world.says().sync(prune=True, max_deletes=3)
+    planned = of(world.says().plan(prune=True, max_deletes=3), "ResourceGroup")
+    report = world.sync(prune=True, max_deletes=3)
     assert world.sent("DELETE") == [VNET_ID]
     found = of(report, "ResourceGroup")
     assert (found.verdict, found.condition.reason) == (Verdict.BLOCKED, "PruneHeld")
     assert "storageAccounts/files" in found.condition.message
+    assert (planned.verdict, planned.message) == (found.verdict, found.message)
     assert world.read(ACCOUNT_ID, "2023-01-01")["name"] == "files"
     world.outside("DELETE", ACCOUNT_ID, api_version="2023-01-01")
     assert of(world.sync(prune=True), "ResourceGroup").action is Action.DELETE
@@ -145,8 +147,10 @@ def test_yaml_without_any_sign_fails_no_run_and_holds_deletes(world):
 
 def test_a_kind_that_azure_cannot_delete_is_told_as_asos_words_it(world):
     world.synced(group=GROUP, account=ACCOUNT, blobs=BLOBS)
-    found = of(world.says(group=GROUP, account=ACCOUNT).sync(prune=True), "StorageAccountsBlobService")
+    planned = of(world.says(group=GROUP, account=ACCOUNT).plan(prune=True), "StorageAccountsBlobService")
+    found = of(world.sync(prune=True), "StorageAccountsBlobService")
     assert (found.condition.reason, world.sent("DELETE")) == ("DeletionNotSupportedInAzure", [])
+    assert (planned.verdict, planned.action, planned.message) == (found.verdict, found.action, found.message)
     assert "detach-on-delete" in found.condition.message
     assert found.record is not None
     report = world.says(group=GROUP).sync(prune=True, max_deletes=2)

@@ -19,7 +19,7 @@ from gitsync.planning.actions import may_recover
 from gitsync.reconcile.attempt import PruneAttempt
 from gitsync.reconcile.etag import begin_write, is_outrun, look_again
 from gitsync.reconcile.run_cache import RunCache
-from gitsync.status.conditions import DELETING, DELETION_NOT_SUPPORTED, make_not_deleted, make_unreadable
+from gitsync.status.conditions import DELETING, make_not_deleted, make_unreadable
 
 DELETED = Condition(status=ConditionStatus.TRUE, reason="Deleted", message="Removed from git and deleted from Azure.")
 
@@ -40,8 +40,6 @@ async def delete(
     A refusal of the DELETE itself keeps Azure's code; the extension reports an earlier error, and the resource stays
     (docs/reference/kinds.md#extension-calls, #deletes). Refusals are warnings, so that the next run tries again.
     """
-    if attempt.known_kind is not None and not attempt.known_kind.can_delete:
-        return attempt.stopped(DELETION_NOT_SUPPORTED)
     attempt = begin_write(attempt, cache)
     ending, actor, record = _Ending(), Actor(attempt.writer), attempt.record
 

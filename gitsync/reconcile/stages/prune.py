@@ -12,12 +12,12 @@ from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import GVK
 from gitsync.model.record import Record
 from gitsync.model.verdict import Action, Comparison, Verdict
-from gitsync.planning.group_deletes import find_strangers, find_unlisted, is_group
+from gitsync.planning.group_deletes import describe_strangers, find_unlisted, is_group
 from gitsync.reconcile.attempt import PruneAttempt
 from gitsync.reconcile.run_cache import RunCache
 from gitsync.reconcile.stages.delete import DELETED, record_deleted
 from gitsync.request.owners import is_alias
-from gitsync.status.conditions import DELETING, make_other_agent, make_warning
+from gitsync.status.conditions import DELETING, DELETION_NOT_SUPPORTED, make_other_agent, make_warning
 
 DETACHED = Condition(status=ConditionStatus.TRUE, reason="Detached", message="It stays in Azure.")
 KEPT = Condition(
@@ -57,58 +57,54 @@ async def check_prune(attempt: PruneAttempt, *, registry: Registry, agent: str, 
 
 async def wait_for_dependents(attempt: PruneAttempt, *, writes: bool) -> PruneAttempt:
     """Stop until the dependents are deleted. The content of a deleted group is deleted with it."""
-    if not writes:
-        return attempt
-    remaining = [result for result in attempt.before.values() if result.record is not None]
+    remaining = [result for result in attempt.before.values() if result.action is not Action.DELETE]
     if remaining:
         text = f"{remaining[0].key} still exists and must be deleted first."
         is_held = attempt.prune.within is not None and all(result.is_fine for result in remaining)
         held = make_warning("PruneHeld", text)
         return attempt.stopped(held, Verdict.BLOCKED, is_fine=is_held, blocked_by=remaining[0].key)
-    if attempt.prune.within is not None:
+    if writes and attempt.prune.within is not None:
         return replace(attempt, done=Action.DELETE, exists=False).stopped(DELETED)
     return attempt
 
 
 async def observe_prune(attempt: PruneAttempt, *, cache: RunCache, writes: bool, is_reviewed: bool) -> PruneAttempt:
-    """Read the resource again, and wait for its operation. One that no longer exists is done. A plan reads only for a
-    review.
+    """Read the resource again, and wait for its operation. One that no longer exists is done, and one that Azure cannot
+    delete is kept. A plan reads for a review, or if what it shows depends on it.
     """
-    if not writes and not is_reviewed:
-        return attempt
     record, kind = attempt.record, attempt.known_kind
+    is_kept = kind is not None and not kind.can_delete and attempt.prune.within is None
+    if not (writes or is_reviewed or is_kept):
+        return attempt
     attempt = replace(attempt, writes_before=cache.count_writes_near(record.arm_id))
     if kind is not None and not kind.can_get:
-        exists = await attempt.reader.exists(record.arm_id, record.arm_api_version)
-        attempt = replace(attempt, exists=exists)
-        return attempt if exists or not writes else record_deleted(attempt)
-    live = await attempt.reader.get(record.arm_id, record.arm_api_version)
-    if writes and live is not None and live.is_moving:
-        live = await attempt.reader.settle(record.arm_id, record.arm_api_version, live)
-    attempt = replace(attempt, live=live, exists=live is not None)
-    if not writes:
-        return attempt
-    if live is None:
+        attempt = replace(attempt, exists=await attempt.reader.exists(record.arm_id, record.arm_api_version))
+    else:
+        live = await attempt.reader.get(record.arm_id, record.arm_api_version)
+        if writes and live is not None and live.is_moving:
+            live = await attempt.reader.settle(record.arm_id, record.arm_api_version, live)
+        attempt = replace(attempt, live=live, exists=live is not None)
+    if writes and not attempt.exists:
         return record_deleted(attempt)
-    return replace(attempt, unfinished=attempt.is_resumed).stopped(DELETING) if live.is_moving else attempt
+    if is_kept and attempt.exists:
+        return attempt.stopped(DELETION_NOT_SUPPORTED, Verdict.BLOCKED)
+    is_moving = writes and attempt.live is not None and attempt.live.is_moving
+    return replace(attempt, unfinished=attempt.is_resumed).stopped(DELETING) if is_moving else attempt
 
 
 async def check_group_content(attempt: PruneAttempt, *, catalog: Catalog) -> PruneAttempt:
     """Stop the delete of a group that contains anything that gitsync does not manage. The list is read right before.
 
-    The list may still show what this run deleted. It must show all content that is deleted with the group, unless that
-    no longer exists: a list that lacks existing resources may also lack those of others.
+    The list may still show what this run deleted, and what was below that. It must show all content that is deleted
+    with the group, unless that no longer exists: a list that lacks existing resources may also lack those of others.
     """
     if not is_group(attempt.key):
         return attempt
     path, carried = f"{attempt.record.arm_id}/resources", attempt.prune.carries
     listed_ids = list_ids(await attempt.reader.list(path, RESOURCES_API_VERSION), path)
-    deleted_before = [r.arm_id for r in attempt.before.values() if r.record is None and r.arm_id]
-    strangers = find_strangers(listed_ids, [*(record.arm_id for record in carried), *deleted_before])
-    if strangers:
-        more = f" and {len(strangers) - 1} more" if len(strangers) > 1 else ""
-        text = f"The group contains resources that gitsync does not manage: {strangers[0]}{more}."
-        return attempt.stopped(make_warning("PruneHeld", text), Verdict.BLOCKED, is_fine=True)
+    deleted_ids = [result.arm_id for result in attempt.before.values() if result.arm_id]
+    if held := describe_strangers(listed_ids, [record.arm_id for record in carried], deleted_ids):
+        return attempt.stopped(make_warning("PruneHeld", held), Verdict.BLOCKED, is_fine=True)
     for record in find_unlisted(carried, listed_ids):
         if await _exists(attempt, record, catalog):
             text = f"The resource list of the group lacks {record.arm_id}, which exists, so the list is not used."
