@@ -63,7 +63,10 @@ def _suggest_version(gvk: GVK, spec: Any, catalog: Catalog) -> str:
         return f"Did you mean {close}?" if close else ""
     if later.lacks:
         return f"Change it to a later one; the nearest, {later.gvk.version}, has no {later.lacks}."
-    return f"Change it to {later.gvk.version}, the nearest later one, which has all fields of the manifest."
+    return (
+        f"Change it to {later.gvk.version}, the nearest later one, which has all fields of the manifest, or set "
+        "`migrateVersions: true` for the unit in gitsync.yaml to read it so."
+    )
 
 
 def suggest_group(group: str, kind: str, catalog: Catalog) -> str:

@@ -62,41 +62,41 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
     with _open_source(config) as source:
         settings = find_source_settings(config, source.settings)
         foreign = read_known_from(config, source, None, redactions.add)
-    catalog, today = open_catalog(), SystemClock().now().date()
+        catalog, today = open_catalog(), SystemClock().now().date()
 
-    def read(without: Collection[str]) -> Manifests:
-        files = drop_units(source.files, source.units, without)
-        manifests = read_declared_manifests(config, settings, files, source.units)
-        redact_manifests(manifests, redactions)
-        return add_foreign_ids(manifests, foreign, catalog)
+        def read(without: Collection[str]) -> Manifests:
+            files = drop_units(source.files, source.units, without)
+            manifests = read_declared_manifests(config, settings, files, source.units)
+            redact_manifests(manifests, redactions)
+            return add_foreign_ids(replace(manifests, read_left_out=source.read_left_out), foreign, catalog)
 
-    def prepare(manifests: Manifests) -> tuple[Prepared, ...]:
-        subscription = choose_offline(manifests.secrets, config.subscription or ANY_SUBSCRIPTION)
-        prepared = assign_writers(prepare_resources(config, settings, manifests, catalog, subscription, today), {})
-        return tuple(replace(one, problems=_mask_problems(one.problems, redactions)) for one in prepared)
+        def prepare(manifests: Manifests) -> tuple[Prepared, ...]:
+            subscription = choose_offline(manifests.secrets, config.subscription or ANY_SUBSCRIPTION)
+            prepared = assign_writers(prepare_resources(config, settings, manifests, catalog, subscription, today), {})
+            return tuple(replace(one, problems=_mask_problems(one.problems, redactions)) for one in prepared)
 
-    environments = prepare_separately(read, prepare)
-    joined = join_sets(environments)
-    everything, manifests = joined.prepared, joined.manifests
-    selected = _select(everything, config)
-    file_problems = _mask_problems((*source.problems, *manifests.problems, *foreign.problems), redactions)
-    missing: tuple[Problem, ...] = ()
-    if looks_for_values:
-        from gitsync.run.missing_values import warn_missing_values
+        environments = prepare_separately(read, prepare)
+        joined = join_sets(environments)
+        everything, manifests = joined.prepared, joined.manifests
+        selected = _select(everything, config)
+        file_problems = _mask_problems((*source.problems, *manifests.problems, *foreign.problems), redactions)
+        missing: tuple[Problem, ...] = ()
+        if looks_for_values:
+            from gitsync.run.missing_values import warn_missing_values
 
-        missing = warn_missing_values(selected, everything, manifests, config, os.environ)
-    problems = (*file_problems, *(problem for one in selected for problem in one.problems), *missing)
-    return Offline(
-        catalog=catalog,
-        everything=everything,
-        environments=environments,
-        prepared=selected,
-        problems=join_renderers(problems),
-        coverage=coverage_of(source.files, source.ignored, manifests),
-        namespace=settings.namespace,
-        revision=source.revision,
-        root=source.root,
-    )
+            missing = warn_missing_values(selected, everything, manifests, config, os.environ)
+        problems = (*file_problems, *(problem for one in selected for problem in one.problems), *missing)
+        return Offline(
+            catalog=catalog,
+            everything=everything,
+            environments=environments,
+            prepared=selected,
+            problems=join_renderers(problems),
+            coverage=coverage_of(source.files, source.ignored, manifests),
+            namespace=settings.namespace,
+            revision=source.revision,
+            root=source.root,
+        )
 
 
 def _open_source(config: Config) -> Checkout:

@@ -72,9 +72,10 @@ def _make_report(offline: Offline, code: int, started: str, finished: str) -> Re
 def _format_lines(offline: Offline, config: Config) -> Iterator[str]:
     """The problems, file by file, and a summary."""
     from gitsync.cli.output import find_terminal_width, use_colour
+    from gitsync.report.repeated_problems import shorten_problems
     from gitsync.report.text import explain_codes, format_problems
 
-    for _path, problems in groupby(offline.problems, key=lambda problem: problem.path):
+    for _path, problems in groupby(shorten_problems(offline.problems), key=lambda problem: problem.path):
         yield from format_problems(tuple(problems), width=find_terminal_width(), colour=use_colour(config))
         yield ""
     yield from (line for text in explain_codes(offline.problems) for line in (text, ""))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from gitsync.dataclasses import dataclass, field
 from gitsync.model.export import Address
@@ -87,6 +87,8 @@ class Manifests:
     `problems` are those that belong to no resource, in the order of the files; a resource that was read has its own.
     `unread` are the documents that are not for gitsync and the rejected ones, in the order of the files. `elsewhere`
     are the resources of namespaces outside of the run. `known` are the ids of resources that other sources declare.
+    `read_left_out` reads the files that the kustomizations of their folders do not name, and `left_out` are the places
+    of resources in them, by their keys without namespaces.
 
     `variables` are those that the documents of each unit mention, by the unit's name ("" for plain folders); `shown`
     are the texts from Secrets that are part of ids and names, and so are plain text, and `hidden` those that are not.
@@ -109,6 +111,8 @@ class Manifests:
     ambiguous: frozenset[Address] = frozenset()
     versions: Mapping[Address, tuple[ConfigMapVersion, ...]] = field(default_factory=dict)
     known: Mapping[Key, KnownId] = field(default_factory=dict)
+    read_left_out: Callable[[], Mapping[str, bytes]] = field(default=dict, compare=False, repr=False)
+    left_out: Mapping[Key, SourceLocation] = field(default_factory=dict)
 
     @property
     def known_ids(self) -> dict[Key, str]:

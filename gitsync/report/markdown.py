@@ -29,6 +29,7 @@ from gitsync.report.last_commit import format_last_commit
 from gitsync.report.names import shorten_names
 from gitsync.report.nextsteps import list_next_steps
 from gitsync.report.quiet import is_quiet
+from gitsync.report.repeated_problems import shorten_problems
 from gitsync.report.replacement import REPLACE_NEEDED, describe_replacement
 from gitsync.report.target import list_target
 from gitsync.report.urgency import describe_causes, sort_by_urgency
@@ -120,7 +121,7 @@ def _format_revision(commit: str | None) -> str:
 def _format_problems(problems: Sequence[Problem]) -> list[str]:
     if not problems:
         return []
-    lines = [format_problem(p) for p in sorted(problems, key=lambda p: p.order)]
+    lines = [format_problem(one) for one in shorten_problems(problems)]
     return [f"#### Problems ({len(problems)})", "\n".join(_select_fitting(lines, _PROBLEMS_ROOM, "problem"))]
 
 

@@ -17,6 +17,7 @@ from gitsync.report.escape import format_advice, format_code, shorten
 from gitsync.report.headline import format_plural, shorten_revision
 from gitsync.report.markdown import format_problem
 from gitsync.report.names import reading_order, shorten_names
+from gitsync.report.repeated_problems import shorten_problems
 from gitsync.report.target import list_target
 
 _LONGEST_MESSAGE = 500  # characters; the file of the resource has the whole
@@ -58,7 +59,7 @@ def _is_ready(record: Record) -> bool:
 
 
 def _format_problems(problems: Sequence[Problem]) -> list[str]:
-    items = [format_problem(problem) for problem in sorted(problems, key=lambda problem: problem.order)]
+    items = [format_problem(one) for one in shorten_problems(problems)]
     return ["## Problems", "\n".join(items)] if items else []
 
 

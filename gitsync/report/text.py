@@ -30,6 +30,7 @@ from gitsync.report.last_commit import format_last_commit
 from gitsync.report.names import has_namespaces, shorten_names
 from gitsync.report.nextsteps import list_next_steps
 from gitsync.report.quiet import format_in_sync, is_quiet
+from gitsync.report.repeated_problems import shorten_problems
 from gitsync.report.replacement import REPLACE_NEEDED, describe_replacement, format_action
 from gitsync.report.table import format_table, indent, indent_after
 from gitsync.report.target import list_target
@@ -230,16 +231,18 @@ def _format_attempt(attempt: Attempt) -> str:
 
 
 def explain_codes(problems: Sequence[Problem]) -> list[str]:
-    """How to learn more of the codes of problems; nothing without one that the table has."""
-    known = (problem.code for problem in sorted(problems, key=lambda p: p.order) if find_code_meaning(problem.code))
-    return [f"`gitsync explain {code}` explains the code, with an example." for code in islice(known, 1)]
+    """How to learn more of problems: of the first code that the table has, and of those that are not shown."""
+    shown = shorten_problems(problems)
+    known = (problem.code for problem in shown if find_code_meaning(problem.code))
+    every = ["`--output json` has every problem."] if len(shown) < len(problems) else []
+    return [*(f"`gitsync explain {code}` explains the code, with an example." for code in islice(known, 1)), *every]
 
 
 def format_problems(problems: Sequence[Problem], *, width: int | None = None, colour: bool = False) -> list[str]:
     """Problems of the input as lines: place, problem and remedy, in the order of the files."""
     paint = Paint(on=colour)
     lines: list[str] = []
-    for problem in sorted(problems, key=lambda p: p.order):
+    for problem in shorten_problems(problems):
         place = ":".join(part for part in (escape_controls(problem.path), str(problem.line or "")) if part)
         level = paint.bad(problem.level.value) if problem.is_error else paint.notable(problem.level.value)
         field = f" {escape_controls(problem.field)}" if problem.field else ""

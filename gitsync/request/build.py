@@ -70,7 +70,13 @@ def prepare(
         draft.as_member(decision.policy, seen, dependencies.of(draft.needs))
         for draft, decision, seen in zip(drafts, decisions, visits, strict=True)
     ]
-    set_problems = validate_set(members, catalog=catalog, namespaces=manifests.namespaces, known=manifests.known)
+    set_problems = validate_set(
+        members,
+        catalog=catalog,
+        namespaces=manifests.namespaces,
+        known=manifests.known,
+        left_out=manifests.left_out,
+    )
     prepared = []
     for draft, decision, seen, member, of_set in zip(drafts, decisions, visits, members, set_problems, strict=True):
         resource = draft.resource

@@ -119,7 +119,7 @@ def _read_manifests(config: Config, connections: Connections, references: Refere
         files = drop_units(source.files, source.units, without)
         return read_selected_manifests(config, settings, files, source.units, references)
 
-    return read_unambiguous(read, connections.catalog)
+    return replace(read_unambiguous(read, connections.catalog), read_left_out=source.read_left_out)
 
 
 def _list_local_sources(lookup: Lookup) -> tuple[SecretSource, ...]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sized
 from datetime import date
+from functools import partial
+from typing import Final
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.config.config import Config
@@ -25,6 +27,8 @@ from gitsync.request.credential_choice import CredentialOf
 from gitsync.request.exports import has_expressions
 from gitsync.request.unit_order import order_units
 from gitsync.run.variables import find_declared, has_references, list_references
+
+_MISSING: Final = frozenset({"OwnerNotFound", "ReferenceNotFound"})
 
 
 def read_source(
@@ -87,15 +91,25 @@ def prepare_resources(
 ) -> tuple[Prepared, ...]:
     """Prepare every resource for ARM, with all its problems, those of its expressions included. A manifest that several
     units have is prepared once.
+
+    If an owner or a reference is missing, the files that kustomizations leave out are read for it, to name them.
     """
-    prepared = prepare(
-        replace(manifests, resources=remove_repeats(manifests.resources)),
+    prepare_all = partial(
+        prepare,
         catalog=catalog,
         subscription=subscription,
         default_policy=Policy(config.default_policy),
         unknown_fields="warn" if settings.unknown_fields == "warn" else "error",
         today=today,
     )
+    manifests = replace(manifests, resources=remove_repeats(manifests.resources))
+    prepared = prepare_all(manifests)
+    if any(problem.code in _MISSING for one in prepared for problem in one.problems) and (
+        files := manifests.read_left_out()
+    ):
+        others = read_source(config, settings.namespace, files, {}).resources
+        left_out = {one.key._replace(namespace=""): one.source for one in reversed(others)}
+        prepared = prepare_all(replace(manifests, left_out=left_out))
     return tuple(_check_expressions(one, catalog) for one in order_units(prepared))
 
 

@@ -29,14 +29,15 @@ _NO_OPTIONS = UnitOptions()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundUnits:
     """`built` are the units to build; `plain` the paths of the files to read as they are, some of which are of a unit
-    with options (`folders`, by path). `claimed` are the files outside of the folders of kustomizations that one names.
-    `find_options` returns what gitsync.yaml says of a folder.
+    with options (`folders`, by path). `claimed` are the files outside of the folders of kustomizations that one names,
+    and `left_out` those inside that none does. `find_options` returns what gitsync.yaml says of a folder.
     """
 
     built: tuple[Unit, ...]
     plain: tuple[str, ...]
     folders: Mapping[str, Unit]
     claimed: frozenset[str] = frozenset()
+    left_out: frozenset[str] = frozenset()
     find_options: Callable[[str], UnitOptions] = field(default=lambda _: _NO_OPTIONS, compare=False)
 
 
@@ -65,7 +66,8 @@ def find_units(
         named = {owned[entry.path] for entry in entries if entry.path in owned}
         roots = sorted({*find_roots(kustomizations, reader), *named})
     outside = _find_outside(paths, owned)
-    claimed = {file for one in kustomizations for file in reader.list_files(one)} & set(outside)
+    named = {file for one in kustomizations for file in reader.list_files(one)}
+    claimed = named & set(outside)
     charts = _find_charts(
         [one for one in outside if one not in claimed and not _is_forced(one, forced)], reader, options
     )
@@ -78,6 +80,7 @@ def find_units(
         plain=plain,
         folders=_find_folders(plain, options),
         claimed=frozenset(claimed),
+        left_out=frozenset(paths).difference(outside, named, kustomizations),
         find_options=options.find,
     )
 

@@ -22,6 +22,7 @@ from gitsync.units.unbuildable import UnbuildableError
 
 _KUBECTL_LOG = re.compile(r'\A[EF]\d{4} \S+ +\d+ \S+\] "command failed" err=(?:(".*")|<\s(.*)>)\Z', re.DOTALL)
 _QUOTED = re.compile(r"`.*?`|\[patch: .*\]", re.DOTALL)
+_WARNING = ("# Warning:", "Warning:")
 _SECRET = re.compile(r"\bSecret|\b(?:string)?[dD]ata\b|secretGenerator")
 _RESTRICTED = "is not in or below"
 _TOOLS = (("kustomize", ("build",)), ("kubectl", ("kustomize",)))
@@ -123,10 +124,15 @@ def _explain(path: str, complaint: str) -> UnbuildableError:
 
 
 def _clean_complaint(complaint: str) -> str:
-    """What the tool said, without the prefix of its log, and without manifests that may have a secret."""
-    text = complaint.strip()
+    """What the tool said, without the prefix of its log, and without manifests that may have a secret. Its warnings of
+    deprecated fields come before the cause, and are put behind it.
+    """
+    lines = complaint.strip().splitlines()
+    warnings = [line for line in lines if line.startswith(_WARNING)]
+    text = "\n".join(line for line in lines if not line.startswith(_WARNING)).strip()
     if logged := _KUBECTL_LOG.match(text):
         text = _unquote(logged[1]) if logged[1] else logged[2]
+    text = " ".join(filter(None, (text.removeprefix("Error: "), *warnings)))
     if _SECRET.search(text):
         text = _QUOTED.sub("(not shown: it may have a secret)", text)
     return clean_complaint(text)

@@ -18,7 +18,7 @@ from gitsync.dataclasses import dataclass
 from gitsync.model.facts import Scope
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.manifests import KnownId
-from gitsync.model.problem import Level
+from gitsync.model.problem import Level, SourceLocation
 from gitsync.problems.field_path import FieldPath, format_field
 from gitsync.problems.finding import Finding
 from gitsync.problems.suggest import suggest
@@ -27,20 +27,26 @@ from gitsync.validation.references import is_arm_id
 
 _IN_CYCLE = "it is in a cycle"
 _MISSING = "does not exist"
+WAIT: Final = " If another repository is to create it, set `missingOwner: wait` for the unit in gitsync.yaml."
 _MOST_GUESSES = 30_000  # comparisons of two names
 
 
 NOTHING_KNOWN: Final[Mapping[Key, KnownId]] = {}
+NOTHING_LEFT_OUT: Final[Mapping[Key, SourceLocation]] = {}
 
 
 def check_presence(
-    members: Sequence[Member], catalog: Catalog, known: Mapping[Key, KnownId] = NOTHING_KNOWN
+    members: Sequence[Member],
+    catalog: Catalog,
+    known: Mapping[Key, KnownId] = NOTHING_KNOWN,
+    left_out: Mapping[Key, SourceLocation] = NOTHING_LEFT_OUT,
 ) -> Iterator[tuple[Member, Finding]]:
     """Findings of every member whose owner or reference does not exist, or is below an owner that does not.
 
-    References to kinds that are not ARM's are left to another check. `known` are resources of other sources.
+    References to kinds that are not ARM's are left to another check. `known` are resources of other sources, `left_out`
+    those of files that kustomizations leave out, without namespaces.
     """
-    names, hints = _Names(member.key for member in members), _IdHints(catalog, known)
+    names, hints = _Names(member.key for member in members), _IdHints(catalog, known, left_out)
     unplaced = _find_unplaced(members, names.present)
     for member in members:
         for path, key, role in _iterate_targets(member):
@@ -157,10 +163,18 @@ class _Target(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _IdHints:
-    """Hints that name the ARM id of a missing target."""
+    """Hints that name the ARM id of a missing target, or the file that declares it."""
 
     catalog: Catalog
     known: Mapping[Key, KnownId]
+    left_out: Mapping[Key, SourceLocation]
+
+    def find_left_out(self, target: _Target) -> str:
+        """The hint for a target in a file that a kustomization leaves out; "" for others."""
+        place = self.left_out.get(target.key._replace(namespace=""))
+        if place is None:
+            return ""
+        return f"{place} declares it, but its kustomization leaves that file out. Add the file to `resources` there."
 
     def find_known(self, target: _Target) -> str:
         """The hint for a target whose id is known, but doubted; "" for others."""
@@ -199,12 +213,13 @@ def _make_missing(member: Member, target: _Target, names: _Names, hints: _IdHint
     code = {"owner": "OwnerNotFound", "reference": "ReferenceNotFound"}[role]
     reference = f"{format_field(path)} names {format_short_key(key)}"
     waits = role == "owner" and member.waits_for_owners and not wrong_kind
-    suggestion = hints.find_known(target) or _suggest_target(key, names)
+    may_wait = role == "owner" and not waits
+    suggestion = hints.find_left_out(target) or hints.find_known(target) or _suggest_target(key, names)
     return Finding(
         code="OwnerKind" if wrong_kind else code,
         path=path,
         message=f"{reference}, which no manifest in namespace {key.namespace} declares.",
-        hint=suggestion or hints.make_expected(target, member.subscription),
+        hint=suggestion or hints.make_expected(target, member.subscription) + (WAIT if may_wait else ""),
         level=Level.WARNING if waits else Level.ERROR,
     )
 

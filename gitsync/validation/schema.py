@@ -102,12 +102,12 @@ def _make_unknown_field(visit: Visit, key: str, level: Level) -> Finding:
         code="UnknownField",
         path=path,
         message=f"{format_field(path)} is an unknown field.",
-        hint=_suggest_field(visit, key),
+        hint=_suggest_field(visit, key, level),
         level=level,
     )
 
 
-def _suggest_field(visit: Visit, key: str) -> str:
+def _suggest_field(visit: Visit, key: str, level: Level) -> str:
     if close := suggest(key, visit.fields):
         case = " Case counts." if close.casefold() == key.casefold() else ""
         return f"Did you mean {close}?{case}"
@@ -115,7 +115,8 @@ def _suggest_field(visit: Visit, key: str) -> str:
         return f"Use {join_with_or(names)}: this is ASO's name of {key}."
     if key == "properties":
         return f"Move the members of properties directly into {format_field(visit.path)}."
-    return f"Known fields: {join_with_or(sorted(visit.fields))}."
+    known = f"Known fields: {join_with_or(sorted(visit.fields))}."
+    return f"{known} To drop it as an API server does, use --unknown-fields warn." if level is Level.ERROR else known
 
 
 def _make_missing(visit: Visit, name: str, field: Field) -> Finding:

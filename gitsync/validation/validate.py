@@ -18,7 +18,7 @@ from gitsync.manifests.kubernetes_names import check_object_names
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import KnownId
-from gitsync.model.problem import Level, Problem
+from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import Resource
 from gitsync.problems.finding import Finding, locate_finding
 from gitsync.validation.address_prefixes import check_address_prefixes
@@ -30,7 +30,7 @@ from gitsync.validation.exclusive_fields import check_pairs
 from gitsync.validation.export_destinations import check_destinations
 from gitsync.validation.kind_rules import check_kind_rules
 from gitsync.validation.member import Member
-from gitsync.validation.missing_targets import NOTHING_KNOWN, check_presence
+from gitsync.validation.missing_targets import NOTHING_KNOWN, NOTHING_LEFT_OUT, check_presence
 from gitsync.validation.name_rules import check_names, check_object_name
 from gitsync.validation.plain_values import select_visits
 from gitsync.validation.references import OWNERS, REFERENCES, check_reference
@@ -76,18 +76,20 @@ def validate_set(
     catalog: Catalog,
     namespaces: Mapping[str, Mapping[str, str]],
     known: Mapping[Key, KnownId] = NOTHING_KNOWN,
+    left_out: Mapping[Key, SourceLocation] = NOTHING_LEFT_OUT,
 ) -> tuple[tuple[Problem, ...], ...]:
     """Every problem between manifests: duplicates, missing owners and references, cycles, one ARM id twice,
     subnets outside of their network.
 
     Returns one tuple for each member, in the order of `members`: a key may occur twice. `namespaces` has the
     annotations of Namespace manifests: an unknown reconcile policy there is a problem of every resource that has it.
-    `known` are the ids of resources that other sources declare.
+    `known` are the ids of resources that other sources declare, `left_out` the places of resources in files that
+    kustomizations leave out.
     """
     by_member: dict[int, list[Finding]] = defaultdict(list)
     findings = (
         *check_duplicates(members),
-        *check_presence(members, catalog, known),
+        *check_presence(members, catalog, known, left_out),
         *check_cycles(members),
         *check_address_prefixes(members),
     )

@@ -140,3 +140,18 @@ def test_a_tree_is_planned_in_the_steps_that_are_named_and_the_second_sync_is_si
         assert find_logins(served.emulator) == expected.logins
         assert gitsync("sync").code == 0
         assert len(served.sent("PUT", "PATCH", "DELETE")) == expected.resources
+
+
+def test_a_file_that_a_kustomization_leaves_out_is_named(tmp_path, capsys):
+    for name, text in wild.owner_left_out().items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    init_repository(tmp_path)
+    subprocess.run(["git", "add", "-A"], cwd=tmp_path, check=True)
+    subprocess.run(["git", "commit", "-qm", "One"], cwd=tmp_path, check=True)
+    for more in ([], ["--path=prod"], ["--ref=HEAD"]):
+        assert run(["validate", str(tmp_path), *more]) == 1
+        assert "prod/core.yaml:1 declares it, but its kustomization leaves that file out." in capsys.readouterr().out
+    (tmp_path / "prod/core.yaml").unlink()
+    assert run(["validate", str(tmp_path)]) == 1
+    assert "Add its manifest" in capsys.readouterr().out

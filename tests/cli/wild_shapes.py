@@ -149,6 +149,15 @@ def variables_of_envsubst() -> Shape:
     return {**plain_variables(), **identities, "gitsync.yaml": "units: [{path: ., variables: envsubst}]\n"}
 
 
+def owner_left_out() -> Shape:
+    """A kustomization that forgets the file with the owner."""
+    return {
+        "prod/kustomization.yaml": kustomization("account.yaml", more="namespace: team\n"),
+        "prod/account.yaml": account("logs", "core"),
+        "prod/core.yaml": group("core"),
+    }
+
+
 def braced_variables() -> Shape:
     """The same, with braces around every variable."""
     files = plain_variables()

@@ -50,10 +50,16 @@ def many(count, of):
 HUGE = [
     (lambda: report(*many(5000, DRIFTED)), "many resources"),
     (lambda: report(*many(3, replace(REFUSED, condition=failed("Failed", "x|`<" * 50_000)))), "endless messages"),
-    (lambda: report(problems=PROBLEMS * 5000), "many problems"),
+    (lambda: report(problems=many_causes(5000)), "many problems"),
     (lambda: report(replace(DRIFTED, differences=many_differences())), "many differences"),
     (lambda: report(*many(400, REFUSED), *many(400, DRIFTED), problems=PROBLEMS * 400), "all of it"),
 ]
+
+
+def many_causes(count):
+    """Problems that are not alike: a word of small letters for each."""
+    words = ("".join(chr(97 + int(digit)) for digit in str(number)) for number in range(count))
+    return tuple(replace(PROBLEMS[0], message=f"This is wrong because of {word}.") for word in words)
 
 
 def many_differences():

@@ -79,7 +79,8 @@ def test_without_any_record_the_error_has_the_likely_id(team):
     report = team.sync()
     assert (report.exit_code, said(of(report, "NetworkInterface"))) == (1, ("False", "Warning", "WaitingForOwner"))
     owner = next(problem for problem in report.problems if problem.code == "OwnerNotFound")
-    assert owner.hint == f"Add its manifest, or set spec.owner.armId to {GROUP_ID}."
+    assert owner.hint.startswith(f"Add its manifest, or set spec.owner.armId to {GROUP_ID}. ")
+    assert "missingOwner: wait" in owner.hint
 
 
 def test_a_status_that_cannot_be_read_is_an_error_and_holds_nothing_else(team, tmp_path):
@@ -213,13 +214,18 @@ OLD = {
 }
 
 
+MIGRATE = (
+    "which has all fields of the manifest, or set `migrateVersions: true` for the unit in gitsync.yaml to read it so."
+)
+
+
 def test_versions_that_aso_has_removed_are_errors_that_name_others(team):
     report = team.says(**OLD).sync()
     assert (report.exit_code, team.writes) == (1, [])
     removed = [problem for problem in report.problems if problem.code == "UnknownVersion"]
     assert [problem.hint.partition(" Known")[0] for problem in removed] == [
-        "Change it to v1api20200601, the nearest later one, which has all fields of the manifest.",
-        "Change it to v1api20240301, the nearest later one, which has all fields of the manifest.",
+        f"Change it to v1api20200601, the nearest later one, {MIGRATE}",
+        f"Change it to v1api20240301, the nearest later one, {MIGRATE}",
     ]
 
 

@@ -69,6 +69,17 @@ COMPLAINTS = [
         "the log of kubectl around it",
     ),
     ("exit 1", "the tool gave no reason", "nothing at all"),
+    (
+        "echo \"# Warning: 'bases' is deprecated.\" >&2; echo 'Error: no such file' >&2; exit 1",
+        "cannot be built: no such file # Warning: 'bases' is deprecated.",
+        "the cause before warnings",
+    ),
+    (
+        "echo \"# Warning: 'bases' is deprecated.\" >&2; echo 'E1122 10:28:55.925031    5597 run.go:72] \"command failed\" err=\"no file\"' >&2; exit 1",
+        "cannot be built: no file # Warning",
+        "also in the log of kubectl",
+    ),
+    ("echo '# Warning: old' >&2; exit 1", "cannot be built: # Warning: old", "a warning alone"),
     (f"printf 'x%.0s' $(seq 1 1) >&2; echo '{'long ' * 900}end' >&2; exit 1", "long end", "a long one is passed on whole"),
 ]  # fmt: skip
 

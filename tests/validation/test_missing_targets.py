@@ -7,7 +7,7 @@ from gitsync.catalog.catalog import open_catalog
 from gitsync.dataclasses import replace
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import KnownId
-from gitsync.model.problem import Level
+from gitsync.model.problem import Level, SourceLocation
 from gitsync.model.resource import OwnerRef
 from gitsync.model.unit import Unit, UnitOptions
 from gitsync.validation.member import Member
@@ -37,10 +37,13 @@ def member(name, owner=None, spec=None, *, kind=KIND, **more):
     return Member(resource=resource, kind=kind, owner=named, references=references)
 
 
+WAIT = " If another repository is to create it, set `missingOwner: wait` for the unit in gitsync.yaml."
+
+
 def add(name):
     """The hint for a missing owner."""
     arm_id = f"/subscriptions/<subscription>/resourceGroups/<resource group>/providers/Microsoft.X/Thing/{name}"
-    return f"Add its manifest, or set spec.owner.armId to {arm_id}."
+    return f"Add its manifest, or set spec.owner.armId to {arm_id}.{WAIT}"
 
 
 def found(*members):
@@ -252,4 +255,20 @@ FAR_SUBNET = (
 def test_a_missing_owner_is_suggested_by_the_id_that_it_would_have(owner, hint, why):
     one = Member(resource=a_resource(), kind=KIND, owner=OwnerRef(key=owner), subscription="7")
     ((_, finding),) = check_presence([one], open_catalog())
-    assert finding.hint == hint, why
+    assert finding.hint == hint + WAIT, why
+
+
+def test_a_file_that_a_kustomization_leaves_out_is_named():
+    """Whatever namespace it names: that of the kustomization may be another."""
+    left_out = {key("far", namespace=""): SourceLocation("apps/far.yaml", 3)}
+    members = [member("x", "far", spec=ref("far")), member("y", "other")]
+    hints = [finding.hint for _, finding in check_presence(members, CATALOG, {}, left_out)]
+    place = (
+        "apps/far.yaml:3 declares it, but its kustomization leaves that file out. Add the file to `resources` there."
+    )
+    assert hints == [place, place, add("other")]
+
+
+def test_a_unit_that_waits_already_is_not_told_to():
+    ((_, finding),) = check_presence([in_unit(member("x", "far"))], CATALOG)
+    assert (finding.level, "missingOwner" in finding.hint) == (Level.WARNING, False)

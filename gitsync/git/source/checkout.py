@@ -58,7 +58,8 @@ class Checkout:
     that the files differ from the revision. `folder` is set if SOURCE is a local folder, `tree` if that is in a working
     tree. `remote` is the remote repository of SOURCE, and `remote_refused` is the reason why a remote cannot be used.
     `root` is the folder that paths of files are relative to, inside the repository ("" for its top). `file` is the only
-    one that is read, "" for a folder, and `read_whole` reads the whole source.
+    one that is read, "" for a folder, and `read_whole` reads the whole source, and `read_left_out` the
+    files in folders of kustomizations that none of them names.
     It is a context manager: leaving it deletes what was fetched.
     """
 
@@ -73,6 +74,7 @@ class Checkout:
     settings: SourceFile | None = None
     file: str = ""
     read_whole: Callable[[], SourceContents] | None = field(default=None, repr=False)
+    read_left_out: Callable[[], Mapping[str, bytes]] = field(default=dict, repr=False)
     dirty: bool = False
     folder: Path | None = None
     tree: WorkTree | None = field(default=None, repr=False)
@@ -165,7 +167,7 @@ def open_checkout(  # noqa: PLR0913 - each says what is read
 
 def _take(contents: SourceContents) -> dict[str, Any]:
     """The fields that a checkout has of what was read."""
-    fields = ("files", "units", "problems", "ignored", "settings", "file", "read_whole")
+    fields = ("files", "units", "problems", "ignored", "settings", "file", "read_whole", "read_left_out")
     return {name: getattr(contents, name) for name in fields}
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property, partial
 from itertools import accumulate
 
@@ -59,7 +60,8 @@ class SourceContents:
     """Manifest files by path from the root of the source, sorted; the units of those that are not plain files; warnings
     about skipped files; the paths of files that are ignored; and the source's settings, None if it has none.
     `has_declared` tells that objects of controllers are followed. `read_inputs` returns every file that all this was
-    made of. `file` is the one that is wanted, "" for a folder, and `read_whole` reads the whole source.
+    made of. `file` is the one that is wanted, "" for a folder, and `read_whole` reads the whole source. `read_left_out`
+    reads the files in folders of kustomizations that none of them names.
 
     A kustomization replaces its whole folder: its own path leads to the result of its build.
     """
@@ -73,6 +75,7 @@ class SourceContents:
     read_inputs: Callable[[], Mapping[str, bytes]] = field(default=dict, compare=False, repr=False)
     file: str = ""
     read_whole: Callable[[], SourceContents] | None = field(default=None, compare=False, repr=False)
+    read_left_out: Callable[[], Mapping[str, bytes]] = field(default=dict, compare=False, repr=False)
 
 
 def read_contents(listing: SourceListing, wanted: Wanted) -> SourceContents:
@@ -93,6 +96,12 @@ def read_contents(listing: SourceListing, wanted: Wanted) -> SourceContents:
         others = (*_find_settings_entries(listing, wanted), *_find_unit_inputs(choice, built))
         return {**listing.read(others), **plain}
 
+    def read_left_out() -> Mapping[str, bytes]:
+        paths = [path for path in sorted(choice.units.left_out - built.used) if path.endswith(SUFFIXES)]
+        with suppress(SourceError):  # too much to look into
+            return choice.source_files.read(paths)
+        return {}
+
     return SourceContents(
         files=dict(sorted(files.items())),
         units={**choice.units.folders, **built.units},
@@ -103,6 +112,7 @@ def read_contents(listing: SourceListing, wanted: Wanted) -> SourceContents:
         read_inputs=read_inputs,
         file=choice.file,
         read_whole=partial(read_contents, listing, replace(wanted, path="")),
+        read_left_out=read_left_out,
     )
 
 
@@ -216,7 +226,7 @@ def _choose(
 
 
 def _check_file(entry: SourceEntry) -> None:
-    """Raise SourceError if what is to be read alone has no manifests of its own."""
+    """Raise SourceError if a file that is read alone has no manifests of its own."""
     name = posixpath.basename(entry.path)
     if entry.kind is not EntryKind.FILE:
         raise SourceError(
