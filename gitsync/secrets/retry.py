@@ -1,7 +1,8 @@
 """Retries requests to remote sources and sinks if their refusal may pass: a few times, and not for long.
 
 Separate from the sources and sinks, since all wait alike: as long as the answer asks for (`Retry-After`), else twice as
-long each time.
+long each time. A service that fails nevertheless is not asked again in the run: a run has many requests, and each would
+wait as long.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     from tenacity import RetryCallState
 
 LONGEST_WAIT = 60.0
-"""Seconds. If a service asks to wait longer, the next run tries again."""
+"""Seconds after the first attempt in which another one begins. If a service asks to wait longer, the next run tries
+again.
+"""
 
 LONGEST_REQUEST = 60.0
 """Seconds for one request, from its token to the last byte of its answer."""
@@ -35,12 +38,23 @@ _LONGEST_PAUSE = 16.0  # seconds
 
 
 class PassingError(VaultError):
-    """A refusal that may pass: try `attempts` times in all, `retry_after` seconds apart if it is set."""
+    """A refusal that may pass: try `attempts` times in all, `retry_after` seconds apart if it is set. `is_of_all`: the
+    service is down or overloaded, so that it would refuse any other request as well.
+    """
 
-    def __init__(self, message: str, *, attempts: int, retry_after: float | None = None, hint: str = "") -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        attempts: int,
+        retry_after: float | None = None,
+        is_of_all: bool = False,
+        hint: str = "",
+    ) -> None:
         super().__init__(message, hint=hint)
         self.attempts = attempts
         self.retry_after = retry_after
+        self.is_of_all = is_of_all
 
 
 @asynccontextmanager
@@ -50,19 +64,45 @@ async def answered(message: str) -> AsyncIterator[None]:
         async with asyncio.timeout(LONGEST_REQUEST):
             yield
     except TimeoutError as error:
-        raise PassingError(f"{message} within {LONGEST_REQUEST:g} seconds.", attempts=_SLOW_ATTEMPTS) from error
+        raise PassingError(
+            f"{message} within {LONGEST_REQUEST:g} seconds.", attempts=_SLOW_ATTEMPTS, is_of_all=True
+        ) from error
 
 
-async def retry_passing(ask: Callable[[], Awaitable[_Answer]], clock: Clock) -> _Answer:
-    """Return the answer of `ask`; repeat it while it raises PassingError and has attempts left."""
-    from tenacity import AsyncRetrying, retry_if_exception  # noqa: PLC0415 - offline commands ask no source
+class Retries:
+    """The requests to one service in one run."""
 
-    async def once() -> _Answer:  # tenacity awaits nothing but coroutine functions
-        return await ask()
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._failure: PassingError | None = None
 
-    return await AsyncRetrying(
-        sleep=clock.sleep, wait=_wait, stop=_stop, retry=retry_if_exception(_may_pass), reraise=True
-    )(once)
+    async def ask(self, ask: Callable[[], Awaitable[_Answer]]) -> _Answer:
+        """Return the answer of `ask`; repeat it while it raises PassingError, has attempts left, and for about a
+        minute. Raises what it raises last; without asking, if the service has failed before.
+        """
+        from tenacity import AsyncRetrying, retry_if_exception  # noqa: PLC0415 - offline commands ask no source
+
+        if before := self._failure:
+            message = f"{before.message} In this run, it is not asked again."
+            raise PassingError(message, attempts=1, is_of_all=True, hint=before.hint)
+        latest = self._clock.monotonic() + LONGEST_WAIT
+
+        async def once() -> _Answer:  # tenacity awaits nothing but coroutine functions
+            return await ask()
+
+        def stop(state: RetryCallState) -> bool:
+            error = _find_error(state)
+            has_tried = isinstance(error, PassingError) and state.attempt_number >= error.attempts
+            return has_tried or self._clock.monotonic() + state.upcoming_sleep > latest
+
+        try:
+            return await AsyncRetrying(
+                sleep=self._clock.sleep, wait=_wait, stop=stop, retry=retry_if_exception(_may_pass), reraise=True
+            )(once)
+        except PassingError as error:
+            if error.is_of_all:
+                self._failure = error
+            raise
 
 
 def read_retry_after(headers: Mapping[str, str]) -> float | None:
@@ -72,16 +112,11 @@ def read_retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _may_pass(error: BaseException) -> bool:
-    return isinstance(error, PassingError) and (error.retry_after or 0) <= LONGEST_WAIT
+    return isinstance(error, PassingError)
 
 
 def _find_error(state: RetryCallState) -> BaseException | None:
     return state.outcome.exception() if state.outcome else None
-
-
-def _stop(state: RetryCallState) -> bool:
-    error = _find_error(state)
-    return isinstance(error, PassingError) and state.attempt_number >= error.attempts
 
 
 def _wait(state: RetryCallState) -> float:

@@ -10,6 +10,7 @@ import private_ca
 import pytest
 from fake_clock import START, FakeClock
 from fake_key_vault import SAID, FakeKeyVault, Fault
+from memory_places import MemorySink
 from rig import TENANT, StaticCredential
 from scripted_server import Say, serving
 
@@ -23,9 +24,12 @@ from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
+from gitsync.secrets.exporter import Outlets
 from gitsync.secrets.keyvault.keyvault import open_key_vault
-from gitsync.secrets.keyvault.names import OWNER, make_tags, make_vault_key
+from gitsync.secrets.keyvault.names import OWNER, make_secret_name, make_tags, make_vault_key
 from gitsync.secrets.protocols import ExportNeeds, VaultError
+from gitsync.secrets.retry import PassingError
+from gitsync.secrets.sinks.status import KeptConfigMaps
 
 REDIS = Key("cache.azure.com", "Redis", "default", "cache")
 OTHER = Key("cache.azure.com", "Redis", "default", "other")
@@ -239,6 +243,58 @@ def test_what_does_not_pass_ends(ca, fault, asked, why):
     run(ca, test)
 
 
+NAMESPACES = [Address(Holder.SECRET, f"team-{number}", "aso-credential") for number in range(5)]
+
+
+@pytest.mark.parametrize(
+    ("path", "fault", "slept", "asked", "why"),
+    [
+        ("/secrets", Fault(503), 47, 1 + 7, "its list is down"),
+        ("/secrets", Fault(503, headers={"Retry-After": "25"}), 50, 1 + 3, "two waits are about a minute, not six"),
+        ("/secrets", Fault(403, "ForbiddenByRbac"), 0, 5 + 1, "what is refused is not refused again"),
+        ("", Fault(503), 47, 7, "all of it is down"),
+        ("", Fault(drop=True), 47, 7, "it is not there"),
+    ],
+)
+def test_a_vault_that_fails_is_asked_once(ca, path, fault, slept, asked, why):
+    async def test(rig):
+        names = [make_secret_name(make_vault_key(one, "AZURE_SUBSCRIPTION_ID")) for one in NAMESPACES]
+        for one in [path] if path else [f"/secrets/{name}" for name in names]:
+            rig.fake.fail("GET", one, *[fault] * 100)
+        errors = []
+        for address in NAMESPACES:
+            with pytest.raises(VaultError) as failed:
+                await rig.vault.read(address, ["AZURE_SUBSCRIPTION_ID"])
+            errors.append(str(failed.value))
+        assert (sum(rig.clock.slept), len(rig.fake.lines())) == (slept, asked), why
+        assert all(rig.fake.url in error for error in errors)
+        assert "In this run, it is not asked again." not in errors[0]
+
+    run(ca, test)
+
+
+def test_namespaces_that_wait_together_wait_for_one_list(ca):
+    async def test(rig):
+        rig.fake.fail("GET", "/secrets", *[Fault(503)] * 100)
+        reads = [rig.vault.read(address, []) for address in NAMESPACES]
+        errors = await asyncio.gather(*reads, return_exceptions=True)
+        assert {type(error) for error in errors} <= {VaultError, PassingError}
+        assert rig.fake.lines() == ["GET /secrets"] * 7
+
+    run(ca, test)
+
+
+def test_a_secret_that_is_not_recovered_yet_does_not_stand_for_its_vault(ca):
+    async def test(rig):
+        rig.fake.make(PLAIN, "v")
+        rig.fake.fail("PUT", "/secrets/default--db--other", *[Fault(409, "ObjectIsBeingRecovered")] * 100)
+        with pytest.raises(VaultError):
+            await rig.vault.write(export(other=MARKED))
+        assert plain(await rig.vault.read(DB, ["password"])) == {"password": "v"}
+
+    run(ca, test)
+
+
 def test_a_list_that_goes_on_elsewhere_is_not_followed(ca):
     async def test():
         async with FakeKeyVault(ca.tls) as other, opened(ca, link=other.url) as rig:
@@ -394,6 +450,8 @@ def test_a_vault_that_asks_for_another_audience_gets_no_token(ca):
     [
         (export(db="\ud800"), "The value of db of Secret default/db is not text", "half of a pair of surrogates"),
         (export(owner=REDIS._replace(name="r" * 250), db="x"), "limits tags to 256 characters", "its owner is a tag"),
+        (export(db="x" * 25_601), "limits values to 25600 bytes; default/db, key db is larger", "its own limit"),
+        (export(db="\u00e9" * 12_801), "limits values to 25600 bytes", "bytes count, not characters"),
     ],
 )
 def test_what_it_cannot_hold_is_told_before_anything_is_written(ca, later, said, why):
@@ -401,6 +459,19 @@ def test_what_it_cannot_hold_is_told_before_anything_is_written(ca, later, said,
         with pytest.raises(VaultError, match=said):
             rig.vault.examine([export(password="hunter2"), later])
         assert rig.fake.lines() == [], why
+
+    run(ca, test)
+
+
+def test_what_a_vault_cannot_hold_is_written_to_no_other_sink(ca):
+    async def test(rig):
+        folder = MemorySink()
+        outlets = Outlets((folder, rig.vault), {}, KeptConfigMaps({}))
+        with pytest.raises(VaultError, match="limits values to 25600 bytes"):
+            await outlets.write([export(password="p"), export(DOTTED, kubeconfig="x" * 25_601)])
+        assert (folder.objects, rig.fake.values) == ({}, {})
+        await outlets.write([export(kubeconfig="x" * 25_600)])
+        assert (len(folder.objects), len(rig.fake.values)) == (1, 1)
 
     run(ca, test)
 

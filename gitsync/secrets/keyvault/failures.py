@@ -82,8 +82,14 @@ def make_failure(ask: Ask, vault: str, status: int, headers: Mapping[str, str], 
     )
     message = " ".join(filter(None, (f"{vault} refused to {ask.doing} ({status} {code}).", cause, reason)))
     if status in _PASSING or code in _IN_BETWEEN:
-        kind = InBetweenError if code in _IN_BETWEEN else PassingError
-        return kind(message, attempts=PATIENT_ATTEMPTS, retry_after=read_retry_after(headers), hint=hint)
+        is_of_all = code not in _IN_BETWEEN
+        return (PassingError if is_of_all else InBetweenError)(
+            message,
+            attempts=PATIENT_ATTEMPTS,
+            retry_after=read_retry_after(headers),
+            is_of_all=is_of_all,
+            hint=hint,
+        )
     return (ConflictError if status == 409 else VaultError)(message, hint=hint)
 
 

@@ -19,10 +19,11 @@ from gitsync.model.clock import Clock
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.secret import Secret
 from gitsync.secrets.connection import VaultConnection
-from gitsync.secrets.content import check_export, check_owner
+from gitsync.secrets.content import check_export, check_owner, encode_value
 from gitsync.secrets.keyvault.index import VaultIndex, VaultSecret
 from gitsync.secrets.keyvault.names import (
     LONGEST_TAG,
+    MOST_BYTES,
     VaultKey,
     find_vault_key,
     make_secret_name,
@@ -73,6 +74,7 @@ class KeyVault:
         self._requests = requests
         self._clock = clock
         self._index: VaultIndex | None = None
+        self._unlisted: VaultError | None = None
         self._listing = asyncio.Lock()
 
     async def check(self) -> None:
@@ -125,8 +127,14 @@ class KeyVault:
     def examine(self, exports: Sequence[Export]) -> None:
         for export in (one for one in exports if one.address.holder is Holder.SECRET):
             check_export(export)
-            for key in export.data:
-                _make_checked_tags(make_vault_key(export.address, key), export)
+            for key, value in export.data.items():
+                vault_key = make_vault_key(export.address, key)
+                _make_checked_tags(vault_key, export)
+                if len(encode_value(value, export.address, key)) > MOST_BYTES:
+                    raise VaultError(
+                        f"Key Vault limits values to {MOST_BYTES} bytes; {vault_key} is larger.",
+                        hint="Export it to another sink, or export less of it.",
+                    )
 
     async def write(self, export: Export) -> None:
         """Write what differs, then delete the keys that the export no longer has. A vault holds no config maps,
@@ -164,9 +172,16 @@ class KeyVault:
                 index.drop(listed.name)
 
     async def _load_index(self) -> VaultIndex:
+        """The list of the vault, which is asked for once, whatever comes of it."""
         async with self._listing:
+            if self._unlisted:
+                raise VaultError(self._unlisted.message, hint=self._unlisted.hint)
             if self._index is None:
-                self._index = VaultIndex(await self._requests.list_all())
+                try:
+                    self._index = VaultIndex(await self._requests.list_all())
+                except VaultError as error:
+                    self._unlisted = error
+                    raise
             return self._index
 
     async def _list_vault_keys(self, address: Address) -> list[VaultKey]:

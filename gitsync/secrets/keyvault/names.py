@@ -21,6 +21,9 @@ NAMESPACE, NAME, KEY, OWNER = "gitsync-namespace", "gitsync-name", "gitsync-key"
 LONGEST_TAG = 256
 """Characters of a tag's value that Key Vault takes."""
 
+MOST_BYTES = 25_600
+"""Of a value, as Key Vault stores it in UTF-8."""
+
 _LONGEST = 127
 _DIGITS = 16  # of the digest: 64 bits, and tags show if another address has the same name
 _SEPARATOR = "--"

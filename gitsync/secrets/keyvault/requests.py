@@ -30,7 +30,7 @@ from gitsync.secrets.connection import VaultConnection
 from gitsync.secrets.keyvault.failures import Ask, ConflictError, InBetweenError, VaultPermission, make_failure
 from gitsync.secrets.keyvault.index import VaultSecret
 from gitsync.secrets.protocols import VaultError
-from gitsync.secrets.retry import PATIENT_ATTEMPTS, PassingError, answered, retry_passing
+from gitsync.secrets.retry import PATIENT_ATTEMPTS, PassingError, Retries, answered
 
 _NAME = re.compile(r"/secrets/([0-9A-Za-z-]+)")  # in an id: https://vault/secrets/NAME, or with a version
 _HINT = "Check the URL of the vault, and any proxy in between."
@@ -69,7 +69,7 @@ class KeyVaultRequests:
 
     def __init__(self, client: SecretClient, clock: Clock) -> None:
         self._client = client
-        self._clock = clock
+        self._retries = Retries(clock)
         self.vault = client.vault_url
 
     async def get(self, name: str) -> VaultSecret | None:
@@ -100,7 +100,7 @@ class KeyVaultRequests:
         """Bring back a deleted secret, and wait until it is there."""
         if await self._write("POST", f"/deletedsecrets/{name}/recover", f"recover secret {name}") is None:
             raise VaultError(f"{self.vault} has no deleted secret {name} any more.", hint="Run again.")
-        await retry_passing(lambda: self._check_recovered(name), self._clock)
+        await self._retries.ask(lambda: self._check_recovered(name))
 
     async def _check_recovered(self, name: str) -> None:
         if await self.get(name) is None:
@@ -171,7 +171,7 @@ class KeyVaultRequests:
 
     async def _send(self, ask: Ask) -> Any:
         """The body of the answer; None for 404."""
-        return await retry_passing(lambda: self._send_once(ask), self._clock)
+        return await self._retries.ask(lambda: self._send_once(ask))
 
     async def _send_once(self, ask: Ask) -> Any:
         content = None if ask.body is None else json.dumps(ask.body)
@@ -189,6 +189,7 @@ class KeyVaultRequests:
             raise PassingError(
                 f"{self.vault} could not be reached to {ask.doing}: {error.message.rstrip('.')}.",
                 attempts=PATIENT_ATTEMPTS,
+                is_of_all=True,
                 hint="Check the URL of the vault, the network, the proxy, and --ca-bundle.",
             ) from error
         except ValueError as error:  # raised by the SDK if the vault asks for a token of another audience

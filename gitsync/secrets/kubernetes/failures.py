@@ -21,6 +21,10 @@ _PASSING = frozenset({408, 409, 429, 500, 502, 503, 504})
 """Includes 409: the object was changed concurrently, so it is read again."""
 
 
+_DOWN = frozenset({429, 502, 503, 504})
+"""Of the server as a whole. A 500 may be about one object, as that of a webhook."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiCall:
     """One request, by the verb that a Role must allow; `secrets` must not show in an error. `words` replace verb and
@@ -54,7 +58,13 @@ def make_failure(
     message = f"The API server refused to {api_call}{words} ({status}){f': {reason}' if reason else ''}."
     if status in _PASSING or may_pass:
         hint = "Find what else writes this object." if status == 409 else (cause.hint if cause else "Run again later.")
-        return PassingError(message, attempts=PATIENT_ATTEMPTS, retry_after=read_retry_after(headers), hint=hint)
+        return PassingError(
+            message,
+            attempts=PATIENT_ATTEMPTS,
+            retry_after=read_retry_after(headers),
+            is_of_all=status in _DOWN,
+            hint=hint,
+        )
     return _find_kind(status, reason)(message, hint=_find_hint(api_call, status, cause))
 
 
@@ -69,6 +79,7 @@ def make_unreachable(api_call: object, error: Exception) -> VaultError:
     return PassingError(
         f"The API server could not be reached to {api_call}: {reason}.",
         attempts=PATIENT_ATTEMPTS,
+        is_of_all=True,
         hint="Check the network policies of the namespace of the job.",
     )
 

@@ -24,7 +24,7 @@ from gitsync.secrets.kubernetes.object import StoredObject, make_object
 from gitsync.secrets.kubernetes.roles import Right
 from gitsync.secrets.naming import check_names
 from gitsync.secrets.protocols import ExportNeeds, NotOwnedError, VaultError
-from gitsync.secrets.retry import retry_passing
+from gitsync.secrets.retry import Retries
 
 if TYPE_CHECKING:
     from gitsync.secrets.kubernetes.requests import KubernetesRequests
@@ -58,7 +58,7 @@ class Kubernetes:
     def __init__(self, requests: KubernetesRequests, account: ServiceAccount, clock: Clock) -> None:
         self._requests = requests
         self._account = account
-        self._clock = clock
+        self._retries = Retries(clock)
         self._sources: dict[Address, StoredObject | None] = {}
         self._fresh: dict[Address, StoredObject | None] = {}
 
@@ -73,7 +73,7 @@ class Kubernetes:
 
     async def _review(self, right: Right, name: str = "") -> bool:
         try:
-            return await retry_passing(lambda: self._requests.may(right, name), self._clock)
+            return await self._retries.ask(lambda: self._requests.may(right, name))
         except VaultError as error:
             raise ConfigError(error.message, hint=error.hint) from error
 
@@ -102,12 +102,12 @@ class Kubernetes:
         """Have the server check each write without storing it (dryRun), if its webhooks support that."""
         for export in exports:
             with suppress(NoDryRunError):
-                await retry_passing(partial(self._write_once, export, is_rehearsal=True), self._clock)
+                await self._retries.ask(partial(self._write_once, export, is_rehearsal=True))
 
     async def write(self, export: Export) -> None:
         """Create or replace an object. Starts again if the object is changed concurrently."""
         self.examine((export,))
-        await retry_passing(partial(self._write_once, export, is_rehearsal=False), self._clock)
+        await self._retries.ask(partial(self._write_once, export, is_rehearsal=False))
 
     async def _write_once(self, export: Export, *, is_rehearsal: bool) -> None:
         existing = await self._take_fresh(export.address)
@@ -129,7 +129,7 @@ class Kubernetes:
     async def remove(self, address: Address, owner: Owner) -> None:
         """Delete an object at its read version. Reads it again if it is changed concurrently."""
         check_names(address)
-        await retry_passing(lambda: self._remove_once(address, owner), self._clock)
+        await self._retries.ask(lambda: self._remove_once(address, owner))
 
     async def _remove_once(self, address: Address, owner: Owner) -> None:
         existing = await self._requests.get(address)
@@ -138,7 +138,7 @@ class Kubernetes:
 
     async def _get(self, address: Address) -> StoredObject | None:
         check_names(address)
-        return await retry_passing(lambda: self._requests.get(address), self._clock)
+        return await self._retries.ask(lambda: self._requests.get(address))
 
 
 def _check_writable(export: Export, existing: StoredObject | None, desired: StoredObject) -> None:
