@@ -2,8 +2,9 @@
 
 The second line of defence. The first is that a `Secret` is never shown; this one catches values that came back, as in
 the message of a service that quotes what it was sent. Found are values of six characters or more, as they are and as
-JSON, Python, YAML, HTML, URLs and base64 spell them. Looking is a table of beginnings, one look for each character of a
-text, so that a thousand secrets cost no more than one.
+JSON, Python, YAML, HTML, URLs and base64 spell them, and pieces of eight characters or more, as a service cuts them.
+Looking is a table of six characters, one look for each character of a text, so that a thousand secrets cost no more
+than one.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import base64
 import html
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NoReturn
 from urllib.parse import quote, quote_plus, unquote
@@ -28,6 +30,21 @@ from gitsync.model.verdict import Action, Verdict
 
 SHORTEST: Final = 6
 """Characters; a shorter value would mask half the words of a report."""
+
+_SHORTEST_PIECE: Final = 8
+_STEP: Final = _SHORTEST_PIECE - SHORTEST + 1
+"""A piece of eight characters has six that begin at a multiple of three: only those are in the table."""
+
+_LONGEST_WITH_PIECES: Final = 4096
+_MOST_PLACES: Final = 4
+"""In secrets that one beginning of a piece leads to: a value of one letter would have thousands."""
+
+_STRUCTURE: Final = re.compile(
+    r"\n|\w=.*;.*\w=|^\s*[{\[].*[}\]]\s*$|^/subscriptions/|^[a-z0-9-]+(\.[a-z0-9-]+)+\.[a-z]{2,}(:[0-9]+)?$"
+)
+"""A text that is not secret as a whole: a file, a connection string, JSON, an id, a host."""
+_ID: Final = re.compile("/subscriptions/|/providers/", re.IGNORECASE)
+_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9.+-]*://[^/]*")
 
 _OURS: Final = frozenset(
     {"default", "Failed", "Reconciling", "Succeeded"}
@@ -54,12 +71,14 @@ _MIXED: Final = (re.compile("[a-z]"), re.compile("[A-Z]"), re.compile("[0-9]"))
 class Redactions:
     """The secret values that nothing may show. It only ever learns more."""
 
-    __slots__ = ("_known", "_spared", "_spellings")
+    __slots__ = ("_beginnings", "_known", "_pieces", "_spared", "_spellings")
 
     def __init__(self, secrets: Iterable[Secret] = ()) -> None:
         self._known: set[str] = set()
         self._spared: set[str] = set(_OURS)
+        self._beginnings: set[str] = set()  # of both: the one look that each character costs
         self._spellings: dict[str, dict[int, set[str]]] = {}  # by their beginnings, and by their lengths
+        self._pieces: dict[str, list[tuple[str, int]]] = {}  # values, and where in them these characters are
         for secret in secrets:
             self.add(secret)
 
@@ -72,10 +91,17 @@ class Redactions:
         for part in {value, *_parts(value)}:
             if len(part) >= SHORTEST and part not in MASKED:
                 self._learn(part)
+        for whole in _find_wholes(value):
+            for at in range(0, min(len(whole), _LONGEST_WITH_PIECES) - SHORTEST + 1, _STEP):
+                self._beginnings.add(six := whole[at : at + SHORTEST])
+                places = self._pieces.setdefault(six, [])
+                if len(places) < _MOST_PLACES:
+                    places.append((whole, at))
 
     def _learn(self, part: str) -> None:
         for spelling in set(_spellings(part)):
             self._spellings.setdefault(spelling[:SHORTEST], {}).setdefault(len(spelling), set()).add(spelling)
+            self._beginnings.add(spelling[:SHORTEST])
 
     def spare(self, texts: Iterable[str]) -> None:
         """Never mask these: names and ids, which are shown in clear anyway."""
@@ -93,23 +119,53 @@ class Redactions:
 
     def _found(self, text: str) -> Iterator[tuple[int, int]]:
         """Where values stand, from the first to the last; those that overlap as one."""
-        first, last = 0, 0
-        beginnings = self._spellings
+        beginnings = self._beginnings
+        spans: list[tuple[int, int]] = []
+        covered = 0
         for at in [at for at in range(len(text) - SHORTEST + 1) if text[at : at + SHORTEST] in beginnings]:
-            end = self._end(text, at)
-            if end is None:
-                continue
-            if at >= last:
+            if end := self._end(text, at):
+                spans.append((at, end))
+            elif at + SHORTEST > covered:
+                spans += self._find_pieces(text, at)
+            covered = max(covered, *(end for _, end in spans[-1:]), 0)
+        first, last = 0, 0
+        for start, end in sorted(spans):
+            if start >= last:
                 if last:
                     yield first, last
-                first = at
+                first = start
             last = max(last, end)
         if last:
             yield first, last
 
+    def _find_pieces(self, text: str, at: int) -> Iterator[tuple[int, int]]:
+        """Where the pieces of values stand that have these six characters."""
+        for whole, place in tuple(self._pieces.get(text[at : at + SHORTEST], ())):
+            before, after = whole[:place], whole[place:]
+            left = _count_alike(text[max(at - place, 0) : at][::-1], before[::-1])
+            right = _count_alike(text[at : at + len(after)], after)
+            piece = text[at - left : at + right]
+            start = at + right - len(piece.lstrip())
+            end = at - left + len(piece.rstrip())
+            if end - start >= _SHORTEST_PIECE and self._tells(text, start, end, before[: place - left], after[right:]):
+                yield start, end
+
+    def _tells(self, text: str, start: int, end: int, before: str, after: str) -> bool:
+        """Tell whether a piece of a value shows something of it: not if it is a name or words, as other texts have
+        them, or numbers alone. `before` and `after` are the rest of the value.
+        """
+        piece = text[start:end]
+        if piece.strip("-_./ \"'") in self._spared or not any(map(str.isalpha, piece)):
+            return False
+        if any(map(str.isdigit, piece)):
+            return True
+        stands_alone = not (text[start - 1 : start].isalpha() or text[end : end + 1].isalpha())
+        cuts_word = (before[-1:].isalpha() and piece[0].isalpha()) or (after[:1].isalpha() and piece[-1].isalpha())
+        return stands_alone and cuts_word
+
     def _end(self, text: str, at: int) -> int | None:
         """Where the longest value that begins here ends. Lists are taken first, since another thread may be adding."""
-        begun_alike = self._spellings[text[at : at + SHORTEST]]
+        begun_alike = self._spellings.get(text[at : at + SHORTEST], {})
         lengths = sorted(begun_alike, reverse=True)
         cut = text.find(_CUT, at)
         longer = (spelling for length in lengths if length > cut - at for spelling in tuple(begun_alike[length]))
@@ -129,6 +185,12 @@ class Redactions:
         raise TypeError("secrets are not pickled")
 
 
+def _count_alike(first: str, second: str) -> int:
+    """How many characters two texts begin with in common."""
+    most = min(len(first), len(second))
+    return bisect_left(range(1, most + 1), True, key=lambda count: first[:count] != second[:count])
+
+
 def truncate(text: str, most: int) -> str:
     """A text of at most so many characters. Where it was cut it says so, by which half a value at its end is found."""
     return text if len(text) <= most else text[:most] + _CUT
@@ -139,7 +201,20 @@ def _parts(value: str) -> Iterator[str]:
     if len(lines) > 1:
         yield from (line for line in lines if not _FRAME.fullmatch(line))
     yield from find_inner_secrets(value)
-    yield from (found for found in _RANDOM.findall(value) if all(one.search(found) for one in _MIXED))
+    yield from filter(_is_random, _RANDOM.findall(value))
+
+
+def _find_wholes(value: str) -> Iterator[str]:
+    """What of a value is secret in each of its pieces: the value, or what is secret inside of a longer one."""
+    inner, is_structured = [*find_inner_secrets(value)], _STRUCTURE.search(value)
+    if inner or is_structured:
+        inner += (found for found in _RANDOM.findall(value) if _is_random(found) and not _ID.search(found))
+    wholes = inner if inner or is_structured else [_URL.sub("", value, count=1)]
+    return (whole for whole in wholes if len(whole) > _SHORTEST_PIECE)
+
+
+def _is_random(text: str) -> bool:
+    return all(one.search(text) for one in _MIXED)
 
 
 def find_inner_secrets(value: str) -> Iterator[str]:

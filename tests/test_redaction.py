@@ -66,6 +66,62 @@ def test_what_is_secret_by_itself_inside_a_longer_value(value, inner, why):
     assert known.mask("EndpointSuffix queue.example.com") == "EndpointSuffix queue.example.com", "the rest is none"
 
 
+KEY = "q7Rk/2mZ+pL9xT4vB8nW1cY6sD3fG5hJ0aE"
+PIECES = [
+    ("hunter2-horse-77", "the value 'hunter2-ho' is refused", "the value '<secret>' is refused", "cut at its end"),
+    ("hunter2-horse-77", "no ter2-hors here", "no <secret> here", "cut at both ends"),
+    ("hunter2-horse-77", "hunter2", "hunter2", "seven characters show little"),
+    (KEY, f"bad value {KEY[5:13]}.", "bad value <secret>.", "eight characters, wherever they are"),
+    (KEY, f"{KEY[3:20]} and {KEY[10:30]}", "<secret> and <secret>", "pieces that overlap in the value"),
+    (KEY, f"{KEY}{KEY[:9]}", "<secret><secret>", "a piece behind a whole"),
+    ("correcthorsebattery", "got correcthor", "got <secret>", "a word that is none"),
+    ("correcthorsebattery", "correcthorn", "correcthorn", "a word that begins alike"),
+    ("production-db-77", "in production there", "in production there", "a word, whole in both"),
+    ("production-db-77", "in production-db there", "in production-db there", "two words"),
+    ("x-20240101-120000", "at 20240101", "at 20240101", "numbers alone"),
+    (
+        f"AccountName=shop12345;AccountKey={KEY}==;EndpointSuffix=core.windows.net",
+        "shop12345.core.windows.net",
+        None,
+        "names",
+    ),
+    (f"AccountName=shop12345;AccountKey={KEY}==", f"key {KEY[4:16]}", "key <secret>", "a key inside of a longer value"),
+    ("https://hooks12.example.com/a1b2c3d4e5f6", "https://hooks12.example.com/ a1b2c3d", None, "a host is none"),
+    ("https://hooks12.example.com/z/a1b2c3d4e5f6", "at z/a1b2c3d4", "at <secret>", "what follows the host is"),
+    ("shop12345.postgres.database.azure.com", "db99.shop12345.postgres", None, "a name of a host"),
+    ("/subscriptions/0a1b2c3d/resourceGroups/g", "/subscriptions/0a1b2c3d/x", None, "an id"),
+    ('{"server": "shop12345"}', "shop12345", None, "a file with more than secrets"),
+    (
+        '{"scope": "/subscriptions/0a1b2c3d/resourceGroups/Shop"}',
+        "/subscriptions/0a1b2c3d/resourceGroups/Other",
+        None,
+        "an id in it",
+    ),
+    ("name-of-it-77-x", "the resource name-of-it-77", None, "what has a name that is shown anyway"),
+]
+
+
+@pytest.mark.parametrize(("value", "text", "expected", "why"), PIECES, ids=[row[-1] for row in PIECES])
+def test_a_piece_of_eight_characters_is_found(value, text, expected, why):
+    known = register(value)
+    known.spare(["name-of-it-77"])
+    assert known.mask(text) == (expected or text), why
+
+
+@given(st.text(st.characters(categories=["Lu", "Ll", "Nd"], max_codepoint=127), min_size=9, max_size=60), st.data())
+def test_no_eight_characters_with_a_digit_and_a_letter_are_left(value, data):
+    start = data.draw(st.integers(0, len(value) - 8))
+    piece = value[start : data.draw(st.integers(start + 8, len(value)))]
+    if any(map(str.isdigit, piece)) and any(map(str.isalpha, piece)):
+        assert register(value).mask(f"refused: {piece}") == f"refused: {MASKED}"
+
+
+def test_a_value_that_repeats_itself_costs_no_more_than_its_length():
+    known = register("ab1" * 5000)
+    assert known.mask("x " + "ab1" * 4000 + " y") == "x <secret> y"
+    assert known.mask("x " + "b1a b" * 4000)
+
+
 def dotnet(value: str) -> str:
     """As System.Text.Json writes it by default."""
     return "".join(f"\\u{ord(c):04X}" if c in "\"&'+<>`" else c for c in json.dumps(value)[1:-1].replace('\\"', '"'))

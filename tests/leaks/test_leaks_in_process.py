@@ -147,6 +147,23 @@ def test_an_echo_in_the_request_id_is_masked_everywhere(tmp_path):
     assert MASKED in stream.getvalue()
 
 
+def test_a_value_that_a_server_cuts_without_a_sign_is_masked_everywhere(tmp_path):
+    cut = ECHOED[:14]
+    message = f"The password {cut} is too weak."
+    fault = rules(
+        f"{{match: {{method: PUT, path: '*/flexibleservers/books'}}, answer: {{code: Odd, status: 400, message: '{message}'}}}}"
+    )
+    secret = SECRET.replace(json.dumps(PASSWORD), json.dumps(ECHOED))
+    world = World(tmp_path, rules=fault).says(group=GROUP, secret=secret, server=SERVER.replace("NAME", "books"))
+    stream = io.StringIO()
+    set_up(level="debug", form="json", colour=False, mask=world.redactions.mask, stream=lambda: stream)
+    report = world.sync()
+    result = of(report, "FlexibleServer")
+    assert "The password <secret> is too weak." in result.condition.message
+    everywhere = {"text": text.render(report), "html": page.render(report), "log": stream.getvalue()}
+    assert [name for name, shown in (everywhere | files(world.state)).items() if cut in shown] == []
+
+
 def test_what_is_masked_does_not_look_like_news(world):
     """A record has the masked message; the next run says the same, and nothing is written for it."""
     world.extensions = (broken("pre_check", lambda: raise_with(f"It said {PASSWORD}.")), *BUILT_IN)
