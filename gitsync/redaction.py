@@ -35,6 +35,9 @@ _SHORTEST_PIECE: Final = 8
 _STEP: Final = _SHORTEST_PIECE - SHORTEST + 1
 """A piece of eight characters has six that begin at a multiple of three: only those are in the table."""
 
+_LONGEST_WORDS: Final = 16
+"""Characters of words that a text may share with a value by chance."""
+
 _LONGEST_WITH_PIECES: Final = 4096
 _MOST_PLACES: Final = 4
 """In secrets that one beginning of a piece leads to: a value of one letter would have thousands."""
@@ -157,7 +160,7 @@ class Redactions:
         piece = text[start:end]
         if piece.strip("-_./ \"'") in self._spared or not any(map(str.isalpha, piece)):
             return False
-        if any(map(str.isdigit, piece)):
+        if any(map(str.isdigit, piece)) or len(piece) >= _LONGEST_WORDS:
             return True
         stands_alone = not (text[start - 1 : start].isalpha() or text[end : end + 1].isalpha())
         cuts_word = (before[-1:].isalpha() and piece[0].isalpha()) or (after[:1].isalpha() and piece[-1].isalpha())

@@ -77,6 +77,7 @@ PIECES = [
     ("correcthorsebattery", "got correcthor", "got <secret>", "a word that is none"),
     ("correcthorsebattery", "correcthorn", "correcthorn", "a word that begins alike"),
     ("production-db-77", "in production there", "in production there", "a word, whole in both"),
+    ("correct-horse-battery-staple", "got horse-battery-staple", "got <secret>", "many words"),
     ("production-db-77", "in production-db there", "in production-db there", "two words"),
     ("x-20240101-120000", "at 20240101", "at 20240101", "numbers alone"),
     (

@@ -50,13 +50,13 @@ def check_owner(export: Export, owner: str | None, what: str) -> None:
         )
 
 
-def describe_owner(owner: str | None) -> str:
-    """A sentence that names the resource and the agent that own an object, with a blank before it; "" if none does."""
+def describe_owner(owner: str | None, what: str = "it") -> str:
+    """A sentence that names the resource and the agent that own `what`, with a blank before it; "" if none does."""
     known = _parse_owner(owner)
     if known is None:
         return ""
     agent = f" of the agent {known.agent}" if known.agent != NAMELESS else ""
-    return f" {known.key}{agent} exports it."
+    return f" {known.key}{agent} exports {what}."
 
 
 def _find_way_out(owner: str | None) -> str:

@@ -20,6 +20,7 @@ from gitsync.secrets.protocols import (
     ChecksAccess,
     Examines,
     ExportNeeds,
+    HasParts,
     NotOwnedError,
     Rehearses,
     SecretSource,
@@ -28,6 +29,8 @@ from gitsync.secrets.protocols import (
 from gitsync.secrets.sinks.status import KeptConfigMaps
 
 NOTHING = ExportNeeds()
+
+_MOST_PARTS = 3  # of an object that belong to others and are named
 
 
 class Outlets:
@@ -87,7 +90,8 @@ class Outlets:
         refusals = [format_not_owned(e.address, e.owner.key) for e in exports if not self._owns(e.address, e.owner)]
         for sink in self._sinks if not refusals else ():
             owners = [(export, await sink.owner(export.address)) for export in exports]
-            refusals += [_format_not_owned_by(e, owner) for e, owner in owners if owner not in {None, str(e.owner)}]
+            foreign = [(e, owner) for e, owner in owners if owner is not None and owner != str(e.owner)]
+            refusals += [await _format_not_owned_by(sink, e, owner) for e, owner in foreign]
         if refusals:
             raise ExportError("; ".join(sorted(set(refusals))), is_fatal=True)
         for sink in self._sinks:
@@ -126,7 +130,11 @@ class Outlets:
         return await collect(sinks, forgotten, wanted, in_time)
 
 
-def _format_not_owned_by(export: Export, owner: str | None) -> str:
+async def _format_not_owned_by(sink: Sink, export: Export, owner: str) -> str:
     """ASO's message, and who the owner is: a person of another team has to be asked, not overruled."""
-    known = describe_owner(owner).rstrip(".")
-    return f"{format_not_owned(export.address, export.owner.key)}{f'.{known}' if known else ''}"
+    known = describe_owner(owner)
+    if isinstance(sink, HasParts):
+        owners = await sink.owners(export.address)
+        foreign = [(part, one) for part, one in owners.items() if one != str(export.owner)][:_MOST_PARTS]
+        known = "".join(describe_owner(one, part) or f" No resource exports {part}." for part, one in foreign)
+    return f"{format_not_owned(export.address, export.owner.key)}{f'.{known}'.rstrip('.')}"

@@ -104,6 +104,15 @@ class Examines(Protocol):
 
 
 @runtime_checkable
+class HasParts(Protocol):
+    """An optional part of a sink: it holds each key of an object by itself, and so perhaps of several owners."""
+
+    async def owners(self, address: Address) -> Mapping[str, str]:
+        """The owner of each part, as `owner` gives it, by what names the part in a sentence. VaultError as there."""
+        ...
+
+
+@runtime_checkable
 class ChecksAccess(Protocol):
     """An optional part of a sink: it can tell before the run whether it allows what the run needs."""
 

@@ -69,7 +69,7 @@ class FakeKeyVault:
     """`page` is how many secrets a list shows at once; `recovery` how many GETs a recovered secret stays away for.
 
     Its challenge asks for a token of `tenant` for `audience`; `link` is the host that a list goes on at, its own where
-    none is given. Without `inner_codes` a conflict does not say what it is about, as other servers of this protocol.
+    none is given. Without `inner_codes` a refusal does not say what it is about, as other servers of this protocol.
     """
 
     def __init__(
@@ -187,7 +187,8 @@ class FakeKeyVault:
             return missing(name)
         kept = self._secrets[name]
         if not kept.enabled:
-            return refusal(403, "SecretDisabled", "Operation get is not allowed on a disabled secret.")
+            code = "SecretDisabled" if self._inner_codes else ""
+            return refusal(403, code, "Operation get is not allowed on a disabled secret.")
         return web.json_response(self._shown(kept))
 
     def _put(self, request: web.Request, name: str, body: Any) -> web.Response:

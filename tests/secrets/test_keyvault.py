@@ -24,6 +24,7 @@ from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
+from gitsync.request.exports import ExportError
 from gitsync.secrets.exporter import Outlets
 from gitsync.secrets.keyvault.keyvault import open_key_vault
 from gitsync.secrets.keyvault.names import OWNER, make_secret_name, make_tags, make_vault_key
@@ -161,6 +162,33 @@ def test_a_secret_that_may_not_be_used_is_an_error(ca, attributes, words, why):
     run(ca, test)
 
 
+@pytest.mark.parametrize("inner_codes", [True, False])
+def test_a_disabled_secret_is_no_missing_role(ca, inner_codes):
+    async def test(rig):
+        rig.fake.make(PLAIN, MARKED, enabled=False)
+        rig.fake.make("legacy", MARKED, tagged(DB, "userName"), enabled=False)
+        for key in ("password", "userName"):
+            with pytest.raises(VaultError, match="is disabled") as failed:
+                await rig.vault.read(DB, [key])
+            assert "Enable or remove it" in failed.value.hint
+            assert "role" not in str(failed.value)
+
+    run(ca, test, inner_codes=inner_codes)
+
+
+def test_a_refusal_without_a_code_is_a_missing_role_unless_it_is_disabled(ca):
+    async def test(rig):
+        rig.fake.make(PLAIN, MARKED)
+        rig.fake.fail("GET", f"/secrets/{PLAIN}", Fault(403), Fault(403))
+        with pytest.raises(VaultError, match="`Key Vault Secrets User`"):
+            await rig.vault.read(DB, ["password"])
+        rig.fake.fail("GET", "/secrets", Fault(403))
+        with pytest.raises(VaultError, match="`Key Vault Secrets User`"):
+            await rig.vault.read(DB, ["password"])
+
+    run(ca, test)
+
+
 def test_a_secret_that_is_valid_now_is_read(ca):
     async def test(rig):
         rig.fake.make(PLAIN, "v", exp=NOW + 60, nbf=NOW - 60)
@@ -169,12 +197,20 @@ def test_a_secret_that_is_valid_now_is_read(ca):
     run(ca, test)
 
 
-def test_two_secrets_tagged_alike_are_an_error_that_names_both(ca):
+@pytest.mark.parametrize(
+    ("address", "key", "names", "keys", "why"),
+    [
+        (DOTTED, "k", ["one", "two"], ["k"], "neither has the name"),
+        (DB, "password", [PLAIN, "two"], ["password"], "one has the plain name"),
+        (DB, "password", [PLAIN, "two"], [], "of a whole object"),
+    ],
+)
+def test_two_secrets_tagged_alike_are_an_error_that_names_both(ca, address, key, names, keys, why):
     async def test(rig):
-        rig.fake.make("one", "1", tagged(DOTTED, "k"))
-        rig.fake.make("two", "2", tagged(DOTTED, "k"))
-        with pytest.raises(VaultError, match="one, two"):
-            await rig.vault.read(DOTTED, ["k"])
+        for name in names:
+            rig.fake.make(name, name, tagged(address, key))
+        with pytest.raises(VaultError, match=f"has several secrets tagged for .*: {', '.join(names)}"):
+            await rig.vault.read(address, keys)
 
     run(ca, test)
 
@@ -379,8 +415,10 @@ def test_the_identity_of_the_run_signs_in_for_the_audience_that_the_vault_asks_f
 def test_the_vault_of_a_tenant_that_was_not_allowed_gets_no_token(ca):
     async def test():
         async with signed_in(ca, tenant="another-tenant") as rig:
-            with pytest.raises(VaultError, match="another-tenant"):
+            with pytest.raises(VaultError) as refused:
                 await rig.vault.read(DB, ["password"])
+            assert refused.value.message.endswith("not configured to acquire tokens for tenant another-tenant.")
+            assert refused.value.hint.startswith("Add another-tenant to --additional-tenants, if")
             assert (rig.authority.seen, rig.fake.lines()) == ([], [])
 
     asyncio.run(test())
@@ -681,6 +719,24 @@ def test_who_owns_an_object(ca, made, owner, why):
     run(ca, test)
 
 
+def test_a_refusal_names_the_parts_that_are_somebody_elses(ca):
+    async def test(rig):
+        rig.fake.make(PLAIN, "ours", tagged(DB, "password", REDIS))
+        rig.fake.make("default--db--user", "theirs", tagged(DB, "user", OTHER))
+        rig.fake.make("legacy", "a person's", tagged(DB, "host"))
+        with pytest.raises(ExportError) as refused:
+            await Outlets((rig.vault,), {}, KeptConfigMaps({})).write([export(password="p")])
+        assert refused.value.is_fatal
+        assert refused.value.message == (
+            "cannot overwrite Secret default/db which is not owned by Redis.cache.azure.com default/cache. "
+            "Redis.cache.azure.com/default/other exports secret default--db--user of "
+            f"{rig.fake.url}. No resource exports secret legacy of {rig.fake.url}"
+        )
+        assert rig.fake.values[PLAIN] == "ours"
+
+    run(ca, test)
+
+
 def test_a_name_that_is_tagged_for_another_key_is_not_written(ca):
     async def test(rig):
         rig.fake.make(PLAIN, "theirs", tagged(DOTTED, "x", REDIS))
@@ -732,11 +788,35 @@ def test_what_kubernetes_would_not_name_so_is_not_asked_for(ca):
     run(ca, test)
 
 
-def test_a_disabled_secret_of_ours_is_written_anew(ca):
+@pytest.mark.parametrize("value", ["p", "another"])
+def test_an_export_that_somebody_disabled_is_not_enabled_again(ca, value):
     async def test(rig):
         rig.fake.make(PLAIN, "p", tagged(DB, "password", REDIS), enabled=False)
-        await rig.vault.write(export(password="p"))
-        assert rig.fake.kept(PLAIN).enabled
+        with pytest.raises(VaultError, match=f"Secret {PLAIN} of .* is disabled. Enable or remove it"):
+            await rig.vault.write(export(aaa="first", password=value))
+        assert (rig.fake.values, rig.fake.kept(PLAIN).enabled) == ({PLAIN: "p"}, False), "nothing is half exported"
+
+    run(ca, test)
+
+
+def test_an_export_that_somebody_disabled_is_written_to_no_other_sink(ca):
+    async def test(rig):
+        rig.fake.make(PLAIN, "p", tagged(DB, "password", REDIS), enabled=False)
+        folder = MemorySink()
+        with pytest.raises(VaultError, match="is disabled"):
+            await Outlets((folder, rig.vault), {}, KeptConfigMaps({})).write([export(password="q")])
+        assert folder.objects == {}
+
+    run(ca, test)
+
+
+def test_a_deleted_export_that_was_disabled_is_not_enabled_again(ca):
+    async def test(rig):
+        rig.fake.make(PLAIN, "p", tagged(DB, "password", REDIS), enabled=False)
+        rig.fake.delete(PLAIN)
+        with pytest.raises(VaultError, match="a deleted secret that is disabled"):
+            await rig.vault.write(export(password="p"))
+        assert rig.fake.deleted == [PLAIN]
 
     run(ca, test)
 

@@ -55,6 +55,11 @@ _HINTS = {
     Method.IDENTITY_FILE: "Check that the file of the identity has been renewed.",
 }
 
+_FOREIGN_TENANT = re.compile(
+    r"(not configured to acquire tokens for tenant ([\w.-]{1,100}))\. To enable .*? for any tenant(?=\.|$)"
+)
+"""How azure-identity refuses it; what it advises is for programmers."""
+
 
 @asynccontextmanager
 async def open_credential(
@@ -139,8 +144,12 @@ class _GuardedCredential:
             self._credential = self._open_new()
 
     def _make_token_error(self, why: str) -> CredentialError:
+        hint = _HINTS.get(self._method, "")
+        if foreign := _FOREIGN_TENANT.search(why):
+            why = _FOREIGN_TENANT.sub(r"\1", why)
+            hint = f"Add {foreign[2]} to --additional-tenants, if that tenant may get tokens of this identity."
         message = f"Could not get a token with {self._description}: {why}"
-        return CredentialError(message, status=401, code="AuthenticationFailed", hint=_HINTS.get(self._method, ""))
+        return CredentialError(message, status=401, code="AuthenticationFailed", hint=hint)
 
 
 def format_causes(message: str) -> str:

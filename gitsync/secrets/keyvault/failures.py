@@ -16,6 +16,8 @@ from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.retry import PATIENT_ATTEMPTS, PassingError, read_retry_after
 
 _PASSING = frozenset({408, 429, 500, 502, 503, 504})
+_NO_CODE, _NO_REASON = "without a code", "without a reason"
+_WITHOUT_CAUSE = frozenset({_NO_CODE, _NO_REASON, "Forbidden"})
 _IN_BETWEEN = frozenset({"ObjectIsBeingRecovered", "ObjectIsBeingDeleted"})
 
 
@@ -43,6 +45,10 @@ class Ask:
 
 class ConflictError(VaultError):
     """The name is taken (409), by a deleted secret perhaps: not every server says so in a code."""
+
+
+class ForbiddenError(VaultError):
+    """A 403 whose code does not say whether a right is missing or the secret is disabled: not every server does."""
 
 
 class InBetweenError(PassingError):
@@ -90,6 +96,8 @@ def make_failure(ask: Ask, vault: str, status: int, headers: Mapping[str, str], 
             is_of_all=is_of_all,
             hint=hint,
         )
+    if status == 403 and code in _WITHOUT_CAUSE:
+        return ForbiddenError(message, hint=hint)
     return (ConflictError if status == 409 else VaultError)(message, hint=hint)
 
 
@@ -97,8 +105,8 @@ def _read_reason(body: Any, secret: Secret | None) -> tuple[str, str]:
     """The innermost code of an error body, and its message."""
     error = body.get("error") if isinstance(body, dict) else None
     if not isinstance(error, dict):
-        return "without a reason", ""
+        return _NO_REASON, ""
     inner = error.get("innererror") or error.get("innerError")
-    code = (inner.get("code") if isinstance(inner, dict) else None) or error.get("code") or "without a code"
+    code = (inner.get("code") if isinstance(inner, dict) else None) or error.get("code") or _NO_CODE
     reason = format_complaint(error.get("message"), [secret] if secret else [])
     return str(code), f"{reason}." if reason else ""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from gitsync.dataclasses import dataclass
 from gitsync.model.export import Address
 from gitsync.model.secret import Secret
-from gitsync.secrets.keyvault.names import OWNER, VaultKey, find_vault_key
+from gitsync.secrets.keyvault.names import KEY, NAME, NAMESPACE, OWNER, VaultKey, find_vault_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +27,10 @@ class VaultSecret:
     @property
     def vault_key(self) -> VaultKey | None:
         return find_vault_key(self.name, self.tags)
+
+    @property
+    def is_tagged(self) -> bool:
+        return self.tags.keys() >= {NAMESPACE, NAME, KEY}
 
     @property
     def owner(self) -> str:
@@ -49,9 +53,9 @@ class VaultIndex:
         )
         return tuple(sorted(matches, key=lambda secret: secret.name))
 
-    def holding(self, vault_key: VaultKey) -> tuple[VaultSecret, ...]:
-        """Every secret for one key: at most one, unless several have the same tags."""
-        matches = (secret for secret in self._by_name.values() if secret.vault_key == vault_key)
+    def tagged(self, vault_key: VaultKey) -> tuple[VaultSecret, ...]:
+        """Every secret with the tags of one key, by name: at most one, unless several have the same tags."""
+        matches = (secret for secret in self._by_name.values() if secret.is_tagged and secret.vault_key == vault_key)
         return tuple(sorted(matches, key=lambda secret: secret.name))
 
     def named(self, name: str) -> VaultSecret | None:

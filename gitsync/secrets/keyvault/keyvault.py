@@ -20,6 +20,7 @@ from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.secret import Secret
 from gitsync.secrets.connection import VaultConnection
 from gitsync.secrets.content import check_export, check_owner, encode_value
+from gitsync.secrets.keyvault.failures import ForbiddenError
 from gitsync.secrets.keyvault.index import VaultIndex, VaultSecret
 from gitsync.secrets.keyvault.names import (
     LONGEST_TAG,
@@ -102,7 +103,8 @@ class KeyVault:
             raise ConfigError(error.message, hint=error.hint) from error
 
     async def read(self, address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
-        """Read a key by its name, which needs no list; else, and for a whole object, by the list of the vault.
+        """Read a key by its name, which needs no list unless it has tags; else, and for a whole object, by the list of
+        the vault.
 
         Raises VaultError for a secret that is disabled, expired or tagged for another address, and if two have the same
         tags.
@@ -124,6 +126,13 @@ class KeyVault:
             return None
         return owners.pop() if len(owners) == 1 else ""
 
+    async def owners(self, address: Address) -> Mapping[str, str]:
+        """The exporter of each secret that holds a key of an object, by its name in the vault."""
+        if address.holder is not Holder.SECRET:
+            return {}
+        stored = (await self._load_index()).at(address)
+        return {f"secret {one.name} of {self._requests.vault}": one.owner for one in stored}
+
     def examine(self, exports: Sequence[Export]) -> None:
         for export in (one for one in exports if one.address.holder is Holder.SECRET):
             check_export(export)
@@ -135,6 +144,13 @@ class KeyVault:
                         f"Key Vault limits values to {MOST_BYTES} bytes; {vault_key} is larger.",
                         hint="Export it to another sink, or export less of it.",
                     )
+
+    async def rehearse(self, exports: Sequence[Export]) -> None:
+        """Look at the list for what a write would not replace; the write reads each secret again."""
+        for export in (one for one in exports if one.address.holder is Holder.SECRET):
+            for vault_key in (make_vault_key(export.address, key) for key in sorted(export.data)):
+                if listed := (await self._load_index()).named(make_secret_name(vault_key)):
+                    self._check_writable(listed, vault_key, export)
 
     async def write(self, export: Export) -> None:
         """Write what differs, then delete the keys that the export no longer has. A vault holds no config maps,
@@ -188,16 +204,16 @@ class KeyVault:
         return [stored.vault_key for stored in (await self._load_index()).at(address) if stored.vault_key is not None]
 
     async def _read_value(self, vault_key: VaultKey) -> Secret | None:
-        stored = await self._requests.get(make_secret_name(vault_key))
-        if stored is None:
-            matches = (await self._load_index()).holding(vault_key)
+        stored = await self._get(make_secret_name(vault_key))
+        if stored is None or stored.is_tagged:
+            matches = (await self._load_index()).tagged(vault_key)
             if len(matches) > 1:
                 names = ", ".join(match.name for match in matches)
                 raise VaultError(
                     f"{self._requests.vault} has several secrets tagged for {vault_key}: {names}.",
                     hint="Remove the tags from all but one.",
                 )
-            stored = await self._requests.get(matches[0].name) if matches else None
+            stored = stored or (await self._get(matches[0].name) if matches else None)
         return None if stored is None else self._check_validity(stored, vault_key)
 
     def _check_validity(self, stored: VaultSecret, vault_key: VaultKey) -> Secret | None:
@@ -226,15 +242,36 @@ class KeyVault:
         stored = await self._get_newest(make_secret_name(vault_key))
         if stored is None:
             return None
+        self._check_writable(stored, vault_key, export)
+        return stored
+
+    def _check_writable(self, stored: VaultSecret, vault_key: VaultKey, export: Export) -> None:
         self._check_address(stored, vault_key)
         check_owner(export, stored.owner, f"Secret {stored.name} of {self._requests.vault}")
-        return stored
+        if not stored.enabled:
+            raise self._make_disabled(stored.name)
 
     async def _get_newest(self, name: str) -> VaultSecret | None:
         """A secret as it is now; a disabled one as it was in the list, since Key Vault does not show it."""
         listed = (await self._load_index()).named(name)
         is_disabled = listed is not None and not listed.enabled
         return listed if is_disabled else await self._requests.get(name)
+
+    async def _get(self, name: str) -> VaultSecret | None:
+        """A secret. VaultError if it is disabled, which not every server says: the list does."""
+        try:
+            return await self._requests.get(name)
+        except ForbiddenError:
+            try:
+                listed = (await self._load_index()).named(name)
+            except VaultError:
+                listed = None
+            if listed is None or listed.enabled:
+                raise
+            raise self._make_disabled(name) from None
+
+    def _make_disabled(self, name: str) -> VaultError:
+        return VaultError(f"Secret {name} of {self._requests.vault} is disabled.", hint="Enable or remove it.")
 
     async def _put(self, name: str, value: Secret, tags: Mapping[str, str]) -> None:
         """Write a secret; one of this name that is deleted is recovered first, if it was exported for the same key.
@@ -251,6 +288,11 @@ class KeyVault:
             raise VaultError(
                 f"{self._requests.vault} keeps the name {name} for a deleted secret that gitsync did not export.",
                 hint="Recover or purge it: `az keyvault secret recover` or `az keyvault secret purge`.",
+            )
+        if not deleted.enabled:
+            raise VaultError(
+                f"{self._requests.vault} keeps the name {name} for a deleted secret that is disabled.",
+                hint="Recover and enable it, or purge it.",
             )
         await self._requests.recover(name)
         if conflict := await self._requests.put(name, value, tags):
