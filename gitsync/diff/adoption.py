@@ -77,7 +77,7 @@ def _compare_leaf(desired: Any, live: Any, hints: Hints, path: JsonPath) -> Adop
 
 def _compare_absent(desired: Any, path: JsonPath) -> AdoptionDifferences:
     """Compare a leaf that Azure did not return. It always returns tags and ids as keys, but not all other leaves."""
-    if desired in ([], ""):
+    if desired == []:
         return
     if path[0] == "tags" or str(path[-1]).startswith("/"):
         yield Difference(format_pointer(path), format_value(desired), None, ABSENT)

@@ -35,6 +35,8 @@ def differing(desired: Any, live: Any, **more: Any) -> list[tuple[str, Any, Any]
         ),
         ({"id": ID}, {"id": ID.upper()}, [], "ids compare without case"),
         ({"tags": {"x": "1"}}, {"tags": {}}, [("/tags/x", "1", None)], "Azure always returns tags"),
+        ({"tags": {"x": ""}}, {"tags": {}}, [("/tags/x", "", None)], "an empty value is one"),
+        ({"tags": {"x": ""}}, {"tags": {"x": ""}}, [], "which Azure keeps"),
         ({"tags": {"x": "1"}}, {"tags": {"X": "1"}}, [("/tags/x", "1", None)], "tags have case"),
         ({"a": None, "b": {}, "c": []}, {}, [], "null, empty and absent are the same"),
         ({"c": []}, {"c": [1]}, [("/c", [], [1])], "an empty list asks for none"),
@@ -88,10 +90,10 @@ def test_an_enumeration_has_no_case():
 
 def test_what_azure_does_not_return_is_unverified():
     found = compare(
-        {"properties": {"password": Secret("x"), "mode": "a", "b/c": 1}}, {"properties": {"mode": "a"}}, None
+        {"properties": {"password": Secret("x"), "mode": "a", "b/c": 1, "e": ""}}, {"properties": {"mode": "a"}}, None
     )
     assert not found.differences
-    assert found.unverified == ("/properties/b~1c", "/properties/password")
+    assert found.unverified == ("/properties/b~1c", "/properties/e", "/properties/password")
 
 
 def remembered(applied: Any, first: Any) -> Remembered:
@@ -106,6 +108,17 @@ def remembered(applied: Any, first: Any) -> Remembered:
         ({"a": "x"}, {"a": "x"}, {"a": "X!"}, {}, Verdict.DRIFTED, ["/a"], "and so is its absence"),
         ({"a": "x"}, {"a": "x"}, {"a": "X!"}, {"a": "x"}, Verdict.IN_SYNC, [], "becoming what git asks for is not"),
         ({"a": "x"}, {"a": "x"}, {}, {}, Verdict.IN_SYNC, [], "what was never returned stays unverified"),
+        ({"a": ""}, {"a": ""}, {"a": ""}, {}, Verdict.DRIFTED, ["/a"], "an empty text is a value"),
+        ({"a": ""}, {"a": "x"}, {"a": "x"}, {}, Verdict.CONFLICT, ["/a"], "which git may have set since"),
+        (
+            {"tags": {"a": ""}},
+            {"tags": {}},
+            {"tags": {}},
+            {"tags": {}},
+            Verdict.PENDING,
+            ["/tags/a"],
+            "a tag may be empty",
+        ),
         ({"a": "y"}, {"a": "x"}, {"a": "x"}, {"a": "x"}, Verdict.PENDING, ["/a"], "git moved"),
         ({"a": "y"}, {"a": "x"}, {"a": "x"}, {"a": "y"}, Verdict.IN_SYNC, [], "Azure has it already"),
         ({"a": "y"}, {"a": "x"}, {}, {}, Verdict.PENDING, ["/a"], "also where Azure never returns it"),
