@@ -41,15 +41,25 @@ class DocumentComparison:
 def answer(question: DocumentComparison, catalog: Catalog) -> Comparison:
     """Compare the documents, with the facts of the type."""
     hints = replace(find_hints(catalog, question.arm_type, question.api_version), own_id=question.own_id)
-    return compare(question.desired, question.live, _make_remembered(question), hints)
+    desired = _replace_nulls(question.desired, question.baseline)
+    return compare(desired, question.live, _make_remembered(question), hints)
 
 
 def _make_remembered(question: DocumentComparison) -> Remembered | None:
     if question.baseline is None and question.applied is None:
         return None
-    applied = question.desired if question.applied is None else question.applied
+    applied = _replace_nulls(question.desired if question.applied is None else question.applied, question.baseline)
     baseline = None if question.baseline is None else make_baseline(applied, question.baseline)
     return Remembered(applied=applied, baseline=baseline)
+
+
+def _replace_nulls(body: Any, baseline: Any) -> Any:
+    """Return a body with the values of the baseline in place of nulls: a null asks for what Azure chooses. What is no
+    plain value in the baseline stays null: Azure may fill such a list or object at any time.
+    """
+    if isinstance(body, Mapping) and isinstance(baseline, Mapping):
+        return {key: _replace_nulls(value, baseline.get(key)) for key, value in body.items()}
+    return baseline if body is None and isinstance(baseline, str | int | float) else body
 
 
 def build_document(comparison: Comparison) -> dict[str, Any]:

@@ -81,6 +81,22 @@ def test_a_baseline_holds_azure_to_what_it_said(files, capsys):
     assert "changed in git" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("baseline", "live", "code", "why"),
+    [
+        ({"a": "chosen"}, {"a": "chosen"}, 0, "Azure may choose"),
+        ({"a": "chosen"}, {"a": "other"}, 4, "what it chose is held to"),
+        ({"a": "chosen"}, {}, 4, "and may not go"),
+        ({}, {"a": "chosen"}, 0, "it may choose later"),
+        ({"a": ["one"]}, {"a": ["one", "two"]}, 0, "and fill a list at any time"),
+    ],
+)
+def test_a_null_asks_for_what_azure_chooses(files, baseline, live, code, why):
+    files(desired={"a": None}, live=live, baseline=baseline)
+    assert run(["compare", "desired", "live", "--baseline", "baseline"]) == code, why
+    assert run(["compare", "desired", "live"]) == 0
+
+
 def test_the_id_of_the_resource_may_be_given(files, capsys):
     own = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ApiManagement/service/a"
     files(desired={"properties": {"scope": "/apis"}}, live={"properties": {"scope": f"{own}/apis"}})
