@@ -89,18 +89,33 @@ def _compare_lists(desired: list[Any], live: list[Any], hints: Hints, path: Json
     if any(isinstance(entry, Secret) for entry in desired):
         yield Unverified(path)
     elif is_plain(desired, live):
-        if not _has_same_entries(desired, live, hints, path):
-            yield Difference(format_pointer(path), format_value(desired), live, RULE)
+        yield from _compare_plain(desired, live, hints, path)
     elif desired and not is_ordered(path) and (field := find_key_field(desired, live)):
         yield from _compare_by_key(desired, live, field, hints, path)
     else:
         yield from _compare_by_index(desired, live, hints, path)
 
 
+def _compare_plain(desired: list[Any], live: list[Any], hints: Hints, path: JsonPath) -> AdoptionDifferences:
+    own = _find_own_entries(desired, live, hints, path)
+    if _has_same_entries(desired, [entry for index, entry in enumerate(live) if index not in own], hints, path):
+        yield from (Unverified((*path, index)) for index in own)
+    else:
+        yield Difference(format_pointer(path), format_value(desired), live, RULE)
+
+
+def _find_own_entries(desired: list[Any], live: list[Any], hints: Hints, path: JsonPath) -> list[int]:
+    """The places of the entries that Azure added: git has no equal one."""
+    return [
+        index
+        for index, entry in enumerate(live)
+        if is_own_entry(path, entry, hints)
+        and not any(is_equal((*path, index), desired_entry, entry, hints) for desired_entry in desired)
+    ]
+
+
 def _compare_by_index(desired: list[Any], live: list[Any], hints: Hints, path: JsonPath) -> AdoptionDifferences:
-    own: list[int] = []
-    if len(desired) != len(live):
-        own = [index for index, entry in enumerate(live) if is_own_entry(path, entry, hints)]
+    own = _find_own_entries(desired, live, hints, path) if len(desired) != len(live) else []
     comparable = [entry for index, entry in enumerate(live) if index not in own]
     if len(desired) != len(comparable):
         yield Difference(format_pointer(path), format_value(desired), live, RULE)
@@ -119,7 +134,7 @@ def _compare_by_key(
         if key in live_by_key:
             desired_entry = entry if exact else {name: value for name, value in entry.items() if name != field}
             yield from compare_first_sight(desired_entry, live_by_key[key][1], hints, (*path, index))
-        else:
+        elif entry.get("toBeDetached") is not True:  # a data disk asks to be gone from the machine
             yield Difference(format_pointer((*path, index)), format_value(entry), None, ABSENT)
     if path[-1] not in OPEN_LISTS:
         further = {index: entry for key, (index, entry) in live_by_key.items() if key not in desired_by_key}
@@ -156,4 +171,4 @@ def _remove_empty(entries: list[Any]) -> list[Any]:
 
 
 def _is_same(path: JsonPath, desired: Any, live: Any, hints: Hints) -> bool:
-    return judge(path, desired, live, hints)[0] is RuleOutcome.SAME
+    return judge((*path, 0), desired, live, hints)[0] is RuleOutcome.SAME  # the facts are those of any entry

@@ -23,11 +23,14 @@ _SECRET_MODES: Final = frozenset({"secret", "secretMap"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hints:
-    """`arm_type` is the resource's; `own_id` its ARM id; `leaves` a tree of steps, with the hints at its leaves."""
+    """`arm_type` is the resource's; `own_id` its ARM id; `leaves` a tree of steps, with the hints at its leaves;
+    `answer` all that Azure returned, for what it says in two places.
+    """
 
     arm_type: str = ""
     own_id: str = ""
     leaves: Mapping[str, Any] = field(default_factory=dict)
+    answer: Mapping[str, Any] = field(default_factory=dict)
 
     def told(self, path: JsonPath) -> Told | None:
         """The hint of the leaf at a path; everything below a secret is one."""

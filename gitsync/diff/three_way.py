@@ -58,7 +58,7 @@ def compare(
     if remembered is not None and remembered.has_all(desired, live):
         return Comparison(verdict=Verdict.IN_SYNC)
     desired = select_asked(desired)
-    hints = _add_own_id(hints or Hints(), live)
+    hints = _add_answer(hints or Hints(), live)
     first_sight = list(compare_first_sight(desired, live, hints))
     differences = tuple(one for one in first_sight if isinstance(one, Difference))
     unverified_paths = [one.path for one in first_sight if isinstance(one, Unverified)]
@@ -132,10 +132,10 @@ def _has_baseline(path: JsonPath, desired: Mapping[str, Any], remembered: Rememb
     return not is_secret(path, hints) and find(remembered.baseline, path, desired) is not None
 
 
-def _add_own_id(hints: Hints, live: Mapping[str, Any]) -> Hints:
-    """Return the hints with the resource's own id: that of the hints, else that of the live state."""
+def _add_answer(hints: Hints, live: Mapping[str, Any]) -> Hints:
+    """Return the hints with Azure's answer, and the id in it unless they have one."""
     own_id = hints.own_id or live.get("id")
-    return replace(hints, own_id=own_id) if isinstance(own_id, str) else hints
+    return replace(hints, answer=live, own_id=own_id if isinstance(own_id, str) else "")
 
 
 def _remove_reported(differences: tuple[Difference, ...], paths: set[str]) -> tuple[Difference, ...]:

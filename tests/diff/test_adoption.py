@@ -53,6 +53,8 @@ def seen(desired: Any, live: Any, arm_type: str = "") -> tuple[list[str], list[s
         ([], ["a"], ["/l"], "an empty list asks for none"),
         ([{"a": 1}], [], ["/l"], "nothing is there"),
         ([{"a": 1}], ["a"], ["/l/0"], "another shape"),
+        ([{"name": "d", "toBeDetached": True}], [], [], "a disk that is to be detached is gone"),
+        ([{"name": "d", "toBeDetached": False}], [], ["/l/0"], "one that is to stay is missing"),
         ({"a": 1}, "a", ["/l"], "a text for an object"),
         ("a", {"a": 1}, ["/l"], "an object for a text"),
     ],
@@ -60,6 +62,21 @@ def seen(desired: Any, live: Any, arm_type: str = "") -> tuple[list[str], list[s
 )
 def test_a_list(desired, live, paths, why):
     assert seen({"l": desired}, {"l": live})[0] == paths, why
+
+
+def test_entries_that_are_enumerations_have_no_case():
+    hints = Hints(leaves={"l": {"*": "enum"}})
+    assert not list(compare_first_sight({"l": ["Get", "List"]}, {"l": ["list", "get"]}, hints))
+    assert list(compare_first_sight({"l": ["Get", "List"]}, {"l": ["get", "set"]}, hints))
+
+
+def test_the_taint_of_a_spot_pool_is_known_in_its_cluster_too():
+    body = {"agentPoolProfiles": [{"name": "p", "nodeTaints": []}]}
+    spot = {"agentPoolProfiles": [{"name": "p", "nodeTaints": [SPOT]}]}
+    assert seen({"properties": body}, {"properties": spot}, CLUSTER) == (
+        [],
+        ["/properties/agentPoolProfiles/0/nodeTaints/0"],
+    )
 
 
 @pytest.mark.parametrize("name", ["command", "args", "dnsServers"])
@@ -80,6 +97,19 @@ def test_names_of_variables_have_case():
 
 ETAG = {"path": '/"_etag"/?'}
 CONTAINER = "Microsoft.DocumentDB/databaseAccounts/sqlDatabases/containers"
+COLLECTION = "Microsoft.DocumentDB/databaseAccounts/mongodbDatabases/collections"
+CLUSTER = "Microsoft.ContainerService/managedClusters"
+NO_PROXY = "properties/httpProxyConfig/noProxy"
+OUTBOUND = "properties/networkProfile/loadBalancerProfile/effectiveOutboundIPs"
+SPOT = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
+ADDRESS = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/publicIPAddresses/"
+RANGES = "properties/snat/privateRanges"
+
+
+def index(name: str) -> dict[str, Any]:
+    return {"key": {"keys": [name]}, "options": {}}
+
+
 ALL = {"certificates": ["all"], "keys": ["all"], "secrets": ["all"], "storage": []}
 
 
@@ -147,6 +177,80 @@ def at(path: str, value: Any) -> dict[str, Any]:
             1,
             0,
             "one that is on",
+        ),
+        (
+            COLLECTION,
+            "properties/resource/indexes",
+            [index("_ts")],
+            [index("_id"), index("_ts"), index("DocumentDBDefaultIndex")],
+            0,
+            2,
+            "each collection has an index of _id",
+        ),
+        (
+            COLLECTION,
+            "properties/resource/indexes",
+            [index("_id"), index("_ts")],
+            [index("_id"), index("_ts"), index("DocumentDBDefaultIndex")],
+            0,
+            1,
+            "which git may ask for too",
+        ),
+        (
+            COLLECTION,
+            "properties/resource/indexes",
+            [index("_ts")],
+            [index("_id"), index("_ts"), index("more")],
+            1,
+            0,
+            "an index of somebody else",
+        ),
+        (
+            CLUSTER,
+            NO_PROXY,
+            ["a.net"],
+            ["10.0.0.0/16", "localhost", "a.net", "x.hcp.azmk8s.io"],
+            0,
+            3,
+            "AKS adds its own",
+        ),
+        (CLUSTER, NO_PROXY, ["localhost"], ["konnectivity", "localhost"], 0, 1, "git may ask for one of them"),
+        (CLUSTER, NO_PROXY, ["a.net"], ["localhost", "a.net", "b.net"], 1, 0, "a host of somebody else"),
+        (CLUSTER, NO_PROXY, ["a.net"], ["a.net", "20.0.0.0/8"], 1, 0, "a network of the internet"),
+        (CLUSTER, NO_PROXY, ["a.net"], ["a.net", "10.0.0.5"], 1, 0, "a single host"),
+        (CLUSTER, NO_PROXY, ["a.net"], ["localhost"], 1, 0, "one that is gone"),
+        (
+            f"{CLUSTER}/agentPools",
+            "properties/nodeTaints",
+            ["a=b:NoSchedule"],
+            [SPOT, "a=b:NoSchedule"],
+            0,
+            1,
+            "a Spot pool",
+        ),
+        (f"{CLUSTER}/agentPools", "properties/nodeTaints", [], ["a=b:NoSchedule"], 1, 0, "a taint of somebody else"),
+        (CLUSTER, OUTBOUND, [{"id": f"{ADDRESS}a"}], [{"id": f"{ADDRESS}a"}, {"id": f"{ADDRESS}b"}], 0, 1, "one more"),
+        (CLUSTER, OUTBOUND, [{"id": f"{ADDRESS}a"}], [{"id": f"{ADDRESS}b"}], 1, 1, "another one is told"),
+        ("Microsoft.Network/firewallPolicies", RANGES, ["1.2.3.4"], ["1.2.3.4", "IANAPrivateRanges"], 0, 1, "by name"),
+        ("Microsoft.Network/firewallPolicies", RANGES, ["1.2.3.4"], ["10.0.0.0/8", "1.2.3.4"], 0, 1, "a default range"),
+        ("Microsoft.Network/firewallPolicies", RANGES, ["1.2.3.4"], ["10.0.0.0/9", "1.2.3.4"], 1, 0, "another range"),
+        (
+            "Microsoft.ApiManagement/service",
+            "properties/hostnameConfigurations",
+            [{"type": "Proxy", "hostName": "api.a.net"}],
+            [{"type": "Proxy", "hostName": "a.azure-api.net"}, {"type": "Proxy", "hostName": "api.a.net"}],
+            0,
+            1,
+            "the gateway's own name",
+        ),
+        (
+            "Microsoft.ApiManagement/service",
+            "properties/hostnameConfigurations",
+            [{"type": "Proxy", "hostName": "api.a.net"}],
+            [{"type": "Proxy", "hostName": "b.net"}, {"type": "Proxy", "hostName": "api.a.net"}],
+            1,
+            0,
+            "a name of somebody else",
         ),
     ],
     ids=lambda value: value if isinstance(value, str) and " " in value else None,

@@ -18,11 +18,15 @@ SUBSCRIPTION = "/subscriptions/00000000-0000-0000-0000-000000000000"
 SERVICE = f"{SUBSCRIPTION}/resourceGroups/g/providers/Microsoft.ApiManagement/service/s"
 OWN = f"{SERVICE}/subscriptions/mine"
 ROLE = "/providers/Microsoft.Authorization/roleDefinitions/8e3af657"
+PLAN = f"{SUBSCRIPTION}/resourceGroups/G/providers/Microsoft.Web/serverfarms/Plan"
 
 GENERAL = [
     ("location", "West US 2", "westus2", SAME, "regions have neither case nor blanks"),
     ("location", "westus2", "westus3", OTHER, "but they have numbers"),
     ("locations", "East US", "eastus", SAME, "in a list of regions too"),
+    ("location", "northcentralusstage", "North Central US (Stage)", SAME, "letters and digits are all of a name"),
+    ("location", "northcentralus", "North Central US (Stage)", OTHER, "a stage is a region of its own"),
+    ("mountLocation", "/a/b", "/ab", OTHER, "what is no region's name keeps its signs"),
     ("description", "West US 2", "westus2", OTHER, "people's text is no region"),
     ("id", SERVICE, SERVICE.upper(), SAME, "ids have no case"),
     ("id", SERVICE, f"{SERVICE}/", SAME, "nor a slash at the end"),
@@ -34,6 +38,12 @@ GENERAL = [
     ("roleDefinitionId", ROLE, SUBSCRIPTION + ROLE, SAME, "a role of the tenant, seen from the own subscription"),
     ("roleDefinitionId", ROLE, f"/subscriptions/other{ROLE}", OTHER, "seen from another"),
     ("roleDefinitionId", ROLE, f"{SUBSCRIPTION}{ROLE}8", OTHER, "another role"),
+    ("serverFarmId", "plan", PLAN, SAME, "a name is that of a resource in the own group"),
+    ("serverFarmId", PLAN, "Plan", SAME, "on either side"),
+    ("serverFarmId", "plan", f"{PLAN}2", OTHER, "another name"),
+    ("serverFarmId", "plan", PLAN.replace("/G/", "/other/"), OTHER, "the same name in another group"),
+    ("serverFarmId", "lan", PLAN, OTHER, "the end of a name is another name"),
+    ("note", "plan", PLAN, OTHER, "a text is no id"),
     ("objectId", GUID, GUID.lower(), SAME, "GUIDs have no case"),
     ("objectId", GUID, GUID.lower().replace("1", "2"), OTHER, "another GUID"),
     ("customWindow", "enabled", "Enabled", SAME, "a state"),
@@ -42,6 +52,16 @@ GENERAL = [
     ("accessPolicyName", "default", "Default", OTHER, "nor is a name"),
     ("type", "customRole", "CustomRole", SAME, "a discriminator"),
     ("type", "a b", "A B", OTHER, "is one word"),
+    ("nextHopType", "virtualappliance", "VirtualAppliance", SAME, "a choice is known by the end of its member's name"),
+    ("nextHopType", "VirtualAppliance", "Internet", OTHER, "another choice"),
+    ("publicAccess", "blob", "Blob", SAME, "of any such member"),
+    ("hostName", "web", "Web", OTHER, "but a name has case"),
+    ("metricNamespace", "microsoft.web/Sites", "Microsoft.Web/sites", SAME, "resource types have no case"),
+    ("metricNamespace", "Microsoft.Web/sites", "Microsoft.Web/serverfarms", OTHER, "another type"),
+    ("eventType", "Microsoft.Web.SiteUpdated", "microsoft.web.siteupdated", OTHER, "an event is no resource type"),
+    ("provisioningState", "RegisteringDns", "Succeeded", SAME, "the way to success, and its end"),
+    ("provisioningState", "Succeeded", "Failed", OTHER, "a failure is neither"),
+    ("provisioningState", "Succeeded", "Succeeded-else", OTHER, "nor is an unknown state"),
     ("charset", "utf8", "UTF8", SAME, "character sets have no case"),
     ("charset", "utf8", "latin1", OTHER, "another character set"),
     ("nodeResourceGroup", "MC_a", "mc_a", SAME, "resource groups have no case"),
@@ -50,6 +70,7 @@ GENERAL = [
     ("ttl", "P10675199DT2H48M5.4775807S", "10675199.02:48:05.4775808", OTHER, "to the very last"),
     ("ttl", "P1M", "PT1M", OTHER, "a month is no minute"),
     ("ttl", "P1M", "P30D", OTHER, "nor is it thirty days"),
+    ("ttl", "P1Y", "P365D", OTHER, "nor a year its days"),
     ("ttl", "P1Y", "P12M", SAME, "a year has twelve of them"),
     ("ttl", "PT5M", "PT6M", OTHER, "another number in a duration"),
     ("ttl", "-PT5M", "PT5M", OTHER, "a sign counts"),
@@ -74,6 +95,10 @@ GENERAL = [
     ("value", "1.2.3.4", "1.2.3.4/32", SAME, "an address is a network of one"),
     ("value", "1.2.3.0/24", "1.2.3.0/25", OTHER, "a longer prefix"),
     ("value", "2001:DB8:0:0::1", "2001:db8::1", SAME, "IPv6 in its short form"),
+    ("privateIpAddress", "", "10.0.0.4", UNTOLD, "no address leaves the choice to Azure"),
+    ("privateIpAddress", "10.0.0.5", "10.0.0.4", OTHER, "another address than the one asked for"),
+    ("privateIpAddress", "", "none", OTHER, "what is no address"),
+    ("dnsServer", "", "10.0.0.4", OTHER, "an empty text elsewhere asks for none"),
     ("memory", "1.0Gi", "1024Mi", SAME, "quantities"),
     ("memory", "1Gi", "1Ti", OTHER, "another unit"),
     ("version", "1.10", "1.1", OTHER, "text is no number"),
@@ -105,9 +130,12 @@ GENERAL = [
     ("note", "text", "text ", OTHER, "and so do blanks"),
     ("adminPassword", "x", "", UNTOLD, "a password is not answered"),
     ("adminPassword", "x", "*****", UNTOLD, "or masked"),
+    ("adminPassword", "x", "Hidden", UNTOLD, "or hidden"),
+    ("rdb-storage-connection-string", "x", "***", UNTOLD, "whatever stands between the words of its name"),
     ("adminPassword", "x", "y", OTHER, "another one that is answered differs"),
     ("note", "x", "", OTHER, "an empty text elsewhere is one"),
     ("note", "x", "*****", OTHER, "and so are stars"),
+    ("visibility", "Visible", "Hidden", OTHER, "and what is no secret may be hidden"),
 ]
 
 
@@ -151,6 +179,134 @@ SINGLE = [
 @pytest.mark.parametrize(("arm_type", "name", "desired", "live", "outcome", "why"), SINGLE, ids=lambda v: str(v)[:40])
 def test_a_rule_of_one_type(arm_type, name, desired, live, outcome, why):
     assert judge(("properties", name), desired, live, Hints(arm_type=arm_type, own_id=OWN))[0] is outcome, why
+
+
+CLUSTER = "Microsoft.ContainerService/managedClusters"
+QUEUE = "Microsoft.ServiceBus/namespaces/queues"
+TTL = "properties/defaultMessageTimeToLive"
+HEADER = "properties/destination/properties/deliveryAttributeMappings/0/properties/value"
+VAULT_SECRET = f"{SUBSCRIPTION}/resourceGroups/g/providers/Microsoft.KeyVault/vaults/v/secrets/s"
+SQL = "Microsoft.Sql/servers/databases"
+PREMIUM = {"sku": {"name": "Premium", "capacity": 125}, "properties": {"currentServiceObjectiveName": "P1"}}
+HYPERSCALE = {"sku": {"tier": "Hyperscale"}, "properties": {"highAvailabilityReplicaCount": 2}}
+NO_REPLICA = {"sku": {"tier": "Hyperscale"}, "properties": {"highAvailabilityReplicaCount": 0}}
+VERSION = {"properties": {"parameters": {"secretVersion": "1f"}}}
+DISK = "Microsoft.Compute/disks"
+STANDARD = {"sku": {"name": "Standard_LRS"}}
+ULTRA = {"sku": {"name": "UltraSSD_LRS"}}
+PARTITIONED = {"properties": {"enablePartitioning": True}}
+
+
+@pytest.mark.parametrize(
+    ("arm_type", "path", "desired", "live", "answer", "outcome", "why"),
+    [
+        (CLUSTER, "properties/kubernetesVersion", "", "1.30.1", {}, UNTOLD, "no version asks for the default"),
+        (
+            CLUSTER,
+            "properties/kubernetesVersion",
+            "1.29",
+            "1.30.1",
+            {},
+            OTHER,
+            "another version than the one asked for",
+        ),
+        (
+            CLUSTER,
+            "properties/agentPoolProfiles/0/orchestratorVersion",
+            "",
+            "1.30.1",
+            {},
+            UNTOLD,
+            "that of the cluster",
+        ),
+        (
+            CLUSTER,
+            "properties/agentPoolProfiles/0/orchestratorVersion",
+            "1.30",
+            "1.30.1",
+            {},
+            SAME,
+            "a line of versions",
+        ),
+        (CLUSTER, "properties/agentPoolProfiles/0/orchestratorVersion", "1.29", "1.30.1", {}, OTHER, "another line"),
+        (CLUSTER, "properties/agentPoolProfiles/0/osDiskSizeGB", 0, 128, {}, UNTOLD, "0 asks for the default"),
+        (CLUSTER, "properties/agentPoolProfiles/0/osDiskSizeGB", 64, 128, {}, OTHER, "another size is one"),
+        (f"{CLUSTER}/agentPools", "properties/orchestratorVersion", "", "1.30.1", {}, UNTOLD, "the same in a pool"),
+        (f"{CLUSTER}/agentPools", "properties/orchestratorVersion", "1.29", "1.30.1", {}, OTHER, "and another version"),
+        (f"{CLUSTER}/agentPools", "properties/osDiskSizeGB", 0, 128, {}, UNTOLD, "and its disk"),
+        (f"{CLUSTER}/agentPools", "properties/osDiskSizeGB", 64, 128, {}, OTHER, "and another size"),
+        (f"{CLUSTER}/agentPools", "properties/count", 0, 3, {}, OTHER, "0 is a value elsewhere"),
+        (QUEUE, TTL, "P1Y2M3DT3H11M2S", "P428DT3H11M2S", {}, SAME, "a year of 365 days, and months of 30"),
+        (QUEUE, TTL, "P1Y", "P365D", {}, SAME, "a year"),
+        (QUEUE, TTL, "P14M", "P420D", {}, SAME, "months are not counted as years"),
+        (QUEUE, TTL, "P1Y", "P366D", {}, OTHER, "a day more"),
+        (QUEUE, TTL, "P1M", "P31D", {}, OTHER, "a longer month"),
+        (f"{QUEUE}/subscriptions", TTL, "P1Y", "P365D", {}, OTHER, "of the types that were seen alone"),
+        (QUEUE, "properties/maxSizeInMegabytes", 1024, 16384, PARTITIONED, SAME, "sixteen partitions"),
+        (QUEUE, "properties/maxSizeInMegabytes", 1024, 2048, PARTITIONED, OTHER, "of another size"),
+        (QUEUE, "properties/maxSizeInMegabytes", 1024, 16384, {}, OTHER, "where there are partitions"),
+        (
+            "Microsoft.DataProtection/backupVaults/backupInstances",
+            "properties/protectionStatus/status",
+            "ProtectionConfigured",
+            "UpdatingProtection",
+            {},
+            SAME,
+            "on the way back",
+        ),
+        (
+            "Microsoft.DataProtection/backupVaults/backupInstances",
+            "properties/protectionStatus/status",
+            "ProtectionConfigured",
+            "ProtectionStopped",
+            {},
+            OTHER,
+            "nothing is protected",
+        ),
+        ("Microsoft.EventGrid/eventSubscriptions", HEADER, "x", "Hidden", {}, UNTOLD, "a secret header"),
+        ("Microsoft.EventGrid/eventSubscriptions", HEADER, "x", "y", {}, OTHER, "a header that is told"),
+        ("Microsoft.EventGrid/domains/topics/eventSubscriptions", HEADER, "x", "Hidden", {}, UNTOLD, "of any source"),
+        ("Microsoft.Insights/diagnosticSettings", "location", "eastus", "global", {}, UNTOLD, "it has no region"),
+        ("Microsoft.Insights/diagnosticSettings", "location", "eastus", "westus", {}, OTHER, "another region"),
+        ("Microsoft.Insights/components", "location", "eastus", "global", {}, OTHER, "a component has one"),
+        (
+            "Microsoft.Cdn/profiles/secrets",
+            "properties/parameters/secretSource/id",
+            f"{VAULT_SECRET}/1F",
+            VAULT_SECRET,
+            VERSION,
+            SAME,
+            "the version stands beside it",
+        ),
+        (
+            "Microsoft.Cdn/profiles/secrets",
+            "properties/parameters/secretSource/id",
+            f"{VAULT_SECRET}/2f",
+            VAULT_SECRET,
+            VERSION,
+            OTHER,
+            "another version",
+        ),
+        (DISK, "properties/diskIOPSReadWrite", 120, 500, STANDARD, UNTOLD, "a standard disk has one speed"),
+        (DISK, "properties/diskMBpsReadWrite", 25, 60, STANDARD, UNTOLD, "in both measures"),
+        (DISK, "properties/diskMBpsReadWrite", 25, 61, STANDARD, OTHER, "another speed"),
+        (DISK, "properties/diskIOPSReadWrite", 120, 500, ULTRA, OTHER, "that of an Ultra disk is asked for"),
+        (SQL, "sku/name", "P1", "Premium", PREMIUM, SAME, "the objective is what was asked for"),
+        (SQL, "sku/name", "P2", "Premium", PREMIUM, OTHER, "another objective of the same tier"),
+        (SQL, "sku/name", "P1", "Premium", {}, OTHER, "an answer without one says nothing"),
+        (SQL, "properties/readScale", "Disabled", "Enabled", HYPERSCALE, UNTOLD, "replicas are for reading"),
+        (SQL, "properties/readScale", "Enabled", "Disabled", NO_REPLICA, UNTOLD, "there is none"),
+        (SQL, "properties/readScale", "Enabled", "Disabled", HYPERSCALE, OTHER, "it does not follow from two"),
+        (SQL, "properties/readScale", "Enabled", "Disabled", {}, OTHER, "in other tiers it is a choice"),
+        ("any", "sku/name", "GP_Gen5_2", "GP_Gen5", {"sku": {"capacity": 2}}, SAME, "the capacity stands beside it"),
+        ("any", "sku/name", "GP_Gen5_2", "GP_Gen5", {"sku": {"capacity": 4}}, OTHER, "another capacity"),
+        ("any", "sku/name", "GP_Gen5_2", "GP_Gen5", {}, OTHER, "or none"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_a_rule_of_one_type_deeper_in_a_body(arm_type, path, desired, live, answer, outcome, why):
+    steps = tuple(int(step) if step.isdecimal() else step for step in path.split("/"))
+    assert judge(steps, desired, live, Hints(arm_type=arm_type, answer=answer))[0] is outcome, why
 
 
 @pytest.mark.parametrize(

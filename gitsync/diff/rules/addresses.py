@@ -53,6 +53,11 @@ def _network(leaf: Leaf) -> RuleOutcome | None:
     return make_outcome(asked == found) if asked and found else None
 
 
+def _dynamic_address(leaf: Leaf) -> RuleOutcome | None:
+    is_chosen = leaf.name == "privateipaddress" and not leaf.desired and _addresses(leaf.live)
+    return RuleOutcome.UNTOLD if is_chosen else None
+
+
 def _addresses(text: str) -> IPv4Network | IPv6Network | None:
     if "." not in text and ":" not in text:
         return None  # a plain number is no address
@@ -79,5 +84,11 @@ ADDRESS_RULES: Final = (
         evidence="RFC 4632, RFC 5952: Key Vault answers '1.2.3.4' with '1.2.3.4/32' "
         "(hashicorp/terraform-provider-azurerm#2164).",
         decide=_network,
+    ),
+    EquivalenceRule(
+        name="an address of Azure's choice",
+        evidence="Recorded: DNS resolvers answer the privateIpAddress '', which asks for none, with the address that "
+        "they were given.",
+        decide=_dynamic_address,
     ),
 )

@@ -35,6 +35,15 @@ def _relative_id(leaf: Leaf) -> RuleOutcome | None:
     return make_outcome(root != _plain(whole) and bool(root) and (own == root or own.startswith(f"{root}/")))
 
 
+def _name_of_id(leaf: Leaf) -> RuleOutcome | None:
+    """A name stands for the resource in the own group: one of the same name in another group is another."""
+    name, whole = sorted((leaf.desired, leaf.live), key=_is_arm_id)
+    if not leaf.name.endswith("id") or "/" in name or not _is_arm_id(whole):
+        return None
+    group = "/".join(_plain(leaf.hints.own_id).split("/")[:5])
+    return make_outcome(_plain(whole).startswith(f"{group}/providers/") and _plain(whole).endswith(f"/{_plain(name)}"))
+
+
 def _is_arm_id(text: str) -> bool:
     return text.casefold().startswith(_ROOTS)
 
@@ -54,6 +63,12 @@ ID_RULES: Final = (
         evidence="Recorded: API Management answers the scope '/apis' by the id of its service and '/apis'; a role "
         "assignment a role of the tenant by its subscription's id and the role's.",
         decide=_relative_id,
+    ),
+    EquivalenceRule(
+        name="a name for an id",
+        evidence="Microsoft.Web takes a plan's name as serverFarmId, and answers the id of the plan in the site's own "
+        "resource group.",
+        decide=_name_of_id,
     ),
     EquivalenceRule(
         name="a GUID",

@@ -13,14 +13,16 @@ _SECRET: Final = re.compile(
     r".*(?:password|passphrase|secret|secrets|connectionstring|protectedsettings|accesskey|accountkey|sharedkey"
     r"|instrumentationkey|sastoken|privatekey|credentials)"
 )
-_MASK: Final = re.compile(r"|\*+|•+|\{\{[^{}]+\}\}|<[a-z -]*(?:hidden|secret|masked|redacted)[a-z -]*>", re.IGNORECASE)
+_MASK: Final = re.compile(
+    r"|\*+|•+|\{\{[^{}]+\}\}|hidden|masked|redacted|<[a-z -]*(?:hidden|secret|masked|redacted)[a-z -]*>", re.IGNORECASE
+)
 
 
 def is_secret(path: JsonPath, hints: Hints) -> bool:
     """Whether a leaf holds a secret: by the facts, or by its name or that of something that it stands in."""
     if hints.told(path) == "secret":
         return True
-    return any(_SECRET.fullmatch(step.casefold()) for step in path if isinstance(step, str))
+    return any(_SECRET.fullmatch(step.casefold().replace("-", "")) for step in path if isinstance(step, str))
 
 
 def _masked(leaf: Leaf) -> RuleOutcome | None:

@@ -1,4 +1,4 @@
-"""Entries that Azure adds itself to a list that git fills: at first sight they are recognised, and are no drift.
+"""Entries that Azure adds itself to a list that git fills: at first sight they are recognized, and are no drift.
 
 With a baseline an entry that comes later is drift like any other.
 """
@@ -6,10 +6,11 @@ With a baseline an entry that comes later is drift like any other.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from ipaddress import IPv4Network
 from typing import Any, Final
 
 from gitsync.dataclasses import dataclass
-from gitsync.diff.hints import Hints
+from gitsync.diff.hints import ANY, Hints
 from gitsync.formats.json_pointer import JsonPath
 
 
@@ -18,30 +19,111 @@ class OwnEntries:
     arm_type: str
     path: JsonPath
     evidence: str
-    is_one: Callable[[Mapping[str, Any]], bool]
+    is_one: Callable[[Any], bool]
 
 
-def _is_etag(entry: Mapping[str, Any]) -> bool:
-    return entry == {"path": '/"_etag"/?'}
+def _is_etag(entry: Any) -> bool:
+    return bool(entry == {"path": '/"_etag"/?'})
+
+
+def _is_default_index(entry: Any) -> bool:
+    return entry in [{"key": {"keys": [name]}, "options": {}} for name in ("_id", "DocumentDBDefaultIndex")]
 
 
 _EVERYTHING: Final = {"certificates": ["all"], "keys": ["all"], "secrets": ["all"], "storage": []}
 
 
-def _is_service(entry: Mapping[str, Any]) -> bool:
+def _is_service(entry: Any) -> bool:
+    if not isinstance(entry, Mapping):
+        return False
     return entry.keys() == {"tenantId", "objectId", "permissions"} and entry["permissions"] == _EVERYTHING
 
 
-def _is_off(entry: Mapping[str, Any]) -> bool:
-    return entry.get("enabled") is False
+def _is_off(entry: Any) -> bool:
+    return isinstance(entry, Mapping) and entry.get("enabled") is False
+
+
+def _is_default_host(entry: Any) -> bool:
+    if not isinstance(entry, Mapping) or entry.get("type") != "Proxy":
+        return False
+    return str(entry.get("hostName")).endswith(".azure-api.net") and entry.get("keyVaultId") is None
+
+
+_PRIVATE_RANGES: Final = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")
+_NEVER_PROXIED: Final = ("127.0.0.1", "168.63.129.16", "169.254.169.254", "konnectivity", "localhost")
+
+
+def _is_private_default(entry: Any) -> bool:
+    return entry in (*_PRIVATE_RANGES, "IANAPrivateRanges")
+
+
+def _is_never_proxied(entry: Any) -> bool:
+    """A place that every node must reach, the cluster's own API server, or a network of the cluster: no single host."""
+    if not isinstance(entry, str):
+        return False
+    return entry in _NEVER_PROXIED or entry.endswith(".azmk8s.io") or ("/" in entry and _is_private_network(entry))
+
+
+def _is_private_network(text: str) -> bool:
+    try:
+        network = IPv4Network(text)
+    except ValueError:
+        return False
+    return any(network.subnet_of(IPv4Network(private)) for private in _PRIVATE_RANGES)
 
 
 OWN_ENTRIES: Final = (
+    OwnEntries(
+        arm_type="Microsoft.ApiManagement/service",
+        path=("properties", "hostnameConfigurations"),
+        evidence="API Management always lists the gateway's own name too (hashicorp/terraform-provider-azurerm, "
+        "api_management_resource.go).",
+        is_one=_is_default_host,
+    ),
     OwnEntries(
         arm_type="Microsoft.DocumentDB/databaseAccounts/sqlDatabases/containers",
         path=("properties", "resource", "indexingPolicy", "excludedPaths"),
         evidence="Recorded six times, at two api-versions: the system property _etag is always left out of the index.",
         is_one=_is_etag,
+    ),
+    OwnEntries(
+        arm_type="Microsoft.DocumentDB/databaseAccounts/mongodbDatabases/collections",
+        path=("properties", "resource", "indexes"),
+        evidence="Recorded, and documented for API for MongoDB: each collection has an index of _id. "
+        "'DocumentDBDefaultIndex' is that of the service.",
+        is_one=_is_default_index,
+    ),
+    OwnEntries(
+        arm_type="Microsoft.ContainerService/managedClusters",
+        path=("properties", "httpProxyConfig", "noProxy"),
+        evidence="AKS adds what every node must reach without a proxy, and the networks of the cluster "
+        "(hashicorp/terraform-provider-azurerm#14177); the API specification calls that list effectiveNoProxy.",
+        is_one=_is_never_proxied,
+    ),
+    *(
+        OwnEntries(
+            arm_type=arm_type,
+            path=(*path, "nodeTaints"),
+            evidence="AKS documents that it gives this taint to the nodes of every Spot pool.",
+            is_one=lambda entry: entry == "kubernetes.azure.com/scalesetpriority=spot:NoSchedule",
+        )
+        for arm_type, path in (
+            ("Microsoft.ContainerService/managedClusters", ("properties", "agentPoolProfiles", ANY)),
+            ("Microsoft.ContainerService/managedClusters/agentPools", ("properties",)),
+        )
+    ),
+    OwnEntries(
+        arm_type="Microsoft.ContainerService/managedClusters",
+        path=("properties", "networkProfile", "loadBalancerProfile", "effectiveOutboundIPs"),
+        evidence="The API specification: the addresses that the load balancer has. Since 2025 it calls them read-only.",
+        is_one=lambda entry: isinstance(entry, Mapping) and entry.keys() == {"id"},
+    ),
+    OwnEntries(
+        arm_type="Microsoft.Network/firewallPolicies",
+        path=("properties", "snat", "privateRanges"),
+        evidence="Azure Firewall's documentation: the ranges of RFC 1918 and RFC 6598 are private by default, and "
+        "'IANAPrivateRanges' stands for them.",
+        is_one=_is_private_default,
     ),
     OwnEntries(
         arm_type="Microsoft.KeyVault/vaults",
@@ -68,14 +150,15 @@ OWN_ENTRIES: Final = (
         path=("properties", "features"),
         evidence="Azure lists flags that no request named (hashicorp/terraform-provider-azurerm#7677); by the API "
         "specification, those that a request leaves out are not changed.",
-        is_one=lambda entry: "flag" in entry,
+        is_one=lambda entry: isinstance(entry, Mapping) and "flag" in entry,
     ),
 )
 
 
 def is_own_entry(path: JsonPath, entry: Any, hints: Hints) -> bool:
     """Whether an entry that git does not ask for is one of Azure's own."""
-    return isinstance(entry, Mapping) and any(
+    path = tuple(ANY if isinstance(step, int) else step for step in path)
+    return any(
         row.path == path and row.arm_type.casefold() == hints.arm_type.casefold() and row.is_one(entry)
         for row in OWN_ENTRIES
     )

@@ -5,7 +5,7 @@ A rule compares something. Where it has nothing to say of a leaf it answers None
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum, auto
 from typing import Any
 
@@ -33,6 +33,13 @@ class Leaf:
     def name(self) -> str:
         """The member that has the value, without case; that of the list for an entry of a list."""
         return next((step.casefold() for step in reversed(self.path) if isinstance(step, str)), "")
+
+    def find_in_answer(self, *steps: str | int) -> Any:
+        """What Azure's answer has at another place; None if it has nothing there."""
+        value: Any = self.hints.answer
+        for step in steps:
+            value = value.get(step) if isinstance(value, Mapping) else None
+        return value
 
     @property
     def above(self) -> frozenset[str]:

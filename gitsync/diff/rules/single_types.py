@@ -13,6 +13,7 @@ from gitsync.dataclasses import dataclass
 from gitsync.diff.hints import ANY, Hints
 from gitsync.diff.rules.numbers import is_number
 from gitsync.diff.rules.rule import EquivalenceRule, Leaf, RuleOutcome, make_outcome
+from gitsync.diff.rules.times import parse_time_span
 from gitsync.formats.json_pointer import JsonPath
 
 
@@ -70,13 +71,71 @@ def _legacy_tier(leaf: Leaf) -> RuleOutcome | None:
     return RuleOutcome.UNTOLD if legacy else None
 
 
+def _default(leaf: Leaf) -> RuleOutcome | None:
+    """Nothing that is asked for is compared: '' or 0 leaves the value to Azure."""
+    return RuleOutcome.UNTOLD if leaf.desired in ("", 0) else None
+
+
+def _time_span(leaf: Leaf) -> RuleOutcome | None:
+    asked, found = parse_time_span(leaf.desired), parse_time_span(leaf.live)
+    return None if asked is None or found is None else make_outcome(asked == found)
+
+
+def _partitioned(leaf: Leaf) -> RuleOutcome | None:
+    is_partitioned = leaf.find_in_answer("properties", "enablePartitioning") is True
+    return make_outcome(leaf.live == 16 * leaf.desired) if is_partitioned else None
+
+
+_STANDARD_SPEEDS: Final = {"diskIOPSReadWrite": 500, "diskMBpsReadWrite": 60}
+
+
+def _standard_disk(leaf: Leaf) -> RuleOutcome | None:
+    if leaf.find_in_answer("sku", "name") != "Standard_LRS":
+        return None
+    return RuleOutcome.UNTOLD if leaf.live == _STANDARD_SPEEDS[str(leaf.path[-1])] else None
+
+
+def _service_objective(leaf: Leaf) -> RuleOutcome | None:
+    objective = leaf.find_in_answer("properties", "currentServiceObjectiveName")
+    return make_outcome(leaf.desired.casefold() == objective.casefold()) if isinstance(objective, str) else None
+
+
+def _read_scale(leaf: Leaf) -> RuleOutcome | None:
+    replicas = leaf.find_in_answer("properties", "highAvailabilityReplicaCount")
+    if leaf.find_in_answer("sku", "tier") != "Hyperscale" or not is_number(replicas):
+        return None
+    return RuleOutcome.UNTOLD if leaf.live == ("Enabled" if replicas else "Disabled") else None
+
+
+def _secret_with_version(leaf: Leaf) -> RuleOutcome | None:
+    version = leaf.find_in_answer("properties", "parameters", "secretVersion")
+    return make_outcome(leaf.desired.casefold() == f"{leaf.live}/{version}".casefold())
+
+
+def _global(leaf: Leaf) -> RuleOutcome | None:
+    return RuleOutcome.UNTOLD if leaf.live == "global" else None
+
+
+_PROTECTED: Final = frozenset({"ConfiguringProtection", "ProtectionConfigured", "UpdatingProtection"})
+
+
+def _protection(leaf: Leaf) -> RuleOutcome | None:
+    return make_outcome({leaf.desired, leaf.live} <= _PROTECTED)
+
+
+def _hidden(leaf: Leaf) -> RuleOutcome | None:
+    return RuleOutcome.UNTOLD if leaf.live == "Hidden" else None
+
+
 def _always_on(leaf: Leaf) -> RuleOutcome | None:
     return RuleOutcome.UNTOLD if leaf.desired is False and leaf.live is True else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeRule:
-    """A rule for the leaf at `path` of the resource types that `types` matches, without case."""
+    """A rule for the leaves at `path` of the resource types that `types` matches, without case. `*` in the path is any
+    member or entry.
+    """
 
     types: re.Pattern[str]
     path: JsonPath
@@ -94,6 +153,11 @@ def _row(
         rule=EquivalenceRule(name=more["name"], evidence=more["evidence"], decide=decide),
     )
 
+
+_POOLS: Final = (
+    (r"Microsoft\.ContainerService/managedClusters", "properties/agentPoolProfiles/*"),
+    (r"Microsoft\.ContainerService/managedClusters/agentPools", "properties"),
+)
 
 TYPE_RULES: Final = (
     _row(
@@ -131,12 +195,120 @@ TYPE_RULES: Final = (
         name="a version's line",
         evidence="The API specification: of a version without patch the latest supported patch is chosen.",
     ),
+    *(
+        _row(
+            types,
+            f"{path}/orchestratorVersion",
+            _version_line,
+            name="a version's line",
+            evidence="The API specification: of a version without patch the latest supported patch is chosen.",
+        )
+        for types, path in _POOLS
+    ),
+    *(
+        _row(
+            types,
+            f"{path}/orchestratorVersion",
+            _default,
+            name="the cluster's version",
+            evidence="AKS gives a pool without a version that of its cluster. '' asks for none.",
+        )
+        for types, path in _POOLS
+    ),
+    *(
+        _row(
+            types,
+            f"{path}/osDiskSizeGB",
+            _default,
+            both=int,
+            name="the disk of the machine's size",
+            evidence="The API specification: 0 asks for the default size of the disk for the machine's size.",
+        )
+        for types, path in _POOLS
+    ),
     _row(
-        r"Microsoft\.ContainerService/managedClusters/agentPools",
-        "properties/orchestratorVersion",
-        _version_line,
-        name="a version's line",
-        evidence="The API specification: of a version without patch the latest supported patch is chosen.",
+        r"Microsoft\.ContainerService/managedClusters",
+        "properties/kubernetesVersion",
+        _default,
+        name="the default version",
+        evidence="AKS gives a cluster without a version the default one of its region. '' asks for none.",
+    ),
+    _row(
+        r"Microsoft\.Cdn/profiles/secrets",
+        "properties/parameters/secretSource/id",
+        _secret_with_version,
+        name="a secret and its version",
+        evidence="Recorded: the id of a secret's version comes back as that of the secret, beside its secretVersion.",
+    ),
+    *(
+        _row(
+            r"Microsoft\.Compute/disks",
+            f"properties/{name}",
+            _standard_disk,
+            both=int,
+            name="the speed of a standard disk",
+            evidence="The API specification: it can be set for Ultra disks only. "
+            f"Recorded: Standard_LRS comes back with {speed}.",
+        )
+        for name, speed in _STANDARD_SPEEDS.items()
+    ),
+    _row(
+        r"Microsoft\.DataProtection/backupVaults/backupInstances",
+        "properties/protectionStatus/status",
+        _protection,
+        name="a state of protection",
+        evidence="The API specification: Azure alone sets it. Recorded: 'ProtectionConfigured' comes back "
+        "'UpdatingProtection', which leads back to it.",
+    ),
+    _row(
+        r"Microsoft\.ServiceBus/namespaces/(?:queues|topics(?:/subscriptions)?)",
+        "properties/*",
+        _time_span,
+        name="a .NET TimeSpan",
+        evidence="Recorded: 'P1Y2M3DT3H11M2S' comes back 'P428DT3H11M2S'. .NET counts a month as 30 days and a year "
+        "as 365.",
+    ),
+    _row(
+        r"Microsoft\.ServiceBus/namespaces/(?:queues|topics)",
+        "properties/maxSizeInMegabytes",
+        _partitioned,
+        both=int,
+        name="the size of all partitions",
+        evidence="Service Bus documents that a partitioned entity has 16 partitions of this size; the answer has their "
+        "sum (hashicorp/terraform-provider-azurerm, servicebus_queue_resource.go).",
+    ),
+    *(
+        _row(
+            r"Microsoft\.EventGrid/(?:.+/)?eventSubscriptions",
+            f"properties/{path}/properties/deliveryAttributeMappings/*/properties/value",
+            _hidden,
+            name="a secret header",
+            evidence="Event Grid answers the value of a delivery property that is a secret with 'Hidden'.",
+        )
+        for path in ("destination", "deliveryWithResourceIdentity/destination")
+    ),
+    _row(
+        r"Microsoft\.Insights/diagnosticSettings",
+        "location",
+        _global,
+        name="no region",
+        evidence="Recorded: 'southcentralus' comes back 'global'. In the API specification a setting has no region.",
+    ),
+    _row(
+        r"Microsoft\.Sql/servers/databases",
+        "sku/name",
+        _service_objective,
+        name="a service objective",
+        evidence="Recorded: 'P1', 'S0' and 'DW100c' come back 'Premium', 'Standard' and 'DataWarehouse', and the "
+        "answer's currentServiceObjectiveName is what was asked for.",
+    ),
+    _row(
+        r"Microsoft\.Sql/servers/databases",
+        "properties/readScale",
+        _read_scale,
+        name="what follows from the replicas",
+        evidence="Recorded: for the tier Hyperscale, no replica comes back 'Disabled' and two 'Enabled', whatever is "
+        "asked.",
     ),
     _row(
         r"Microsoft\.Sql/(?:servers|managedInstances)(?:/databases)?",
@@ -200,9 +372,12 @@ TYPE_RULES: Final = (
 
 
 def find_type_rules(path: JsonPath, hints: Hints) -> list[TypeRule]:
-    """The rows for one leaf; "*" stands for any place in a list."""
-    path = tuple(ANY if isinstance(step, int) else step for step in path)
-    return [row for row in TYPE_RULES if row.path == path and row.types.fullmatch(hints.arm_type)]
+    """The rows for one leaf."""
+    return [row for row in TYPE_RULES if _leads_to(row.path, path) and row.types.fullmatch(hints.arm_type)]
+
+
+def _leads_to(pattern: JsonPath, path: JsonPath) -> bool:
+    return len(pattern) == len(path) and all(step in (ANY, taken) for step, taken in zip(pattern, path, strict=True))
 
 
 def fits(row: TypeRule, desired: Any, live: Any) -> bool:

@@ -29,17 +29,29 @@ Length = tuple[int, Fraction]
 
 def parse_length(text: str) -> Length | None:
     """What a duration means: "PT60S" is "PT1M" is "00:01:00", and "P1M" is none of them."""
+    parts = _parse_duration(text)
+    return parts and (12 * parts[0] + parts[1], parts[2])
+
+
+def parse_time_span(text: str) -> Fraction | None:
+    """The seconds of a duration in .NET's TimeSpan, whose year has 365 days and whose month has 30."""
+    parts = _parse_duration(text)
+    return parts and 86400 * (365 * parts[0] + 30 * parts[1]) + parts[2]
+
+
+def _parse_duration(text: str) -> tuple[int, int, Fraction] | None:
+    """Years, months, and the seconds of all the rest."""
     found = _ISO_DURATION.fullmatch(text)
     if found and any(character.isdigit() for character in text) and not text.endswith("T"):
         sign = -1 if found["sign"] else 1
-        months = 12 * int(found["years"] or 0) + int(found["months"] or 0)
         days = 7 * int(found["weeks"] or 0) + int(found["days"] or 0)
-        return sign * months, sign * _seconds(days, found["hours"], found["minutes"], found["seconds"])
+        seconds = _seconds(days, found["hours"], found["minutes"], found["seconds"])
+        return sign * int(found["years"] or 0), sign * int(found["months"] or 0), sign * seconds
     found = _TIME_SPAN.fullmatch(text)
     if found:
         sign = -1 if found["sign"] else 1
-        seconds = (found["seconds"] or "").removeprefix(":")
-        return 0, sign * _seconds(int(found["days"] or 0), found["hours"], found["minutes"], seconds)
+        seconds_text = (found["seconds"] or "").removeprefix(":")
+        return 0, 0, sign * _seconds(int(found["days"] or 0), found["hours"], found["minutes"], seconds_text)
     return None
 
 

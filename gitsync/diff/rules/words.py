@@ -20,16 +20,28 @@ _REGION_ENDINGS: Final = ("location", "locations", "locationname", "region", "re
 
 _STATES: Final = frozenset({"allow", "default", "deny", "disabled", "enabled", "false", "none", "off", "on", "true"})
 
-_CHOICES: Final = frozenset({"direction", "kind", "mode", "protocol", "state", "tier", "type"})
+_CHOICES: Final = (
+    *("access", "action", "aggregation", "behavior", "caching", "channel", "direction", "format", "generation", "kind"),
+    *("level", "method", "mode", "operator", "option", "policies", "priority", "protocol", "protocols", "redundancy"),
+    *("rights", "state", "status", "strategy", "tier", "transforms", "type", "week"),
+)
+"""Endings of members that hold a choice. Of those that kinds set, nine in ten or more are enumerations."""
 
 _SIZES: Final = frozenset({"capacity", "family", "name", "size", "tier"})
 
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_RESOURCE_TYPE: Final = re.compile(r"microsoft\.[a-z]+(?:/[a-z0-9]+)*", re.IGNORECASE)
+_BETWEEN_LETTERS: Final = re.compile(r"[ ()]")
+
+_PROGRESS: Final = frozenset(
+    {"accepted", "creating", "provisioning", "registeringdns", "running", "succeeded", "updating"}
+)
+"""States of a resource that has not failed."""
 
 
 def normalize_region(text: str) -> str:
-    """A region's name as Azure compares it."""
-    return text.replace(" ", "").casefold()
+    """The letters and digits of a region's code or display name, which are the same in both."""
+    return _BETWEEN_LETTERS.sub("", text.casefold())
 
 
 def is_region(name: str) -> bool:
@@ -53,16 +65,30 @@ def _state(leaf: Leaf) -> RuleOutcome | None:
 
 
 def _choice(leaf: Leaf) -> RuleOutcome | None:
-    if leaf.name not in _CHOICES or leaf.above & FREE or not _WORD.fullmatch(leaf.desired):
+    if not leaf.name.endswith(_CHOICES) or leaf.above & FREE or not _WORD.fullmatch(leaf.desired):
         return None
     return make_outcome(leaf.desired.casefold() == leaf.live.casefold())
+
+
+def _resource_type(leaf: Leaf) -> RuleOutcome | None:
+    if leaf.above & FREE or not _RESOURCE_TYPE.fullmatch(leaf.desired):
+        return None
+    return make_outcome(leaf.desired.casefold() == leaf.live.casefold())
+
+
+def _provisioning_state(leaf: Leaf) -> RuleOutcome | None:
+    if leaf.name != "provisioningstate":
+        return None
+    return make_outcome({leaf.desired.casefold(), leaf.live.casefold()} <= _PROGRESS)
 
 
 def _size(leaf: Leaf) -> RuleOutcome | None:
     in_sku = len(leaf.path) > 1 and leaf.path[-2] == "sku" and leaf.name in _SIZES
     if not (in_sku or leaf.name == "vmsize"):
         return None
-    return make_outcome(leaf.desired.casefold() == leaf.live.casefold())
+    live = leaf.live.casefold()
+    capacity = leaf.find_in_answer(*leaf.path[:-1], "capacity") if leaf.name == "name" else None
+    return make_outcome(leaf.desired.casefold() in (live, f"{live}_{capacity}"))
 
 
 def _identity_type(leaf: Leaf) -> RuleOutcome | None:
@@ -87,7 +113,8 @@ def _charset(leaf: Leaf) -> RuleOutcome | None:
 WORD_RULES: Final = (
     EquivalenceRule(
         name="a region",
-        evidence="Resource-provider contract: no case and no blanks count; 'westus2' comes back 'West US 2'.",
+        evidence="Resource-provider contract: no case and no blanks count; 'westus2' comes back 'West US 2'. Recorded: "
+        "'northcentralusstage' comes back 'North Central US (Stage)'.",
         decide=_region,
     ),
     EquivalenceRule(
@@ -107,12 +134,25 @@ WORD_RULES: Final = (
     ),
     EquivalenceRule(
         name="a choice",
-        evidence="Recorded: role definitions answer the type 'customRole' with 'CustomRole', a word of the provider.",
+        evidence="Recorded: role definitions answer the type 'customRole' with 'CustomRole', a word of the provider. "
+        "In the API specifications, nine in ten members with these endings are enumerations.",
         decide=_choice,
     ),
     EquivalenceRule(
+        name="a resource type",
+        evidence="Resource-provider contract: namespaces and types have no case.",
+        decide=_resource_type,
+    ),
+    EquivalenceRule(
+        name="a provisioning state",
+        evidence="Resource-provider contract: the provider alone sets it. A resource that has not failed is on its way "
+        "to 'Succeeded', whatever state was sent.",
+        decide=_provisioning_state,
+    ),
+    EquivalenceRule(
         name="a size",
-        evidence="Azure takes the names of SKUs and of machine sizes in any case.",
+        evidence="Azure takes the names of SKUs and of machine sizes in any case. Recorded: SQL databases answer "
+        "'HS_Gen5_2' with 'HS_Gen5' and the capacity 2.",
         decide=_size,
     ),
     EquivalenceRule(
