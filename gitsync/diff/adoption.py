@@ -58,6 +58,11 @@ def format_value(value: Any) -> Any:
     return value
 
 
+def name_rule(rule: str) -> str:
+    """What a difference says of the rule that two leaves were compared by; "" for none."""
+    return f"{RULE}, compared as {rule}" if rule else RULE
+
+
 def is_equal(path: JsonPath, desired: Any, live: Any, hints: Hints) -> bool:
     """Tell whether Azure has a value already: there is no difference, and nothing unverified."""
     return next(compare_first_sight(desired, live, hints, path), None) is None
@@ -69,9 +74,11 @@ def _compare_leaf(desired: Any, live: Any, hints: Hints, path: JsonPath) -> Adop
         yield Unverified(path)
     elif outcome is RuleOutcome.OTHER:
         hidden = is_secret(path, hints)
-        rule_name = f"{RULE}, compared as {rule}" if rule else RULE
         yield Difference(
-            format_pointer(path), MASKED if hidden else format_value(desired), MASKED if hidden else live, rule_name
+            format_pointer(path),
+            MASKED if hidden else format_value(desired),
+            MASKED if hidden else live,
+            name_rule(rule),
         )
 
 

@@ -15,7 +15,7 @@ from gitsync.diff.rules.ids import ID_RULES
 from gitsync.diff.rules.masks import MASK_RULES
 from gitsync.diff.rules.numbers import MIXED_RULES, QUANTITY_RULES, is_number
 from gitsync.diff.rules.rule import EquivalenceRule, Leaf, RuleOutcome
-from gitsync.diff.rules.single_types import find_type_rules, fits
+from gitsync.diff.rules.single_types import TYPE_RULES, find_type_rules, fits
 from gitsync.diff.rules.texts import TEXT_RULES
 from gitsync.diff.rules.times import TIME_RULES
 from gitsync.diff.rules.words import WORD_RULES
@@ -31,6 +31,11 @@ SPELLING_RULES: Final = (
     *TEXT_RULES,
 )
 """Rules for two texts."""
+
+READ_FROM_ANSWER: Final = frozenset(
+    rule.name for rule in (*SPELLING_RULES, *(row.rule for row in TYPE_RULES)) if rule.reads_answer
+)
+"""The names of the rules that read two leaves of the answer."""
 
 
 def judge(path: JsonPath, desired: Any, live: Any, hints: Hints) -> tuple[RuleOutcome, str]:

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gitsync.dataclasses import dataclass, replace
-from gitsync.diff.adoption import Unverified, compare_first_sight, format_value, is_equal
-from gitsync.diff.equivalence import judge
+from gitsync.diff.adoption import Unverified, compare_first_sight, format_value, is_equal, name_rule
+from gitsync.diff.equivalence import READ_FROM_ANSWER, judge
 from gitsync.diff.hints import Hints
 from gitsync.diff.leaf_changes import find, find_changes
 from gitsync.diff.projection import project, select_asked
@@ -26,6 +26,9 @@ from gitsync.model.verdict import Comparison, Difference, Verdict
 MOVED = "changed in Azure since it was last seen"
 COMMITTED = "changed in git"
 REMOVED = "removed from git"
+
+_BY_TWO_LEAVES = frozenset(map(name_rule, READ_FROM_ANSWER))
+"""Rules by which git and Azure are compared even if there is a baseline: it has one of the two leaves."""
 
 _VERDICTS = {  # (git moved, Azure moved)
     (False, False): Verdict.IN_SYNC,
@@ -69,10 +72,12 @@ def compare(
         return Comparison(verdict=Verdict.ADOPT, differences=_sort(differences), unverified=unverified)
     pending = tuple(_find_pending(desired, select_asked(remembered.applied), live, hints))
     paths = {difference.path for difference in pending}
-    has_baseline = remembered.baseline is not None
-    drifted = (
-        tuple(_find_drifted(desired, remembered, live, hints)) if has_baseline else _remove_reported(differences, paths)
-    )
+    unpending = _remove_reported(differences, paths)
+    drifted = unpending
+    if remembered.baseline is not None:
+        by_two_leaves = tuple(one for one in unpending if one.rule in _BY_TWO_LEAVES)
+        moved = tuple(_find_drifted(desired, remembered, live, hints))
+        drifted = moved + _remove_reported(by_two_leaves, {one.path for one in moved})
     verdict = _VERDICTS[bool(pending), bool(drifted)]
     drifted = _remove_reported(drifted, paths)  # a leaf that changed on both sides is reported once
     return Comparison(verdict=verdict, differences=_sort(pending + drifted), unverified=unverified)

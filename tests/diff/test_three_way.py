@@ -221,6 +221,25 @@ def test_with_a_record(desired, applied, first, later, verdict, paths, why):
     assert (found.verdict, [d.path for d in found.differences]) == (verdict, paths), why
 
 
+def sized(objective: str) -> dict[str, Any]:
+    return {"sku": {"name": "Premium"}, "properties": {"currentServiceObjectiveName": objective}}
+
+
+@pytest.mark.parametrize(
+    ("desired", "applied", "later", "verdict", "why"),
+    [
+        ("P1", "P1", "P1", Verdict.IN_SYNC, "Azure has the objective"),
+        ("P1", "P1", "P2", Verdict.DRIFTED, "another one of the same tier, whose name stays"),
+        ("P2", "P1", "P1", Verdict.PENDING, "git moved"),
+        ("P2", "P1", "P2", Verdict.IN_SYNC, "and Azure has it already"),
+    ],
+)
+def test_what_azure_says_in_two_leaves_is_compared_with_a_baseline_too(desired, applied, later, verdict, why):
+    record = remembered({"sku": {"name": applied}}, sized(applied))
+    hints = Hints(arm_type="Microsoft.Sql/servers/databases")
+    assert compare({"sku": {"name": desired}}, sized(later), record, hints).verdict is verdict, why
+
+
 def test_another_api_version_is_compared_at_first_sight():
     found = compare(
         {"location": "West US"}, {"location": "westus"}, Remembered(applied={"location": "West US"}, baseline=None)

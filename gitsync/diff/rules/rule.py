@@ -49,9 +49,14 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EquivalenceRule:
+    """`reads_answer`: what was asked for is in two leaves of the answer, and a baseline has one of them. So the rule
+    decides with a baseline too.
+    """
+
     name: str
     evidence: str
     decide: Callable[[Leaf], RuleOutcome | None]
+    reads_answer: bool = False
 
 
 def make_outcome(same: bool) -> RuleOutcome:  # noqa: FBT001 - the one thing it is about

@@ -144,13 +144,19 @@ class TypeRule:
 
 
 def _row(
-    types: str, path: str, decide: Callable[[Leaf], RuleOutcome | None], both: type | None = str, **more: str
+    types: str,
+    path: str,
+    decide: Callable[[Leaf], RuleOutcome | None],
+    *,
+    both: type | None = str,
+    reads_answer: bool = False,
+    **more: str,
 ) -> TypeRule:
     return TypeRule(
         types=re.compile(types, re.IGNORECASE),
         path=tuple(path.split("/")),
         both=both,
-        rule=EquivalenceRule(name=more["name"], evidence=more["evidence"], decide=decide),
+        rule=EquivalenceRule(name=more["name"], evidence=more["evidence"], decide=decide, reads_answer=reads_answer),
     )
 
 
@@ -298,6 +304,7 @@ TYPE_RULES: Final = (
         r"Microsoft\.Sql/servers/databases",
         "sku/name",
         _service_objective,
+        reads_answer=True,
         name="a service objective",
         evidence="Recorded: 'P1', 'S0' and 'DW100c' come back 'Premium', 'Standard' and 'DataWarehouse', and the "
         "answer's currentServiceObjectiveName is what was asked for.",

@@ -86,9 +86,14 @@ def _size(leaf: Leaf) -> RuleOutcome | None:
     in_sku = len(leaf.path) > 1 and leaf.path[-2] == "sku" and leaf.name in _SIZES
     if not (in_sku or leaf.name == "vmsize"):
         return None
-    live = leaf.live.casefold()
-    capacity = leaf.find_in_answer(*leaf.path[:-1], "capacity") if leaf.name == "name" else None
-    return make_outcome(leaf.desired.casefold() in (live, f"{live}_{capacity}"))
+    return make_outcome(leaf.desired.casefold() == leaf.live.casefold())
+
+
+def _size_with_capacity(leaf: Leaf) -> RuleOutcome | None:
+    size, _, capacity = leaf.desired.rpartition("_")
+    if leaf.path[-2:] != ("sku", "name") or not capacity.isdecimal() or size.casefold() != leaf.live.casefold():
+        return None
+    return make_outcome(str(leaf.find_in_answer(*leaf.path[:-1], "capacity")) == capacity)
 
 
 def _identity_type(leaf: Leaf) -> RuleOutcome | None:
@@ -151,9 +156,14 @@ WORD_RULES: Final = (
     ),
     EquivalenceRule(
         name="a size",
-        evidence="Azure takes the names of SKUs and of machine sizes in any case. Recorded: SQL databases answer "
-        "'HS_Gen5_2' with 'HS_Gen5' and the capacity 2.",
+        evidence="Azure takes the names of SKUs and of machine sizes in any case.",
         decide=_size,
+    ),
+    EquivalenceRule(
+        name="a size with its capacity",
+        evidence="Recorded: SQL databases answer the SKU 'HS_Gen5_2' with 'HS_Gen5' and the capacity 2.",
+        decide=_size_with_capacity,
+        reads_answer=True,
     ),
     EquivalenceRule(
         name="a resource group",
