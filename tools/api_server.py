@@ -60,6 +60,19 @@ class Server:
         except (URLError, OSError):
             return False
 
+    def wait_for(self, path: str) -> None:
+        """Wait until a kind that was just defined is served. RuntimeError if it is not."""
+        latest = time.monotonic() + PATIENCE
+        while True:
+            try:
+                self.ask("GET", path)
+            except RuntimeError:
+                if time.monotonic() > latest:
+                    raise
+                time.sleep(0.2)  # noqa: TID251 - programs of others take real time
+            else:
+                return
+
     def _send(self, method: str, path: str, body: Any) -> bytes:
         headers = {"Authorization": f"Bearer {ADMIN}", "Content-Type": "application/json"}
         content = None if body is None else json.dumps(body).encode()

@@ -3,8 +3,8 @@
     python tools/try_api_server.py --kube-apiserver PATH --etcd PATH
 
 It starts both programs on the loopback interface, makes a service account with the Role of docs/secrets.md, and takes
-gitsync's client through the table of cases. It prints what was said in each; the exit code is 1 if a case ended in
-another way, and 2 if a program is missing.
+gitsync's client through the table of cases; one of them runs the commands of docs/from-aso.md with kubectl. It prints
+what was said in each; the exit code is 1 if a case ended in another way, and 2 if a program is missing.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any
 
 import yaml
 from api_server import Server, running
+from from_aso_page import follow_page
 
 from gitsync.arm.clock import SystemClock
 from gitsync.dataclasses import dataclass, field, replace
@@ -48,8 +49,8 @@ def main() -> int:
     parser.add_argument("--etcd", default="etcd")
     options = parser.parse_args()
     programs = [shutil.which(options.kube_apiserver), shutil.which(options.etcd)]
-    if None in programs:
-        print("kube-apiserver and etcd are needed: give their paths.", file=sys.stderr)
+    if None in [*programs, shutil.which("kubectl")]:
+        print("kube-apiserver, etcd and kubectl are needed: give the paths of the first two.", file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory(prefix="gitsync-api-server-") as name:
         folder = Path(name)
@@ -378,7 +379,12 @@ async def lose_basic_user(bench: Bench, cluster: Kubernetes) -> str:
     return FINE
 
 
+async def follow_the_page_of_aso(bench: Bench, _cluster: Kubernetes) -> str:
+    return await asyncio.to_thread(follow_page, bench.server, bench.account.parent / "from-aso")
+
+
 CASES = (
+    Case("the commands of docs/from-aso.md do what it says", follow_the_page_of_aso, FINE),
     Case("a Secret is read", read_what_is_there, FINE),
     Case("a Secret that is not there is absent", read_what_is_absent, FINE),
     Case("the Role of the documentation has every right", check_all_rights, FINE),

@@ -7,7 +7,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.cli.import_ import find_repository, print_report, read_existing, show_repository, write_manifests
+from gitsync.cli.import_ import (
+    ExistingManifests,
+    find_repository,
+    print_report,
+    read_existing,
+    show_repository,
+    write_manifests,
+)
 from gitsync.config.config import Config
 from gitsync.dataclasses import replace
 from gitsync.errors import ConfigError
@@ -31,6 +38,7 @@ def import_objects(options: argparse.Namespace, config: Config) -> int:
     subscription = config.subscription or find_only_subscription(export)
     config = replace(config, source=str(find_repository(Path(options.out))), subscription=subscription)
     existing = read_existing(config, options.redactions)
+    _refuse_inside(options.from_cluster_export, Path(config.source), existing)
     names, ids = set(existing.ids.values()), existing.ids
     manifests = take_manifests(export)
     new = [one for one in manifests if one.key not in names and one.resource.arm_id.casefold() not in ids]
@@ -58,6 +66,18 @@ def _refuse_options(options: argparse.Namespace) -> None:
             f"{name} has no effect with --from-cluster-export, which does not read Azure.",
             hint=f"Remove {name}. Names and policies are those of the cluster.",
         )
+
+
+def _refuse_inside(names: Iterable[str], repository: Path, existing: ExistingManifests) -> None:
+    """Raise ConfigError for a file that gitsync reads as manifests: then every object is declared twice."""
+    top = repository.resolve()
+    for name in names:
+        path = Path(name).resolve()
+        if path.is_relative_to(top) and path.relative_to(top).as_posix() in existing.paths:
+            raise ConfigError(
+                f"{name} is in {repository}, where gitsync reads its objects as manifests.",
+                hint="Move it out of there, and import it then.",
+            )
 
 
 def _read_files(names: Iterable[str]) -> dict[str, bytes]:

@@ -105,10 +105,13 @@ def run(options: argparse.Namespace, config: Config) -> int:
 
 
 class ExistingManifests(NamedTuple):
-    """What the repository has: the keys of manifests by ARM id in lower case, and the namespace of those without."""
+    """What the repository has: the keys of manifests by ARM id in lower case, the namespace of those without, and the
+    paths of the files that are read.
+    """
 
     ids: Mapping[str, Key]
     namespace: str
+    paths: frozenset[str] = frozenset()
 
 
 def find_repository(folder: Path) -> Path:
@@ -132,7 +135,7 @@ def read_existing(config: Config, redactions: Redactions) -> ExistingManifests:
             hint="Fix what gitsync validate shows, and import then.",
         )
     ids = {one.arm_id.casefold(): one.key for one in offline.everything if one.arm_id}
-    return ExistingManifests(ids, offline.namespace)
+    return ExistingManifests(ids, offline.namespace, offline.paths)
 
 
 async def _search(

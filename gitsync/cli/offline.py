@@ -35,9 +35,9 @@ ANY_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 class Offline:
     """The desired state of a source. `everything` has all resources, `environments` the same in sets, each without
     units that stand for the same resources as others in it, `prepared` those that the settings select, `problems` those
-    of the selected resources and of the files, in the order of the files; `coverage` what was read. `namespace` is that
-    of manifests without one. `revision` is that of a named ref, None for a folder; paths of files are relative to
-    `root`, inside the repository.
+    of the selected resources and of the files, in the order of the files; `coverage` what was read, and `paths` the
+    files. `namespace` is that of manifests without one. `revision` is that of a named ref, None for a folder; paths of
+    files are relative to `root`, inside the repository.
     """
 
     catalog: Catalog
@@ -46,6 +46,7 @@ class Offline:
     prepared: tuple[Prepared, ...]
     problems: tuple[Problem, ...]
     coverage: Coverage
+    paths: frozenset[str]
     namespace: str
     revision: str | None
     root: str
@@ -93,6 +94,7 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
             prepared=selected,
             problems=join_renderers(problems),
             coverage=coverage_of(source.files, source.ignored, manifests),
+            paths=frozenset(source.files),
             namespace=settings.namespace,
             revision=source.revision,
             root=source.root,

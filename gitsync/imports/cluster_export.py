@@ -7,11 +7,12 @@ What a person wrote stays: names, labels, annotations and spec.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 from gitsync.catalog.catalog import NOT_ARM, Catalog
+from gitsync.catalog.type_words import join_with_or
 from gitsync.dataclasses import dataclass, field, replace
 from gitsync.imports.object_fields import clean_metadata, clean_spec
 from gitsync.imports.object_version import ObjectVersion, choose_version
@@ -61,7 +62,8 @@ class ClusterExport:
 def read_cluster_export(files: Mapping[str, bytes], catalog: Catalog) -> ClusterExport:
     """Read the objects in the files of an export, by their names: lists, several documents, YAML or JSON.
 
-    Values of Secrets are not looked at.
+    Values of Secrets are not looked at. An export without an object of ASO is an error: the command that wrote it
+    selected nothing.
     """
     reader = _Reader(catalog)
     for name in sorted(files):
@@ -69,6 +71,7 @@ def read_cluster_export(files: Mapping[str, bytes], catalog: Catalog) -> Cluster
         reader.problems += contents.problems
         for document in chain.from_iterable(map(split_list, contents.documents)):
             reader.add(document)
+    reader.check_content(sorted(files))
     return ClusterExport(
         manifests={key: reader.inherit_policy(one) for key, one in sorted(reader.manifests.items())},
         left_out=dict(sorted(reader.left_out.items())),
@@ -173,6 +176,23 @@ class _Reader:
                 line=source.line,
                 field="apiVersion",
             )
+
+    def check_content(self, names: Sequence[str]) -> None:
+        """Note that no file has an object of ASO to import, unless an error says more."""
+        if self.manifests or any(one.is_error for one in self.problems):
+            return
+        found = [f"{count} {kind}" for kind, count in sorted(self.left_out.items())]
+        content = (
+            "" if self.problems else f": there is only {', '.join(found)}" if found else ": there is no object at all"
+        )
+        self.problems.append(
+            Problem(
+                code="NothingExported",
+                message=f"{join_with_or(names)} has no object of ASO to import{content}.",
+                hint="Export the kinds that `kubectl get crd` lists with groups of ASO (docs/from-aso.md).",
+                path=next(iter(names), ""),
+            )
+        )
 
     def report(self, document: Document, path: FieldPath, code: str, message: str, hint: str) -> None:
         self.problems.append(locate_finding(Finding(code=code, path=path, message=message, hint=hint), document))

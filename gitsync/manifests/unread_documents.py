@@ -143,6 +143,7 @@ def locate_finding(finding: Finding, document: Document) -> Problem:
         code=finding.code,
         message=finding.message,
         hint=finding.hint,
+        level=finding.level,
         path=document.path,
         line=document.line(*finding.path),
         field=format_field(finding.path),

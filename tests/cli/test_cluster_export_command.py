@@ -97,6 +97,25 @@ def test_a_manifest_for_another_resource_is_an_error(elsewhere, capsys):
     assert (document["imported"], document["requests"], document["leftOut"][0]["subject"]) == (2, None, "Secret")
 
 
+def test_an_empty_export_is_no_success(elsewhere, capsys):
+    """kubectl writes it, with exit code 0, if it was asked for the wrong kinds."""
+    (elsewhere / "export.yaml").write_text(make_list([]))
+    assert take() == 1
+    assert "error: NothingExported" in capsys.readouterr().out
+    assert not (elsewhere / "shop").exists()
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+def test_an_export_in_the_repository_is_refused(elsewhere, capsys, ignored):
+    """gitsync would read its objects as manifests beside those that are written."""
+    subprocess.run(["git", "init", "-q"], check=True)
+    if ignored:
+        (elsewhere / ".gitsyncignore").write_text("export.yaml\n")
+    assert take() == (0 if ignored else 2)
+    assert ("where gitsync reads its objects as manifests" in capsys.readouterr().err) is not ignored
+    assert (elsewhere / "shop").exists() is ignored
+
+
 REFUSED = [
     (["--policy", "skip"], "--policy has no effect with --from-cluster-export", "policies are those of the cluster"),
     (["--resource-group", "core"], "--resource-group has no effect", "nothing is read from Azure"),

@@ -163,6 +163,27 @@ def test_an_object_that_is_not_understood_is_an_error_and_the_others_are_read(ca
     assert list(found.manifests) == [Key("resources.azure.com", "ResourceGroup", "platform", "core")]
 
 
+@pytest.mark.parametrize(
+    ("objects", "codes", "said", "why"),
+    [
+        ([], ["NothingExported"], "has no object of ASO to import: there is no object at all.", "an empty list"),
+        ([SECRET, SECRET], ["NothingExported"], "there is only 2 Secret.", "other objects"),
+        ([{"kind": "Redis"}], ["NotAnObject"], "", "an error says more"),
+        (
+            [changed(OBJECTS[1], "metadata", "deletionTimestamp", to="2026-01-01T00:00:00Z")],
+            ["NothingExported", "BeingDeleted"],
+            "export.yaml has no object of ASO to import.",
+            "what is being deleted is not imported",
+        ),
+    ],
+)
+def test_an_export_without_an_object_to_import_is_an_error(catalog, objects, codes, said, why):
+    found = read(catalog, *objects)
+    assert [one.code for one in found.problems] == codes, why
+    assert said in found.problems[0].message
+    assert found.problems[0].is_error
+
+
 def test_two_objects_of_one_name_with_other_content_are_an_error(catalog):
     other = changed(OBJECTS[0], "spec", "location", to="northeurope")
     (problem,) = read(catalog, OBJECTS[0], other).problems
@@ -184,7 +205,7 @@ def test_a_version_that_may_lack_fields_is_one_warning(catalog):
 def test_an_object_that_is_being_deleted_is_left_out_with_a_warning(catalog):
     gone = changed(OBJECTS[1], "metadata", "deletionTimestamp", to="2026-01-01T00:00:00Z")
     found = read(catalog, OBJECTS[0], gone)
-    assert [one.code for one in found.problems] == ["BeingDeleted"]
+    assert [(one.code, one.is_error) for one in found.problems] == [("BeingDeleted", False)]
     assert len(found.manifests) == 1
 
 

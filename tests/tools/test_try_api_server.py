@@ -18,7 +18,10 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_without_the_programs_it_says_what_it_needs():
     ended = run("--kube-apiserver", "/nowhere/kube-apiserver")
-    assert (ended.returncode, ended.stderr) == (2, "kube-apiserver and etcd are needed: give their paths.\n")
+    assert (ended.returncode, ended.stderr) == (
+        2,
+        "kube-apiserver, etcd and kubectl are needed: give the paths of the first two.\n",
+    )
 
 
 def test_the_role_of_a_run_is_read_from_the_documentation():
@@ -27,7 +30,7 @@ def test_the_role_of_a_run_is_read_from_the_documentation():
     assert ended.stdout == "3\n"
 
 
-@pytest.mark.skipif(not (shutil.which("kube-apiserver") and shutil.which("etcd")), reason="no API server here")
+@pytest.mark.skipif(not all(map(shutil.which, ("kube-apiserver", "etcd", "kubectl"))), reason="no API server here")
 def test_every_case_ends_as_expected():
     ended = run()
     assert ended.returncode == 0, ended.stdout
