@@ -126,9 +126,15 @@ def test_a_plan_of_the_same_files_in_another_repository_is_refused(tmp_path):
 
 
 def test_a_place_that_cannot_be_written_is_told(place, tmp_path):
-    ended = run(place, "plan", "--out", str(tmp_path / "absent" / "plan.json"))
-    assert ended.code == 1
-    assert "--out" in ended.err
+    (tmp_path / "file").touch()
+    ended = run(place, "plan", "--out", str(tmp_path / "file" / "plan.json"))
+    assert (ended.code, ended.out) == (2, "")
+    assert "file is not a folder. Choose another folder." in " ".join(ended.err.split())
+
+
+def test_the_folder_of_a_plan_is_made(place, tmp_path):
+    assert run(place, "plan", "--out", str(tmp_path / "new" / "plan.json")).code == 0
+    assert (tmp_path / "new" / "plan.json").is_file()
 
 
 def test_two_revisions_make_no_plan_to_be_held_to(place):
