@@ -7,11 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache, cached_property
-from typing import Any
+from sys import float_info
+from typing import Any, Final
 
-from gitsync.catalog.aso_types import ASO_TYPES, SCALARS
+from gitsync.catalog.aso_types import ASO_TYPES, HEADER_TYPES, SCALARS
 from gitsync.dataclasses import dataclass, field
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
+
+_RANGES: Final[Mapping[str, dict[str, Any]]] = {
+    "integer": {"range": (-(2**63), 2**63 - 1)},
+    "number": {"range": (-float_info.max, float_info.max)},
+}
+"""The numbers that an API server can read: those of 64 bits."""
 
 
 class Members(dict[str, "Place"]):
@@ -69,7 +76,7 @@ def make_place(types: Mapping[str, TypeFacts], facts: Field) -> Place:
         type_ = type_["base"]
     if isinstance(type_, str):
         if type_ in SCALARS:
-            return Place(types=types, shape=type_, name=type_, rules=rules)
+            return Place(types=types, shape=type_, name=type_, rules=rules | _RANGES.get(type_, {}))
         return _make_mapping(types, type_, rules, ASO_TYPES[type_])
     if "ref" in type_:
         return _make_mapping(types, type_["ref"], rules, types[type_["ref"]])
@@ -79,3 +86,7 @@ def make_place(types: Mapping[str, TypeFacts], facts: Field) -> Place:
 
 def _make_mapping(types: Mapping[str, TypeFacts], name: str, rules: Mapping[str, Any], facts: TypeFacts) -> Place:
     return Place(types=types, shape="mapping", name=name, rules=rules, facts=facts, fields=facts["fields"])
+
+
+HEADER: Final = make_place(HEADER_TYPES, {"type": {"ref": "header"}})
+"""The place of what a manifest has beside its spec."""

@@ -7,7 +7,6 @@ Null counts as absent in a mapping, as an API server prunes it; in a list it sta
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from math import isfinite
 from typing import Any, NamedTuple
 
 from gitsync.catalog.aso_types import SCALARS
@@ -68,7 +67,7 @@ def fits(shape: str, value: Any) -> bool:
                 isinstance(value, int) or (isinstance(value, float) and value.is_integer())
             )
         case "number":
-            return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+            return isinstance(value, int | float) and not isinstance(value, bool)
         case "list":
             return isinstance(value, list)
         case "mapping" | "map":

@@ -38,7 +38,7 @@ def run(options: argparse.Namespace, config: Config) -> int:
     offline = read_offline(config, options.redactions)
     selected_ids = {id(one) for one in offline.prepared}
     shown = [
-        _excuse_name(one)
+        _excuse_spare(one)
         for environment in offline.environments
         for one in show(environment.prepared, environment.manifests.config_maps)
         if id(one.prepared) in selected_ids
@@ -54,8 +54,10 @@ def run(options: argparse.Namespace, config: Config) -> int:
     return 1 if offline.has_errors else 0
 
 
-def _excuse_name(shown: Shown) -> Shown:
-    """The same, with a name that an API server refuses as a warning: no request bears metadata.name."""
+def _excuse_spare(shown: Shown) -> Shown:
+    """The same, with what an API server refuses as warnings where no request bears it: metadata.name, and the group and
+    kind of an owner that has no other.
+    """
     problems = tuple(map(_excuse, shown.prepared.problems))
     return replace(shown, prepared=replace(shown.prepared, problems=problems))
 
@@ -63,8 +65,8 @@ def _excuse_name(shown: Shown) -> Shown:
 def _excuse(problem: Problem) -> Problem:
     from gitsync.model.problem import Level
 
-    is_name = problem.code == "ObjectName" and problem.field == "metadata.name"
-    return replace(problem, level=Level.WARNING) if is_name else problem
+    is_spare = problem.code == "NoEffect" or (problem.code == "ObjectName" and problem.field == "metadata.name")
+    return replace(problem, level=Level.WARNING) if is_spare else problem
 
 
 def _build_document(shown: list[Shown], file_problems: list[Problem]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 from gitsync.catalog.type_words import quote_scalar
 from gitsync.dataclasses import dataclass
 from gitsync.manifests.header_likeness import find_key_like
-from gitsync.manifests.yaml_documents import Document
+from gitsync.manifests.yaml_documents import ENCRYPTED, Document
 from gitsync.model.gvk import GVK
 from gitsync.model.problem import Problem
 from gitsync.problems.field_path import FieldPath, format_field
@@ -27,18 +27,24 @@ VERSION = re.compile(r"[a-z][a-z0-9]*")
 NAME = re.compile(r"[^/\x00-\x20\x7f.][^/\x00-\x20\x7f]*")
 """The characters of a key. Validation checks the stricter rules of Kubernetes."""
 
+_READ = frozenset({"apiVersion", "kind", "metadata", "spec", "status", ENCRYPTED})
+_READ_OF_METADATA = frozenset({"name", "namespace", "annotations", "labels"})
+
 NAME_RULE = "Use lower-case letters, digits, '-' and '.', and at most 253 of them."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """The identity of a document. `problems` are those of annotations and labels, which do not affect the identity."""
+    """The identity of a document. `problems` are those of annotations and labels, which do not affect the identity.
+    `others` are the fields beside the spec that are not read: what clusters write, and what is misplaced.
+    """
 
     gvk: GVK
     namespace: str
     name: str
     annotations: Mapping[str, str]
     labels: Mapping[str, str]
+    others: Mapping[str, Any]
     problems: tuple[Problem, ...]
 
 
@@ -73,8 +79,23 @@ def read_header(document: Document, namespace: str) -> Header | Problem:
     annotations = _read_strings(document, "annotations", problems)
     labels = _read_strings(document, "labels", problems)
     return Header(
-        gvk=gvk, namespace=object_namespace, name=name, annotations=annotations, labels=labels, problems=tuple(problems)
+        gvk=gvk,
+        namespace=object_namespace,
+        name=name,
+        annotations=annotations,
+        labels=labels,
+        others=_list_others(value),
+        problems=tuple(problems),
     )
+
+
+def _list_others(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    metadata = value["metadata"]
+    if value.keys() <= _READ and metadata.keys() <= _READ_OF_METADATA:
+        return {}  # as most
+    others = {key: member for key, member in value.items() if key not in _READ}
+    of_metadata = {key: member for key, member in metadata.items() if key not in _READ_OF_METADATA}
+    return {**others, "metadata": of_metadata} if of_metadata else others
 
 
 def _make_no_name(document: Document, kind: str) -> Problem:
@@ -100,7 +121,7 @@ def _matches(pattern: re.Pattern[str], text: Any, most: int) -> bool:
 
 
 def _read_strings(document: Document, member: str, problems: list[Problem]) -> dict[str, str]:
-    """Annotations or labels; a value that is not text is reported and left out."""
+    """Annotations or labels; null is an empty text, and a value that is not text is reported and left out."""
     mapping = document.value["metadata"].get(member)
     field_path = f"metadata.{member}"
     if mapping is None:
@@ -109,11 +130,12 @@ def _read_strings(document: Document, member: str, problems: list[Problem]) -> d
         message, hint = f"{field_path} is not a mapping.", "Write one `key: value` per line."
         problems.append(_make_problem(document, "InvalidMetadata", ("metadata", member), message, hint))
         return {}
-    for key, value in mapping.items():
+    texts = {key: "" if value is None else value for key, value in mapping.items()}
+    for key, value in texts.items():
         if not isinstance(value, str):
             message = f"The value of {key} under {field_path} is not text."
             problems.append(_make_problem(document, "InvalidMetadata", ("metadata", member, key), message, "Quote it."))
-    return {key: value for key, value in mapping.items() if isinstance(value, str)}
+    return {key: value for key, value in texts.items() if isinstance(value, str)}
 
 
 def _make_problem(document: Document, code: str, where: FieldPath, message: str, hint: str) -> Problem:

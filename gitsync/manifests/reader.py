@@ -223,7 +223,9 @@ class _Sorter:
     def resource(self, document: Document, header: Header) -> None:
         gvk = header.gvk
         spec = document.value.get("spec")
-        problems = [*document.problems, *header.problems, *find_misspelt_fields(document)]
+        misspelt = find_misspelt_fields(document)
+        reported = {problem.field for problem in misspelt}
+        problems = [*document.problems, *header.problems, *misspelt]
         if spec is not None and not isinstance(spec, dict):
             problems.append(_make_problem(document, "InvalidSpec", ("spec",), "spec is not a mapping.", MAPPING))
         if document.seal and CIPHERTEXT.search(repr(spec)):
@@ -235,6 +237,7 @@ class _Sorter:
                 gvk=gvk,
                 spec=spec if isinstance(spec, dict) else {},
                 source=SourceLocation(document.path, document.line()),
+                others={key: value for key, value in header.others.items() if key not in reported},
                 annotations=header.annotations,
                 labels=header.labels,
                 lines=document.lines,

@@ -52,16 +52,18 @@ class Wrapper:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
-    """One manifest of an ASO kind. `lines` has the line of each field, None if they are not known, and `patched` the
-    places of fields that a patch of another file has set; `problems` has
-    the problems of reading it (a duplicate key, an annotation that is not text). `unit` is the unit that it is part
-    of; None for the folder of its file. `wrapper` is the object of CAPZ that it is inside of; None for a document.
+    """One manifest of an ASO kind. `others` are the fields beside its spec that gitsync does not read: what clusters
+    write, and what is misplaced. `lines` has the line of each field, None if they are
+    not known, and `patched` the places of fields that a patch of another file has set; `problems` has the problems of
+    reading it (a duplicate key, an annotation that is not text). `unit` is the unit that it is part of; None for the
+    folder of its file. `wrapper` is the object of CAPZ that it is inside of; None for a document.
     """
 
     key: Key
     gvk: GVK
     spec: Mapping[str, Any]
     source: SourceLocation
+    others: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
     annotations: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
     lines: Lines | None = field(default=None, compare=False, repr=False)

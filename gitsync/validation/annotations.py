@@ -7,12 +7,15 @@ ones are problems, and so are unknown values.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Final
 
 from gitsync.catalog.type_words import join_with_or, quote_scalar
 from gitsync.model.policy import RECONCILE_POLICY, Policy
 from gitsync.model.resource import Resource
+from gitsync.problems.field_path import FieldPath, find_member
 from gitsync.problems.finding import Finding
 from gitsync.problems.suggest import suggest
 from gitsync.validation.references import is_arm_id
@@ -29,6 +32,17 @@ CREDENTIAL_FROM: Final = f"{ASO_PREFIX}credential-from"
 UPDATE_METHOD: Final = f"{OUR_PREFIX}update-method"
 IGNORE: Final = f"{OUR_PREFIX}ignore"
 UPDATE_METHODS: Final = ("patch", "put")
+
+QUALIFIED_NAME: Final = (
+    r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?"
+    r"[A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?$"
+)
+"""A key of a label, the name of a finalizer, and in any case a key of an annotation, as Kubernetes allows them."""
+
+LABEL_VALUE: Final = r"^([A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?)?$"
+LONGEST_PREFIX: Final = 253
+_MOST_BYTES: Final = 256 * 1024
+"""Of all annotations of an object together, keys and values."""
 
 _USER_ANNOTATIONS: Final = frozenset({RECONCILE_POLICY, CREDENTIAL_FROM, UPDATE_METHOD, IGNORE})
 OPERATOR_ANNOTATIONS: Final = frozenset(
@@ -54,6 +68,7 @@ OPERATOR_LABELS: Final = frozenset(
 
 def check_annotations(resource: Resource) -> Iterator[Finding]:
     """Findings of the annotations and labels of one manifest."""
+    yield from _check_as_api_server(resource)
     for key, value in resource.annotations.items():
         yield from _check_annotation(key, value)
     if OVERRIDE in resource.annotations:
@@ -65,6 +80,54 @@ def check_annotations(resource: Resource) -> Iterator[Finding]:
             message=f"{key} is an annotation, and has no effect as a label.",
             hint="Move it to metadata.annotations.",
         )
+
+
+def _check_as_api_server(resource: Resource) -> Iterator[Finding]:
+    """Findings of what an API server refuses in the labels, annotations and finalizers of any object."""
+    for path, name in _list_names(resource):
+        if not _is_qualified(name.lower() if "annotations" in path else name):
+            yield Finding(
+                code="InvalidMetadata",
+                path=path,
+                message=f"{quote_scalar(name)} is not a name that Kubernetes allows under metadata.{path[1]}.",
+                hint=f"{_NAME_HINT} A DNS name in lower case and a slash may stand before them.",
+            )
+    for key, value in resource.labels.items():
+        if not re.fullmatch(LABEL_VALUE, value):
+            yield Finding(
+                code="InvalidMetadata",
+                path=("metadata", "labels", key),
+                message=f"The label {key} is {quote_scalar(value)}, which Kubernetes does not allow.",
+                hint=f"{_NAME_HINT} An annotation may have any text.",
+            )
+    size = sum(len(key.encode()) + len(value.encode()) for key, value in resource.annotations.items())
+    if size > _MOST_BYTES:
+        yield Finding(
+            code="InvalidMetadata",
+            path=("metadata", "annotations"),
+            message=f"The annotations have {size} bytes together, and Kubernetes allows {_MOST_BYTES}.",
+            hint="Shorten or remove the longest ones.",
+        )
+
+
+_NAME_HINT: Final = "Use at most 63 letters, digits, '-', '_' and '.', with a letter or digit at both ends."
+
+
+def _list_names(resource: Resource) -> Iterator[tuple[FieldPath, str]]:
+    """The names in the metadata that an API server checks, each with its field."""
+    yield from ((("metadata", "labels", key), key) for key in resource.labels)
+    yield from ((("metadata", "annotations", key), key) for key in resource.annotations)
+    finalizers = find_member(resource.others, "metadata", "finalizers")
+    if isinstance(finalizers, list):
+        names = enumerate(finalizers)
+        yield from ((("metadata", "finalizers", index), name) for index, name in names if isinstance(name, str))
+
+
+@lru_cache(maxsize=4096)
+def _is_qualified(name: str) -> bool:
+    """Cached, since the same keys are in thousands of manifests."""
+    prefix, _, _ = name.rpartition("/")
+    return len(prefix) <= LONGEST_PREFIX and re.fullmatch(QUALIFIED_NAME, name) is not None
 
 
 def check_inherited_policy(resource: Resource, namespace: Mapping[str, str]) -> Iterator[Finding]:

@@ -107,6 +107,11 @@ _RULES: Final[Mapping[str, _Rule]] = {
         lambda value, choices: value in choices,
         lambda value, choices: f"must be {join_with_or(choices)}, but is {quote_scalar(value)}",
     ),
+    "range": (
+        _is_number,
+        lambda value, limits: limits[0] <= value <= limits[1],
+        lambda value, _: f"must be a number that fits into 64 bits, but is {quote_scalar(value)}",
+    ),
     "minimum": (
         _is_number,
         lambda value, limit: _to_fraction(value) >= _to_fraction(limit),
@@ -155,6 +160,7 @@ _RULES: Final[Mapping[str, _Rule]] = {
 
 _CODES: Final[Mapping[str, str]] = {
     "enum": "UnknownValue",
+    "range": "OutOfBounds",
     "minimum": "OutOfBounds",
     "maximum": "OutOfBounds",
     "multipleOf": "OutOfBounds",

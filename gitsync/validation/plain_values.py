@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, Final
 
 from gitsync.catalog.aso_types import ASO_TYPES, SCALARS
-from gitsync.catalog.places import Place, find_root
+from gitsync.catalog.places import HEADER, Place, find_root
 from gitsync.catalog.spec_visitor import Visit, list_children, make_visit
 from gitsync.model.facts import Kind
 from gitsync.problems.field_path import FieldPath
@@ -27,6 +27,13 @@ def select_visits(kind: Kind, spec: Any) -> list[Visit]:
     """The visits of a spec, as `visit_spec` has them, without those of plain values."""
     visits: list[Visit] = []
     _select(visits, find_root(kind), ("spec",), spec)
+    return visits
+
+
+def select_other_visits(others: Mapping[str, Any]) -> list[Visit]:
+    """The same of the fields of a manifest beside its spec."""
+    visits: list[Visit] = []
+    _select(visits, HEADER, (), others)
     return visits
 
 

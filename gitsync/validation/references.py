@@ -7,7 +7,7 @@ Separate from `missing_targets`, which needs all manifests: this needs one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from gitsync.catalog.catalog import NOT_ARM, Catalog
@@ -70,16 +70,21 @@ def select_named_references(visits: Iterable[Visit], namespace: str) -> Iterator
                 yield visit.path, key
 
 
-def check_reference(visit: Visit, kind: Kind, catalog: Catalog) -> Iterator[Finding]:
-    """Findings of one owner or reference that is a mapping of strings."""
+def check_reference(visit: Visit, kind: Kind, catalog: Catalog, unknown: Level = Level.ERROR) -> Iterator[Finding]:
+    """Findings of one owner or reference that is a mapping of strings. `unknown` is the level of an unknown field."""
     fields = visit.fields
     texts = {name: value for name, value in visit.value.items() if value and name in fields and isinstance(value, str)}
+    if texts and visit.value.get("armId") == "":
+        path = (*visit.path, "armId")
+        message = f"{format_field(path)} is an empty text, which is not an ARM id."
+        yield Finding(code="ArmIdForm", path=path, message=message, hint="Remove it.")
     if "wellKnownName" in texts:
         yield from _check_role_name(visit, texts["wellKnownName"])
+        yield from _check_only_member(visit, texts)
         return
     yield from _check_form(visit, texts)
     if visit.name == "knownOwner":
-        yield from _check_spare_fields(visit, kind)
+        yield from _check_spare_fields(visit, kind, unknown)
     if "armId" in texts:
         yield from _check_arm_id(visit, texts["armId"], kind)
     elif "kind" in texts and "group" in texts:
@@ -96,6 +101,17 @@ def _check_role_name(visit: Visit, name: str) -> Iterator[Finding]:
             hint=f"Did you mean {near}?",
             level=Level.WARNING,
         )
+
+
+def _check_only_member(visit: Visit, texts: Mapping[str, str]) -> Iterator[Finding]:
+    """A finding if a reference by a well-known name has other members."""
+    beside = [name for name in texts if name != "wellKnownName"]
+    if beside:
+        message = (
+            f"{format_field(visit.path)} has wellKnownName, so {join_with_and(beside)} has no effect: "
+            "the well-known name wins."
+        )
+        yield _make_malformed(visit, message, f"Keep either wellKnownName or {join_with_and(beside)}.")
 
 
 def _read_key(visit: Visit, namespace: str) -> Key | None:
@@ -159,17 +175,20 @@ def _make_malformed(visit: Visit, message: str, hint: str) -> Finding:
     return Finding(code="OwnerForm" if is_owner else "ReferenceForm", path=visit.path, message=message, hint=hint)
 
 
-def _check_spare_fields(visit: Visit, kind: Kind) -> Iterator[Finding]:
-    """Findings of the group and kind of an owner whose kind is fixed: a warning if they match, an error if not."""
+def _check_spare_fields(visit: Visit, kind: Kind, unknown: Level) -> Iterator[Finding]:
+    """Findings of the group and kind of an owner whose kind is fixed: an owner of this form does not have them."""
     for field, expected in zip(("group", "kind"), kind.owner or (), strict=False):
-        text = visit.value.get(field)
+        if field not in visit.value:
+            continue
+        text = visit.value[field]
         path = (*visit.path, field)
-        if text == expected:
+        if text is None or text == expected:
             message = (
-                f"{format_field(path)} has no effect: a {kind.gvk.kind} is always owned by a {_describe_owner(kind)}."
+                f"{format_field(path)} has no effect, and an API server does not know it: "
+                f"a {kind.gvk.kind} is always owned by a {_describe_owner(kind)}."
             )
-            yield Finding(code="NoEffect", path=path, message=message, hint=f"Remove {field}.", level=Level.WARNING)
-        elif text is not None:
+            yield Finding(code="NoEffect", path=path, message=message, hint=f"Remove {field}.", level=unknown)
+        else:
             message = (
                 f"{format_field(path)} must be {expected}: "
                 f"a {kind.gvk.kind} is always owned by a {_describe_owner(kind)}."

@@ -7,7 +7,7 @@ from `constraints`, which checks only values of the right type.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from gitsync.catalog.aso_types import SECRET_TYPES
 from gitsync.catalog.spec_visitor import Visit
@@ -24,11 +24,19 @@ _OWNER_HINTS = {
     "arbitraryOwner": "Add `owner: {group: …, kind: …, name: …}`, or `owner: {armId: …}`.",
 }
 _SPARE = frozenset({"group", "kind"})
-"""Fields that an owner of a fixed kind may omit; `references` checks their values."""
+"""Fields that an owner of a fixed kind does not have; `references` says which owner is meant."""
+
+_MOVES: Final[Mapping[FieldPath, str]] = {
+    (): "Remove it: a manifest has apiVersion, kind, metadata and spec.",
+    ("metadata",): "Move it into metadata.labels or metadata.annotations, or remove it.",
+}
+"""What to do with an unknown field beside the spec, unless it is one of the spec."""
 
 
-def check_shape(visit: Visit, unknown: Level) -> Iterator[Finding]:
-    """Findings of one value: its type, then its fields. `unknown` is the level of an unknown field."""
+def check_shape(visit: Visit, unknown: Level, kind: Kind | None = None) -> Iterator[Finding]:
+    """Findings of one value: its type, then its fields. `unknown` is the level of an unknown field. `kind` says whether
+    a field beside the spec belongs into it.
+    """
     if not visit.fits:
         yield _make_wrong_type(visit)
         return
@@ -37,7 +45,7 @@ def check_shape(visit: Visit, unknown: Level) -> Iterator[Finding]:
     fields, present = visit.fields, visit.present
     spare = _SPARE if visit.name == "knownOwner" else frozenset()
     yield from (
-        _make_unknown_field(visit, key, unknown) for key in visit.value if key not in fields and key not in spare
+        _make_unknown_field(visit, key, unknown, kind) for key in visit.value if key not in fields and key not in spare
     )
     missing = sorted(name for name, field in fields.items() if name not in present and field.get("required"))
     yield from (_make_missing(visit, name, fields[name]) for name in missing)
@@ -96,23 +104,27 @@ def _reads_as(shape: str, text: str) -> bool:
     return shape == "number" or number.is_integer()
 
 
-def _make_unknown_field(visit: Visit, key: str, level: Level) -> Finding:
+def _make_unknown_field(visit: Visit, key: str, level: Level, kind: Kind | None) -> Finding:
     path = (*visit.path, key)
     return Finding(
         code="UnknownField",
         path=path,
         message=f"{format_field(path)} is an unknown field.",
-        hint=_suggest_field(visit, key, level),
+        hint=_suggest_field(visit, key, level, kind),
         level=level,
     )
 
 
-def _suggest_field(visit: Visit, key: str, level: Level) -> str:
+def _suggest_field(visit: Visit, key: str, level: Level, kind: Kind | None) -> str:
+    if visit.path in _MOVES and kind and key in kind.types[kind.spec]["fields"]:
+        return f"Move it into spec: {kind.gvk.kind} has spec.{key}."
     if close := suggest(key, visit.fields):
         case = " Case counts." if close.casefold() == key.casefold() else ""
         return f"Did you mean {close}?{case}"
     if names := sorted(name for name, field in visit.fields.items() if field.get("arm", "").split("/")[-1] == key):
         return f"Use {join_with_or(names)}: this is ASO's name of {key}."
+    if visit.path in _MOVES:
+        return _MOVES[visit.path]
     if key == "properties":
         return f"Move the members of properties directly into {format_field(visit.path)}."
     known = f"Known fields: {join_with_or(sorted(visit.fields))}."

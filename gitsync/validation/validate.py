@@ -32,7 +32,7 @@ from gitsync.validation.kind_rules import check_kind_rules
 from gitsync.validation.member import Member
 from gitsync.validation.missing_targets import NOTHING_KNOWN, NOTHING_LEFT_OUT, check_presence
 from gitsync.validation.name_rules import check_names, check_object_name
-from gitsync.validation.plain_values import select_visits
+from gitsync.validation.plain_values import select_other_visits, select_visits
 from gitsync.validation.references import OWNERS, REFERENCES, check_reference
 from gitsync.validation.schema import check_missing_spec, check_shape
 
@@ -57,14 +57,15 @@ def validate_resource(
     spec that are not plain, if they were made already.
     """
     findings: Iterable[Finding]
+    level = Level.WARNING if unknown_fields == "warn" else Level.ERROR
     if kind is None:
         findings = (
             explain_unknown_kind(resource.gvk, resource.spec, catalog),
+            *_check_others(resource, kind, level),
             *check_object_name(resource),
             *check_annotations(resource),
         )
     else:
-        level = Level.WARNING if unknown_fields == "warn" else Level.ERROR
         seen = select_visits(kind, resource.spec) if visits is None else visits
         findings = _check_resource(resource, kind, catalog, level, seen)
     return _locate_findings(resource, findings)
@@ -107,11 +108,12 @@ def validate_set(
 def _check_resource(
     resource: Resource, kind: Kind, catalog: Catalog, unknown: Level, visits: Sequence[Visit]
 ) -> Iterator[Finding]:
+    yield from _check_others(resource, kind, unknown)
     if _has_spec(resource):
         for visit in visits:
             yield from check_shape(visit, unknown)
             if visit.fits:
-                yield from _check_value(visit, kind, catalog)
+                yield from _check_value(visit, kind, catalog, unknown)
         yield from check_destinations(visits)
     else:
         yield from check_missing_spec(resource, kind)
@@ -120,13 +122,21 @@ def _check_resource(
     yield from check_annotations(resource)
 
 
+def _check_others(resource: Resource, kind: Kind | None, unknown: Level) -> Iterator[Finding]:
+    """Findings of the fields beside the spec, which an API server reads for every kind alike."""
+    for visit in select_other_visits(resource.others) if resource.others else ():
+        yield from check_shape(visit, unknown, kind)
+        if visit.fits:
+            yield from check_constraints(visit)
+
+
 def _has_spec(resource: Resource) -> bool:
     """Tell whether there is a spec to check: it is present, and the reader has not reported a problem of it."""
     is_present = bool(resource.spec) or (resource.lines is not None and ("spec",) in resource.lines)
     return is_present and not (resource.problems and any(problem.field == "spec" for problem in resource.problems))
 
 
-def _check_value(visit: Visit, kind: Kind, catalog: Catalog) -> Iterator[Finding]:
+def _check_value(visit: Visit, kind: Kind, catalog: Catalog, unknown: Level) -> Iterator[Finding]:
     if visit.rules and visit.path != ("spec", "azureName"):  # `name_rules` checks it: its rules hold for a default too
         yield from check_constraints(visit)
     if visit.facts is None:
@@ -134,7 +144,7 @@ def _check_value(visit: Visit, kind: Kind, catalog: Catalog) -> Iterator[Finding
     yield from check_pairs(visit)
     yield from check_object_names(visit)
     if visit.name in _TARGETS:
-        yield from check_reference(visit, kind, catalog)
+        yield from check_reference(visit, kind, catalog, unknown)
 
 
 def _locate_findings(resource: Resource, findings: Iterable[Finding]) -> tuple[Problem, ...]:

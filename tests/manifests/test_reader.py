@@ -145,6 +145,35 @@ def test_a_resource_bears_what_was_wrong_in_reading_it(change, expected, why):
     assert found.problems == ()
 
 
+@pytest.mark.parametrize(
+    ("change", "annotations", "labels", "why"),
+    [
+        (("{d: e}", "{d: null, f: ~}"), {"a/b": "c"}, {"d": "", "f": ""}, "null is an empty label"),
+        (("{a/b: c}", "{a/b: null}"), {"a/b": ""}, {"d": "e"}, "and an empty annotation"),
+        (("{d: e}", "null"), {"a/b": "c"}, {}, "no labels at all"),
+    ],
+)
+def test_null_in_labels_and_annotations_is_what_kubernetes_makes_of_it(change, annotations, labels, why):
+    (resource,) = read(GROUP.replace(*change)).resources
+    assert (resource.annotations, resource.labels) == (annotations, labels), why
+    assert resource.problems == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "others", "why"),
+    [
+        (("spec:", "spec:"), {}, "all is read"),
+        (("spec:", "tags: {a: b}\nspec:"), {"tags": {"a": "b"}}, "what is misplaced is kept for validation"),
+        (("  name: rg", "  name: rg\n  uid: 5"), {"metadata": {"uid": 5}}, "and so is the rest of metadata"),
+        (("spec:", "status: {a: b}\nsops: {mac: x}\nspec:"), {}, "what clusters and SOPS write"),
+        (("spec:", "Spec:"), {}, "a misspelt field is reported as one"),
+    ],
+)
+def test_the_fields_of_a_resource_that_are_not_read(change, others, why):
+    (resource,) = read(GROUP.replace(*change)).resources
+    assert resource.others == others, why
+
+
 def test_annotations_that_are_not_text_are_left_out():
     (resource,) = read(GROUP.replace("{a/b: c}", "{a/b: c, d: 1}")).resources
     assert resource.annotations == {"a/b": "c"}

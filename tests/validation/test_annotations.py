@@ -53,6 +53,95 @@ def test_bad_annotations(key, value, code, hint):
     assert key in finding.message
 
 
+PREFIX = ".".join(["x" * 50] * 5)[:253]
+
+
+@pytest.mark.parametrize(
+    ("key", "in_labels", "in_annotations", "why"),
+    [
+        ("app", True, True, "a name"),
+        ("Team_1.x-y", True, True, "of letters in any case"),
+        ("example.com/app", True, True, "a name of somebody"),
+        (f"{PREFIX}/{'x' * 63}", True, True, "the longest"),
+        ("Example.com/app", False, True, "case does not count in annotations"),
+        ("", False, False, "nothing"),
+        ("/app", False, False, "an empty prefix"),
+        ("example.com/", False, False, "an empty name"),
+        ("a/b/c", False, False, "two slashes"),
+        ("app key", False, False, "a blank"),
+        ("app\n", False, False, "a line break at the end"),
+        ("größe", False, False, "letters of ASCII only"),
+        ("-app", False, False, "no letter or digit at its start"),
+        ("app.", False, False, "nor at its end"),
+        ("x" * 64, False, False, "too long"),
+        (f"{PREFIX}x/app", False, False, "a prefix that is too long"),
+        ("a..b/app", False, False, "a prefix that is no DNS name"),
+        ("a_b/app", False, False, "nor this one"),
+        ("a" * 100_000, False, False, "very long"),
+    ],
+)  # fmt: skip
+def test_keys_that_an_api_server_takes(key, in_labels, in_annotations, why):
+    assert [one.code for one in findings(labels={key: ""})] == ([] if in_labels else ["InvalidMetadata"]), why
+    assert [one.code for one in findings({key: ""})] == ([] if in_annotations else ["InvalidMetadata"]), why
+
+
+@pytest.mark.parametrize(
+    ("value", "is_right", "why"),
+    [
+        ("", True, "empty"),
+        ("A.b_c-1", True, "letters, digits, -, _ and ."),
+        ("x" * 63, True, "the longest"),
+        ("x" * 64, False, "too long"),
+        ("x" * 5000, False, "very long"),
+        ("my app", False, "a blank"),
+        ("a/b", False, "a slash"),
+        ("-a", False, "no letter or digit at its start"),
+        ("a\n", False, "a line break"),
+    ],
+)
+def test_values_of_labels_that_an_api_server_takes(value, is_right, why):
+    assert [one.path for one in findings(labels={"app": value})] == (
+        [] if is_right else [("metadata", "labels", "app")]
+    ), why
+    assert findings({"app": value}) == [], "an annotation may have any text"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "is_right", "why"),
+    [
+        ([262_143], True, "256 KiB with the key"),
+        ([262_144], False, "one byte more"),
+        ([131_071, 131_072], False, "of all together"),
+    ],
+)
+def test_the_size_of_all_annotations(sizes, is_right, why):
+    found = findings({"abc"[index]: "x" * size for index, size in enumerate(sizes)})
+    assert [(one.code, one.path) for one in found] == (
+        [] if is_right else [("InvalidMetadata", ("metadata", "annotations"))]
+    ), why
+
+
+def test_the_size_of_annotations_is_in_bytes():
+    assert findings({"a": "ü" * 131_071}) == []
+    (finding,) = findings({"a": "ü" * 131_072})
+    assert "262145 bytes" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("finalizers", "bad", "why"),
+    [
+        (["example.com/keep", "orphan"], [], "names"),
+        (["a b", "ok", "a/b/c"], [0, 2], "no names"),
+        ([5, None], [], "the shape is another check"),
+        ("keep", [], "and so is this"),
+    ],
+)
+def test_finalizers(finalizers, bad, why):
+    resource = a_resource(others={"metadata": {"finalizers": finalizers}})
+    found = list(check_annotations(resource))
+    assert [one.path for one in found] == [("metadata", "finalizers", index) for index in bad], why
+
+
 def test_an_unknown_policy_names_the_three():
     (finding,) = findings({POLICY: "keep"})
     assert finding.message == f'{POLICY} must be manage, skip or detach-on-delete, but is "keep".'

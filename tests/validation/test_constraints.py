@@ -35,6 +35,34 @@ def test_violations(value, rules, broken, why):
     assert sorted(rule for rule, _ in find_violations(value, rules)) == sorted(broken), why
 
 
+NUMBERS = a_kind(
+    {"count": {"type": "integer"}, "share": {"type": "number"}, "small": {"type": {"base": "integer", "maximum": "5"}}}
+)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "broken", "why"),
+    [
+        ("count", 2**63 - 1, [], "the largest"),
+        ("count", -(2**63), [], "the smallest"),
+        ("count", 2**63, ["range"], "one more"),
+        ("count", -(2**63) - 1, ["range"], "one less"),
+        ("count", 1e18, [], "a number without a fraction is an integer"),
+        ("count", 1e23, ["range"], "unless it is too large"),
+        ("small", 2**64, ["range", "maximum"], "a rule of the kind is told as well"),
+        ("share", 2**64, [], "a number is a float of 64 bits"),
+        ("share", 10**400, ["range"], "which has an end too"),
+        ("share", float("inf"), ["range"], "JSON has no infinity"),
+        ("share", float("nan"), ["range"], "nor what is no number"),
+    ],
+)
+def test_numbers_fit_into_64_bits(field, value, broken, why):
+    visit = seen(NUMBERS, {field: value}, ("spec", field))
+    assert visit.fits
+    assert [rule for rule, _ in find_violations(value, visit.rules)] == broken, why
+    assert [one.code for one in check_constraints(visit)] == ["OutOfBounds"] * len(broken)
+
+
 @pytest.mark.parametrize(
     ("text", "pattern", "expected", "why"),
     [

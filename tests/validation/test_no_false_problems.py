@@ -14,8 +14,8 @@ from gitsync.request.build import prepare
 ROOT = Path(__file__).resolve().parents[2]
 CASES = sorted((RECORDINGS / "conformance" / "cases").glob("*/expected.json"))
 CATALOG = open_catalog()
-NOT_OF_A_CLUSTER = {"ObjectName"}
-"""One sample has a name that no API server takes."""
+NOT_OF_A_CLUSTER = {"ObjectName", "NoEffect"}
+"""One sample has a name that no API server takes, and one a group and a kind of its owner."""
 
 MARKS = ("unresolved", "unknownFields", "twice")
 

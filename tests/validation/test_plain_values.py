@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from gitsync.catalog.spec_visitor import visit_spec
 from gitsync.model.secret import Placeholder, Secret
-from gitsync.validation.plain_values import select_visits
+from gitsync.validation.plain_values import select_other_visits, select_visits
 from gitsync.validation.references import select_named_references
 from gitsync.validation.validate import validate_resource
 
@@ -20,6 +20,7 @@ FIELDS = {
     "share": {"type": "number", "multipleOf": 0.5},
     "size": {"type": {"base": "integer", "minimum": "1", "maximum": "5"}, "required": True},
     "flag": {"type": "boolean"},
+    "count": {"type": "integer"},
     "free": {"type": "any"},
     "chosen": {"type": "any", "enum": ["a", "b"]},
     "tags": {"type": {"map": "string"}},
@@ -42,7 +43,7 @@ LEAVES = st.one_of(
     st.none(),
     st.booleans(),
     st.integers(-1, 6),
-    st.sampled_from([0.5, 1.0, 1.25, float("nan")]),
+    st.sampled_from([0.5, 1.0, 1.25, float("nan"), 1e300, 2**63, -(2**63) - 1, 10**400]),
     st.sampled_from(["", "a", "bb", "c", "abab", "true", "things.azure.com", "Parent", "/providers/A.B/c/d"]),
     st.sampled_from([Secret("a"), Placeholder("b")]),
 )
@@ -63,6 +64,8 @@ RIGHT = {"owner": {"name": "p"}, "size": 3}
 @example({**RIGHT, "owner": {"name": "/providers/A.B/c/d"}})
 @example({**RIGHT, "owner": {"name": "p", "group": "things.azure.com"}})
 @example({**RIGHT, "size": None})
+@example({**RIGHT, "count": 2**63})
+@example({**RIGHT, "share": 10**400})
 @example({**RIGHT, "chosen": "c"})
 @example({**RIGHT, "union": {"a": "x", "b": "y"}})
 @example({**RIGHT, "reference": {"name": "p"}})
@@ -75,6 +78,20 @@ def test_passing_over_plain_values_loses_no_problem_and_no_reference(spec):
         resource, KIND, catalog=CATALOG, visits=every
     )
     assert list(select_named_references(some, "default")) == list(select_named_references(every, "default"))
+
+
+@pytest.mark.parametrize(
+    ("others", "expected", "why"),
+    [
+        ({}, [], "as most"),
+        ({"metadata": {"finalizers": ["a"], "generation": 3}}, [], "the notes of a cluster"),
+        ({"metadata": {"uid": 5}}, ["metadata.uid"], "no text"),
+        ({"tags": {}}, [""], "a field that no manifest has"),
+        ({"metadata": {"ownerReferences": [{"kind": "x"}]}}, ["metadata.ownerReferences.0"], "fields are missing"),
+    ],
+)
+def test_the_fields_beside_a_spec(others, expected, why):
+    assert [".".join(map(str, visit.path)) for visit in select_other_visits(others)] == expected, why
 
 
 @pytest.mark.parametrize(

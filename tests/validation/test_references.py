@@ -5,6 +5,7 @@ from handmade import a_catalog, a_kind, seen
 
 from gitsync.model.facts import Scope
 from gitsync.model.gvk import Key
+from gitsync.model.problem import Level
 from gitsync.validation.references import check_reference, find_named_references, is_arm_id, parse_arm_type
 
 SUB = "/subscriptions/0"
@@ -87,7 +88,12 @@ VNET = {"group": "network.azure.com", "kind": "VirtualNetwork", "name": "hub"}
         ("ref", VNET | {"group": "netwrk.azure.com"}, TOP, ["ReferenceKind"], "a group that is misspelt"),
         ("ref", {"group": "sql.azure.com", "kind": "User", "name": "u"}, TOP, ["ReferenceKind"], "not ARM's"),
         ("role", {"wellKnownName": "Reader"}, TOP, [], "well known"),
-        ("role", {"wellKnownName": "Reader", "armId": RG}, TOP, [], "the well-known name wins"),
+        ("role", {"wellKnownName": "Reader", "armId": RG}, TOP, ["ReferenceForm"], "the well-known name wins"),
+        ("role", {"wellKnownName": "Reader", "armId": "a"}, TOP, ["ReferenceForm"], "whatever the other is"),
+        ("role", {"wellKnownName": "Reader", "name": "x"}, TOP, ["ReferenceForm"], "and over a name"),
+        ("role", {"wellKnownName": "Reader", "name": "", "armId": None}, TOP, [], "which are not set"),
+        ("role", {"wellKnownName": "Reader", "armId": ""}, TOP, ["ArmIdForm"], "a pattern takes no empty text"),
+        ("owner", {"name": "rg", "armId": ""}, TOP, ["ArmIdForm"], "nor that of an owner"),
         ("role", {}, TOP, ["ReferenceForm"], "not even that"),
         ("owner", {"name": "rg"}, TOP, [], "a known owner by name"),
         ("owner", {}, TOP, ["OwnerForm"], "an owner without anything"),
@@ -100,6 +106,7 @@ VNET = {"group": "network.azure.com", "kind": "VirtualNetwork", "name": "hub"}
         ("owner", {"armId": RG}, CHILD, ["OwnerType"], "a group owns no database"),
         ("owner", {"armId": f"{RG}/providers/Microsoft.Kusto/pools/c"}, CHILD, ["OwnerType"], "another type"),
         ("owner", {"name": "rg", "kind": "ResourceGroup", "group": "resources.azure.com"}, TOP, ["NoEffect"] * 2, "right"),
+        ("owner", {"name": "rg", "kind": None}, TOP, ["NoEffect"], "null does not make a field known"),
         ("owner", {"name": "rg", "kind": "VirtualNetwork"}, TOP, ["OwnerKind"], "an owner of the wrong kind"),
         ("any", VNET, TOP, [], "an owner of any kind"),
         ("any", {"name": "hub"}, TOP, ["OwnerForm"], "of which all must be said"),
@@ -181,6 +188,19 @@ def test_scopes_without_a_parent_check_no_type():
 def test_what_is_said(field, value, kind, message, hint):
     (finding,) = findings(field, value, kind)
     assert (finding.message, finding.hint) == (message, hint)
+
+
+def test_spare_fields_of_an_owner_are_of_the_level_of_unknown_fields():
+    owner = {"name": "rg", "kind": "ResourceGroup", "group": "x.azure.com"}
+    visit = seen(TOP, {"owner": owner}, ("spec", "owner"))
+    found = list(check_reference(visit, TOP, CATALOG, Level.WARNING))
+    assert [(one.code, one.level) for one in found] == [("OwnerKind", Level.ERROR), ("NoEffect", Level.WARNING)]
+
+
+def test_a_reference_by_a_well_known_name_says_what_has_no_effect():
+    (finding,) = findings("role", {"wellKnownName": "Reader", "armId": RG})
+    assert finding.message == "spec.role has wellKnownName, so armId has no effect: the well-known name wins."
+    assert finding.hint == "Keep either wellKnownName or armId."
 
 
 def test_references_are_found_wherever_they_stand():
