@@ -1,7 +1,8 @@
 """The JSON Schema of a field of a kind: its type and constraints, described by its type and its path in the ARM body.
 
 Each field has a schema of its own, instead of one for each type, so that its description has the whole path. Only a
-type that contains itself is referred to. A text with a variable fits everywhere.
+type that contains itself is referred to. A text with a variable fits everywhere, and null wherever an API server drops
+it: in a field that is not required, and in a map.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from gitsync.catalog.aso_types import SCALARS
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.reference_targets import find_target
 from gitsync.catalog.type_words import describe_shape, describe_type, join_with_or
-from gitsync.dataclasses import dataclass
+from gitsync.dataclasses import dataclass, replace
 from gitsync.editor.patterns import VARIABLE, allow_variables, spell_out
 from gitsync.model.facts import Field, Kind, TypeFacts
 from gitsync.validation.exclusive_fields import find_pairs
@@ -36,6 +37,13 @@ Schema = dict[str, Any]
 DEFINITIONS: Final = "../definitions.json#/definitions/"
 """Where the schemas of ASO's own types are, as a schema of a kind refers to them."""
 
+OR_NULL: Final = "OrNull"
+"""The end of the names of those that take null as well."""
+
+TEXT_OR_NULL: Final[Schema] = {"not": {"type": ["array", "boolean", "number", "object"]}}
+"""A text or null, without naming the types: an editor would offer null as a value, beside the choices."""
+
+_INTEGERS: Final = {"minimum": -(2**63), "maximum": 2**63 - 1}
 _COUNTS: Final = ("minLength", "maxLength", "minItems", "maxItems")
 _NUMBERS: Final = ("minimum", "maximum", "multipleOf")
 
@@ -57,11 +65,14 @@ class _Outer:
 
 def build_spec(place: FieldPlace, kind: Kind, catalog: Catalog) -> Schema:
     """The schema of a kind's spec."""
-    return _build_field(place, _Outer(kind, catalog, {}), "#/properties/spec")
+    is_required = any(field.get("required") for field in kind.types[kind.spec]["fields"].values())
+    spec = replace(place, field={**place.field, "required": is_required})
+    return _build_field(spec, _Outer(kind, catalog, {}), "#/properties/spec")
 
 
-def build_limits(rules: Mapping[str, Any]) -> Schema:
-    """The constraints of a field as JSON Schema has them."""
+def build_limits(rules: Mapping[str, Any], type_: str = "") -> Schema:
+    """The constraints of a field as JSON Schema has them, and those of its type: an integer has 64 bits."""
+    rules = {**_INTEGERS, **rules} if type_ == "integer" else rules
     limits: Schema = {name: int(rules[name]) for name in _COUNTS if name in rules}
     limits |= {name: _to_number(rules[name]) for name in _NUMBERS if name in rules}
     if "enum" in rules:
@@ -72,8 +83,25 @@ def build_limits(rules: Mapping[str, Any]) -> Schema:
 
 
 def forbid(message: str) -> Schema:
-    """The schema of a value that must not be there."""
+    """The schema of a value that must not be there. Null counts as absent."""
     return {"type": "null", "errorMessage": message}
+
+
+def given(*names: str) -> Schema:
+    """The condition that an object has some fields."""
+    return {"required": list(names), "properties": {name: {"not": {"type": "null"}} for name in names}}
+
+
+def allow_null(schema: Schema) -> Schema:
+    """The schema of a field that takes null as well. Its own type stays the first: an editor fills in that one."""
+    if schema.get("$ref", "").startswith(DEFINITIONS):
+        return {"$ref": f"{schema['$ref']}{OR_NULL}"}
+    if "anyOf" in schema:
+        return {**schema, "anyOf": [schema["anyOf"][0], {**TEXT_OR_NULL, "pattern": VARIABLE}]}
+    if "type" not in schema:
+        return schema
+    types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    return {**schema, "type": [*types, "null"]}
 
 
 def refuse(pattern: str, message: str) -> Schema:
@@ -82,20 +110,27 @@ def refuse(pattern: str, message: str) -> Schema:
 
 
 def _build_field(place: FieldPlace, outer: _Outer, pointer: str) -> Schema:
-    schema = {"description": _describe(place, outer), **_build_value(place.field, place, outer, pointer)}
-    return {**schema, **_limit_name(outer.kind)} if place.path == "spec.azureName" else schema
+    if place.path == "spec.azureName":
+        value = _build_name(outer.kind)
+    else:
+        value = _build_value(place.field, place, outer, pointer)
+    if not place.field.get("required"):
+        value = allow_null(value)
+    return {"description": _describe(place, outer), **value}
 
 
-def _limit_name(kind: Kind) -> Schema:
-    """The rules of the name in Azure: those of the kind, and those of a segment of an ARM id."""
+def _build_name(kind: Kind) -> Schema:
+    """The name in Azure, by the rules of the kind and of a segment of an ARM id. An empty one counts as absent."""
     rules = "; ".join(describe_rules(kind.azure_name))
+    message = f"spec.azureName must be {'; '.join(filter(None, ('a string', rules)))}."
     never = r"spec.azureName must not have any of < > % & \ ? / #, nor be dots only."
-    return {
+    limits = {
         "maxLength": LONGEST_NAME,
         **build_limits(kind.azure_name),
-        "errorMessage": f"spec.azureName must be {'; '.join(filter(None, ('a string', rules)))}.",
+        "errorMessage": message,
         **refuse(rf"[{NEVER_IN_NAMES}]|^\.{{1,2}}$", never),
     }
+    return {"type": "string", "errorMessage": message, "if": {"minLength": 1}, "then": limits}
 
 
 def _describe(place: FieldPlace, outer: _Outer) -> str:
@@ -117,7 +152,9 @@ def _build_value(field: Field, place: FieldPlace, outer: _Outer, pointer: str) -
         return _build_object(type_["ref"], place, outer, pointer)
     word, member = ("items", "list") if "list" in type_ else ("additionalProperties", "map")
     members = _build_value({"type": type_[member]}, place, outer, f"{pointer}/{word}")
-    return {"type": "array" if member == "list" else "object", word: members, **build_limits(rules)}
+    if member == "list":
+        return {"type": "array", word: members, **build_limits(rules)}
+    return {"type": "object", word: allow_null(members), **build_limits(rules)}
 
 
 def _build_named(name: str, rules: Mapping[str, Any], place: FieldPlace, outer: _Outer) -> Schema:
@@ -131,7 +168,7 @@ def _build_named(name: str, rules: Mapping[str, Any], place: FieldPlace, outer: 
 
 def _build_scalar(name: str, rules: Mapping[str, Any], message: str) -> Schema:
     """A scalar, or a text with a variable in its place."""
-    limits = build_limits(rules)
+    limits = build_limits(rules, name)
     if "enum" in limits:
         variable = {"type": "string", "pattern": VARIABLE}
         return {"anyOf": [{"enum": limits["enum"], "errorMessage": message}, variable]}
@@ -169,7 +206,7 @@ def _exclude_pairs(facts: TypeFacts, place: FieldPlace) -> list[Schema]:
     """The source of a value is empty if the value is there. A condition names the field, as `not` would not."""
     return [
         {
-            "if": {"required": [value, source]},
+            "if": given(value, source),
             "then": {"properties": {source: forbid(f"Set {place.path}.{value} or {source}, not both.")}},
         }
         for value, source in find_pairs(facts["fields"], facts["fields"])
@@ -182,24 +219,23 @@ def _require_member(facts: TypeFacts, place: FieldPlace) -> list[Schema]:
         return []
     members = list_members(facts)
     message = f"{place.path} must set exactly one of {join_with_or(members, ALL_CHOICES)}."
-    return [{"oneOf": [{"required": [member]} for member in members], "errorMessage": message}]
+    one = {"oneOf": [given(member) for member in members], "errorMessage": message}
+    return [{"if": {"type": "object"}, "then": one}]
 
 
 def _build_owner(kind: Kind) -> Schema:
-    """An owner whose kind is fixed: by its name, or by an ARM id. Its group and kind may be repeated."""
-    group, name = kind.owner or ("", "")
+    """An owner whose kind is fixed: by its name, or by an ARM id."""
+    name = kind.owner[1] if kind.owner else "resource"
     return {
         "type": "object",
         "properties": {
-            "name": {"type": "string", "minLength": 1, "description": f"Name of the manifest of the {name}."},
-            "armId": {"$ref": f"{DEFINITIONS}armId"},
-            "group": {"const": group, "description": "Not needed: the kind of the owner is fixed."},
-            "kind": {"const": name, "description": "Not needed: the kind of the owner is fixed."},
+            "name": {"type": ["string", "null"], "description": f"Name of the manifest of the {name}."},
+            "armId": {"$ref": f"{DEFINITIONS}armId{OR_NULL}"},
         },
         "additionalProperties": False,
-        "if": {"required": ["armId"]},
-        "then": {"properties": {"name": False}},
-        "else": {"required": ["name"]},
+        "if": given("armId"),
+        "then": {"properties": {"name": forbid("Set name or armId of the owner, not both.")}},
+        "else": {**given("name"), "properties": {"name": {"type": "string", "minLength": 1}}},
     }
 
 

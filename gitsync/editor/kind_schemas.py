@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from gitsync.catalog.catalog import Catalog
-from gitsync.editor.field_schemas import DEFINITIONS, Schema, build_limits, build_spec
+from gitsync.editor.field_schemas import DEFINITIONS, Schema, build_limits, build_spec, given
+from gitsync.manifests.yaml_documents import ENCRYPTED
 from gitsync.model.facts import Kind
 from gitsync.validation.explain import describe_kind
 from gitsync.validation.field_places import describe_rules, find_spec
@@ -30,8 +31,10 @@ def build_kind_schema(kind: Kind, api_versions: Iterable[str], catalog: Catalog)
             "kind": {"description": _describe(kind, catalog), "const": name},
             "metadata": {"$ref": f"{DEFINITIONS}metadata"},
             "spec": {**spec, "description": f"Desired state of the {name}: {kind.arm_type} in Azure."},
-            "status": {"description": "Written by a cluster; gitsync does not read it.", "type": "object"},
+            "status": {"description": "Written by a cluster; gitsync does not read it."},
+            ENCRYPTED: {"description": "Written by SOPS.", "doNotSuggest": True},
         },
+        "additionalProperties": False,
     }
     if conditions := list(_check_default_name(kind)):
         schema["allOf"] = conditions
@@ -49,7 +52,7 @@ def _check_default_name(kind: Kind) -> Iterator[Schema]:
     if kind.fixed_azure_name is not None or is_uuid_named(kind) or not kind.azure_name:
         return
     rules = "; ".join(describe_rules(kind.azure_name))
-    named = {"anyOf": [{"required": ["azureName"]}, {"required": ["azureNameFromConfig"]}]}
+    named = {"anyOf": [given("azureName"), given("azureNameFromConfig")]}
     yield {
         "if": {"required": ["spec"], "properties": {"spec": {"not": named}}},
         "then": {

@@ -9,22 +9,27 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from gitsync.catalog.aso_types import ASO_TYPES
+from gitsync.catalog.aso_types import ASO_TYPES, HEADER_TYPES
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.roles import list_built_in_roles
-from gitsync.editor.field_schemas import Schema, refuse
+from gitsync.editor.field_schemas import OR_NULL, TEXT_OR_NULL, Schema, allow_null, build_limits, given, refuse
 from gitsync.editor.patterns import allow_variables, ignore_case, spell_out
 from gitsync.manifests.kubernetes_names import KEY, NAME, NAMESPACE, NameRule
+from gitsync.model.facts import Field
 from gitsync.model.policy import RECONCILE_POLICY, Policy
 from gitsync.validation.annotations import (
     ASO_PREFIX,
     CREDENTIAL_FROM,
     IGNORE,
+    LABEL_VALUE,
+    LONGEST_PREFIX,
     OPERATOR_ANNOTATIONS,
     OUR_PREFIX,
+    QUALIFIED_NAME,
     UPDATE_METHOD,
     UPDATE_METHODS,
 )
+from gitsync.validation.field_places import resolve_rules
 from gitsync.validation.references import ARM_ID, NEVER_IN_IDS
 
 _POLICIES: Final[Mapping[Policy, str]] = {
@@ -72,36 +77,99 @@ def build_definitions(catalog: Catalog) -> Schema:
         "wellKnownReference": _build_role_reference(catalog),
     }
     named = {name: _build_object(name) for name in sorted(ASO_TYPES) if name not in forms and name != "knownOwner"}
-    return {**forms, **named, **dict(_build_groups(catalog))}
+    referred = {f"{name}{OR_NULL}": allow_null(form) for name, form in {**forms, **named}.items()}
+    return {**forms, **named, **referred, **dict(_build_groups(catalog))}
 
 
 def build_metadata(*, policies_only: bool = False) -> Schema:
-    """The metadata of a manifest; of a Namespace, if `policies_only`."""
-    annotations = {RECONCILE_POLICY: _ANNOTATIONS[RECONCILE_POLICY]} if policies_only else dict(_ANNOTATIONS)
+    """The metadata of a manifest; of a Namespace, of which gitsync reads the policy, if `policies_only`."""
+    annotations = {RECONCILE_POLICY: _ANNOTATIONS[RECONCILE_POLICY]} if policies_only else _ANNOTATIONS
+    metadata = HEADER_TYPES["metadata"]["fields"]
+    properties = {
+        **{name: {**allow_null(_build_plain(field)), **_OF_CLUSTERS} for name, field in sorted(metadata.items())},
+        "name": _build_name(NAME, "metadata.name", "Name of the manifest, by which others refer to it."),
+        "namespace": allow_null(_build_name(NAMESPACE, "metadata.namespace", "Namespace of the manifest.")),
+        "finalizers": {
+            "type": ["array", "null"],
+            "items": {"type": "string", **_allow_names("metadata.finalizers")},
+            **_OF_CLUSTERS,
+        },
+        "labels": _build_labels(),
+        "annotations": _build_annotations(annotations),
+    }
     return {
         "type": "object",
         "description": "Name, namespace, labels and annotations of the manifest.",
         "required": ["name"],
-        "properties": {
-            "name": _build_name(NAME, "metadata.name", "Name of the manifest, by which others refer to it."),
-            "namespace": _build_name(NAMESPACE, "metadata.namespace", "Namespace of the manifest."),
-            "labels": {
-                "type": "object",
-                "description": "Labels of the manifest.",
-                "additionalProperties": {"type": "string", "errorMessage": "A label must be a string. Quote it."},
-                "properties": dict.fromkeys(_ANNOTATIONS, False),  # annotations have no effect as labels
-            },
-            "annotations": {
-                "type": "object",
-                "description": "Annotations: what gitsync may do with the resource, and how.",
-                "properties": annotations,
-                "additionalProperties": {
-                    "type": "string",
-                    "errorMessage": "An annotation must be a string. Quote it.",
-                },
-                "propertyNames": _know_own({*_ANNOTATIONS, *OPERATOR_ANNOTATIONS}),
-            },
+        "properties": properties,
+        **({} if policies_only else {"additionalProperties": False}),
+    }
+
+
+def _build_labels() -> Schema:
+    return {
+        "type": ["object", "null"],
+        "description": "Labels of the manifest.",
+        "additionalProperties": {
+            "type": ["string", "null"],
+            "pattern": allow_variables(LABEL_VALUE),
+            "errorMessage": "A label must be a string of at most 63 letters, digits, -, _ and ., with a letter or "
+            "digit at both ends. Quote numbers and booleans.",
         },
+        "properties": dict.fromkeys(_ANNOTATIONS, False),  # annotations have no effect as labels
+        "propertyNames": _allow_names("metadata.labels"),
+    }
+
+
+def _build_annotations(known: Mapping[str, Schema]) -> Schema:
+    """Annotations: those that are known with their values, where an empty one counts as absent."""
+    in_any_case = QUALIFIED_NAME.replace("a-z", "A-Za-z")
+    own = _know_own({*_ANNOTATIONS, *OPERATOR_ANNOTATIONS})
+    return {
+        "type": ["object", "null"],
+        "description": "Annotations: what gitsync may do with the resource, and how.",
+        "properties": {key: {"anyOf": [one, {**TEXT_OR_NULL, "maxLength": 0}]} for key, one in known.items()},
+        "additionalProperties": {
+            "anyOf": [{"type": "string", "errorMessage": "An annotation must be a string. Quote it."}, TEXT_OR_NULL]
+        },
+        "propertyNames": {"allOf": [_allow_names("metadata.annotations", in_any_case), own]},
+    }
+
+
+_OF_CLUSTERS: Final[Schema] = {"description": "Written by a cluster; gitsync does not read it.", "doNotSuggest": True}
+
+
+def _build_plain(field: Field) -> Schema:
+    """A field that a cluster writes."""
+    type_, rules = resolve_rules(field)
+    if type_ == "any":
+        return {}
+    if isinstance(type_, str):
+        return {"type": type_, **build_limits(rules, type_)}
+    if "list" in type_:
+        return {"type": "array", "items": _build_plain({"type": type_["list"]})}
+    fields = HEADER_TYPES[type_["ref"]]["fields"]
+    return {
+        "type": "object",
+        "properties": {
+            name: one if fields[name].get("required") else allow_null(one)
+            for name, one in ((name, _build_plain(field)) for name, field in sorted(fields.items()))
+        },
+        "additionalProperties": False,
+        "required": sorted(name for name, field in fields.items() if field.get("required")),
+    }
+
+
+def _allow_names(path: str, pattern: str = QUALIFIED_NAME) -> Schema:
+    """A key or a name that an API server takes in the metadata of any object."""
+    message = (
+        f"{path} takes names of at most 63 letters, digits, -, _ and ., with a letter or digit at both ends. A DNS "
+        "name and a slash may stand before them."
+    )
+    return {
+        "pattern": allow_variables(pattern),
+        "errorMessage": message,
+        **refuse(rf"^[^/]{{{LONGEST_PREFIX + 1},}}/", message),
     }
 
 
@@ -153,36 +221,59 @@ def _build_reference(name: str, catalog: Catalog) -> Schema:
         "properties": {
             "group": {
                 "description": "Group of the kind.",
-                "enum": groups,
-                "errorMessage": f"group of a{'n owner' if name.endswith('Owner') else ' reference'} must be one of "
-                "ASO's groups, such as network.azure.com.",
+                "anyOf": [
+                    {
+                        "enum": groups,
+                        "errorMessage": f"group of a{'n owner' if name.endswith('Owner') else ' reference'} must be "
+                        "one of ASO's groups, such as network.azure.com.",
+                    },
+                    {**TEXT_OR_NULL, "maxLength": 0},
+                ],
             },
-            "kind": {"type": "string", "description": "Kind of the manifest."},
-            "name": {"type": "string", "minLength": 1, "description": "Name of the manifest, in the same namespace."},
-            "armId": {"$ref": "#/definitions/armId"},
+            "kind": {**TEXT_OR_NULL, "description": "Kind of the manifest."},
+            "name": {**TEXT_OR_NULL, "description": "Name of the manifest, in the same namespace."},
+            "armId": {"$ref": f"#/definitions/armId{OR_NULL}"},
         },
         "additionalProperties": False,
         "allOf": [
             {
-                "if": {"required": ["armId"]},
-                "then": {"properties": {"group": False, "kind": False, "name": False}},
-                "else": {"required": ["group", "kind", "name"]},
+                "if": given("armId"),
+                "then": _forbid_others("armId", _BY_KEY),
+                "else": _require_texts(_BY_KEY),
             },
             {"$ref": "#/definitions/kindsOfGroups"},
         ],
     }
 
 
+_BY_KEY: Final = ("group", "kind", "name")
+
+
+def _require_texts(names: Iterable[str]) -> Schema:
+    return {"required": list(names), "properties": {name: {"type": "string", "minLength": 1} for name in names}}
+
+
+def _forbid_others(name: str, others: Iterable[str]) -> Schema:
+    """Beside one field of a reference, others are absent: not there, null or empty."""
+    message = f"Remove it: {name} is set."
+    return {"properties": {other: {"enum": [None, ""], "errorMessage": message} for other in others}}
+
+
 def _build_role_reference(catalog: Catalog) -> Schema:
     """A reference that may name a built-in role instead."""
     schema = _build_reference("wellKnownReference", catalog)
     schema["properties"]["wellKnownName"] = {
-        "type": "string",
+        **TEXT_OR_NULL,
         "description": "Name of a built-in role, such as Reader.",
         "examples": list(list_built_in_roles()),
     }
     by_key, kinds = schema.pop("allOf")
-    schema["allOf"] = [{"if": {"required": ["wellKnownName"]}, "else": by_key}, kinds]
+    by_role = {
+        "if": _require_texts(("wellKnownName",)),
+        "then": _forbid_others("wellKnownName", (*_BY_KEY, "armId")),
+        "else": by_key,
+    }
+    schema["allOf"] = [by_role, kinds]
     return schema
 
 
@@ -236,8 +327,10 @@ def _build_object(name: str) -> Schema:
             properties[field] = {
                 "type": "object",
                 "description": _TEXTS[field],
-                "additionalProperties": {"type": "string"},
+                "additionalProperties": {"type": ["string", "null"]},
             }
+        if not facts.get("required"):
+            properties[field] = allow_null(properties[field])
     return {
         "type": "object",
         "description": _OBJECTS[name],
