@@ -18,6 +18,7 @@ from gitsync.arm.http.answer import Response
 from gitsync.arm.http.call import ArmRequest
 from gitsync.arm.http.conversation import Conversation
 from gitsync.arm.http.exchange import Exchange
+from gitsync.arm.http.failures import read_absence
 from gitsync.arm.http.first_contact import SignedCarrier, make_first_contact
 from gitsync.arm.http.pacing import Pace
 from gitsync.arm.http.pages import MOST_PAGES, Entries, Page, Source, parse_page, read_page
@@ -30,7 +31,7 @@ from gitsync.arm.registration import Registrations
 from gitsync.arm.subscription_name import read_subscription_name
 from gitsync.dataclasses import dataclass, replace
 from gitsync.model.clock import Clock
-from gitsync.model.live import Live
+from gitsync.model.live import Absence, Live
 from gitsync.model.report import RequestCounts, RequestUse
 
 _GET = frozenset({200, 404})
@@ -140,8 +141,13 @@ class Reader:
 
         Raises ArmError (code MalformedResource) if the response is not that resource.
         """
+        found = await self.find(arm_id, api_version)
+        return found if isinstance(found, Live) else None
+
+    async def find(self, arm_id: str, api_version: str) -> Live | Absence:
+        """The same with the answer that says that it does not exist: the code may name a parent that is missing."""
         answer = await self._read(arm_id, format_target(arm_id, api_version), _GET)
-        return None if answer.status in _ABSENT else read_shown_resource(answer, arm_id)
+        return read_absence(answer) if answer.status in _ABSENT else read_shown_resource(answer, arm_id)
 
     async def exists(self, arm_id: str, api_version: str) -> bool:
         """For kinds that can only be asked by HEAD: 2xx is yes, 404 is no."""

@@ -1,4 +1,4 @@
-"""The live state of a resource."""
+"""The live state of a resource, or its absence."""
 
 from __future__ import annotations
 
@@ -9,6 +9,15 @@ from gitsync.dataclasses import dataclass
 
 TERMINAL_STATES = frozenset({"succeeded", "failed", "canceled"})
 """ARM's resource-provider contract, async-api-reference: every other value means "still running"."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Absence:
+    """Azure's answer that a resource does not exist, with ARM's code and message."""
+
+    code: str
+    message: str
+    request_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from gitsync.model.condition import Condition
 from gitsync.model.export import Address
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK, Key
-from gitsync.model.live import Live
+from gitsync.model.live import Absence, Live
 from gitsync.model.plan import Apply, Prune
 from gitsync.model.policy import Policy
 from gitsync.model.record import Record, WriteStreak
@@ -39,6 +39,7 @@ class Stop:
     `waits`: the cause may go away by itself, so retry in this run. `is_retryable`: another run may succeed without a
     change of the manifest. `is_fine`: the resource is in sync, though the condition is not True. `fault`: the exception
     of a bug in gitsync. `blocked_by`: the resource that the attempt waits for. `is_tolerated`: the run does not fail.
+    `is_late`: the time was up before anything answered, so the stop of an earlier try says more.
     """
 
     condition: Condition
@@ -49,23 +50,23 @@ class Stop:
     fault: Exception | None = None
     blocked_by: Key | None = None
     is_tolerated: bool = False
+    is_late: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlyRead:
-    """The read of a resource before its first stage, while this run had written nothing near it: what it showed (None:
-    no resource), or how it failed.
+    """The read of a resource before its first stage, while this run had written nothing near it: what it showed, or
+    how it failed.
     """
 
     conversation: Conversation
-    live: Live | None = None
-    failure: Exception | None = None
+    found: Live | Absence | Exception
 
-    def show(self) -> Live | None:
+    def show(self) -> Live | Absence:
         """What the read showed. Raises its failure."""
-        if self.failure is not None:
-            raise self.failure
-        return self.live
+        if isinstance(self.found, Exception):
+            raise self.found
+        return self.found
 
 
 @dataclass(frozen=True, kw_only=True)  # without slots: no struct can be extended so, and `replace` is quick

@@ -16,6 +16,8 @@ from typing import Generic, NamedTuple, TypeVar
 
 from loguru import logger
 
+from gitsync.arm.http.failures import DeadlineError
+from gitsync.dataclasses import replace
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.model.clock import Clock
 from gitsync.model.gvk import GVK, Key
@@ -39,6 +41,7 @@ from gitsync.reconcile.stages.poll import poll
 from gitsync.reconcile.stages.post_check import post_check
 from gitsync.reconcile.stages.prune import check_group_content, check_prune, observe_prune, wait_for_dependents
 from gitsync.reconcile.stages.read_back import read_back
+from gitsync.reconcile.stages.refusal import handle_refusal
 from gitsync.reconcile.stages.replacement_check import check_replacement
 from gitsync.reconcile.stages.resolve_values import resolve_values
 from gitsync.reconcile.unchanged import find_unchanged
@@ -174,8 +177,9 @@ def _make_acting_steps(run: RunContext) -> tuple[Step[ApplyAttempt], ...]:
     """The stages that write, and look at what came of it."""
     registry, cache, digests = run.registry, run.cache, run.digests
     adopts, registers = run.rules.adopts, run.rules.registers
-    send = partial(act, registry=registry, cache=cache, digests=digests, registers=registers)
-    follow = partial(poll, registry=registry, cache=cache, registers=registers)
+    refused = partial(handle_refusal, registry=registry, catalog=run.catalog, cache=cache, registers=registers)
+    send = partial(act, registry=registry, cache=cache, digests=digests, refused=refused)
+    follow = partial(poll, registry=registry, refused=refused)
     read = partial(read_back, cache=cache, digests=digests, adopts=adopts)
     check = partial(post_check, registry=registry, cache=cache, locks=run.locks, adopts=adopts)
     return (
@@ -243,16 +247,18 @@ def _begin_prune(prune: Prune, before: Mapping[Key, Result], run: RunContext) ->
 
 async def _repeat(steps: tuple[Step[A], ...], attempt: A, run: RunContext) -> A:
     """Run the stages, and again from the first one while the cause of a stop may go away and there is time."""
-    tries = 0
+    tries, before = 0, None
     while True:
         attempt = await _run_steps(steps, attempt, run)
+        if before and attempt.stop and attempt.stop.is_late:
+            return replace(attempt, stop=before)
         if attempt.stop and attempt.is_listed:  # the list may have been wrong
             attempt = attempt.restarted()
             continue
         is_retried = attempt.stop is not None and attempt.stop.waits and run.rules.writes
         if not is_retried or not await _pause(tries, attempt.conversation.deadline, run.clock):
             return attempt
-        attempt, tries = attempt.restarted(), tries + 1
+        attempt, tries, before = attempt.restarted(), tries + 1, attempt.stop
 
 
 async def _pause(tries: int, deadline: float, clock: Clock) -> bool:
@@ -294,7 +300,8 @@ def _break_off(attempt: A, failure: Exception) -> A:
     """Return the attempt as it was before the failed stage, stopped with the failure."""
     match failure:
         case ArmError():
-            return attempt.stopped(make_unreadable(failure), None if attempt.first_comparison else Verdict.UNKNOWN)
+            verdict = None if attempt.first_comparison else Verdict.UNKNOWN
+            return attempt.stopped(make_unreadable(failure), verdict, is_late=isinstance(failure, DeadlineError))
         case MissingValueError():
             return attempt.stopped(make_warning(failure.reason, failure.message, failure.hint), Verdict.BLOCKED)
         case GitsyncError() if failure.exit_code != FAULT:

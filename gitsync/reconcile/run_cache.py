@@ -62,6 +62,12 @@ class RunCache:
         """Tell whether this run created one of these resources."""
         return any(arm_id.casefold() in self._created for arm_id in arm_ids)
 
+    def has_created_any_in(self, text: str) -> bool:
+        """Tell whether a text in lower case names something that this run created, or a part of it. Every id names the
+        group that it is in, so groups do not count.
+        """
+        return any(arm_id in text for arm_id in self._created if "/providers/" in arm_id)
+
     def keep(self, arm_id: str, live: Live) -> None:
         """Keep a resource as just read, for its children."""
         self._read[_make_lookup_key(arm_id)] = live

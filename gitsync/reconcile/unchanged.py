@@ -14,6 +14,7 @@ from typing import Any
 from gitsync.manifests.units import find_declarer, find_unit_name
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
+from gitsync.model.live import Live
 from gitsync.model.plan import Apply
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared
@@ -77,13 +78,13 @@ async def _read_early(
     conversation = run.conversations.begin(run.find_node_deadline())
     run.progress.started(apply.key, Stage.OBSERVE)
     try:
-        live = await run.identities[apply.key].azure().reader(conversation).get(record.arm_id, record.arm_api_version)
+        found = await run.identities[apply.key].azure().reader(conversation).find(record.arm_id, record.arm_api_version)
     except Exception as failure:  # noqa: BLE001 - the stages end with it, whatever it is
-        return EarlyRead(conversation=conversation, failure=failure)
-    if live is None or not is_unchanged(live.body):
-        return EarlyRead(conversation=conversation, live=live)
-    run.cache.keep(record.arm_id, live)
-    run.lists.offer_children(kind, record.arm_api_version, live.body)
+        return EarlyRead(conversation=conversation, found=failure)
+    if not isinstance(found, Live) or not is_unchanged(found.body):
+        return EarlyRead(conversation=conversation, found=found)
+    run.cache.keep(record.arm_id, found)
+    run.lists.offer_children(kind, record.arm_api_version, found.body)
     return build_unchanged(apply, record, run.rules, run.clock.now(), conversation)
 
 

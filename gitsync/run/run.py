@@ -194,7 +194,8 @@ async def _walk(
         pruned = await run_in_order(prunes, run_node, build_late, connections.stop)
         collected = await remove_exports(run, state, {**applied, **pruned}, leftovers)
         frees = any(result.record is None for result in pruned.values()) or collected.has_freed(leftovers)
-        second_tries = _find_second_tries(plan, applied) if run.rules.writes and frees else {}
+        has_time = run.clock.monotonic() < run.rules.deadline
+        second_tries = _find_second_tries(plan, applied) if run.rules.writes and frees and has_time else {}
         retried = await run_in_order(second_tries, run_node, build_late, connections.stop, known=applied)
     finally:
         stop_watcher.cancel()

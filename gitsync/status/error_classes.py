@@ -5,6 +5,8 @@ Only PUT, DELETE and poll errors are classified; a failed read is "unknown", wha
 
 from __future__ import annotations
 
+from typing import Final
+
 from gitsync.dataclasses import dataclass
 from gitsync.errors import ArmError
 from gitsync.model.condition import Retry
@@ -47,18 +49,25 @@ _BY_CODE = {
 RETRIED_CODES = frozenset({"AnotherOperationInProgress", "Conflict", "RetryableError"})
 """Codes that a run retries, since the operation that blocks the resource ends (docs/reference/design.md#retries)."""
 
+GROUP_MISSING: Final = "ResourceGroupNotFound"
+NOT_PROVISIONED: Final = "ReferencedResourceNotProvisioned"
+PRINCIPAL_MISSING: Final = "PrincipalNotFound"
+
 NOT_YET_THERE = frozenset(
     {
         "InvalidResourceReference",
         "NotFound",
         "ParentResourceNotFound",
-        "PrincipalNotFound",
-        "ReferencedResourceNotProvisioned",
-        "ResourceGroupNotFound",
+        PRINCIPAL_MISSING,
+        NOT_PROVISIONED,
+        GROUP_MISSING,
         "ResourceNotFound",
     }
 )
 """Codes for a missing resource: a run retries if it created that resource itself."""
+
+PARENT_MISSING = frozenset({"ParentResourceNotFound", GROUP_MISSING})
+"""Those for something above the resource. Reads have them too."""
 
 
 NOT_ALLOWED = frozenset({"AuthorizationFailed", "LinkedAuthorizationFailed"})

@@ -70,6 +70,11 @@ class Conversation:
         """The failed tries without those that were throttled and repeated."""
         return tuple(attempt for place, attempt in enumerate(self.attempts) if place not in self._throttled)
 
+    @property
+    def end_reason(self) -> str:
+        """Why its time is up, for the message of what was not done."""
+        return "The run was stopped" if self.is_ended else "Deadline exceeded"
+
     def last_error(self, stage: Stage | None = None) -> str:
         """The last thing that went wrong (in one stage), as a sentence for the message of a deadline; "" if nothing
         did.

@@ -259,5 +259,5 @@ def _describe_request(call: ArmRequest) -> str:
 
 def _format_deadline_message(doing: str, conversation: Conversation) -> str:
     """The message of a deadline, with the last cause."""
-    reason = "The run was stopped" if conversation.is_ended else "Deadline exceeded"
-    return f"{reason} before Azure responded to the request {doing}. {conversation.last_error()}".rstrip()
+    text = f"{conversation.end_reason} before Azure responded to the request {doing}. {conversation.last_error()}"
+    return text.rstrip()

@@ -17,6 +17,7 @@ from gitsync.arm.http.answer import Response
 from gitsync.arm.http.call import UNKNOWN_CODE, ArmRequest
 from gitsync.arm.http.payload import mask_payload
 from gitsync.errors import ArmError
+from gitsync.model.live import Absence
 from gitsync.redaction import truncate
 
 UNKNOWN_MESSAGE = "There was an unknown deployment error"
@@ -101,6 +102,12 @@ def make_arm_error(answer: Response, call: ArmRequest, at: str, retry_after: flo
         outcome_unknown=call.is_write and answer.status in OUTCOME_UNKNOWN,
         hint=_find_hint(answer, call, code, message),
     )
+
+
+def read_absence(answer: Response) -> Absence:
+    """What an answer says that shows no resource."""
+    code, message, _ = read_error(answer)
+    return Absence(code=code, message=scrub(message), request_id=answer.request_id)
 
 
 def read_error(answer: Response, secrets: tuple[str, ...] = ()) -> tuple[str, str, tuple[Mapping[str, Any], ...]]:

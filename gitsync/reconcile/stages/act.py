@@ -18,18 +18,15 @@ from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.etag import begin_write
 from gitsync.reconcile.run_cache import RunCache
 from gitsync.reconcile.stages.body_extensions import run_required_actions
-from gitsync.reconcile.stages.refusal import handle_refusal
+from gitsync.reconcile.stages.refusal import HandleRefusal
 
 UPDATE_METHOD = "gitsync/update-method"
 
 
 async def act(
-    attempt: ApplyAttempt, *, registry: Registry, cache: RunCache, digests: Digests, registers: bool
+    attempt: ApplyAttempt, *, registry: Registry, cache: RunCache, digests: Digests, refused: HandleRefusal
 ) -> ApplyAttempt:
-    """Send the difference. The caller holds the write lock until `poll` has ended.
-
-    `registers` allows registering a resource provider that the subscription lacks.
-    """
+    """Send the difference. The caller holds the write lock until `poll` has ended."""
     if attempt.action is Action.NONE:
         return _acknowledge(attempt, cache, digests)
     request = attempt.filled_request
@@ -42,7 +39,7 @@ async def act(
     try:
         reply = await send(request.arm_id, request.api_version, body, if_match=attempt.if_match)
     except ArmError as failure:
-        return await handle_refusal(attempt, failure, registry=registry, cache=cache, registers=registers)
+        return await refused(attempt, failure)
     return _note_accepted(replace(attempt, reply=reply), request, attempt.action, cache, digests)
 
 

@@ -17,7 +17,9 @@ from gitsync.diff.unknown_values import (
     find_unknown_values,
 )
 from gitsync.extensions.registry import Registry
+from gitsync.formats.arm_path import is_below
 from gitsync.model.condition import Condition
+from gitsync.model.live import Absence, Live
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.actions import WriteRules, decide_absent, decide_present, decide_unreadable, find_remembered
@@ -27,10 +29,11 @@ from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.run_cache import RunCache
 from gitsync.reconcile.stages.body_extensions import extend_body
 from gitsync.reconcile.stages.on_success import remember_promises
-from gitsync.reconcile.stages.owner_check import block_attempt
+from gitsync.reconcile.stages.owner_check import block_attempt, is_owner_elsewhere, stop_without_owner
 from gitsync.reconcile.stages.resolve_id import resolve_id
 from gitsync.secrets.values import RunValues
 from gitsync.status.conditions import RECONCILING, make_warning
+from gitsync.status.error_classes import GROUP_MISSING, PARENT_MISSING
 
 MOST_UNSEEN = 6
 """Reads that may not find what Azure has accepted: with the pauses between two tries, they take a minute."""
@@ -47,18 +50,32 @@ async def observe(
         return replace(attempt, exists=await attempt.reader.exists(attempt.arm_id, attempt.api_version))
     early = None if attempt.is_restarted else attempt.early_read
     attempt = replace(attempt, writes_before=0 if early else cache.count_writes_near(attempt.arm_id))
-    live = early.show() if early else await attempt.reader.get(attempt.arm_id, attempt.api_version)
+    found = early.show() if early else await attempt.reader.find(attempt.arm_id, attempt.api_version)
+    live = found if isinstance(found, Live) else None
     if live is not None:
         cache.keep(attempt.arm_id, live)
     if live is None and _is_accepted(attempt):
         attempt = note_unseen(attempt)
         if attempt.stop:
             return attempt
+    elif isinstance(found, Absence) and _lacks_parent(attempt, found):
+        missing = replace(make_warning(found.code, found.message), request_id=found.request_id)
+        return stop_without_owner(replace(attempt, exists=False), missing)
     elif live is None and writes and attempt.is_resumed and not attempt.resent:
         return replace(attempt, exists=False, unfinished=True).stopped(RECONCILING, waits=True)
     attempt = replace(attempt, live=live, exists=live is not None)
     remember_promises(attempt, registry, values)
     return attempt
+
+
+def _lacks_parent(attempt: ApplyAttempt, absence: Absence) -> bool:
+    """Tell whether a resource cannot be written since something above it is missing that this run does not create."""
+    is_named = absence.code in PARENT_MISSING and attempt.prepared.is_written
+    if not is_named or not is_owner_elsewhere(attempt):
+        return False
+    new_groups = (r.arm_id for r in attempt.before.values() if is_group(r.key) and r.action is Action.CREATE)
+    is_new = any(is_below(attempt.arm_id, arm_id) for arm_id in new_groups if arm_id)
+    return not (is_new and absence.code == GROUP_MISSING)
 
 
 def _is_accepted(attempt: ApplyAttempt) -> bool:

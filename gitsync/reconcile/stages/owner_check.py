@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.dataclasses import replace
+from gitsync.errors import ArmError
 from gitsync.extensions.registry import Registry
-from gitsync.formats.arm_path import is_same_id
+from gitsync.formats.arm_path import is_same_id, iterate_ancestors, normalize_id
 from gitsync.model.condition import Condition
 from gitsync.model.gvk import GVK
 from gitsync.model.live import Live
@@ -13,7 +14,8 @@ from gitsync.model.problem import Problem
 from gitsync.model.record import Claim, Record
 from gitsync.model.resource import WAITING
 from gitsync.model.result import Result
-from gitsync.model.verdict import Verdict
+from gitsync.model.verdict import Action, Verdict
+from gitsync.planning.group_deletes import is_group
 from gitsync.planning.replacement import make_move
 from gitsync.problems.field_path import format_field
 from gitsync.reconcile.attempt import ApplyAttempt
@@ -21,7 +23,7 @@ from gitsync.reconcile.run_cache import RunCache
 from gitsync.request.fill import describe_missing_reference
 from gitsync.request.owners import is_alias
 from gitsync.status.conditions import make_error, make_other_agent, make_waiting_for_owner, make_warning
-from gitsync.validation.references import find_named_references
+from gitsync.validation.references import find_named_references, parse_arm_type
 
 
 async def check_policy(attempt: ApplyAttempt, *, agent: str) -> ApplyAttempt:
@@ -153,9 +155,9 @@ async def check_owner(
         return await attempt.reader.get(arm_id, api_version)
 
     owner = await cache.read_once(arm_id, read)
-    if owner is None and writes:
+    if owner is None and (writes or is_owner_elsewhere(attempt)):
         text = f"The owner {arm_id} does not exist in Azure, so it cannot be checked."
-        return attempt.stopped(make_warning("Failed", text), Verdict.BLOCKED, waits=True)
+        return stop_without_owner(attempt, make_warning("Failed", text))
     attempt = replace(attempt, owner=owner)
     answer = await registry.owner_check(attempt.as_subject(), attempt.reader)
     return attempt if answer.agrees else block_attempt(attempt, answer.reason)
@@ -187,17 +189,53 @@ def _explain_wait(attempt: ApplyAttempt, result: Result) -> Condition:
     return make_warning("ReferenceNotFound", text)
 
 
+def is_owner_elsewhere(attempt: ApplyAttempt) -> bool:
+    """Tell whether the owner is none of this run's, so that waiting in this run does not help if Azure lacks it.
+
+    Such an owner is named by its id, which no manifest of the run has, and which is no part of a resource that the run
+    creates: a new group has no content. One that a record of another agent or repository knows is waited for.
+    """
+    owner = attempt.prepared.owner
+    if owner is None or owner.key or not owner.arm_id:
+        return False
+    before = {normalize_id(result.arm_id): result for result in attempt.before.values() if result.arm_id}
+    above = [before[path] for path in iterate_ancestors(owner.arm_id) if path in before]
+    is_new = any(result.action is Action.CREATE and not is_group(result.key) for result in above)
+    return not is_new and normalize_id(owner.arm_id) not in before
+
+
+async def lacks_owner(attempt: ApplyAttempt, catalog: Catalog) -> bool:
+    """Tell whether the owner is elsewhere, and does not exist in Azure. An owner that cannot be read may exist."""
+    address = _find_owner(attempt, catalog) if is_owner_elsewhere(attempt) else None
+    if address is None:
+        return False
+    try:
+        return await attempt.reader.get(*address) is None
+    except ArmError:
+        return False
+
+
+def stop_without_owner(attempt: ApplyAttempt, condition: Condition) -> ApplyAttempt:
+    """Stop an attempt whose owner is missing in Azure. If that is elsewhere, only a later run may find it, and a unit
+    may wait for it without failing.
+    """
+    unit, is_elsewhere = attempt.prepared.resource.unit, is_owner_elsewhere(attempt)
+    is_tolerated = is_elsewhere and unit is not None and unit.options.waits_for_owners
+    return attempt.stopped(condition, Verdict.BLOCKED, waits=not is_elsewhere, is_tolerated=is_tolerated)
+
+
 def _find_owner(attempt: ApplyAttempt, catalog: Catalog) -> tuple[str, str] | None:
     """Return ARM id and api-version to read the owner with; None if there is no owner to read.
 
     An owner given by id is read at the newest api-version of its kind (docs/reference/kinds.md#owner-reads).
     """
     owner, rule = attempt.prepared.owner, attempt.kind.owner
+    if owner is not None and owner.arm_id:
+        rule = rule or catalog.home_of(parse_arm_type(owner.arm_id))
+        kind = catalog.kind(GVK(rule[0], catalog.versions(*rule)[-1], rule[1])) if rule else None
+        return (owner.arm_id, kind.api_version) if kind else None
     if owner is None or rule is None:
         return None
-    if owner.arm_id:
-        kind = catalog.kind(GVK(rule[0], catalog.versions(*rule)[-1], rule[1]))
-        return (owner.arm_id, kind.api_version) if kind else None
     result = attempt.before.get(owner.key) if owner.key else None
     kind = catalog.kind(GVK.parse(result.manifest_api_version, rule[1])) if result else None
     is_known = result is not None and result.arm_id and "<" not in result.arm_id

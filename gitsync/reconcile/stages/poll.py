@@ -7,12 +7,11 @@ from gitsync.diff.three_way import Remembered
 from gitsync.errors import ArmError
 from gitsync.extensions.registry import Registry
 from gitsync.reconcile.attempt import ApplyAttempt
-from gitsync.reconcile.run_cache import RunCache
-from gitsync.reconcile.stages.refusal import handle_refusal
+from gitsync.reconcile.stages.refusal import HandleRefusal
 from gitsync.status.conditions import RECONCILING
 
 
-async def poll(attempt: ApplyAttempt, *, registry: Registry, cache: RunCache, registers: bool) -> ApplyAttempt:
+async def poll(attempt: ApplyAttempt, *, registry: Registry, refused: HandleRefusal) -> ApplyAttempt:
     """Wait for the operation that `act` started. The next run continues one that outlasts the deadline."""
     if attempt.reply is None:
         return attempt
@@ -22,7 +21,7 @@ async def poll(attempt: ApplyAttempt, *, registry: Registry, cache: RunCache, re
     try:
         finished = await attempt.writer.wait(reply)
     except ArmError as failure:
-        return await handle_refusal(attempt, failure, registry=registry, cache=cache, registers=registers)
+        return await refused(attempt, failure)
     if not finished:
         return replace(attempt, unfinished=True).stopped(attempt.describe_unsettled())
     return attempt.stopped(RECONCILING, waits=True) if restores else attempt

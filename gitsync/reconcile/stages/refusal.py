@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
+from gitsync.arm.http.failures import DeadlineError
+from gitsync.catalog.catalog import Catalog
 from gitsync.dataclasses import replace
 from gitsync.errors import ArmError
 from gitsync.extensions.registry import Registry
@@ -10,14 +14,27 @@ from gitsync.planning.actions import may_recover
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.etag import is_outrun, look_again
 from gitsync.reconcile.run_cache import RunCache
+from gitsync.reconcile.stages.owner_check import lacks_owner
 from gitsync.status.conditions import RECONCILING, make_refused
-from gitsync.status.error_classes import classify
+from gitsync.status.error_classes import NOT_PROVISIONED, NOT_YET_THERE, PRINCIPAL_MISSING, classify
+
+HandleRefusal = Callable[[ApplyAttempt, ArmError], Awaitable[ApplyAttempt]]
+"""Handles the failure of a write: `handle_refusal` with the parts of a run."""
 
 
 async def handle_refusal(
-    attempt: ApplyAttempt, failure: ArmError, *, registry: Registry, cache: RunCache, registers: bool
+    attempt: ApplyAttempt,
+    failure: ArmError,
+    *,
+    registry: Registry,
+    catalog: Catalog,
+    cache: RunCache,
+    registers: bool,
 ) -> ApplyAttempt:
-    """Return the attempt, stopped by the failure of its write. It `waits` if the same write may succeed later."""
+    """Return the attempt, stopped by the failure of its write. It `waits` if the same write may succeed later.
+
+    `registers` allows registering a resource provider that the subscription lacks.
+    """
     request, key = attempt.filled_request, attempt.key
     if is_outrun(attempt, failure):
         return look_again(attempt, cache, make_refused(failure, classify(failure)))
@@ -31,13 +48,33 @@ async def handle_refusal(
         except ArmError as register_failure:
             failure = register_failure
     classification = registry.classify(failure, (key.group, key.kind))
-    dependency_ids = [result.arm_id for result in attempt.before.values() if result.arm_id]
-    may_pass = may_recover(failure, missed_is_ours=cache.has_created(dependency_ids), granted=cache.has_granted)
+    missed_is_ours = await _may_have_created(attempt, failure, cache, catalog)
+    may_pass = may_recover(failure, missed_is_ours=missed_is_ours, granted=cache.has_granted)
     return replace(attempt, sent=request if failure.outcome_unknown else None).stopped(
         make_refused(failure, classification),
         waits=may_pass and not classification.is_fatal,
         is_retryable=not classification.is_fatal,
+        is_late=isinstance(failure, DeadlineError),
     )
+
+
+async def _may_have_created(attempt: ApplyAttempt, failure: ArmError, cache: RunCache, catalog: Catalog) -> bool:
+    """Tell whether this run may have created what Azure does not find: something that the resource depends on.
+
+    It has not if Azure names another id, if the manifest has the id of the principal, or if the owner is missing and
+    none of this run's.
+    """
+    created = cache.has_created(result.arm_id for result in attempt.before.values() if result.arm_id)
+    if not created or failure.code not in NOT_YET_THERE:
+        return False
+    if failure.code == NOT_PROVISIONED:
+        return True
+    text = failure.message.casefold().replace(attempt.arm_id.casefold(), "")
+    if "/subscriptions/" in text and not cache.has_created_any_in(text):
+        return False
+    if failure.code == PRINCIPAL_MISSING and attempt.template.is_plain:
+        return False
+    return not await lacks_owner(attempt, catalog)
 
 
 async def _register(attempt: ApplyAttempt, failure: ArmError) -> bool:

@@ -1,0 +1,46 @@
+"""What a resource says whose time was up before its values were read: no source is blamed that was not asked."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, cast
+
+import pytest
+from builders import prepared, vnet, vnet_id
+from fake_clock import FakeClock
+
+from gitsync.arm.http.conversation import Conversation
+from gitsync.arm.http.failures import DeadlineError
+from gitsync.dataclasses import replace
+from gitsync.model.plan import Apply
+from gitsync.model.result import Attempt, Stage
+from gitsync.model.template import SecretHole
+from gitsync.reconcile.attempt import ApplyAttempt
+from gitsync.reconcile.stages.resolve_values import resolve_values
+
+
+@pytest.mark.parametrize(
+    ("is_stopped", "message"),
+    [
+        (False, "Deadline exceeded before the values of VirtualNetwork.network.azure.com/default/hub were read. "),
+        (True, "The run was stopped before the values of VirtualNetwork.network.azure.com/default/hub were read. "),
+    ],
+)
+def test_the_last_answer_of_azure_is_named(is_stopped, message):
+    clock = FakeClock()
+    conversation = Conversation(deadline=clock.monotonic())
+    conversation.attempts.append(
+        Attempt(at="", stage=Stage.ACT, status=404, code="ResourceGroupNotFound", message="It could not be found.")
+    )
+    if is_stopped:
+        conversation.is_ended = True
+    manifest = prepared(vnet(), vnet_id(), body={"properties": {"password": SecretHole("one", "two")}})
+    attempt = ApplyAttempt(
+        apply=Apply(prepared=manifest), known_kind=None, identity=cast(Any, None), conversation=conversation, before={}
+    )
+    with pytest.raises(DeadlineError) as failure:
+        asyncio.run(resolve_values(attempt, values=cast(Any, None), clock=clock))
+    assert failure.value.message == f"{message}Last error: 404 ResourceGroupNotFound: It could not be found."
+    plain = prepared(vnet(), vnet_id())
+    attempt = replace(attempt, apply=Apply(prepared=plain))
+    assert asyncio.run(resolve_values(attempt, values=cast(Any, None), clock=clock)) is attempt, "it needs none"
