@@ -89,7 +89,9 @@ def _format_summary(offline: Offline) -> str:
     scope = f"{format_plural(len(offline.prepared), 'resource')} in {format_plural(offline.coverage.files, 'file')}"
     left_out = "".join(f"; {part}" for part in format_left_out(offline.coverage))
     if not offline.prepared and not offline.problems:
-        return f"{scope}: nothing to validate{left_out}. Check SOURCE and --path."
+        is_led_on = bool(offline.coverage.followed)
+        hint = "What was followed has no ASO resource: check its values." if is_led_on else "Check SOURCE and --path."
+        return f"{scope}: nothing to validate{left_out}. {hint}"
     return f"{scope}: {format_problem_counts(offline.problems)}{left_out}."
 
 

@@ -19,6 +19,7 @@ from gitsync.model.unit import ChartRelease, Substitution, UnitEntry, UnitKind, 
 MOST_UNITS = 2000
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_OF_RELEASES = frozenset({"values", "release", "namespace", "kubernetes"})
 _NULL = "tag:yaml.org,2002:null"
 
 
@@ -68,6 +69,9 @@ def _read_members(node: Any, name: str, place: Callable[[int], str]) -> tuple[di
     if "variables" in values and values.get("substitute", ON) is None:
         line = place(node.start_mark.line + 1)
         faults.append(f"{line}: {name}: variables and `substitute: false` contradict each other. Remove one of them.")
+    if values.get("published") and (own := sorted(values.keys() & _OF_RELEASES)):
+        line = place(node.start_mark.line + 1)
+        faults.append(f"{line}: {name}: the releases of a published chart have their own {own[0]}. Remove it.")
     if "path" not in values and not faults:
         faults.append(f"{place(node.start_mark.line + 1)}: {name}: expected a path, the folder of the unit.")
     return values, faults
@@ -83,6 +87,7 @@ def _make_entry(values: Mapping[str, Any], line: int) -> UnitEntry:
         waits_for_owners=values.get("missingOwner", False),
         migrates_versions=values.get("migrateVersions", False),
         manages_capz=values.get("capz", False),
+        is_published=values.get("published", False),
         release=ChartRelease(
             name=values.get("release", ""),
             namespace=values.get("namespace", ""),
@@ -169,6 +174,7 @@ _PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "release": _read_text,
     "namespace": _read_text,
     "kubernetes": _read_list,
+    "published": _read_switch,
 }
 
 UNIT_KEYS = tuple(_PARSERS)

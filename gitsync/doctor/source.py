@@ -15,6 +15,7 @@ from gitsync.git.source.checkout import Checkout
 from gitsync.git.state.store import StateStore
 from gitsync.manifests.selection import make_selection, select_prepared
 from gitsync.model.clock import Clock
+from gitsync.model.problem import Problem
 from gitsync.model.record import State
 from gitsync.model.resource import Prepared
 from gitsync.planning.shared_resources import assign_writers
@@ -74,18 +75,20 @@ def _read_manifests(config: Config, source: Checkout, today: date, redactions: R
     except GitsyncError as error:
         return SourceFindings(checks=(make_failure("manifests", error),))
     problems = (*source.problems, *manifests.problems, *(p for one in prepared for p in one.problems))
-    check = _count_problems(len(prepared), sum(problem.is_error for problem in problems))
+    check = _count_problems(len(prepared), problems)
     selected = select_prepared(assign_writers(prepared, {}), make_selection(config))
     return SourceFindings(checks=(check,), prepared=selected, has_encrypted=bool(manifests.encrypted))
 
 
-def _count_problems(resources: int, errors: int) -> Check:
+def _count_problems(resources: int, problems: Sequence[Problem]) -> Check:
     count = format_plural(resources, "resource")
+    errors = sum(problem.is_error for problem in problems)
     if errors:
         message = f"{count}, {format_plural(errors, 'error')}. A run leaves out what is invalid."
         return make_doubt("manifests", message, "Run `gitsync validate`.")
     if not resources:
-        return make_doubt("manifests", "No resource was found.", "Check SOURCE and --path.")
+        hint = "Run `gitsync validate`, which says what is left out." if problems else "Check SOURCE and --path."
+        return make_doubt("manifests", "No resource was found.", hint)
     return make_ok("manifests", f"{count}, no errors")
 
 

@@ -23,7 +23,7 @@ KUSTOMIZATIONS = frozenset({"kustomization.yaml", "kustomization.yml", "Kustomiz
 
 
 UNBUILT = frozenset(
-    {"ApplicationFailed", "ChartFailed", "GeneratorNotFollowed", "KustomizationFailed"}
+    {"ApplicationFailed", "ChartFailed", "GeneratorNotFollowed", "HelmChart", "KustomizationFailed"}
     | {"OtherSource", "UnitsConflict", "UnitLeftOut"}
 )
 """Codes of problems of units that have no manifests in this run."""

@@ -102,12 +102,14 @@ class UnitOptions:
     `substitution` is None if variables are left as they are. `waits_for_owners` reports a resource whose owner is
     missing as waiting, not as failed. `migrates_versions` reads versions that ASO removed as later ones.
     `is_restricted` keeps kustomize to files below each kustomization; None lets it read others, with a warning.
-    `release` is how charts are rendered. `manages_capz` writes what objects of CAPZ have inside, as if it were a
-    manifest of its own.
+    `release` is how charts are rendered. `is_published` says that the charts are also in a Helm repository or a
+    registry, from where objects of controllers take them. `manages_capz` writes what objects of CAPZ have inside, as if
+    it were a manifest of its own.
     """
 
     is_restricted: bool | None = None
     release: ChartRelease = field(default_factory=ChartRelease)
+    is_published: bool = False
     substitution: Substitution | None = None
     waits_for_owners: bool = False
     migrates_versions: bool = False
@@ -136,8 +138,8 @@ class Unit:
     """`name` is what records and messages call it: for a folder or a kustomization its folder ("." at the root), for
     an object of a controller the folder where following began, its namespace and its name. `path` is the folder that is
     built ("" at the root), and `file` the file that declares the unit, in `line`, "" for a plain folder. `contents` are
-    the files that it was built of, by path. `is_named` tells that gitsync.yaml names the unit itself. `release` says
-    how a chart is rendered, None if the folder is not one.
+    the files that it was built of, by path. `is_named` tells that gitsync.yaml names the unit itself, or that
+    the run is about a chart alone. `release` says how a chart is rendered, None if the folder is not one.
 
     The others are settings of an object of a controller. `home` is the folder where following began. `changes` are
     fields that go over those of the folder's kustomization; with a `selection`, the files are read as they are instead.

@@ -17,6 +17,7 @@ from gitsync.units.discovery import FoundUnits
 from gitsync.units.flux_variables import FluxVariables
 from gitsync.units.following import follow
 from gitsync.units.object_reader import find_declarations
+from gitsync.units.published_charts import read_published
 from gitsync.units.referenced_values import fill_values
 from gitsync.units.selection import CoveredFolders
 
@@ -82,7 +83,8 @@ def build_all(
     SourceError if no tool is installed that a unit needs.
     """
     built = build_units(found.built, reader, builds)
-    view = SourceView(reader, context.repository)
+    charts, unreadable = read_published(found.published, reader)
+    view = SourceView(reader, context.repository, charts=charts)
     declared = _DeclaredBuilds(view, builds, FluxVariables(context.variables))
     templates = find_templates(plain)
     sources: tuple[tuple[Mapping[str, bytes], Mapping[str, Unit]], ...] = (
@@ -97,7 +99,7 @@ def build_all(
     return AllUnits(
         files={path: text for one in parts for path, text in one.files.items()},
         units={path: _add_options(unit, found) for one in parts for path, unit in one.units.items()},
-        problems=(*(problem for one in parts for problem in one.problems), *followed.problems),
+        problems=(*(problem for one in parts for problem in one.problems), *followed.problems, *unreadable),
         used=frozenset().union(*(one.used for one in parts)),
         declared=followed.units,
         covered=followed.covered,

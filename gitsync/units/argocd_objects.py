@@ -16,7 +16,7 @@ from gitsync.model.unit import Unit, UnitKind
 from gitsync.problems.field_path import FieldPath
 from gitsync.units.argocd_sources import ApplicationSource, RefusedSourceError, read_form
 from gitsync.units.controller import SourceView
-from gitsync.units.declarations import Declarations, DeclaredUnit, GitAddress
+from gitsync.units.declarations import THIS_REPOSITORY, Declarations, DeclaredUnit, GitAddress
 from gitsync.units.object_fields import (
     InvalidFieldError,
     find_field,
@@ -27,6 +27,7 @@ from gitsync.units.object_fields import (
     read_switch,
     read_text,
 )
+from gitsync.units.published_charts import compare_versions
 
 NAMESPACE: Final = "argocd"
 """The namespace of objects that name none."""
@@ -43,19 +44,24 @@ def read_application(document: Document, view: SourceView) -> Declarations:
     references = dict(_list_references(document, places))
     built = [where for where in places if _has_manifests(document, where)]
     annotations = read_mapping(document, ("metadata", "annotations"))
-    sources = (ApplicationSource(document, where, view, key.name, references) for where in built)
+    sources = [ApplicationSource(document, where, view, key.name, references) for where in built]
     return Declarations(
         units=tuple(
             DeclaredUnit(
                 kind="Application",
                 key=key,
-                source=_read_address(document, one.where),
+                source=THIS_REPOSITORY if one.published else _read_address(document, one.where),
                 wave=read_wave(annotations),
                 suspended_by=f"the annotation {_SKIPPED}",
                 unit=_read_unit(one, f"{key}/{index + 1}" if index else str(key), annotations),
             )
             for index, one in enumerate(sources)
-        )
+        ),
+        problems=tuple(
+            problem
+            for one in sources
+            for problem in compare_versions(document, one.at("targetRevision"), f"Application {key}", one.published)
+        ),
     )
 
 
@@ -106,7 +112,7 @@ def _read_unit(one: ApplicationSource, name: str, annotations: Mapping[str, Any]
         is_suspended=annotations.get(_SKIPPED) == "true",
     )
     address = _read_address(document, one.where)
-    if address.chart or not one.view.repository.has_url(address.url):
+    if not one.published and (address.chart or not one.view.repository.has_url(address.url)):
         return unit  # not of this repository, so nothing is known of its files
     try:
         return replace(unit, **read_form(one))

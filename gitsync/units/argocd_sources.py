@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.unit import ChartRelease, ChartValues, FileSelection, SetValue
 from gitsync.problems.field_path import FieldPath, format_field
+from gitsync.units.charts import Chart
 from gitsync.units.controller import SourceView
 from gitsync.units.declarations import GitAddress
 from gitsync.units.globs import compile_glob
@@ -54,8 +55,13 @@ class ApplicationSource(NamedTuple):
         return (*self.where, *fields)
 
     @property
+    def published(self) -> Chart | None:
+        """The chart of this repository that is published under the name which the source asks for."""
+        return self.view.charts.get(read_optional(self.document, self.at("chart")))
+
+    @property
     def path(self) -> str:
-        return read_path(self.document, self.at("path"))
+        return self.published.folder if self.published else read_path(self.document, self.at("path"))
 
     @property
     def paths(self) -> Any:

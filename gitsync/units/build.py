@@ -21,13 +21,13 @@ from gitsync.units.charts import CHART, list_chart_files
 from gitsync.units.closure import KustomizationReader, find_inputs
 from gitsync.units.directories import list_directory, read_directories
 from gitsync.units.flux_build import lay_out, make_metadata_fields, place_at_object
-from gitsync.units.helm import has_helm, list_chart_inputs, make_chart_job
+from gitsync.units.helm import list_chart_inputs, make_chart_job
 from gitsync.units.kustomization import find_inline_fault, resolve
 from gitsync.units.kustomize import KustomizeJob, has_tool
 from gitsync.units.object_reader import may_declare
 from gitsync.units.outside_files import warn_outside_files
 from gitsync.units.tree import SourceTree, find_folder
-from gitsync.units.unbuildable import ApplicationError, ChartError, UnbuildableError
+from gitsync.units.unbuildable import ApplicationError, ChartError, UnbuildableError, UnreleasedChartError
 
 _REACHED = re.compile(r"recursed accumulation of path '([^']+)'")
 _NAMED_FILE = re.compile(r"(?:in File: |from ')([^'\s]+\.(?:ya?ml|json))")
@@ -46,12 +46,13 @@ class BuiltUnits:
 
 
 def build_units(units: Sequence[Unit], reader: KustomizationReader, builds: Builds) -> BuiltUnits:
-    """Build what can be built; every other unit is a problem. Components, which are built as parts, are skipped.
+    """Build what can be built; every other unit is a problem, and so is a chart that nothing releases. Components are
+    skipped: they are built as parts.
 
     SourceError if no tool is installed and a unit has manifests of ASO.
     """
     by_name = {unit.name: unit for unit in units if not _is_component(unit, reader)}
-    refused = {name: _refuse(unit) for name, unit in by_name.items() if unit.refusal}
+    refused = {name: _refuse(unit) for name, unit in by_name.items() if unit.refusal or _is_unreleased(unit)}
     accepted = {name: unit for name, unit in by_name.items() if name not in refused}
     directories = read_directories((unit for unit in accepted.values() if unit.selection), reader)
     jobs, errors = _make_jobs({name: unit for name, unit in accepted.items() if not unit.selection}, reader)
@@ -63,6 +64,7 @@ def build_units(units: Sequence[Unit], reader: KustomizationReader, builds: Buil
     errors |= {name: _make_no_tool(job.path) for name, job in jobs.items() if name not in results}
     errors |= {name: place_at_object(error, by_name[name]) for name, error in errors.items() if _is_made(error, reader)}
     warnings = dict.fromkeys(one for name in texts for one in _list_warnings(jobs[name]))
+    empty = (_make_empty(by_name[name]) for name, text in texts.items() if _is_empty(by_name[name], text))
     return BuiltUnits(
         files={**directories.files, **{_make_result_path(by_name[name]): text for name, text in texts.items()}},
         units={
@@ -72,7 +74,11 @@ def build_units(units: Sequence[Unit], reader: KustomizationReader, builds: Buil
                 for name, text in texts.items()
             },
         },
-        problems=(*_make_problems({name: (by_name[name], error) for name, error in errors.items()}, reader), *warnings),
+        problems=(
+            *_make_problems({name: (by_name[name], error) for name, error in errors.items()}, reader),
+            *warnings,
+            *empty,
+        ),
         used=frozenset(path for name in texts for path in jobs[name].files).union(
             *(unit.contents for unit in directories.units.values())
         ),
@@ -91,7 +97,7 @@ def list_inputs(units: Iterable[Unit], reader: KustomizationReader) -> frozenset
 
 
 def _find_inputs(unit: Unit, reader: KustomizationReader) -> Iterable[str]:
-    if unit.refusal:
+    if unit.refusal or _is_unreleased(unit):
         raise _refuse(unit)
     if unit.selection is not None:
         return list_directory(unit, reader)
@@ -105,7 +111,20 @@ def _may_run(unit: Unit, job: BuildJob) -> bool:
     return unit.release is not None or mentions_aso(job.files.values())
 
 
+def _is_unreleased(unit: Unit) -> bool:
+    """Tell whether a unit is a chart whose values nothing gives: with those of its own, it declares anything."""
+    return unit.kind is UnitKind.CHART and not unit.is_named
+
+
 def _refuse(unit: Unit) -> UnbuildableError:
+    if not unit.refusal:
+        message = f"{unit.name} is a Helm chart with ASO kinds that nothing releases, so it is not rendered."
+        hint = (
+            f"Write `units: [{{path: {unit.name}, values: FILE}}]` in gitsync.yaml to release it. If Flux or Argo CD "
+            f"take it from a registry, write `published: true` in place of the values. To leave it out, add it to "
+            f".gitsyncignore."
+        )
+        return UnreleasedChartError(message, hint=hint, path=unit.file)
     message = f"{unit.title} was not built. {unit.refusal}"
     hint = f"Commit what it builds to, or exclude {unit.file} with .gitsyncignore."
     return ApplicationError(message, hint=hint, path=unit.file, line=unit.line)
@@ -215,27 +234,12 @@ def _make_problems(
         reader.tree.read(sorted({path for paths in below.values() for path in paths}))
     return tuple(
         replace(
-            _weigh(_locate(error.problem, reader), unit, below[name], reader.tree),
+            _locate(error.problem, reader),
+            level=_find_level(error, below[name], reader.tree),
             unit=(unit.home or ROOT) if _may_lead_on(unit, below[name], reader.tree) else unit.name,
             parts=find_parts(_list_reachable(unit, reader)),
         )
         for name, (unit, error) in failed.items()
-    )
-
-
-def _weigh(problem: Problem, unit: Unit, paths: Sequence[str], tree: SourceTree) -> Problem:
-    """The problem of a unit with these files. A chart may have no values in this source that it renders with, so one
-    that nothing names is passed over as a whole.
-    """
-    if unit.kind is not UnitKind.CHART or unit.is_named or not has_helm():
-        return replace(problem, level=_find_level(paths, tree))
-    count = _count_aso(paths, tree)
-    return replace(
-        problem,
-        level=Level.WARNING,
-        message=f"{unit.name} is a chart with {count} {'file' if count == 1 else 'files'} of ASO kinds, and does not "
-        f"render with its own values. {problem.message}",
-        hint="Name it under `units` in gitsync.yaml, with its values, or add it to .gitsyncignore.",
     )
 
 
@@ -265,17 +269,31 @@ def _list_reachable(unit: Unit, reader: KustomizationReader) -> frozenset[str]:
     return reader.list_reachable(start) if start else frozenset()
 
 
-def _find_level(paths: Sequence[str], tree: SourceTree) -> Level:
-    """An error if the files of a unit mention ASO, or there are none to tell."""
-    return Level.ERROR if not paths or _count_aso(paths, tree) else Level.WARNING
-
-
-def _count_aso(paths: Sequence[str], tree: SourceTree) -> int:
-    """How many of these files mention ASO; all, if they are too much to read."""
+def _find_level(error: UnbuildableError, paths: Sequence[str], tree: SourceTree) -> Level:
+    """An error if the files of a unit mention ASO, or there are none to tell, or they are too much to read."""
+    if isinstance(error, UnreleasedChartError):
+        return Level.WARNING
     try:
-        return sum(mentions_aso([content]) for content in tree.read(paths).values())
+        return Level.ERROR if not paths or mentions_aso(tree.read(paths).values()) else Level.WARNING
     except SourceError:
-        return len(paths)
+        return Level.ERROR
+
+
+def _is_empty(unit: Unit, built: bytes) -> bool:
+    """Tell whether a chart that gitsync.yaml names has nothing for gitsync, not even objects that lead on."""
+    return unit.kind is UnitKind.CHART and not mentions_aso([built]) and not may_declare([built])
+
+
+def _make_empty(unit: Unit) -> Problem:
+    return Problem(
+        code="ChartEmpty",
+        level=Level.WARNING,
+        message=f"{unit.name} renders no ASO resource with its values.",
+        hint="Name a file with the values that switch its resources on in `values` of the unit in gitsync.yaml.",
+        path=unit.file,
+        line=1,
+        unit=unit.name,
+    )
 
 
 def _locate(problem: Problem, reader: KustomizationReader) -> Problem:

@@ -55,6 +55,7 @@ class Chart:
 
     path: str
     name: str
+    version: str = ""
     is_library: bool = False
     dependencies: tuple[ChartDependency, ...] = ()
 
@@ -106,6 +107,7 @@ def read_chart(path: str, reader: KustomizationReader) -> Chart:
     return Chart(
         path=path,
         name=name,
+        version=str(document.value.get("version") or ""),
         is_library=document.value.get("type") == "library",
         dependencies=tuple(_list_dependencies(*filter(None, (document, with_old)))),
     )
@@ -131,11 +133,6 @@ def list_local(path: str, reader: KustomizationReader) -> tuple[str, ...]:
         return ()
     local = (one.repository.removeprefix(_LOCAL) for one in chart.dependencies if one.repository.startswith(_LOCAL))
     return tuple(posixpath.join(resolve(chart.folder, text), CHART) for text in local)
-
-
-def is_packed(path: str) -> bool:
-    """Tell whether a file is a chart that was packed, so its content is not known."""
-    return path.endswith(PACKED)
 
 
 def copy_chart(folder: str, reader: KustomizationReader) -> ChartCopy:
@@ -197,7 +194,7 @@ class _Copying:
         """The charts that a chart depends on, and that are not in its folder charts/. Those are taken from `file://`."""
         names = {one.name for one in inner}
         below = self.reader.list_below(posixpath.join(chart.folder, "charts"))
-        archives = [posixpath.basename(path) for path in below if is_packed(path)]
+        archives = [posixpath.basename(path) for path in below if path.endswith(PACKED)]
         for one in chart.dependencies:
             if one.name not in names and not any(name.startswith(f"{one.name}-") for name in archives):
                 names.add(one.name)

@@ -10,6 +10,7 @@ from gitsync.dataclasses import dataclass, field
 from gitsync.manifests.expansion_functions import ExpansionBudget
 from gitsync.manifests.yaml_documents import Document
 from gitsync.model.problem import Problem
+from gitsync.units.charts import Chart
 from gitsync.units.closure import KustomizationReader
 from gitsync.units.declarations import Declarations, ThisRepository
 from gitsync.units.object_fields import InvalidFieldError
@@ -20,13 +21,15 @@ _FIX: Final = "Fix it: until then nothing that it builds is read, and nothing of
 @dataclass(frozen=True, slots=True)
 class SourceView:
     """What an object may refer to: the files of the source, and the repository that they are in. `used` has the paths
-    of files that were read for an object, and `budget` is that of all templates. Mutable: readers change both.
+    of files that were read for an object, and `budget` is that of all templates. Mutable: readers change both. `charts`
+    are those that are published elsewhere too, by name.
     """
 
     reader: KustomizationReader
     repository: ThisRepository = field(default_factory=ThisRepository)
     used: set[str] = field(default_factory=set)
     budget: ExpansionBudget = field(default_factory=ExpansionBudget)
+    charts: Mapping[str, Chart] = field(default_factory=dict)
 
 
 Reader = Callable[[Document, SourceView], Declarations]
@@ -36,7 +39,8 @@ Reader = Callable[[Document, SourceView], Declarations]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Controller:
     """`word` is in every file that has objects of it, and `pattern` matches those. `readers` are by the group and the
-    kind of objects, and `invalid` is the code of problems of those that cannot be read.
+    kind of objects, and `invalid` is the code of problems of those that cannot be read. Objects of the types in
+    `as_written` are read with their variables as they are.
     """
 
     name: str
@@ -44,6 +48,7 @@ class Controller:
     pattern: re.Pattern[bytes]
     readers: Mapping[tuple[str, str], Reader]
     invalid: str
+    as_written: frozenset[tuple[str, str]] = frozenset()
 
     def is_mentioned(self, content: bytes) -> bool:
         """Tell whether a file may have objects of it."""

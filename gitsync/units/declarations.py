@@ -39,6 +39,10 @@ class SourceName(NamedTuple):
         return f"{self.kind} {self.namespace}/{self.name}"
 
 
+THIS_REPOSITORY: Final = SourceName("GitRepository", "flux-system", "flux-system")
+"""The GitRepository that `flux bootstrap` makes for the repository that it writes to."""
+
+
 class ChartSource(NamedTuple):
     """What an object of Flux that stands for a chart says: its source, its folder there, and its values files."""
 

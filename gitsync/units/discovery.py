@@ -16,8 +16,9 @@ from gitsync.dataclasses import dataclass, field, replace
 from gitsync.errors import SourceError
 from gitsync.manifests.mentions import mentions_aso
 from gitsync.model.unit import Unit, UnitEntry, UnitKind, UnitOptions
-from gitsync.units.charts import CHART, find_charts, is_in_chart, is_packed, list_chart_files, list_local, read_chart
+from gitsync.units.charts import CHART, find_charts, is_in_chart, list_chart_files, list_local, read_chart
 from gitsync.units.closure import KustomizationReader, find_kustomizations
+from gitsync.units.packed_charts import list_packed
 from gitsync.units.roots import find_roots
 from gitsync.units.tree import find_folder, list_folders
 from gitsync.units.unbuildable import ChartError
@@ -30,7 +31,8 @@ _NO_OPTIONS = UnitOptions()
 class FoundUnits:
     """`built` are the units to build; `plain` the paths of the files to read as they are, some of which are of a unit
     with options (`folders`, by path). `claimed` are the files outside of the folders of kustomizations that one names,
-    and `left_out` those inside that none does. `find_options` returns what gitsync.yaml says of a folder.
+    and `left_out` those inside that none does. `published` are the charts that are also in a Helm repository or a
+    registry, wherever they are in the source. `find_options` returns what gitsync.yaml says of a folder.
     """
 
     built: tuple[Unit, ...]
@@ -38,6 +40,7 @@ class FoundUnits:
     folders: Mapping[str, Unit]
     claimed: frozenset[str] = frozenset()
     left_out: frozenset[str] = frozenset()
+    published: tuple[str, ...] = ()
     find_options: Callable[[str], UnitOptions] = field(default=lambda _: _NO_OPTIONS, compare=False)
 
 
@@ -75,12 +78,13 @@ def find_units(
     return FoundUnits(
         built=(
             *(_make_unit(find_folder(one), UnitKind.KUSTOMIZATION, one, options) for one in roots),
-            *(_make_unit(find_folder(one), UnitKind.CHART, one, options) for one in charts.roots),
+            *(_make_chart(one, path, options) for one in charts.roots),
         ),
         plain=plain,
         folders=_find_folders(plain, options),
         claimed=frozenset(claimed),
         left_out=frozenset(paths).difference(outside, named, kustomizations),
+        published=_find_published(reader, entries, options),
         find_options=options.find,
     )
 
@@ -108,7 +112,7 @@ def _find_charts(paths: Sequence[str], reader: KustomizationReader, options: _Op
     roots = tuple(
         one
         for one in charts
-        if options.names(find_folder(one))
+        if options.names(find_folder(one), UnitKind.CHART)
         or (one not in inner and not _is_library(one, reader) and _may_have_aso(files[one], reader))
     )
     used = {find_folder(path) for one in roots for path in files[one] if posixpath.basename(path) == CHART}
@@ -124,11 +128,18 @@ def _is_library(chart: str, reader: KustomizationReader) -> bool:
 
 def _may_have_aso(paths: Iterable[str], reader: KustomizationReader) -> bool:
     """Tell whether a chart may have manifests of ASO, which it can also get from a packed one."""
-    paths = sorted(paths)
     try:
-        return any(map(is_packed, paths)) or mentions_aso(reader.tree.read(paths).values())
-    except SourceError:
+        contents = reader.tree.read(sorted(paths))
+        return mentions_aso(contents.values()) or mentions_aso(list_packed(contents))
+    except (ChartError, SourceError):
         return True
+
+
+def _find_published(reader: KustomizationReader, entries: Iterable[UnitEntry], options: _Options) -> tuple[str, ...]:
+    """The Chart.yaml of each chart that gitsync.yaml calls published: a run of one folder may use any of them."""
+    if not any(entry.options.is_published for entry in entries):
+        return ()
+    return tuple(one for one in find_charts(reader.tree.paths) if options.find(find_folder(one)).is_published)
 
 
 def _is_forced(kustomization: str, forced: frozenset[str]) -> bool:
@@ -151,6 +162,12 @@ def _list_here_and_above(folder: str) -> tuple[str, ...]:
     return (folder, *list_folders(folder))
 
 
+def _make_chart(chart: str, path: str, options: _Options) -> Unit:
+    """The unit of a chart. A run of its folder alone is as good as a name in gitsync.yaml."""
+    unit = _make_unit(find_folder(chart), UnitKind.CHART, chart, options)
+    return replace(unit, is_named=unit.is_named or unit.path == path)
+
+
 def _make_unit(folder: str, kind: UnitKind, file: str, options: _Options) -> Unit:
     release = options.find(folder).release if kind is UnitKind.CHART else None
     return Unit(
@@ -161,7 +178,7 @@ def _make_unit(folder: str, kind: UnitKind, file: str, options: _Options) -> Uni
         options=options.find(folder),
         release=release,
         namespace=release.namespace if release else "",
-        is_named=options.names(folder),
+        is_named=options.names(folder, kind),
     )
 
 
@@ -175,8 +192,9 @@ class _Options:
         places = _list_here_and_above(folder)
         return next((self._by_path[place] for place in places if place in self._by_path), _NO_OPTIONS)
 
-    def names(self, folder: str) -> bool:
-        return folder in self._by_path
+    def names(self, folder: str, kind: UnitKind) -> bool:
+        """Tell whether a folder has an entry of its own; that of a published chart is for the releases of others."""
+        return folder in self._by_path and not (kind is UnitKind.CHART and self._by_path[folder].is_published)
 
     def has(self, folder: str) -> bool:
         return self.find(folder) != _NO_OPTIONS

@@ -17,7 +17,7 @@ from gitsync.problems.field_path import FieldPath
 from gitsync.units.controller import Controller, SourceView
 from gitsync.units.declarations import Declarations, DeclaredUnit, ObjectName, SourceName
 from gitsync.units.flux_variables import CHANGES
-from gitsync.units.helm_releases import GROUP, KIND, NAMESPACE, read_helm_chart, read_helm_release
+from gitsync.units.helm_releases import GROUP, KIND, NAMESPACE, read_helm_chart, read_helm_release, read_oci_repository
 from gitsync.units.object_fields import (
     InvalidFieldError,
     read_key,
@@ -134,6 +134,8 @@ FLUX: Final = Controller(
         (SOURCE_GROUP, "GitRepository"): _read_repository,
         (GROUP, KIND): read_helm_release,
         (SOURCE_GROUP, "HelmChart"): read_helm_chart,
+        (SOURCE_GROUP, "OCIRepository"): read_oci_repository,
     },
     invalid="InvalidFluxObject",
+    as_written=frozenset({(SOURCE_GROUP, "OCIRepository")}),  # only the name of a chart is read
 )

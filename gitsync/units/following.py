@@ -17,6 +17,7 @@ from gitsync.manifests.units import ROOT
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import FileSelection, Substitution, Unit, UnitKind
 from gitsync.units.declarations import (
+    THIS_REPOSITORY,
     ChartSource,
     Declarations,
     DeclaredUnit,
@@ -36,9 +37,6 @@ DEEPEST: Final = 20
 
 MOST_NAMED: Final = 3
 """The most charts of other sources that one problem names."""
-
-BOOTSTRAP_NAME: Final = SourceName("GitRepository", "flux-system", "flux-system")
-"""The GitRepository that `flux bootstrap` makes for the repository that it writes to."""
 
 Build = Callable[[Sequence[Unit]], None]
 """Builds units."""
@@ -168,7 +166,7 @@ class _Follower:
         """Tell whether a source is this repository, at the revision that is read."""
         if isinstance(source, GitAddress):
             return self.has_files(source) and self.repository.has_revision(source.revision)
-        if source == BOOTSTRAP_NAME or source in self.bootstrapped:
+        if source == THIS_REPOSITORY or source in self.bootstrapped:
             return True
         url = self.repositories.get(source)
         return url is not None and self.repository.has_url(url)
@@ -220,7 +218,7 @@ def _split_ready(found: Sequence[_Found]) -> tuple[Sequence[_Found], Sequence[_F
 
 def _may_be_here(one: DeclaredUnit) -> bool:
     source = one.source
-    return one.unit.release is not None and isinstance(source, SourceName) and source.kind == BOOTSTRAP_NAME.kind
+    return one.unit.release is not None and isinstance(source, SourceName) and source.kind == THIS_REPOSITORY.kind
 
 
 def _join(*parts: Iterable[Problem]) -> tuple[Problem, ...]:
@@ -231,7 +229,7 @@ def _join(*parts: Iterable[Problem]) -> tuple[Problem, ...]:
 def _guess_home(path: str) -> str:
     """The folder of the cluster of a file: `flux bootstrap` writes its own files one level below."""
     folder = find_folder(path)
-    return find_folder(folder) if posixpath.basename(folder) == BOOTSTRAP_NAME.name else folder
+    return find_folder(folder) if posixpath.basename(folder) == THIS_REPOSITORY.name else folder
 
 
 def _widen(problem: Problem, home: str) -> Problem:
@@ -320,7 +318,7 @@ def _has_chart_elsewhere(one: DeclaredUnit) -> bool:
     """Tell whether an object renders a chart of a Helm repository or a registry."""
     if isinstance(one.source, GitAddress):
         return bool(one.source.chart)
-    return one.unit.release is not None and one.source.kind != BOOTSTRAP_NAME.kind
+    return one.unit.release is not None and one.source.kind != THIS_REPOSITORY.kind
 
 
 def _pass_over_charts(found: Sequence[_Found]) -> Problem:
@@ -355,7 +353,7 @@ def _say_how_to_tell(source: SourceName | GitAddress) -> str:
     """How a source is known to be this repository, as an order; "" for one that cannot be."""
     if isinstance(source, GitAddress):
         return "If it is, read a clone with a remote of this URL."
-    is_git = source.kind == BOOTSTRAP_NAME.kind
+    is_git = source.kind == THIS_REPOSITORY.kind
     return f"If it is, declare {source} in this repository with the URL of its remote." if is_git else ""
 
 

@@ -2,22 +2,25 @@
 
 The fields are those of helm.toolkit.fluxcd.io (https://fluxcd.io/flux/components/helm/helmreleases/). A chart at a path
 of a GitRepository is rendered if that is this repository; a HelmChart may stand for it. One of a HelmRepository or a
-registry is not.
+registry is rendered if gitsync.yaml says that a chart of the same name in this repository is published.
 """
 
 from __future__ import annotations
 
 import hashlib
+import posixpath
 from collections.abc import Iterator
 from typing import Any, Final
 
 from gitsync.manifests.yaml_documents import Document
 from gitsync.model.unit import ChartRelease, ChartValues, Unit, UnitKind, ValuesKey, ValuesReference
 from gitsync.problems.field_path import FieldPath
+from gitsync.units.charts import Chart
 from gitsync.units.controller import SourceView
-from gitsync.units.declarations import ChartSource, Declarations, DeclaredUnit, ObjectName, SourceName
+from gitsync.units.declarations import THIS_REPOSITORY, ChartSource, Declarations, DeclaredUnit, ObjectName, SourceName
 from gitsync.units.object_fields import (
     InvalidFieldError,
+    find_field,
     read_key,
     read_list,
     read_mapping,
@@ -26,6 +29,7 @@ from gitsync.units.object_fields import (
     read_text,
     read_texts,
 )
+from gitsync.units.published_charts import compare_versions
 
 GROUP: Final = "helm.toolkit.fluxcd.io"
 KIND: Final = "HelmRelease"
@@ -43,13 +47,15 @@ def read_helm_release(document: Document, view: SourceView) -> Declarations:
     key = read_key(document, NAMESPACE)
     namespace = _read_optional(document, "targetNamespace") or key.namespace
     source = _read_source(document, key.namespace)
+    published = _find_published(document, _CHART, source, view)
+    chart = _read_chart(document, _CHART, source, published, view)
     declared = DeclaredUnit(
         kind=KIND,
         key=key,
-        source=source,
+        source=chart.source,
         unit=Unit(
             name=_name_unit(key),
-            path=_read_folder(document, _CHART, source),
+            path=chart.path,
             kind=UnitKind.HELM_RELEASE,
             file=document.path,
             line=document.line(),
@@ -57,14 +63,15 @@ def read_helm_release(document: Document, view: SourceView) -> Declarations:
             release=ChartRelease(
                 name=_read_name(document, key),
                 namespace=namespace,
-                values=(*_list_values_files(document, _CHART, view), *_read_values(document, key.namespace)),
+                values=(*chart.values, *_read_values(document, key.namespace)),
                 changes=_read_changes(document),
             ),
             depends_on=tuple(map(_name_unit, _read_dependencies(document, key.namespace))),
             is_suspended=read_switch(document, ("spec", "suspend")),
         ),
     )
-    return Declarations(units=(declared,))
+    versions = compare_versions(document, (*_CHART, "version"), f"{KIND} {key}", published)
+    return Declarations(units=(declared,), problems=tuple(versions))
 
 
 def read_helm_chart(document: Document, view: SourceView) -> Declarations:
@@ -75,8 +82,24 @@ def read_helm_chart(document: Document, view: SourceView) -> Declarations:
         key.namespace,
         read_text(document, (*where, "sourceRef", "name")),
     )
-    chart = ChartSource(source, _read_folder(document, where, source), tuple(_list_values_files(document, where, view)))
-    return Declarations(charts={SourceName("HelmChart", *key): chart})
+    published = _find_published(document, where, source, view)
+    return Declarations(
+        charts={SourceName("HelmChart", *key): _read_chart(document, where, source, published, view)},
+        problems=tuple(compare_versions(document, (*where, "version"), f"HelmChart {key}", published)),
+    )
+
+
+def read_oci_repository(document: Document, view: SourceView) -> Declarations:
+    """Return the published chart that an OCIRepository has, which a HelmRelease may refer to."""
+    url = find_field(document, ("spec", "url"))
+    published = view.charts.get(posixpath.basename(url.rstrip("/"))) if isinstance(url, str) else None
+    if published is None:
+        return Declarations()
+    name = SourceName("OCIRepository", *read_key(document, NAMESPACE))
+    return Declarations(
+        charts={name: ChartSource(THIS_REPOSITORY, published.folder)},
+        problems=tuple(compare_versions(document, ("spec", "ref", "tag"), str(name), published)),
+    )
 
 
 def _name_unit(key: ObjectName) -> str:
@@ -89,12 +112,24 @@ def _read_optional(document: Document, name: str) -> str:
     return read_text(document, ("spec", name)) if is_set else ""
 
 
-def _read_folder(document: Document, where: FieldPath, source: SourceName) -> str:
-    """The folder of the chart; elsewhere, `chart` is a name."""
-    if source.kind != "GitRepository":
-        return ""
-    read_text(document, (*where, "chart"))
-    return read_path(document, (*where, "chart"))
+def _find_published(document: Document, where: FieldPath, source: SourceName, view: SourceView) -> Chart | None:
+    """The chart of this repository that is published under the name which an object asks for. In git it has a path."""
+    name = find_field(document, (*where, "chart"))
+    return view.charts.get(name) if isinstance(name, str) and source.kind != "GitRepository" else None
+
+
+def _read_chart(
+    document: Document, where: FieldPath, source: SourceName, published: Chart | None, view: SourceView
+) -> ChartSource:
+    """The source of a chart, its folder there, and its values files; of a published chart, those that it has."""
+    if published:
+        source, folder, root = THIS_REPOSITORY, published.folder, published.folder
+    elif source.kind == "GitRepository":
+        read_text(document, (*where, "chart"))
+        folder, root = read_path(document, (*where, "chart")), ""
+    else:
+        folder = root = ""
+    return ChartSource(source, folder, tuple(_list_values_files(document, where, view, root)))
 
 
 def _read_source(document: Document, namespace: str) -> SourceName:
@@ -126,11 +161,11 @@ def _read_values(document: Document, namespace: str) -> Iterator[ChartValues]:
     yield read_mapping(document, ("spec", "values"))
 
 
-def _list_values_files(document: Document, where: FieldPath, view: SourceView) -> Iterator[str]:
-    """The values files of a chart: paths in its repository."""
+def _list_values_files(document: Document, where: FieldPath, view: SourceView, root: str) -> Iterator[str]:
+    """The values files of a chart, by their paths in this repository. What they are relative to is at `root`."""
     ignores = read_switch(document, (*where, "ignoreMissingValuesFiles"))
     for index in range(len(read_list(document, (*where, "valuesFiles")))):
-        path = read_path(document, (*where, "valuesFiles", index))
+        path = posixpath.join(root, read_path(document, (*where, "valuesFiles", index)))
         if not ignores or path in view.reader.tree.paths:
             yield path
 

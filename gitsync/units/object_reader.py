@@ -61,7 +61,7 @@ def _read_file(
         if controller is None:
             continue
         located = origins.locate(document, unit) if unit and own_path == path else document
-        if values is None:
+        if values is None or find_type(document) in controller.as_written:
             yield _read_object(located, controller, view)
             continue
         replaced = variables.replace(located, values, unit)

@@ -12,7 +12,7 @@ import posixpath
 import re
 import tarfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gitsync.dataclasses import dataclass
@@ -46,15 +46,12 @@ class ChartPacker:
         """Return the packed chart at `path` of the source with its plain files. ChartError if it cannot be read, is too
         large, or a schema in it names files elsewhere.
         """
-        self.charts += 1
-        if self.charts > MOST_CHARTS or depth > _DEEPEST:
-            raise _make_too_large(path, f"{MOST_CHARTS} charts, or {_DEEPEST} in each other")
         packed = io.BytesIO()
         with (
             gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=1, mtime=0) as stream,
             tarfile.open(fileobj=stream, mode="w|", format=tarfile.PAX_FORMAT) as archive,
         ):
-            for name, text in self.unpack(path, content):
+            for name, text in self.unpack(path, content, depth):
                 if _ROOT.sub("", name, count=1) == SCHEMA:
                     check_schema(path, text, f"{name} in {path}")
                 kept = self.repack(path, text, depth + 1) if is_packed_dependency(name) else text
@@ -63,8 +60,11 @@ class ChartPacker:
                 archive.addfile(entry, io.BytesIO(kept))
         return packed.getvalue()
 
-    def unpack(self, path: str, content: bytes) -> Iterator[tuple[str, bytes]]:
-        """The files of a packed chart by the names that Helm gives them."""
+    def unpack(self, path: str, content: bytes, depth: int) -> Iterator[tuple[str, bytes]]:
+        """The files of a packed chart, with the names that Helm gives them."""
+        self.charts += 1
+        if self.charts > MOST_CHARTS or depth > _DEEPEST:
+            raise _make_too_large(path, f"{MOST_CHARTS} charts, or {_DEEPEST} in each other")
         try:
             with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
                 unpacked = stream.read(MOST_BYTES - self.size + 1)
@@ -83,6 +83,18 @@ class ChartPacker:
         except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
             message = f"{path} is not a packed chart: {error}."
             raise ChartError(message, hint="Make it with `helm dependency build`.", path=path) from error
+
+
+def list_packed(files: Mapping[str, bytes]) -> Iterator[bytes]:
+    """Return the contents of all files in packed charts, which are among some files. Raises as `ChartPacker`."""
+    packer = ChartPacker()
+    pending = [(path, content, 0) for path, content in files.items() if is_packed_dependency(path)]
+    while pending:
+        path, content, depth = pending.pop()
+        for name, text in packer.unpack(path, content, depth):
+            yield text
+            if is_packed_dependency(name):
+                pending.append((path, text, depth + 1))
 
 
 def _find_name(path: str, member: str) -> str:

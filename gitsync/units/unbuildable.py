@@ -30,3 +30,9 @@ class ChartError(UnbuildableError):
 
     thing: ClassVar = "chart"
     _code: ClassVar = "ChartFailed"
+
+
+class UnreleasedChartError(ChartError):
+    """A chart that nothing releases."""
+
+    _code: ClassVar = "HelmChart"

@@ -63,6 +63,14 @@ def test_problems_are_told_file_by_file(source, capsys):
     assert told.endswith("\n\n3 resources in 3 files: 3 errors.\n")
 
 
+LEADS_NOWHERE = """\
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: apps, namespace: flux-system}
+spec: {path: ./b, sourceRef: {kind: GitRepository, name: flux-system}}
+"""
+
+
 @pytest.mark.parametrize(
     ("files", "flags", "code", "last", "why"),
     [
@@ -73,6 +81,7 @@ def test_problems_are_told_file_by_file(source, capsys):
         ({"a": BAD}, ["--unknown-fields", "warn"], 1, "1 resource in 1 file: 1 error and 1 warning.", "a field is dropped"),
         ({"a": "kind: Secret\na: [\n"}, [], 1, "0 resources in 1 file: 1 error; 1 document rejected.", "a file that does not parse"),
         ({}, [], 0, "0 resources in 0 files: nothing to validate. Check SOURCE and --path.", "an empty folder"),
+        ({"a": LEADS_NOWHERE, "b__c": "a: 1\n"}, [], 0, "0 resources in 2 files: nothing to validate; followed: 1 Kustomization.kustomize.toolkit.fluxcd.io. What was followed has no ASO resource: check its values.", "a unit without resources"),
         ({"a": GOOD, "b__c": BAD}, ["--path", "b"], 1, "1 resource in 1 file: 2 errors.", "only what lies at the path"),
         (
             {"a": GOOD, "b": BAD.replace("core", "other")},

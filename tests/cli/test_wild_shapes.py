@@ -45,7 +45,7 @@ SHAPES = {
     "templates of clusterctl": (wild.clusterctl_templates, "", (), Expected(0, 0, ("VariableNotReplaced",))),
     "the same, with values ": (wild.clusterctl_templates, "", wild.CLUSTERCTL_VALUES, Expected(3, 3, (), ("VersionMigrated",))),
     "objects of CAPZ": (wild.capz_objects, "", (), Expected(4, 4, (), ("EmbeddedObjects", "VersionMigrated"))),
-    "a library chart": pytest.param(wild.library_chart, "", (), Expected(4, 4), marks=needs_helm),
+    "a library chart": pytest.param(wild.library_chart, "", (), Expected(3, 3, (), ("HelmChart",)), marks=needs_helm),
     "Argo CD": pytest.param(wild.argocd_tree, "", (), Expected(8, 8, (), ("OtherSource",)), marks=needs_helm),
     "an owner elsewhere": (wild.owner_elsewhere, "", (), Expected(0, 1, (), ("OwnerNotFound",))),
     "old versions": (wild.old_versions, "", (), Expected(3, 3, (), ("VersionMigrated",))),
@@ -92,6 +92,25 @@ def find_logins(emulator):
 
 
 RUNS = {
+    "a chart that nothing releases": (
+        lambda _: wild.library_chart(),
+        Run(
+            4,
+            hints=("fleet is a Helm chart with ASO kinds", "`units: [{path: fleet, values: FILE}]` in gitsync.yaml"),
+            steps={
+                "gitsync.yaml": "units: [{path: fleet, values: prod.yaml, capz: manage}]\n",
+                "fleet/prod.yaml": "group: prod\n",
+            },
+        ),
+    ),
+    "charts that are published to a registry": (
+        lambda _: wild.published_charts(),
+        Run(
+            6,
+            hints=("charts/team is a Helm chart with ASO kinds", "write `published: true` in place of the values"),
+            steps={"gitsync.yaml": "units: [{path: charts, published: true}]\n"},
+        ),
+    ),
     "secrets of SOPS": (
         wild.sealed_tree,
         Run(

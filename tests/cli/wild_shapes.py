@@ -352,6 +352,34 @@ spec:
     }
 
 
+def published_charts() -> Shape:
+    """A chart that is also in a registry, from where objects of Flux and Argo CD take it, each with values of its own."""
+    release = """\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: NAME, namespace: shop}
+spec: {CHART, values: {accounts: [NAMEdata], group: NAME}}
+"""
+    charts = {
+        "byname": "chart: {spec: {chart: team, version: 0.1.0, sourceRef: {kind: HelmRepository, name: contoso}}}",
+        "byref": "chartRef: {kind: OCIRepository, name: team-chart}",
+    }
+    registry = (
+        "apiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata: {name: team-chart, namespace: shop}\n"
+        'spec: {interval: 5m, url: "oci://${REGISTRY}/charts/team", ref: {semver: 0.x}}\n'
+    )
+    source = "chart: team, targetRevision: 0.1.0, helm: {valuesObject: {accounts: [argodata], group: argo}}"
+    return {
+        **CHARTS,
+        "clusters/prod/registry.yaml": registry,
+        "clusters/prod/argo.yaml": argocd_application("argo", "", source).replace(REMOTE, "ghcr.io/contoso/charts"),
+        **{
+            f"clusters/prod/{name}.yaml": release.replace("NAME", name).replace("CHART", chart)
+            for name, chart in charts.items()
+        },
+    }
+
+
 REMOTE = "https://github.com/contoso/estate"
 """Of every repository: the objects of Argo CD name it."""
 

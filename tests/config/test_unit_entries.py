@@ -85,6 +85,7 @@ def test_defaults_can_be_written(text, options, why):
 
 
 FAULTS = [
+    ("units: [{path: a, published: true, values: b.yaml}]", "gitsync.yaml:1: units[0]: the releases of a published chart have their own values.", "values that no release has"),
     ("units:\n- {path: a, values: {b: c}}", "gitsync.yaml:2: units[0].values: expected a text of one line", "values that are no file"),
     ("units: a", "gitsync.yaml:1: units: expected a list", "a text"),
     ("units: [a]", "gitsync.yaml:1: units[0]: expected a mapping with a path", "a list of texts"),

@@ -52,6 +52,7 @@ TEAM = {
     "charts/team/templates/tests/probe.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: p, annotations: {helm.sh/hook: test}}\n",
 }  # fmt: skip
 CHARTS = {**LIBRARY, **TEAM}
+RELEASED = "units:\n- path: charts/team\n"
 
 
 @pytest.fixture
@@ -64,7 +65,7 @@ def id_of(name: str) -> str:
 
 
 def test_a_chart_is_a_unit_with_values_of_its_own_or_of_gitsync_yaml(world):
-    report = world.says_files(CHARTS).sync(prune=True)
+    report = world.says_files({**CHARTS, "gitsync.yaml": RELEASED}).sync(prune=True)
     assert (report.exit_code, world.sent("PUT")) == (0, [id_of("web")])
     assert str(of(report, "ResourceGroup").source) == "charts/team/templates/groups.yaml:3"
     assert report.problems == ()
@@ -91,16 +92,38 @@ def test_a_chart_is_a_unit_with_values_of_its_own_or_of_gitsync_yaml(world):
     assert (report.exit_code, world.writes) == (1, []), "nothing of a chart that does not render is deleted"
 
 
-def test_a_chart_that_nothing_gives_values_is_passed_over(world):
-    needy = {
-        "charts/team/values.yaml": "names: []\n",
-        "charts/team/templates/x.yaml": '{{ required "Set a name" .Values.name }}\n',
-    }
-    report = world.says_files({**CHARTS, **needy}).sync()
+def test_a_chart_that_nothing_releases_is_named_and_what_it_declared_is_kept(world):
+    """Its own values are those of an example: nobody may have meant them for Azure."""
+    report = world.says_files(CHARTS).sync()
     (problem,) = report.problems
-    assert (problem.code, problem.level, report.exit_code) == ("ChartFailed", Level.WARNING, 0)
-    assert "charts/team is a chart with 1 file of ASO kinds, and does not render with its own values" in problem.message
-    assert "Set a name" in problem.message
+    assert (problem.code, problem.level, problem.path) == ("HelmChart", Level.WARNING, "charts/team/Chart.yaml")
+    assert "Write `units: [{path: charts/team, values: FILE}]` in gitsync.yaml" in problem.hint
+    assert (report.exit_code, world.writes) == (0, [])
+
+    assert world.says_files({**CHARTS, "gitsync.yaml": RELEASED}).sync().problems == ()
+    assert world.sent("PUT") == [id_of("web")]
+    report = world.says_files(CHARTS).sync(prune=True)
+    assert "HelmChart" in {one.code for one in report.problems}
+    assert world.writes == [], "the entry may be lost by a slip"
+
+    report = world.says_files(LIBRARY).sync(prune=True)
+    assert (report.exit_code, world.sent("DELETE")) == (0, [id_of("web")]), "the chart itself was removed"
+
+
+def test_a_run_of_the_folder_of_a_chart_releases_it(world):
+    report = world.says_files(CHARTS).sync(path="charts/team")
+    assert (report.problems, world.sent("PUT")) == ((), [id_of("web")])
+
+
+def test_a_chart_whose_values_switch_everything_off_says_so(world):
+    off = {"gitsync.yaml": RELEASED, "charts/team/values.yaml": "names: []\n"}
+    report = world.says_files({**CHARTS, **off}).sync()
+    (problem,) = report.problems
+    assert (problem.code, problem.level, problem.message) == (
+        "ChartEmpty",
+        Level.WARNING,
+        "charts/team renders no ASO resource with its values.",
+    )
 
 
 RELEASE = """\

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
-from trees import MemoryTree
+from trees import MemoryTree, pack
 
 from gitsync.model.unit import ChartRelease, UnitEntry, UnitKind, UnitOptions
 from gitsync.units.closure import KustomizationReader
@@ -32,7 +32,10 @@ UNITS = [
     (TEAM, ["team"], "a chart with a kind of ASO"),
     ({**TEAM, "team/templates/g.yaml": OTHERS}, [], "a chart without one"),
     ({**TEAM, "team/templates/g.yaml": OTHERS, "team/values.yaml": "group: cache.azure.com\n"}, ["team"], "a group among the values"),
-    ({**TEAM, "team/templates/g.yaml": OTHERS, "team/charts/x-1.0.0.tgz": b"\x1f\x8b"}, ["team"], "a packed chart in it, which may have one"),
+    ({**TEAM, "team/templates/g.yaml": OTHERS, "team/charts/x-1.0.0.tgz": b"\x1f\x8b"}, ["team"], "a packed chart in it that cannot be read"),
+    ({**TEAM, "team/templates/g.yaml": OTHERS, "team/charts/x-1.0.0.tgz": pack({"x/templates/g.yaml": GROUP})}, ["team"], "a packed chart in it with one"),
+    ({**TEAM, "team/templates/g.yaml": OTHERS, "team/charts/x-1.0.0.tgz": pack({"x/templates/g.yaml": OTHERS})}, [], "a packed chart in it without one"),
+    ({**TEAM, "team/templates/g.yaml": OTHERS, "team/charts/x-1.0.0.tgz": pack({"x/charts/y-1.0.0.tgz": pack({"y/values.yaml": GROUP})})}, ["team"], "a packed chart in a packed chart"),
     (LIBRARY, [], "a library by itself"),
     ({**LIBRARY, "team/Chart.yaml": chart("team", needs="../lib"), "team/templates/g.yaml": "{{ x }}"}, ["team"], "a chart that gets one from a library"),
     ({**TEAM, "outer/Chart.yaml": chart("outer", needs="../team")}, ["outer"], "a chart that another one depends on"),
@@ -72,6 +75,29 @@ def test_an_entry_names_a_chart_and_says_how_it_is_rendered():
 def test_a_folder_that_is_read_as_it_is_has_no_charts():
     found = find(TEAM, UnitEntry(path="team", kind=UnitKind.FOLDER))
     assert (found.built, list(found.plain)) == ((), [*TEAM])
+
+
+RELEASED = [
+    ((), "", (False, False), "nothing releases them"),
+    ((UnitEntry(path="a"),), "", (True, False), "gitsync.yaml names one"),
+    ((UnitEntry(path=""),), "", (False, False), "an entry above is for options"),
+    ((), "b", (True,), "a run of its folder alone"),
+    ((UnitEntry(path="a", options=UnitOptions(is_published=True)),), "", (False, False), "one that others release"),
+    ((UnitEntry(path="a", options=UnitOptions(is_published=True)),), "a", (True,), "a run of its folder alone, all the same"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("entries", "path", "released", "why"), RELEASED, ids=[row[-1] for row in RELEASED])
+def test_which_charts_are_released(entries, path, released, why):
+    files = {f"{name}/{file.removeprefix('team/')}": text for name in "ab" for file, text in TEAM.items()}
+    assert tuple(unit.is_named for unit in find(files, *entries, path=path).built) == released, why
+
+
+def test_published_charts_are_found_wherever_they_are():
+    options = UnitOptions(is_published=True)
+    files = {f"{folder}/Chart.yaml": chart(folder) for folder in ("charts/a", "charts/b", "others/c")}
+    entries = (UnitEntry(path="charts", options=options), UnitEntry(path="charts/b"))
+    assert find(files, *entries, path="clusters").published == ("charts/a/Chart.yaml",), "the nearest entry counts"
 
 
 def test_a_chart_at_the_path_of_a_run_finds_its_library_elsewhere():

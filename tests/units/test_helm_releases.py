@@ -16,6 +16,7 @@ from gitsync.units.declarations import Declarations, DeclaredUnit, SourceName, T
 from gitsync.units.flux_variables import FluxVariables
 from gitsync.units.following import Followed, follow
 from gitsync.units.object_reader import find_declarations
+from gitsync.units.published_charts import read_published
 from gitsync.units.referenced_values import fill_values
 from gitsync.units.unbuildable import ChartError
 
@@ -188,6 +189,53 @@ def test_a_helm_chart_of_another_source_or_none_is_named():
     assert remote.message.endswith("not rendered: shop/team (HelmRepository flux-system/flux-system).")
     (unknown,) = follow_with(BY_CHART).problems
     assert unknown.message.endswith("not rendered: shop/team (HelmChart flux-system/team).")
+
+
+PUBLISHED = {"charts/team/Chart.yaml": b"apiVersion: v2\nname: team\nversion: 1.2.0\n", "charts/team/base.yaml": b""}
+OCI = """\
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata: {name: team, namespace: flux-system}
+spec: {url: "oci://${REGISTRY}/charts/team", ref: {tag: v1.2.0}}
+---
+"""
+BY_OCI = BY_CHART.replace("HelmChart", "OCIRepository")
+ANYWHERE = "sourceRef: {kind: HelmRepository, name: contoso}"
+MAPPED = [
+    (make_release(chart="team", source=ANYWHERE), "charts/team/values/prod.yaml", [], "a chart of a Helm repository"),
+    (make_release(chart="team", source=f"version: 1.x, {ANYWHERE}"), "charts/team/values/prod.yaml", [], "a range of versions"),
+    (make_release(chart="team", source=f"version: 1.1.0, {ANYWHERE}"), "charts/team/values/prod.yaml", ["ChartVersion"], "another version"),
+    (BY_CHART + CHART.replace("./charts/team", "team").replace("KIND", "HelmRepository"), "charts/team/base.yaml", [], "by a HelmChart, whose missing file is ignored"),
+    (BY_OCI + OCI, "", [], "by an OCIRepository, with a variable that does not matter"),
+    (BY_OCI + OCI.replace("v1.2.0", "v1.3.0"), "", ["ChartVersion"], "by one with another version"),
+    (make_release(chart="redis", source=ANYWHERE), None, ["OtherSource"], "a chart of another name"),
+    (BY_OCI + OCI.replace("/team", "/redis"), None, ["OtherSource"], "an OCIRepository of another name"),
+    (make_release(chart="./charts/team"), "values/prod.yaml", [], "a chart at a path of git, as before"),
+    (make_release(chart="team", source="version: 1.1.0, " + SOURCE).replace("valuesFiles: [./values/prod.yaml], ", ""), "", [], "git has no versions"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "values", "codes", "why"), MAPPED, ids=[row[-1] for row in MAPPED])
+def test_a_published_chart_is_rendered_from_this_repository(text, values, codes, why):
+    reader = KustomizationReader(MemoryTree(PUBLISHED))
+    charts, problems = read_published(["charts/team/Chart.yaml"], reader)
+    view = SourceView(reader, charts=charts)
+    variables = FluxVariables((("OTHER", "x"),))
+    start = find_declarations({"clusters/prod/team.yaml": text.encode()}, {}, variables, view)
+    followed = follow(start, lambda _: None, lambda _: Declarations(), ThisRepository())
+    assert (problems, [one.code for one in followed.problems]) == ([], codes), why
+    found = [(one.path, "".join(v for v in one.release.values if isinstance(v, str))) for one in followed.units]
+    folder = "team" if "git has" in why else "charts/team"
+    assert found == ([] if values is None else [(folder, values)]), why
+
+
+def test_two_published_charts_of_one_name_are_refused():
+    files = {f"{folder}/Chart.yaml": "name: team\n" for folder in "ab"} | {"c/Chart.yaml": "["}
+    charts, problems = read_published(sorted(files), KustomizationReader(MemoryTree(files)))
+    assert (charts, [(one.code, one.path) for one in problems]) == (
+        {},
+        [("ChartFailed", "c/Chart.yaml"), ("ChartFailed", "b/Chart.yaml")],
+    )
 
 
 HOLDERS = """\

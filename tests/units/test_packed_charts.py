@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import gzip
-import io
 import tarfile
-from collections.abc import Mapping
 
 import pytest
 from helm_at_hand import needs_helm
-from trees import MemoryTree
+from trees import MemoryTree, pack
 
 from gitsync.model.unit import ChartRelease, Unit, UnitKind
 from gitsync.processes.grace_period import Grace
@@ -23,22 +21,6 @@ TEAM = {"team/Chart.yaml": "apiVersion: v2\nname: team\nversion: 1.0.0\n"}
 CHART = {"lib/Chart.yaml": "apiVersion: v2\nname: lib\nversion: 1.0.0\n"}
 PLACE = "team/charts/lib-1.0.0.tgz"
 REMOTE = '{"$ref": "http://127.0.0.1:1/x"}'
-
-
-def pack(files: Mapping[str, str | bytes], **special: bytes) -> bytes:
-    """An archive of files by path; those in `special` are of a type of tar, by its letter."""
-    output = io.BytesIO()
-    with tarfile.open(fileobj=output, mode="w:gz") as archive:
-        for path, text in files.items():
-            content = text.encode() if isinstance(text, str) else text
-            entry = tarfile.TarInfo(path)
-            entry.size = len(content)
-            archive.addfile(entry, io.BytesIO(content))
-        for path, kind in special.items():
-            entry = tarfile.TarInfo(f"lib/{path}")
-            entry.type, entry.linkname = kind, "/etc/passwd"
-            archive.addfile(entry)
-    return output.getvalue()
 
 
 def render(packed: bytes, **more: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import tarfile
 from collections.abc import Collection, Mapping, Sequence
 
 from gitsync.errors import SourceError
@@ -26,3 +28,19 @@ class MemoryTree:
             raise SourceError(f"{refused[0]} is too large.")
         self.was_read.extend(paths)
         return {path: self._files[path] for path in paths}
+
+
+def pack(files: Mapping[str, str | bytes], **special: bytes) -> bytes:
+    """An archive of files by path; those in `special` are of a type of tar, by its letter."""
+    output = io.BytesIO()
+    with tarfile.open(fileobj=output, mode="w:gz") as archive:
+        for path, text in files.items():
+            content = text.encode() if isinstance(text, str) else text
+            entry = tarfile.TarInfo(path)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+        for path, kind in special.items():
+            entry = tarfile.TarInfo(f"lib/{path}")
+            entry.type, entry.linkname = kind, "/etc/passwd"
+            archive.addfile(entry)
+    return output.getvalue()
