@@ -101,7 +101,7 @@ class Config:
     units: tuple[UnitEntry, ...] | None = declare_setting(
         (),
         "Units of the source: mappings of path, kind, substitute, variables, loadRestrictor, missingOwner, "
-        "migrateVersions, capz, and of charts values, release, namespace, kubernetes.",
+        "migrateVersions, capz, and of charts values, release, namespace, kubernetes, published.",
         form=SettingForm.UNITS,
         authority=Authority.SOURCE,
         flag="",

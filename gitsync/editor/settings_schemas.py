@@ -120,6 +120,7 @@ _UNIT: Final[Mapping[str, Schema]] = {
     "release": {"type": "string", "description": "Release name of a chart."},
     "namespace": {"type": "string", "description": "Namespace of a chart."},
     "kubernetes": {**_TEXTS, "description": "Kubernetes version and API versions that a chart is rendered for."},
+    "published": {**_SWITCH, "description": "Flux and Argo CD take the charts here from a registry."},
 }
 
 
