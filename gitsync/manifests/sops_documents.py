@@ -5,12 +5,17 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from gitsync.manifests.yaml_documents import Document
+from gitsync.manifests.yaml_documents import ENCRYPTED, Document, is_encrypted
 from gitsync.model.manifests import Encrypted
 from gitsync.model.problem import SourceLocation
 from gitsync.problems.field_path import find_member
 
 CIPHERTEXT = re.compile(r"ENC\[AES256_GCM,")
+
+
+def is_one_cipher(document: Document) -> bool:
+    """Tell whether SOPS encrypted a file as one value, without its keys: as it does with `--input-type binary`."""
+    return is_encrypted(document) and document.value.keys() == {"data", ENCRYPTED}
 
 
 def make_encrypted(document: Document) -> Encrypted:

@@ -21,6 +21,21 @@ _OURS: Final = re.compile(
 _OBJECT: Final = re.compile(rb"apiVersion|" + ASO_GROUP + rb"|" + _KIND, re.MULTILINE | re.IGNORECASE)
 _ARM_TEMPLATE: Final = re.compile(rb"deploymentTemplate\.json")
 
+_FORMS: Final = (
+    (rb"version https://git-lfs\.github\.com/", "pointer of git LFS", "Run `git lfs pull`."),
+    (rb"(?:(?:\.\./)*\.git)?/annex/objects/", "pointer of git-annex", "Run `git annex get`."),
+    (rb"\0GITCRYPT\0", "file that git-crypt encrypted", "Run `git-crypt unlock`."),
+    (rb"\$ANSIBLE_VAULT;", "file that ansible-vault encrypted", "Run `ansible-vault decrypt`."),
+    (rb"age-encryption\.org/|-----BEGIN AGE ENCRYPTED", "file that age encrypted", "Decrypt it with `age --decrypt`."),
+    (rb"-----BEGIN PGP MESSAGE", "file that PGP encrypted", "Decrypt it with `gpg --decrypt`."),
+    (rb"\x1f\x8b", "file that gzip compressed", "Unpack it."),
+    (rb"PK\x03\x04", "ZIP archive", "Unpack it."),
+    (rb"\x89PNG|\xff\xd8\xff|GIF8[79]a", "picture", "Restore the manifest."),
+    (rb"%PDF-", "PDF", "Restore the manifest."),
+)
+"""How files begin that stand for a text, what they are, and how to get the text."""
+_FORM: Final = re.compile(b"|".join(b"(%s)" % pattern for pattern, _, _ in _FORMS))
+
 EQUALLY: Final = "Indent the keys of one mapping equally, with spaces."
 IGNORE: Final = "If the file is not a manifest, add it to .gitsyncignore."
 
@@ -61,6 +76,15 @@ class SyntaxFault:
     hint: str
     line: int
     column: int
+
+
+def explain_form(content: bytes) -> SyntaxFault | None:
+    """Return what a file is that stands for a text: a pointer, a cipher, an archive, a picture; None for any other."""
+    match = _FORM.match(content)
+    if match is None or match.lastindex is None:
+        return None
+    _, form, hint = _FORMS[match.lastindex - 1]
+    return SyntaxFault(code="InvalidText", message=f"This is a {form}, not YAML.", hint=hint, line=1, column=1)
 
 
 def explain_json_fault(text: bytes) -> SyntaxFault | None:

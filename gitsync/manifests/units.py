@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Collection, Iterable
+from typing import TypedDict
 
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Resource
@@ -44,9 +45,20 @@ def find_unit_name(resource: Resource) -> str:
     return resource.unit.name if resource.unit else find_unit(resource.source.path)
 
 
-def find_declarer(resource: Resource) -> str:
-    """Return the kind of the object that declares the unit of a resource, as records keep it; "" if none does."""
-    return resource.unit.declared_by if resource.unit else ""
+class Declaration(TypedDict):
+    """Where a resource is declared, as records keep it: its unit, its file, and the kind of the object that declares
+    the unit, "" if none does.
+    """
+
+    unit: str
+    path: str
+    declared_by: str
+
+
+def find_declaration(resource: Resource) -> Declaration:
+    """Return where a resource is declared."""
+    declared_by = resource.unit.declared_by if resource.unit else ""
+    return Declaration(unit=find_unit_name(resource), path=resource.source.path, declared_by=declared_by)
 
 
 def find_own_path(path: str, unit: Unit | None) -> str:

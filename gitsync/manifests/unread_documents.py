@@ -6,8 +6,11 @@ Every document is accounted for: a silently ignored one would look like a remova
 from __future__ import annotations
 
 from bisect import bisect_right
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
+
+from yaml.reader import Reader
 
 from gitsync.dataclasses import dataclass, replace
 from gitsync.manifests.embedded_objects import find_embedded
@@ -15,7 +18,7 @@ from gitsync.manifests.header_likeness import HEADER, Likeness, find_key_like
 from gitsync.manifests.list_items import is_list
 from gitsync.manifests.metadata import is_object
 from gitsync.manifests.recognition import find_header_fault, is_arm_template, is_ours
-from gitsync.manifests.yaml_documents import Document
+from gitsync.manifests.yaml_documents import Document, is_encrypted, read_documents
 from gitsync.model.manifests import UnreadDocument
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.problems.field_path import format_field
@@ -58,6 +61,39 @@ def find_hidden(document: Document) -> tuple[UnreadDocument, ...]:
     if not (document.problems and any(_hides(problem, _IDENTITY) for problem in document.problems)):
         return ()
     return (UnreadDocument(source=_locate(document), is_rejected=True),)
+
+
+def explain_unreadable(path: str, content: bytes) -> Problem | None:
+    """Return why a file cannot be read as documents; None if it can, or if it has none.
+
+    A mapping or a list is a document of some tool. A value alone (a pointer, base64, a page of HTML) is none, and
+    neither is what SOPS encrypted as a whole. UTF-16 is YAML, but no text for Helm, nor for those who look for objects
+    in files.
+    """
+    contents = read_documents(path, content)
+    if contents.problems:
+        return contents.problems[0]
+    message = hint = ""
+    if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        message, hint = "It is text in UTF-16.", "Save it as UTF-8."
+    elif any(is_encrypted(one) and not is_object(one.value) for one in contents.documents):
+        message, hint = "SOPS encrypted it as a whole.", "Run `sops decrypt`."
+    elif any(not isinstance(one.value, dict | list | None) for one in contents.documents):
+        message, hint = "It is a text alone, and not `key: value`.", "Restore the manifest."
+    elif not (contents.documents or _is_blank(content)):
+        message, hint = "It is not text.", "Restore the manifest."
+    return Problem(code="InvalidText", message=message, hint=hint, path=path, line=1) if message else None
+
+
+def _is_blank(content: bytes) -> bool:
+    """Tell whether a text has nothing but comments and the marks of documents."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return False
+    if Reader.NON_PRINTABLE.search(text):
+        return False
+    return all(line.partition("#")[0].strip() in {"", "---", "..."} for line in text.splitlines())
 
 
 def mark_followed(

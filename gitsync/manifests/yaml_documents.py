@@ -18,7 +18,7 @@ import yaml
 
 from gitsync.dataclasses import dataclass, field, replace
 from gitsync.manifests.plain_yaml import read_plain
-from gitsync.manifests.syntax_errors import explain_json_fault, explain_yaml_fault, is_template
+from gitsync.manifests.syntax_errors import explain_form, explain_json_fault, explain_yaml_fault, is_template
 from gitsync.manifests.yaml_scalars import TAG, format_key, resolve, resolve_tagged
 from gitsync.model.lines import LateLineTable, Lines, LineTable, Step
 from gitsync.model.problem import Problem, SourceLocation
@@ -35,7 +35,7 @@ MAX_PROBLEMS = 100  # of one document; a path of keys stands in each
 # As Kubernetes' own reader: a line of three dashes, with nothing or a comment behind, ends a document. Splitting before
 # parsing keeps a document that does not parse from hiding those after it.
 SEPARATOR = re.compile(rb"^---[ \t]*(?:#[^\n]*)?\r?$", re.MULTILINE)
-CONTENT = re.compile(rb"(?:\A|[\r\n])(?:[^\S\r\n]+%|[^\S\r\n]*[^\s#%])")
+CONTENT = re.compile(rb"(?:\A|[\r\n])(?:[^\S\r\n]+%|[^\S\r\n]*[^\s#%]|%(?!YAML |TAG ))")
 """Begins a line that is neither blank nor a comment nor a directive; those cannot stand alone."""
 MERGE = "<<"
 ENCRYPTED = "sops"  # the member that SOPS adds to a document it encrypts
@@ -121,6 +121,11 @@ def read_documents(
         message = f"The file has {len(content)} bytes; more than {max_bytes} are not read."
         hint = "Split it, or add it to .gitsyncignore."
         contents.problems.append(Problem(code="FileTooLarge", message=message, hint=hint, path=path, line=1))
+        return contents
+    if form := explain_form(content):
+        contents.problems.append(
+            Problem(code=form.code, message=form.message, hint=form.hint, path=path, line=form.line)
+        )
         return contents
     text = SURROGATES.sub(_join_surrogates, content) if path.endswith(".json") else content
     for line, chunk in _split(text):

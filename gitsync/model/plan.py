@@ -67,14 +67,15 @@ Node = Apply | Prune
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Departure:
-    """How a resource was removed from git: the policy, the file, the units and the commit of its last manifest, as far
-    as history can be read (None, ""), and a sentence for people. `held` says why it must not be deleted; "" if it may
-    be.
+    """How a resource was removed from git: the policy, the file, the units and the commit of its last manifest, and the
+    kind of the object that declared its last unit, as far as history can be read (None, ""), and a sentence for people.
+    `held` says why it must not be deleted; "" if it may be.
     """
 
     policy: Policy | None = None
     path: str = ""
     units: tuple[str, ...] = ()
+    declared_by: str = ""
     reason: str = "Removed from git."
     held: str = ""
     last_commit: LastCommit | None = None

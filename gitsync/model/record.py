@@ -77,8 +77,8 @@ class Record:
     `agent` names the agent that keeps it, and so does `operator`, an annotation of ASO; older records lack it.
     `credential` is the Secret that it was last reconciled with, by its name; "" for the global credential.
     `subscription` is that of the Secret; "" in older records, and for the global credential. `exports` are the Secrets
-    and config maps that are its own, sorted. `unit` is the folder of the manifest, or the file if
-    that was read alone (manifests/units); "" in older records. `declared_by` is the kind of the object of a controller
+    and config maps that are its own, sorted. `unit` is the folder of the manifest, or the file if that was read alone
+    (manifests/units), and `path` its file; "" in older records. `declared_by` is the kind of the object of a controller
     that declares that unit; "" for none. `trust` is not kept: it is found when the record is read.
     """
 
@@ -104,6 +104,7 @@ class Record:
     subscription: str = ""
     exports: tuple[Address, ...] = ()
     unit: str = ""
+    path: str = ""
     declared_by: str = ""
     condition: Condition | None = None
     trust: Trust = field(default=Trust.UNCHECKED, compare=False)

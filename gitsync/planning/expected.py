@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gitsync.manifests.units import find_declarer, find_unit_name
+from gitsync.manifests.units import find_declaration
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply
 from gitsync.model.record import Claim, Record
@@ -39,7 +39,6 @@ def _make_expected(apply: Apply, agent: str) -> Record:
         agent=agent,
         operator=agent,
         credential=prepared.credential,
-        unit=find_unit_name(prepared.resource),
-        declared_by=find_declarer(prepared.resource),
+        **find_declaration(prepared.resource),
         condition=before.condition if before else None,
     )

@@ -14,6 +14,7 @@ from graphlib import CycleError, TopologicalSorter
 from gitsync.dataclasses import replace
 from gitsync.errors import StateError
 from gitsync.formats.arm_path import is_below, is_same_id, iterate_ancestors, normalize_id
+from gitsync.manifests.units import Declaration
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Departure, Plan, Prune, Surroundings
 from gitsync.model.policy import Policy
@@ -125,10 +126,13 @@ def _make_prunes(
         is_needed = _explain_named(named_id) or holds.on_owner(record)
         if is_needed:
             needed.add(key)
+        place = Declaration(unit=record.unit, path=record.path, declared_by=record.declared_by)
+        if departure.units:  # of a later revision, which a next run may not search any more
+            place = Declaration(unit=departure.units[-1], path=departure.path, declared_by=departure.declared_by)
         prunes[key] = Prune(
-            record=replace(record, policy=policy),
+            record=replace(record, policy=policy, **place),
             detaches=detaches,
-            held="" if detaches else is_needed or holds.on(gap) or departure.held,
+            held="" if detaches else is_needed or departure.held or holds.on(gap),
             reason=departure.reason,
             last_commit=departure.last_commit,
         )

@@ -14,7 +14,7 @@ from gitsync.diff.ignore import remove_paths
 from gitsync.diff.request_diff import Bodies
 from gitsync.diff.three_way import remove_secrets
 from gitsync.formats.arm_path import is_same_id
-from gitsync.manifests.units import find_declarer, find_unit_name
+from gitsync.manifests.units import find_declaration
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Plan, Prune
@@ -78,8 +78,7 @@ def _make_record(prepared: Prepared, request: Request) -> Record:
         spec_digest=digest_spec(prepared.resource.spec),
         owner=prepared.owner.key if prepared.owner else None,
         depends_on=prepared.depends_on if prepared.is_valid else (),
-        unit=find_unit_name(prepared.resource),
-        declared_by=find_declarer(prepared.resource),
+        **find_declaration(prepared.resource),
     )
 
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from gitsync.dataclasses import dataclass, replace
 from gitsync.formats.arm_path import is_same_id
-from gitsync.manifests.units import find_declarer, find_unit_name
+from gitsync.manifests.units import find_declaration
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Plan, Prune
 from gitsync.model.policy import Policy
@@ -153,8 +153,7 @@ def _take_over(former: Record, current: Record | None, writer: Prepared) -> Reco
         generation=current.generation if current else 1,
         spec_digest=current.spec_digest if current else "",
         exports=current.exports if current else (),
-        unit=find_unit_name(writer.resource),
-        declared_by=find_declarer(writer.resource),
+        **find_declaration(writer.resource),
         condition=current.condition if current else None,
     )
 

@@ -13,7 +13,7 @@ from typing import Any
 from gitsync.arm.http.conversation import Conversation
 from gitsync.dataclasses import replace
 from gitsync.diff.three_way import remove_secrets
-from gitsync.manifests.units import find_declarer, find_unit_name
+from gitsync.manifests.units import find_declaration
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.condition import Condition, ConditionStatus, Hold, Severity
 from gitsync.model.export import Address
@@ -160,7 +160,7 @@ def build_unattempted(node: Node, agent: str) -> Result:
     record = node.record
     if isinstance(node, Apply) and record and record.agent in {"", agent} and not node.held:
         resource = node.prepared.resource
-        record = replace(record, unit=find_unit_name(resource), declared_by=find_declarer(resource))
+        record = replace(record, **find_declaration(resource))
     arm_id = node.prepared.arm_id if isinstance(node, Apply) else node.record.arm_id
     return Result(
         key=node.key,
@@ -340,8 +340,7 @@ def _revise(attempt: ApplyAttempt, spec: SpecGeneration) -> dict[str, Any]:
         "generation": spec.generation,
         "spec_digest": spec.digest,
         "exports": tuple(sorted(exported)),
-        "unit": find_unit_name(attempt.prepared.resource),
-        "declared_by": find_declarer(attempt.prepared.resource),
+        **find_declaration(attempt.prepared.resource),
     }
 
 

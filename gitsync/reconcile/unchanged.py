@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gitsync.manifests.units import find_declarer, find_unit_name
+from gitsync.manifests.units import Declaration, find_declaration
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.live import Live
@@ -135,8 +135,7 @@ def _says_the_same(record: Record, prepared: Prepared, identity: ResourceIdentit
         record.depends_on,
         record.credential,
         record.subscription,
-        record.unit,
-        record.declared_by,
+        Declaration(unit=record.unit, path=record.path, declared_by=record.declared_by),
     )
     now = (
         resource.gvk.api_version,
@@ -147,8 +146,7 @@ def _says_the_same(record: Record, prepared: Prepared, identity: ResourceIdentit
         prepared.depends_on,
         prepared.credential,
         identity.subscription if prepared.credential else "",
-        find_unit_name(resource),
-        find_declarer(resource),
+        find_declaration(resource),
     )
     return recorded == now and record.spec_digest == digest_spec(resource.spec)
 

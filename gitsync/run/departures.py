@@ -7,21 +7,24 @@ If one commit sets detach-on-delete and the next removes the manifest, with no r
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
+from gitsync.dataclasses import replace
 from gitsync.errors import ConfigError
 from gitsync.git.source.checkout import Checkout
-from gitsync.git.source.contents import SourceContents
+from gitsync.git.source.contents import ExplainUnreadable, SourceContents
 from gitsync.git.source.last_commits import Place
 from gitsync.manifests.policy import decide_policy
-from gitsync.manifests.units import find_place, find_unit, find_unit_name, is_inside
+from gitsync.manifests.units import Declaration, find_place, find_unit, find_unit_name, is_inside
 from gitsync.manifests.variable_values import References
 from gitsync.model.commit import LastCommit
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Departure
 from gitsync.model.policy import Policy
+from gitsync.model.problem import Problem
 from gitsync.model.record import Record
 from gitsync.model.unit import DECLARERS, Unit, UnitKind
 from gitsync.run.last_commits import explain_unknown, find_last_commits
@@ -72,10 +75,48 @@ def find_departures(
         source, {key: (one.revision, one.place) for key, one in last.items() if is_searched or one.revision != since}
     )
     unknown = explain_unknown(source, since, is_long=is_long)
-    return {
+    departures = {
         key: _make_departure(source, record, last.get(key, _LastManifest()), commits.get(key, unknown))
         for key, record in removed.items()
     }
+    declared = {
+        key: Declaration(unit=one.unit, path=departures[key].path or one.path, declared_by=one.declared_by)
+        for key, one in removed.items()
+    }
+    unreadable = hold_unreadable(declared, source.explain_unreadable, source.units.values(), source.files)
+    return {key: replace(one, held=one.held or unreadable.get(key, "")) for key, one in departures.items()}
+
+
+def hold_unreadable(
+    declared: Mapping[Key, Declaration],
+    explain: ExplainUnreadable,
+    units: Collection[Unit],
+    files: Collection[str],
+) -> dict[Key, str]:
+    """Return why resources are held whose files have become something that is not read: a pointer, a cipher, a link.
+
+    `declared` says where they were declared last; without a path, that is any file of the folder. `units` are those
+    that are built, and `files` those that are read.
+    """
+    paths = {
+        key: {one["path"]} if one["path"] else {path for path in files if find_unit(path) == one["unit"]}
+        for key, one in declared.items()
+    }
+    problems = explain(frozenset(chain.from_iterable(paths.values())))
+    built = {unit.name for unit in units}
+    return {
+        key: f"Held: {path} declared this resource, and cannot be read now. {problems[path].message} "
+        f"{problems[path].hint.rstrip('.')}. To delete the resource, remove the file."
+        for key, one in declared.items()
+        for path in sorted(paths[key] & problems.keys())
+        if not _is_sound_template(problems[path], one, built)
+    }
+
+
+def _is_sound_template(problem: Problem, declared: Declaration, built: Collection[str]) -> bool:
+    """Tell whether a template of a chart is as it should be: rendered, or of a release that was removed."""
+    is_template = problem.code == "Template" and "templates" in problem.path.split("/")
+    return is_template and (declared["unit"] in built or bool(declared["declared_by"]))
 
 
 def _make_departure(source: Checkout, record: Record, last: _LastManifest, last_commit: LastCommit | None) -> Departure:
@@ -85,7 +126,15 @@ def _make_departure(source: Checkout, record: Record, last: _LastManifest, last_
     if unit is None and last.declared and not last.declared.cascades and policy is Policy.MANAGE:
         policy = Policy.DETACH_ON_DELETE
     held = _hold_unknown(record) if unit is None and not last.revision else ""
-    return Departure(policy=policy, path=last.path, units=last.units, reason=reason, held=held, last_commit=last_commit)
+    return Departure(
+        policy=policy,
+        path=last.path,
+        units=last.units,
+        declared_by=last.declared.declared_by if last.declared else "",
+        reason=reason,
+        held=held,
+        last_commit=last_commit,
+    )
 
 
 def _hold_unknown(record: Record) -> str:

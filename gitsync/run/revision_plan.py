@@ -7,6 +7,7 @@ Azure. It needs no login, no subscription and no recorded state, so it can run i
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -17,11 +18,13 @@ from gitsync.config.source_settings import find_source_settings
 from gitsync.dataclasses import replace
 from gitsync.errors import ConfigError
 from gitsync.git.source.checkout import Checkout, open_checkout
+from gitsync.git.source.last_commits import Place
 from gitsync.git.source.revisions import RevisionManifests, find_commits_before, read_revision
 from gitsync.git.source.trusted_keys import read_trusted_keys
 from gitsync.manifests.selection import Selection, make_selection, select_prepared, spell_selection
-from gitsync.manifests.units import find_place
+from gitsync.manifests.units import find_declaration, find_place
 from gitsync.model.clock import Clock, format_rfc3339
+from gitsync.model.commit import LastCommit
 from gitsync.model.export import Holder
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
@@ -42,6 +45,7 @@ from gitsync.report.masked import mask_report
 from gitsync.request.credential_choice import choose_offline
 from gitsync.request.placeholders import Secrets
 from gitsync.run.connections import PLACEHOLDER_SUBSCRIPTION
+from gitsync.run.departures import hold_unreadable
 from gitsync.run.environments import drop_units, read_unambiguous
 from gitsync.run.git_access import make_git_access
 from gitsync.run.known_ids import ForeignRecords, add_foreign_ids, read_known_from
@@ -62,16 +66,23 @@ def plan_revisions(config: Config, clock: Clock, redactions: Redactions) -> Repo
     if config.from_revision is None:
         raise ConfigError("--to requires --from.", hint="Set the revision to compare with: --from main.")
     _refuse_files(config)
+    with ExitStack() as opened:
+        return _plan_revisions(config, config.from_revision, clock, redactions, opened)
+
+
+def _plan_revisions(
+    config: Config, from_revision: str, clock: Clock, redactions: Redactions, opened: ExitStack
+) -> Report:
     started_at = format_rfc3339(clock.now())
-    before, after = _read_both(config)
+    before, after = _read_both(config, opened)
     reader = _Reader(config, clock, redactions, read_known_from(config, None, None, redactions.add))
-    old, _ = _read_revised(reader, before, config.from_revision)
+    old, _ = _read_revised(reader, before, from_revision)
     new, manifests = _read_revised(reader, after, config.to_revision or "")
     target = _find_target(config, after)
     log_start("plan", target)
     config = spell_selection(config, (one.key for revised in (old, new) for one in revised.prepared))
     reader = reader._replace(config=config)
-    removed = _find_departures(config, before.commit, old, new)
+    removed = _find_departures(config, before.commit, after, old, new)
     plan = _make_plan(reader, old, new, (*after.problems, *manifests.problems), manifests, removed)
     refuse_invalid(config, plan)
     plan = _with_refusal(config, plan, old)
@@ -131,13 +142,14 @@ def _find_target(config: Config, after: RevisionManifests) -> RunTarget:
     )
 
 
-def _read_both(config: Config) -> tuple[RevisionManifests, RevisionManifests]:
+def _read_both(config: Config, opened: ExitStack) -> tuple[RevisionManifests, RevisionManifests]:
     access = make_git_access(config)
     status_dir = Path(config.status_dir) if config.status_dir else None
     trusted = read_trusted_keys(config.trusted_keys) if config.trusted_keys else None
     read = partial(
         read_revision,
         config.source,
+        opened=opened,
         path=config.path,
         access=access,
         status_dir=status_dir,
@@ -151,7 +163,7 @@ def _read_both(config: Config) -> tuple[RevisionManifests, RevisionManifests]:
     before = read(config.from_revision)
     if config.to_revision is not None:
         return before, read(config.to_revision)
-    with open_checkout(
+    checkout = open_checkout(
         config.source,
         ref=config.ref,
         path=config.path,
@@ -162,8 +174,8 @@ def _read_both(config: Config) -> tuple[RevisionManifests, RevisionManifests]:
         units=config.units,
         variables=config.variables,
         builds=builds,
-    ) as checkout:
-        return before, _take_manifests(checkout)
+    )
+    return before, _take_manifests(opened.enter_context(checkout))
 
 
 def _take_manifests(checkout: Checkout) -> RevisionManifests:
@@ -174,6 +186,7 @@ def _take_manifests(checkout: Checkout) -> RevisionManifests:
         problems=checkout.problems,
         ignored=checkout.ignored,
         settings=checkout.settings,
+        explain_unreadable=checkout.explain_unreadable,
         root=checkout.root,
         repository=name_source(checkout),
         ref=checkout.ref or "",
@@ -220,14 +233,19 @@ def _list_encrypted(manifests: Manifests) -> Secrets:
     }
 
 
-def _find_departures(config: Config, commit: str | None, old: Revised, new: Revised) -> dict[Key, Departure]:
-    """The resources that only the old revision has, with the commits that changed them last."""
+def _find_departures(
+    config: Config, commit: str | None, after: RevisionManifests, old: Revised, new: Revised
+) -> dict[Key, Departure]:
+    """The resources that only the old revision has, with the commits that changed them last, and what holds them."""
     keys = {one.key for one in new.prepared}
-    places = {one.key: find_place(one.resource) for one in old.prepared if one.key not in keys}
-    if not places or commit is None:
-        return {}
-    found = find_commits_before(config.source, commit, set(places.values()), make_git_access(config))
-    return {key: Departure(last_commit=found[place]) for key, place in places.items()}
+    removed = {one.key: one.resource for one in old.prepared if one.key not in keys}
+    declared = {key: find_declaration(resource) for key, resource in removed.items()}
+    held = hold_unreadable(declared, after.explain_unreadable, after.units.values(), after.files)
+    places = {key: find_place(resource) for key, resource in removed.items()}
+    found: Mapping[Place, LastCommit] = {}
+    if places and commit is not None:
+        found = find_commits_before(config.source, commit, set(places.values()), make_git_access(config))
+    return {key: Departure(held=held.get(key, ""), last_commit=found.get(place)) for key, place in places.items()}
 
 
 def _make_plan(

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from gitsync.manifests.sops_documents import is_one_cipher
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.export import Holder
 from gitsync.model.unit import ChartValues, SetValue, ValuesKey
@@ -66,6 +67,9 @@ def read_mapping(path: str, content: bytes) -> Mapping[str, Any]:
     contents = read_documents(path, content)
     for problem in contents.problems:
         raise ChartError(f"{path} cannot be read: {problem.message}", hint=problem.hint, path=path, line=problem.line)
+    if any(map(is_one_cipher, contents.documents)):
+        message = f"SOPS encrypted {path} as a whole, so its values are not known."
+        raise ChartError(message, hint="Encrypt only its secret values: `sops encrypt --input-type yaml`.", path=path)
     found = [one.value for one in contents.documents if one.value is not None]
     if not found:
         return {}

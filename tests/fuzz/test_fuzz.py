@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +17,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from replaced_files import PLACES, contents, has_documents, list_deletes_after
 from rig import API, GROUP, OPERATION, VNET, Rig, moving, run
 from scripted_server import Say
 
@@ -227,7 +229,15 @@ def answers(data, folder):
     run(ask, seconds=60)
 
 
-CHECKS = (manifests, records, exported_config_maps, plan_files, ignore_files, answers)
+def replaced_files(data, folder):
+    """What is deleted had a file whose text is documents of something else."""
+    files, path = PLACES[data.draw(st.sampled_from(sorted(PLACES)))]
+    content = data.draw(contents())
+    with tempfile.TemporaryDirectory(dir=folder) as own:
+        assert list_deletes_after(Path(own), files, path, content) == [] or has_documents(content)
+
+
+CHECKS = (manifests, records, exported_config_maps, plan_files, ignore_files, answers, replaced_files)
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)

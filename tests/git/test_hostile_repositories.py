@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,8 @@ def everything(source, clock, token=TOKEN, branch=None, **options):
                 found.contents_at(found.revision)
             store.check_writable()
             store.save(an_update(a_record("one")))
-        read_revision(str(source), "HEAD", path=".", access=access)
+        with ExitStack() as opened:
+            read_revision(str(source), "HEAD", opened, path=".", access=access)
     except GitsyncError as error:
         return str(error)
     return ""

@@ -1,6 +1,7 @@
 """One revision by its name: at hand, counted back, or fetched for a clone that lacks it."""
 
 import subprocess
+from contextlib import ExitStack
 
 import pytest
 
@@ -10,7 +11,8 @@ from gitsync.git.source.revisions import read_revision
 
 
 def read(location, name, path="."):
-    return read_revision(str(location), name, path=path, access=GitAccess(timeout=30))
+    with ExitStack() as opened:
+        return read_revision(str(location), name, opened, path=path, access=GitAccess(timeout=30))
 
 
 def content(reading):
@@ -169,7 +171,7 @@ def test_the_folder_of_the_status_is_left_out(three):
     work, _ = three
     work.put("status/x.yaml", "kind: ResourceGroup")
     work.commit()
-    found = read_revision(
-        str(work.path), "HEAD", path=".", access=GitAccess(timeout=30), status_dir=work.path / "status"
-    )
+    access, status = GitAccess(timeout=30), work.path / "status"
+    with ExitStack() as opened:
+        found = read_revision(str(work.path), "HEAD", opened, path=".", access=access, status_dir=status)
     assert list(found.files) == ["a.yaml"]

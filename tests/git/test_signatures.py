@@ -201,8 +201,8 @@ def test_a_file_of_keys_in_the_work_tree_is_refused(work, trusted_person):
     trusted_person.commit(work.path)
     with pytest.raises(SourceError, match="is in the working tree"):
         files(work.path, keys)
-    with pytest.raises(SourceError, match="is in the working tree"):
-        read_revision(str(work.path), "HEAD", path=".", access=GitAccess(), trusted=keys)
+    with pytest.raises(SourceError, match="is in the working tree"), ExitStack() as opened:
+        read_revision(str(work.path), "HEAD", opened, path=".", access=GitAccess(), trusted=keys)
 
 
 # ---- other revisions ----
@@ -213,9 +213,10 @@ def test_a_plan_of_two_revisions_checks_each(work, keys, trusted_person):
     work.commit("Unsigned")
     trusted_person.commit(work.path)
     for location in (str(work.path), work.url):
-        assert read_revision(location, "main", path=".", access=GitAccess(), trusted=keys).files
-        with pytest.raises(SourceError, match="is not signed"):
-            read_revision(location, "main~1", path=".", access=GitAccess(), trusted=keys)
+        with ExitStack() as opened:
+            assert read_revision(location, "main", opened, path=".", access=GitAccess(), trusted=keys).files
+            with pytest.raises(SourceError, match="is not signed"):
+                read_revision(location, "main~1", opened, path=".", access=GitAccess(), trusted=keys)
 
 
 def test_who_signs_a_commit_signs_its_history_and_nothing_beside_it(work, keys, trusted_person):

@@ -119,6 +119,8 @@ def test_a_line_of_dashes_inside_a_text_parts_nothing():
         ("a: {{ .Values.x }}\n", "Template", 1, "a template of Helm"),
         (b"a: 1\nb: \xff\n", "InvalidText", 2, "bytes that are no UTF-8"),
         (b"a: 1\nb: \x00\n", "InvalidText", 2, "a control character"),
+        ("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 1\n", "InvalidText", 1, "a pointer"),
+        ("%", "InvalidYaml", 1, "a directive that is none"),
         ("[" * 5000, "TooDeep", 1, "unclosed brackets"),
         ("a: " + "{a: " * 200 + "1" + "}" * 200, "TooDeep", 1, "nested beyond any use"),
     ],

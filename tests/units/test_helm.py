@@ -184,7 +184,13 @@ def test_a_chart_that_cannot_be_copied_is_not_handed_to_helm(more, line, said, w
 
 def test_values_that_cannot_be_read_are_not_handed_to_helm():
     files = {**FILES, "bad.yaml": "a: 1\na: [\n", "list.yaml": "- a\n"}
-    rows = {"bad.yaml": ("bad.yaml", 3), "list.yaml": ("list.yaml", 1), "none.yaml": ("team/Chart.yaml", 1)}
+    files["sealed.yaml"] = "data: ENC[AES256_GCM,data:x]\nsops: {mac: x}\n"
+    rows = {
+        "bad.yaml": ("bad.yaml", 3),
+        "sealed.yaml": ("sealed.yaml", 1),
+        "list.yaml": ("list.yaml", 1),
+        "none.yaml": ("team/Chart.yaml", 1),
+    }
     for name, place in rows.items():
         problem = refuse(files, values=(name,))
         assert (problem.path, problem.line) == place

@@ -22,7 +22,14 @@ from gitsync.git.access import GitAccess, Remote, open_remote
 from gitsync.git.command import GitFailedError
 from gitsync.git.source.blob import is_content_of
 from gitsync.git.source.clone import fetch_ref, open_clone
-from gitsync.git.source.contents import SourceContents, Wanted, list_inputs, read_contents
+from gitsync.git.source.contents import (
+    ExplainUnreadable,
+    SourceContents,
+    Wanted,
+    explain_nothing,
+    list_inputs,
+    read_contents,
+)
 from gitsync.git.source.git_directory import find_prefix, refuse_look_alike
 from gitsync.git.source.history import History
 from gitsync.git.source.last_commits import Place
@@ -82,6 +89,7 @@ class Checkout:
     remote_refused: str = ""
     wanted: Wanted = field(default_factory=Wanted)
     history: History | None = field(default=None, repr=False)
+    explain_unreadable: ExplainUnreadable = field(default=explain_nothing, repr=False)
 
     def contents_at(self, revision: str) -> SourceContents | None:
         """The manifests of another revision of the same source; None if it cannot be read."""
@@ -167,8 +175,9 @@ def open_checkout(  # noqa: PLR0913 - each says what is read
 
 def _take(contents: SourceContents) -> dict[str, Any]:
     """The fields that a checkout has of what was read."""
-    fields = ("files", "units", "problems", "ignored", "settings", "file", "read_whole", "read_left_out")
-    return {name: getattr(contents, name) for name in fields}
+    values = ("files", "units", "problems", "ignored", "settings", "file")
+    readers = ("read_whole", "read_left_out", "explain_unreadable")
+    return {name: getattr(contents, name) for name in (*values, *readers)}
 
 
 def _is_settings_file(folder: Path, config_file: Path | None) -> bool:

@@ -9,7 +9,7 @@ import posixpath
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
-from itertools import accumulate
+from itertools import accumulate, chain
 
 from gitsync.config.config_file import FILE_NAME
 from gitsync.config.source_settings import SourceFile, find_unit_entries
@@ -28,6 +28,7 @@ from gitsync.git.source.selection import (
     warn_too_large,
 )
 from gitsync.manifests.units import KUSTOMIZATIONS, SUFFIXES
+from gitsync.manifests.unread_documents import explain_unreadable
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit, UnitEntry, UnitKind
 from gitsync.units.all_units import AllUnits, FollowContext, build_all
@@ -36,6 +37,7 @@ from gitsync.units.builds import Builds
 from gitsync.units.charts import CHART
 from gitsync.units.closure import KustomizationReader
 from gitsync.units.discovery import FoundUnits, find_units
+from gitsync.units.tree import list_folders
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,13 +57,23 @@ class Wanted:
     follow: FollowContext = field(default_factory=FollowContext, compare=False, repr=False)
 
 
+ExplainUnreadable = Callable[[Collection[str]], Mapping[str, Problem]]
+"""Returns why files cannot be read as documents, by path: for those of some paths that are there and cannot."""
+
+
+def explain_nothing(paths: Collection[str]) -> Mapping[str, Problem]:  # noqa: ARG001 - as an ExplainUnreadable
+    """What a source says of files that it does not have."""
+    return {}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceContents:
     """Manifest files by path from the root of the source, sorted; the units of those that are not plain files; warnings
     about skipped files; the paths of files that are ignored; and the source's settings, None if it has none.
     `has_declared` tells that objects of controllers are followed. `read_inputs` returns every file that all this was
-    made of. `file` is the one that is wanted, "" for a folder, and `read_whole` reads the whole source. `read_left_out`
-    reads the files in folders of kustomizations that none of them names.
+    made of, and `explain_unreadable` says why files cannot be read. `file` is the one that is wanted, "" for a folder,
+    and `read_whole` reads the whole source. `read_left_out` reads the files in folders of kustomizations that none of
+    them names.
 
     A kustomization replaces its whole folder: its own path leads to the result of its build.
     """
@@ -76,6 +88,7 @@ class SourceContents:
     file: str = ""
     read_whole: Callable[[], SourceContents] | None = field(default=None, compare=False, repr=False)
     read_left_out: Callable[[], Mapping[str, bytes]] = field(default=dict, compare=False, repr=False)
+    explain_unreadable: ExplainUnreadable = field(default=explain_nothing, compare=False, repr=False)
 
 
 def read_contents(listing: SourceListing, wanted: Wanted) -> SourceContents:
@@ -113,7 +126,30 @@ def read_contents(listing: SourceListing, wanted: Wanted) -> SourceContents:
         file=choice.file,
         read_whole=partial(read_contents, listing, replace(wanted, path="")),
         read_left_out=read_left_out,
+        explain_unreadable=partial(_explain_unreadable, listing, choice, wanted.budget),
     )
+
+
+def _explain_unreadable(
+    listing: SourceListing, choice: _Choice, budget: ReadLimits, paths: Collection[str]
+) -> Mapping[str, Problem]:
+    """A path below a link or a nested repository is what that is. It may be from a record, so it is not trusted."""
+    wanted = [path for path in paths if _is_inside_source(path) and not choice.rules.ignores(path)]
+    places = {path: (path, *list_folders(path)[:-1]) for path in wanted}
+    entries = {one.path: one for one in listing.find(sorted(set(chain.from_iterable(places.values()))))}
+    outermost = {path: entries[one] for path, place in places.items() for one in place if one in entries}
+    problems = {
+        path: problem
+        for path, entry in outermost.items()
+        for problem in (*warn_skipped([entry]), *warn_too_large([entry], budget))
+    }
+    files = [entry for path, entry in outermost.items() if entry.path == path and path not in problems]
+    unreadable = {path: explain_unreadable(path, content) for path, content in listing.read(files).items()}
+    return problems | {path: problem for path, problem in unreadable.items() if problem}
+
+
+def _is_inside_source(path: str) -> bool:
+    return path.isprintable() and path == posixpath.normpath(path) and not path.startswith(("/", "../"))
 
 
 def _warn_unused(paths: Iterable[str]) -> tuple[Problem, ...]:
@@ -192,6 +228,7 @@ class _Choice:
     reader: KustomizationReader
     problems: tuple[Problem, ...]
     ignored: tuple[str, ...]
+    rules: IgnoreRules
 
 
 def _choose(
@@ -201,7 +238,8 @@ def _choose(
     file = wanted.path if any(entry.path == wanted.path for entry in entries) else ""
     if file:
         _check_file(entries[0])
-    visible = select_visible(entries, _read_ignore_rules(listing, entries, wanted), wanted.without)
+    rules = _read_ignore_rules(listing, entries, wanted)
+    visible = select_visible(entries, rules, wanted.without)
     by_path = {entry.path: entry for entry in visible if entry.kind is EntryKind.FILE and entry.path != FILE_NAME}
     source_files = _SourceFiles(listing, wanted.budget)
     reader = KustomizationReader(source_files)
@@ -222,6 +260,7 @@ def _choose(
             *_find_missing_units(reader, unit_entries),
         ),
         ignored=ignored(entries, visible, wanted.without),
+        rules=rules,
     )
 
 

@@ -16,6 +16,7 @@ from gitsync.git.source.listing import EntryKind, SourceEntry, is_printable
 
 _LINK_MODE = b"120000"
 _REPOSITORY_MODE = b"160000"
+_MOST_NAMES = 1000  # that git gets as arguments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,11 +50,11 @@ class Revision:
         return entries
 
     def find(self, paths: Iterable[str]) -> tuple[SourceEntry, ...]:
-        if self._listed:
-            wanted = frozenset(paths)
-            return tuple(entry for entry in self._listed if entry.path in wanted)
+        wanted = frozenset(paths)
+        if self._listed or len(wanted) > _MOST_NAMES:
+            return tuple(entry for entry in self.entries("") if entry.path in wanted)
         prefix = self.root + "/" if self.root else ""
-        names = [prefix + path for path in paths]
+        names = [prefix + path for path in sorted(wanted)]
         return tuple(self._parse(self._list(self.commit, "--", *names))) if names else ()
 
     def read(self, entries: Iterable[SourceEntry]) -> Mapping[str, bytes]:

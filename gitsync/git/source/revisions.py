@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 
 from gitsync.config.source_settings import SourceFile
@@ -19,7 +20,7 @@ from gitsync.git.access import GitAccess, Remote, open_remote
 from gitsync.git.command import GitFailedError
 from gitsync.git.source.checkout import check_outside, find_excluded, find_remote
 from gitsync.git.source.clone import Clone, fetch_commit, fetch_ref, open_clone
-from gitsync.git.source.contents import Wanted, read_contents
+from gitsync.git.source.contents import ExplainUnreadable, Wanted, explain_nothing, read_contents
 from gitsync.git.source.git_directory import refuse_look_alike
 from gitsync.git.source.history import History
 from gitsync.git.source.last_commits import UNREADABLE, Place
@@ -55,6 +56,7 @@ class RevisionManifests:
     root: str = ""
     repository: str = ""
     ref: str = ""
+    explain_unreadable: ExplainUnreadable = field(default=explain_nothing, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,7 @@ class _Name:
 def read_revision(  # noqa: PLR0913 - each says what is read
     location: str,
     name: str,
+    opened: ExitStack,
     *,
     path: str,
     access: GitAccess,
@@ -89,7 +92,7 @@ def read_revision(  # noqa: PLR0913 - each says what is read
 ) -> RevisionManifests:
     """Read one revision of SOURCE. A revision without the folder `path` has no manifests. `units` are those that the
     operator names, None to take those of the source; `builds` are those of the run, and `variables` those of the
-    operator.
+    operator. What has to stay open is `opened`, for as long as the result is used.
 
     SourceError, which names the revision, if it cannot be read, or is not signed by a `trusted` key.
     """
@@ -97,7 +100,7 @@ def read_revision(  # noqa: PLR0913 - each says what is read
     parsed, source = _parse(name), parse_location(location)
     if isinstance(source, Url):
         wanted = replace(wanted, follow=FollowContext(name_url(source, parsed.ref), variables))
-        found = _fetch(open_remote(source, access), parsed, wanted, None, trusted)
+        found = _fetch(open_remote(source, access), parsed, wanted, None, trusted, opened)
         return replace(found, repository=source.text)
     refuse_look_alike(source.path / wanted.path)
     tree = find_work_tree(source.path, access)
@@ -106,16 +109,16 @@ def read_revision(  # noqa: PLR0913 - each says what is read
             f"{source.path} is not in a git repository, so it has no revision {name}.",
             hint="Set SOURCE to a git repository.",
         )
-    with tree:
-        if trusted:
-            check_outside(tree, trusted)
-        wanted = replace(wanted, without=find_excluded(source.path, status_dir))
-        remote, _ = find_remote(tree, access)
-        repository = normalize_repository(remote.url) if remote else ""
-        branch = (find_head(tree).branch or "") if parsed.ref == "HEAD" else parsed.ref
-        wanted = replace(wanted, follow=FollowContext(ThisRepository(lambda: repository, lambda: branch), variables))
-        found = _read_from(tree, parsed, wanted, access, trusted)
-        return replace(found, repository=remote.name if remote else str(source.path))
+    opened.enter_context(tree)
+    if trusted:
+        check_outside(tree, trusted)
+    wanted = replace(wanted, without=find_excluded(source.path, status_dir))
+    remote, _ = find_remote(tree, access)
+    repository = normalize_repository(remote.url) if remote else ""
+    branch = (find_head(tree).branch or "") if parsed.ref == "HEAD" else parsed.ref
+    wanted = replace(wanted, follow=FollowContext(ThisRepository(lambda: repository, lambda: branch), variables))
+    found = _read_from(tree, parsed, wanted, access, trusted, opened)
+    return replace(found, repository=remote.name if remote else str(source.path))
 
 
 def find_commits_before(
@@ -131,7 +134,7 @@ def find_commits_before(
 
 
 def _read_from(
-    tree: WorkTree, parsed: _Name, wanted: Wanted, access: GitAccess, trusted: TrustedKeys | None
+    tree: WorkTree, parsed: _Name, wanted: Wanted, access: GitAccess, trusted: TrustedKeys | None, opened: ExitStack
 ) -> RevisionManifests:
     local_commit = _find_local_commit(tree, parsed.text)
     if local_commit is not None:
@@ -139,7 +142,7 @@ def _read_from(
     remote, refusal = find_remote(tree, access)
     if remote is None:
         raise _make_missing_error(tree, parsed, refusal or "It has no remote to fetch it from.")
-    return _fetch(remote, parsed, wanted, tree, trusted)
+    return _fetch(remote, parsed, wanted, tree, trusted, opened)
 
 
 def _parse(name: str) -> _Name:
@@ -168,6 +171,7 @@ def _read(revision: Revision, wanted: Wanted, trusted: TrustedKeys | None) -> Re
         problems=contents.problems,
         ignored=contents.ignored,
         settings=contents.settings,
+        explain_unreadable=contents.explain_unreadable,
         root=revision.root,
     )
 
@@ -180,16 +184,19 @@ def _find_local_commit(tree: WorkTree, name: str) -> str | None:
 
 
 def _fetch(
-    remote: Remote, name: _Name, wanted: Wanted, tree: WorkTree | None, trusted: TrustedKeys | None
+    remote: Remote,
+    name: _Name,
+    wanted: Wanted,
+    tree: WorkTree | None,
+    trusted: TrustedKeys | None,
+    opened: ExitStack,
 ) -> RevisionManifests:
     """Read a revision from a temporary clone. `tree` is the local repository, which lacks it; None for a URL."""
     clone = open_clone(remote)
-    try:
-        commit = _fetch_commit_of(clone, name, tree)
-        revision = Revision(repository=clone.repository, commit=commit, root=tree.prefix if tree else "")
-        return _read(revision, wanted, trusted)
-    finally:
-        clone.close()
+    opened.callback(clone.close)
+    commit = _fetch_commit_of(clone, name, tree)
+    revision = Revision(repository=clone.repository, commit=commit, root=tree.prefix if tree else "")
+    return _read(revision, wanted, trusted)
 
 
 def _fetch_commit_of(clone: Clone, name: _Name, tree: WorkTree | None) -> str:

@@ -45,11 +45,17 @@ class FolderListing:
 
     def find(self, paths: Iterable[str]) -> tuple[SourceEntry, ...]:
         files = ((path, self.root / path) for path in paths)
-        return tuple(self._entry(path, file) for path, file in files if _is_other_than_folder(file))
+        return tuple(
+            self._entry(path, file)
+            for path, file in files
+            if _is_other_than_folder(file) or os.path.lexists(file / ".git")
+        )
 
     def _entry(self, path: str, file: Path) -> SourceEntry:
         if file.is_symlink() and not self._leads_to_file_inside(file):
             return SourceEntry(path, EntryKind.LINK)
+        if file.is_dir():
+            return SourceEntry(path, EntryKind.REPOSITORY)
         return (
             SourceEntry(path, EntryKind.FILE, file.stat().st_size)
             if file.is_file()
