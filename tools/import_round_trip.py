@@ -4,7 +4,8 @@ usage: import_round_trip.py RECORDINGS
 
 RECORDINGS is a folder of JSON lines with `path`, `apiVersion` and `get`, the answer of Azure to a GET. Each resource is
 imported, its manifest written as YAML, read, validated and rendered, and the request compared with the recording, as
-`gitsync import` does at its end. Prints the counts by type, and what differs. Exits 1 if anything does.
+`gitsync import` does at its end. Prints the counts by type, what differs, and the values that were left out because the
+kind does not allow them. Exits 1 if anything differs or is not valid.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from gitsync.catalog.catalog import Catalog, open_catalog
-from gitsync.imports.children import KindTree
 from gitsync.imports.discovery import find_owner_id
 from gitsync.imports.found import FoundResource
 from gitsync.imports.manifests import ManifestStyle, format_manifests, make_manifests
 from gitsync.imports.proof import ImportProof, prove
 from gitsync.manifests.reader import read_manifests
+from gitsync.model.gvk import GVK
 from gitsync.request.build import prepare
 from gitsync.request.placeholders import show
 from gitsync.validation.references import parse_arm_type
@@ -38,14 +39,18 @@ def read_recordings(folder: Path) -> Iterator[Mapping[str, Any]]:
 
 
 def find_resource(recording: Mapping[str, Any], catalog: Catalog) -> FoundResource | None:
-    """The recorded resource; None if the catalog has no such kind. At an api-version that the catalog lacks, the newest
-    version of the kind reads it.
+    """The recorded resource; None if the catalog has no such kind. At an api-version that the catalog lacks, the next
+    version of the kind reads it, or its last one.
     """
     arm_id = recording["path"]
-    arm_type = parse_arm_type(arm_id)
-    kind = catalog.by_arm_type(arm_type, recording["apiVersion"]) or KindTree(catalog).find(arm_type)
-    if kind is None:
+    arm_type, api_version = parse_arm_type(arm_id), recording["apiVersion"]
+    home = catalog.home_of(arm_type)
+    if home is None:
         return None
+    group, name = home
+    kinds = [kind for version in catalog.versions(group, name) if (kind := catalog.kind(GVK(group, version, name)))]
+    later = (kind for kind in kinds if kind.api_version > api_version)
+    kind = catalog.by_arm_type(arm_type, api_version) or next(later, kinds[-1])
     return FoundResource(kind=kind, arm_id=arm_id, owner_id=find_owner_id(arm_id), body=recording["get"])
 
 

@@ -112,12 +112,25 @@ class _Reading:
         """Read the one field of a union whose content the body is."""
         discriminator = facts.get("discriminator", "")
         shown = str(body.get(discriminator, _USUAL)).casefold()
-        word = next((word for word in facts.get("values", {}) if word.casefold() == shown), None)
-        if word is None:
+        words = [word for word in facts.get("values", {}) if word.casefold() == shown]
+        if not words and discriminator not in body:
+            words = self.find_choices(facts, body)
+        if len(words) != 1:
             return self.give_up(path)
+        (word,) = words
         name = facts["values"][word]
         part = self.value(facts["fields"][name]["type"], {**body, discriminator: word}, path)
         return _Part({name: part.value}, part.is_set) if part else None
+
+    def find_choices(self, facts: TypeFacts, body: Mapping[str, Any]) -> list[str]:
+        """The choices of a union that have the most of a body's members: an old api-version may not say the choice."""
+        counts = {}
+        for word, name in facts.get("values", {}).items():
+            type_ = facts["fields"][name]["type"]
+            members = _list_fields(self.types[type_["ref"]]) if isinstance(type_, Mapping) else ()
+            counts[word] = sum(find_member(body, *one["arm"].split("/")) is not None for _, one in members)
+        most = max(counts.values(), default=0)
+        return [word for word, count in counts.items() if count == most > 0]
 
     def member(self, name: str, one: Field, body: Mapping[str, Any], path: JsonPath) -> _Part | None:
         steps = one["arm"].split("/")
@@ -125,13 +138,28 @@ class _Reading:
         if not _NEVER_SET.isdisjoint(steps) or "/".join(map(str, place)) in self.around.left_out:
             return None
         value = find_member(body, *steps)
-        mode = one.get("mode", "")
+        mode, is_required, unfit = one.get("mode", ""), one.get("required", False), len(self.unfit)
         if mode.startswith("secret"):
-            return self.make_secret(name, mode, path, is_set=bool(value)) if value or one.get("required") else None
-        if value is None:
+            return self.make_secret(name, mode, path, is_set=bool(value)) if value or is_required else None
+        part = None
+        if value is not None:
+            part = _MODES[mode](self, one["type"], value, place) if mode else self.value(one["type"], value, place)
+        if part is not None or not is_required or len(self.unfit) > unfit:
+            return part
+        empty = "" if value == "" else self.make_empty(one["type"])
+        return None if empty is None else _Part(empty, is_set=False)
+
+    def make_empty(self, type_: FieldType) -> Any:
+        """A value that asks for nothing, for a field that must be there; None if the type has none."""
+        if isinstance(type_, str) or "enum" in type_:
             return None
-        part = _MODES[mode](self, one["type"], value, place) if mode else self.value(one["type"], value, place)
-        return _Part("", is_set=False) if part is None and value == "" and one.get("required") else part
+        if "base" in type_:
+            return self.make_empty(type_["base"])
+        if "ref" not in type_:
+            return [] if "list" in type_ else {}
+        facts = self.types[type_["ref"]]
+        required = {name: self.make_empty(one["type"]) for name, one in _list_fields(facts) if one.get("required")}
+        return None if facts.get("oneOf") or None in required.values() else required
 
     def value(self, type_: FieldType, value: Any, path: JsonPath) -> _Part | None:
         """Read a value of a type; None for nothing, or for what the type does not allow."""
@@ -160,8 +188,14 @@ class _Reading:
         if not isinstance(value, list):
             return self.give_up(path)
         place = "/".join(map(str, path))
-        together = [entry for entry in value if not self.around.is_separate(place, entry)]
-        parts = [part for entry in together if (part := self.entry(type_, entry, path)) is not None]
+        parts = []
+        for entry in value:
+            unfit = len(self.unfit)
+            part = None if self.around.is_separate(place, entry) else self.entry(type_, entry, path)
+            if part is not None:
+                parts.append(part)
+            elif len(self.unfit) > unfit:
+                return None  # without one of its entries, the list would ask for another one
         return _Part([part.value for part in parts], any(part.is_set for part in parts)) if parts else None
 
     def entry(self, type_: FieldType, value: Any, path: JsonPath) -> _Part | None:
@@ -172,7 +206,7 @@ class _Reading:
         if isinstance(type_, Mapping) and "ref" in type_:
             part = self.mapping(self.types[type_["ref"]], value, place, is_entry=True)
         else:
-            part = self.value(type_, value, place)
+            part = _Part("", is_set=True) if (type_, value) == ("string", "") else self.value(type_, value, place)
         if len(self.unfit) > unfit and is_own_entry(path, value, self.hints):
             del self.unfit[unfit:]
             return None

@@ -12,6 +12,7 @@ from gitsync.git.state.yaml_text import dump
 from gitsync.imports.azure_made import is_unset
 from gitsync.imports.children import is_separate, list_embedding
 from gitsync.imports.conversion import Conversion, ConvertedSpec, convert_body
+from gitsync.imports.fitting import fit_spec
 from gitsync.imports.found import FoundResource
 from gitsync.imports.names import Taken, name_manifests
 from gitsync.imports.references import ManifestIndex
@@ -83,7 +84,7 @@ def is_as_made(resource: FoundResource) -> bool:
 
 def _make_manifest(resource: FoundResource, key: Key, index: ManifestIndex, style: ManifestStyle) -> ImportedManifest:
     secret = f"{key.name}-{key.kind.lower()}"
-    converted = _convert(resource, index, secret, is_full=style.is_full)
+    converted = fit_spec(resource.kind, _convert(resource, index, secret, is_full=style.is_full))
     spec = {**dict(_list_identity(resource, key, index)), **converted.fields}
     metadata: dict[str, Any] = {"name": key.name}
     if style.is_explicit:

@@ -71,6 +71,18 @@ def validate_resource(
     return _locate_findings(resource, findings)
 
 
+def check_spec(
+    visits: Iterable[Visit], kind: Kind, catalog: Catalog, unknown: Level = Level.ERROR
+) -> Iterator[Finding]:
+    """Findings of the values of a spec: shape, constraints, forms of references. `unknown` is the level of an unknown
+    field.
+    """
+    for visit in visits:
+        yield from check_shape(visit, unknown)
+        if visit.fits:
+            yield from _check_value(visit, kind, catalog, unknown)
+
+
 def validate_set(
     members: Sequence[Member],
     *,
@@ -110,10 +122,7 @@ def _check_resource(
 ) -> Iterator[Finding]:
     yield from _check_others(resource, kind, unknown)
     if _has_spec(resource):
-        for visit in visits:
-            yield from check_shape(visit, unknown)
-            if visit.fits:
-                yield from _check_value(visit, kind, catalog, unknown)
+        yield from check_spec(visits, kind, catalog, unknown)
         yield from check_destinations(visits)
     else:
         yield from check_missing_spec(resource, kind)

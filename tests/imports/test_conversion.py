@@ -4,11 +4,16 @@ import json
 
 import pytest
 import yaml
-from found import at, find
+from found import SUBSCRIPTION, at, find
 
 from gitsync.catalog.azure_values import find_azure_values
+from gitsync.catalog.catalog import open_catalog
 from gitsync.imports.manifests import ManifestStyle, format_manifests, make_manifests
+from gitsync.imports.proof import prove
+from gitsync.manifests.reader import read_manifests
 from gitsync.model.gvk import Key
+from gitsync.request.build import prepare
+from gitsync.request.placeholders import show
 
 STYLE = ManifestStyle(existing={}, namespace="default")
 
@@ -26,6 +31,17 @@ MACHINE = at("Microsoft.Compute/virtualMachines/vm")
 NETWORK = at("Microsoft.Network/virtualNetworks/hub")
 SUBNET = f"{NETWORK}/subnets/one"
 SECURITY = at("Microsoft.Network/networkSecurityGroups/nsg")
+ALERT = at("Microsoft.Insights/activityLogAlerts/a")
+WANTED = {"condition": {"allOf": []}, "scopesReferences": []}
+"""What the kind of an alert requires, in a form that asks for nothing."""
+BLOBS = f"{ACCOUNT}/blobServices/default"
+RULE = {
+    "allowedHeaders": ["*"],
+    "allowedMethods": ["GET"],
+    "allowedOrigins": ["*"],
+    "exposedHeaders": [""],
+    "maxAgeInSeconds": 9,
+}
 IDENTITY = at("Microsoft.ManagedIdentity/userAssignedIdentities/me")
 PASSWORD = {"name": "db1-flexibleserver", "key": "administratorLoginPassword"}
 
@@ -94,15 +110,84 @@ PASSWORD = {"name": "db1-flexibleserver", "key": "administratorLoginPassword"}
             "a union by its discriminator",
         ),
         (at("Microsoft.Kusto/clusters/c/databases/d"), {"kind": "Odd"}, {}, "a union of an unknown member"),
+        (
+            at("Microsoft.Kusto/clusters/c/databases/d"),
+            {"properties": {"hotCachePeriod": "P5D", "softDeletePeriod": "P10D"}},
+            {
+                "readWriteDatabase": {
+                    "hotCachePeriod": "P5D",
+                    "kind": "ReadWrite",
+                    "softDeletePeriod": "P10D",
+                }
+            },
+            "a union by its members, if an old api-version does not say the choice",
+        ),
+        (
+            at("Microsoft.Kusto/clusters/c/databases/d/dataConnections/e"),
+            {"location": "West Europe"},
+            {},
+            "members of more than one choice",
+        ),
+        (ALERT, {"properties": {"actions": {"actionGroups": []}}}, {**WANTED, "actions": {}}, "required, and empty"),
+        (
+            ALERT,
+            {"properties": {}},
+            {"actions": {}, "condition": {"allOf": []}, "scopesReferences": []},
+            "required, not shown",
+        ),
+        (BLOBS, {"properties": {"cors": {"corsRules": [RULE]}}}, {"cors": {"corsRules": [RULE]}}, "an empty entry"),
     ],
 )
 def test_what_a_spec_says_of_a_body(arm_id, body, spec, why):
     assert spec_of(find(arm_id, **body)) == spec, why
 
 
-def test_values_that_a_kind_does_not_allow_are_named():
-    (manifest,) = make_manifests([find(ACCOUNT, properties={"accessTier": "Sometimes"})], STYLE)
-    assert manifest.unfit == ("/properties/accessTier",)
+@pytest.mark.parametrize(
+    ("arm_id", "properties", "spec", "unfit", "why"),
+    [
+        (ACCOUNT, {"accessTier": "Sometimes"}, {}, ["/properties/accessTier"], "a word that the kind lacks"),
+        (
+            BLOBS,
+            {"deleteRetentionPolicy": {"days": 0, "enabled": False}},
+            {"deleteRetentionPolicy": {"enabled": False}},
+            ["/properties/deleteRetentionPolicy/days"],
+            "a number out of bounds",
+        ),
+        (
+            SUBNET,
+            {"addressPrefix": "10.0.0.0/24", "networkSecurityGroup": {"id": "_ResourceId"}},
+            {"addressPrefix": "10.0.0.0/24"},
+            ["/properties/networkSecurityGroup"],
+            "a member of an id that has none",
+        ),
+        (
+            BLOBS,
+            {"cors": {"corsRules": [RULE, {**RULE, "allowedMethods": ["DANCE"]}]}},
+            {},
+            ["/properties/cors/corsRules/*/allowedMethods/*", "/properties/cors"],
+            "an entry goes with its list, as the rest of it would ask for a removal, and what is empty then",
+        ),
+    ],
+)
+def test_a_value_that_a_kind_does_not_allow_is_left_out_and_named(arm_id, properties, spec, unfit, why):
+    resource = find(arm_id, properties=properties)
+    (manifest,) = make_manifests([resource], STYLE)
+    assert spec_of(resource) == spec, why
+    assert list(manifest.unfit) == unfit
+
+
+def test_what_the_spec_itself_requires_stays_wrong_and_is_reported():
+    body = {"location": "westeurope", "sku": {"name": "Odd", "capacity": 2}}
+    resource = find(at("Microsoft.Cache/redisEnterprise/r"), **body)
+    (manifest,) = make_manifests([resource], STYLE)
+    assert manifest.unfit == ("/sku/name", "/sku")
+    prepared = prepare(
+        read_manifests({"m.yaml": format_manifests([manifest])}, namespace="default"),
+        catalog=open_catalog(),
+        subscription=SUBSCRIPTION,
+    )
+    (proof,) = prove({manifest.key: resource}, show(prepared, {}, keeps_secrets=True))
+    assert "MissingField" in [problem.code for problem in proof.problems]
 
 
 def test_secrets_are_never_written_but_named():

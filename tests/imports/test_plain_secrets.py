@@ -109,7 +109,14 @@ def test_user_data_is_looked_into(content, is_marked, why):
             {
                 "osType": "Linux",
                 "containers": [
-                    {"name": "c", "properties": {"environmentVariables": [{"name": "API_KEY", "value": HEX}]}}
+                    {
+                        "name": "c",
+                        "properties": {
+                            "environmentVariables": [{"name": "API_KEY", "value": HEX}],
+                            "image": "shop",
+                            "resources": {"requests": {"cpu": 1, "memoryInGB": 1}},
+                        },
+                    }
                 ],
             },
             "write secureValue: {name: web-containergroup, key: API_KEY} in its place",

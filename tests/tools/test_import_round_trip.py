@@ -5,12 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from recordings import FOLDER, needs_recordings
 
 TOOL = Path(__file__).resolve().parents[2] / "tools" / "import_round_trip.py"
-PAIRS = FOLDER / "arm-traffic" / "put-get-pairs"
-VAULT = "/subscriptions/s/resourceGroups/g/providers/Microsoft.KeyVault/vaults/v"
-POLICY = {"tenantId": "t", "objectId": "o", "permissions": {"keys": ["get", "dance"]}}
+PAIRS = [FOLDER / traffic / "put-get-pairs" for traffic in ("arm-traffic", "arm-traffic-az")]
+VAULT = "/subscriptions/s/resourceGroups/g/providers/Microsoft.KeyVault/vaults/safe"
+TENANT = "72f988bf-0000-4000-8000-2d7cd011db47"
+POLICY = {"tenantId": TENANT, "objectId": "o", "permissions": {"keys": ["get", "dance"]}}
 
 
 def run(folder, lines):
@@ -19,17 +21,28 @@ def run(folder, lines):
     return subprocess.run([sys.executable, TOOL, folder], capture_output=True, text=True, check=False)
 
 
-@needs_recordings(PAIRS)
-def test_every_tenth_recording_comes_back_without_a_difference(tmp_path):
-    lines = [line for file in sorted(PAIRS.glob("*.jsonl")) for line in file.read_text("utf-8").splitlines(True)]
+@pytest.mark.parametrize(
+    "pairs", [pytest.param(pairs, marks=needs_recordings(pairs), id=pairs.parent.name) for pairs in PAIRS]
+)
+def test_every_tenth_recording_comes_back_without_a_difference(pairs, tmp_path):
+    lines = [line for file in sorted(pairs.glob("*.jsonl")) for line in file.read_text("utf-8").splitlines(True)]
     done = run(tmp_path / "pairs", lines[::10])
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{len(lines[::10])} of {len(lines[::10])} without a difference" in done.stdout
 
 
-def test_a_value_that_no_manifest_can_say_is_a_difference(tmp_path):
-    body = {"id": VAULT, "properties": {"accessPolicies": [POLICY], "tenantId": "t", "sku": {"name": "standard"}}}
+def test_a_value_that_no_manifest_can_say_is_named(tmp_path):
+    properties = {"accessPolicies": [POLICY], "tenantId": TENANT, "sku": {"name": "standard", "family": "A"}}
+    body = {"id": VAULT, "location": "westeurope", "properties": properties}
+    done = run(tmp_path / "made", [json.dumps({"path": VAULT, "apiVersion": "2023-07-01", "get": body})])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 of    1  Microsoft.KeyVault/vaults" in done.stdout
+    assert "/properties/accessPolicies/*/permissions/keys/*: not allowed by the kind" in done.stdout
+
+
+def test_a_manifest_that_cannot_be_valid_is_a_failure(tmp_path):
+    body = {"id": VAULT, "location": "westeurope", "properties": {"tenantId": TENANT, "sku": {"name": "odd"}}}
     done = run(tmp_path / "made", [json.dumps({"path": VAULT, "apiVersion": "2023-07-01", "get": body})])
     assert done.returncode == 1
     assert "0 of    1  Microsoft.KeyVault/vaults" in done.stdout
-    assert "/properties/accessPolicies/*/permissions/keys/*: not allowed by the kind" in done.stdout
+    assert "MissingField spec.properties: spec.properties is required." in done.stdout
