@@ -62,6 +62,37 @@ def test_a_404_without_a_body_counts_where_azure_numbered_it():
     run(test)
 
 
+CONTAINER = f"{GROUP}/providers/Microsoft.Storage/storageAccounts/stuff/blobServices/default/containers/logs"
+NUMBERED = {"x-ms-request-id": "r-1"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_absent", "why"),
+    [
+        (Say(404, error("ContainerNotFound", "The specified container does not exist.")), True, "of its type"),
+        (Say(404, error("StorageAccountNotFound")), True, "of a type above it"),
+        (Say(404, error("BlobContainerNotFound")), True, "its type by a longer name"),
+        (Say(404, error("EntityNotFound", "Entity 'logs' was not found."), NUMBERED), True, "Azure names it"),
+        (Say(404, error("404", "There is no logs."), NUMBERED), True, "a code that is none, but Azure names it"),
+        (Say(404, error("EntityNotFound", "Entity 'logs' was not found.")), False, "not numbered by Azure"),
+        (Say(404, error("EntityNotFound", "Key 'catalogs-1' was not found."), NUMBERED), False, "of something else"),
+        (Say(404, error("ShareNotFound", "The share does not exist."), NUMBERED), False, "of another type"),
+        (Say(404, error("KeyVaultKeyNotFound", "The key is not there."), NUMBERED), False, "of what it references"),
+        (Say(404, error("404", "Not found"), NUMBERED), False, "the text of a gateway"),
+    ],
+)
+def test_a_code_of_a_provider_means_absent_if_it_is_about_the_resource(answer: Say, is_absent: bool, why: str):
+    async def test(rig: Rig) -> None:
+        rig.server.on("GET", CONTAINER, answer)
+        try:
+            found = await rig.reader.get(CONTAINER, API) is None
+        except ArmError:
+            found = False
+        assert found is is_absent, why
+
+    run(test)
+
+
 def test_where_the_provider_is_not_registered_nothing_can_be():
     async def test(rig: Rig) -> None:
         rig.server.on("GET", VNET, Say(409, error("MissingSubscriptionRegistration")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from gitsync.arm.http.answer import Response
@@ -15,6 +16,11 @@ _READS = frozenset({"GET", "HEAD"})
 _SHOW_A_RESOURCE = frozenset({"GET", "PUT", "PATCH"})
 _WITH_RESOURCE = frozenset({200, 201, 404})
 _NOT_ABSENT = frozenset({"invalidresourcetype", "invalidresourcenamespace", "subscriptionnotfound"})
+_ABSENT = frozenset({"notfound", "parentresourcenotfound", "resourcegroupnotfound", "resourcenotfound"})
+"""Codes of a 404, in lower case, that are about the path of the request. A provider's own may be about anything."""
+
+_MISSING = re.compile(r"(.{4,})(notfound|does(no|n)texist)")
+_SHORTEST_WORD = 4  # letters of a type that a code may end in; records of DNS have types such as `A`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,34 +49,46 @@ class ArmRequest:
     def is_write(self) -> bool:
         return self.method not in _READS
 
-    def takes(self, answer: Response, code: str) -> bool:
-        """Tell whether the response is one that the call expects.
+    def takes(self, answer: Response, code: str, message: str = "") -> bool:
+        """Tell whether the response is one that the call expects. `code` and `message` are those of an error.
 
-        A 404 about the type, the provider or the subscription does not mean that the resource is absent, and a prune
-        must not treat it as deleted. A response that is not JSON comes from something in between (a proxy), not from
-        Azure Resource Manager; so does a 404 without a code, or a success with an error as its body. A GET returns 409
-        if the provider is not registered with the subscription; no resource can exist then, so that counts as a
-        404.
+        A 404 about the type, the provider, the subscription or another resource does not mean that the resource is
+        absent, and a prune must not treat it as deleted. A response that is not JSON comes from something in between
+        (a proxy), not from Azure Resource Manager; so does a 404 without a code, or a success with an error as its
+        body. A GET returns 409 if the provider is not registered with the subscription; no resource can exist then, so
+        that counts as a 404.
         """
         if self._is_unregistered(answer, code):
             return True
         if answer.status not in self.accepts or self._is_error_in_disguise(answer):
             return False
-        if answer.status == 404 and not self._says_absent(answer, code):
+        if answer.status == 404 and not self._says_absent(answer, code.casefold(), message):
             return False
         is_resource = self.method in _SHOW_A_RESOURCE and answer.status in _WITH_RESOURCE
         return not (is_resource and answer.content) or isinstance(answer.body, dict)
 
-    def _says_absent(self, answer: Response, code: str) -> bool:
-        """Tell whether a 404 speaks of the resource: by its code, or if it has no body, by Azure's request id.
+    def _says_absent(self, answer: Response, code: str, message: str) -> bool:
+        """Tell whether a 404 is about the resource: by its code, or if it has no body, by Azure's request id. A code of
+        a provider is if it names the type of the resource or one above it (`ContainerNotFound`), or if Azure's message
+        names the resource.
 
         A polled resource is gone for a known reason, so a 404 alone is enough.
         """
+        if code in _NOT_ABSENT:
+            return False
         if self.is_poll or (self.method != "GET" and not answer.content):
-            return code.casefold() not in _NOT_ABSENT
+            return True
         if not answer.content:
             return bool(answer.request_id)
-        return code != UNKNOWN_CODE and code.casefold() not in _NOT_ABSENT
+        *words, name = self.path.casefold().strip("/").split("/")
+        types = [word.removesuffix("s") for word in words[::2] if len(word) > _SHORTEST_WORD]
+        missing = _MISSING.fullmatch(code)
+        if code in _ABSENT or (
+            missing and any(missing[1].endswith(word) or word.endswith(missing[1]) for word in types)
+        ):
+            return True
+        is_named = re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", message.casefold())
+        return code != UNKNOWN_CODE.casefold() and bool(answer.request_id) and is_named is not None
 
     def _is_error_in_disguise(self, answer: Response) -> bool:
         """Tell whether an error came with a status of success. The status of an operation may well have one."""

@@ -181,8 +181,8 @@ class Exchange:
         return {"code": DEADLINE, "at": format_rfc3339(self.clock.now()), **about}
 
     def _raise_for(self, answer: Response, call: ArmRequest, sent_at: float) -> None:
-        code, _, _ = read_error(answer) if answer.status >= 400 else ("", "", ())
-        if call.takes(answer, code):
+        code, message, _ = read_error(answer) if answer.status >= 400 else ("", "", ())
+        if call.takes(answer, code, message):
             return
         now = self.clock.now()
         retry_after = answer.retry_after(now)
