@@ -160,7 +160,8 @@ _NAMES: Final = {
     ),
 }
 _REFERENCES: Final = {
-    "InvalidResourceReference ResourceNotFound NotFound LinkedInvalidPropertyId": (
+    "InvalidResourceReference ResourceNotFound NotFound LinkedInvalidPropertyId NetworkSecurityGroupNotFoundForFlowLog "
+    "EntityNotFound ShareNotFound ContainerNotFound 404": (
         "A resource that the manifest references does not exist in Azure. Check the id in the message; reference what "
         "is in git too by name, group and kind, so that gitsync creates it first."
     ),
@@ -171,6 +172,17 @@ _REFERENCES: Final = {
         "The resource group does not exist in this subscription. Add a ResourceGroup as its owner, or check the "
         "subscription."
     ),
+    "ParentResourceIsInFailedState": (
+        "The last change of the parent failed. Fix the parent first: its condition here, or its activity log in Azure, "
+        "says why. A successful write of it ends this state."
+    ),
+    "StorageAccountIsNotProvisioned StorageProvisioningStateNotSucceeded": (
+        "The storage account is still being created or changed. The next run retries this one."
+    ),
+    "GeoBackupsNotAvailable": (
+        "Azure has not copied a backup of the source server to the other region yet, which takes hours. The next runs "
+        "retry."
+    ),
     "ReferencedResourceNotProvisioned": (
         "A referenced resource is not ready, or failed. Fix it first; the next run retries this one."
     ),
@@ -180,11 +192,15 @@ _REFERENCES: Final = {
     ),
 }
 _USES: Final = {
-    "InUseSubnetCannotBeDeleted InUseSubnetCannotBeUpdated InUsePrefixCannotBeDeleted "
-    "InUseNetworkSecurityGroupCannotBeDeleted InUseRouteTableCannotBeDeleted NicInUse PublicIPAddressCannotBeDeleted "
-    "PublicIPAddressInUse": (
+    "InUseDdosProtectionPlanCannotBeDeleted InUseNetworkSecurityGroupCannotBeDeleted InUsePrefixCannotBeDeleted "
+    "InUseRouteTableCannotBeDeleted InUseSubnetCannotBeDeleted InUseSubnetCannotBeUpdated NicInUse "
+    "PublicIPAddressCannotBeDeleted PublicIPAddressInUse": (
         "The resource that the message names still uses it. Remove that one from git or Azure, then run again."
     ),
+    "ReadReplicaServersExistForSourceServer": (
+        "The server has read replicas. Delete or promote them first, then run again."
+    ),
+    "UpdateRunTargetingEmptyFleet": "Add a FleetsMember to the fleet first.",
     "CannotDeleteResource": (
         "It is not empty. gitsync deletes what it manages first; delete the rest in Azure, or set the "
         "reconcile policy detach-on-delete to keep all of it."
@@ -194,6 +210,10 @@ _ADDRESSES: Final = {
     "NetcfgInvalidSubnet NetcfgSubnetRangeOutsideVnet NetcfgSubnetRangesOverlap": (
         "The prefix of a subnet must be within the address space of its network and not overlap another subnet. "
         "Compare with the subnets in Azure, including those that are not in git."
+    ),
+    "InvalidAddressPrefixFormat": "Write the prefix in CIDR notation, such as 10.0.0.0/24.",
+    "GlobalPublicIPAddressNotSupportedForBasicPublicIpAddress": (
+        "Set spec.sku.name to Standard; a Basic address has the tier Regional."
     ),
     "SubnetIsFull": (
         "The subnet has no free address. Use another subnet or a larger prefix; Azure reserves five addresses in each."
@@ -251,7 +271,11 @@ _WAITING: Final = {
         "Another operation is in progress, or the state of the resource forbids changes. If the next run fails the "
         "same way, check the activity log for the caller."
     ),
-    "InternalServerError ServiceUnavailable GatewayTimeout": (
+    "UnknownError": (
+        "The answer has no code of Azure Resource Manager: a proxy or a gateway on the way gave it, or the service is "
+        "down. Check the network of the run if the next one fails the same way."
+    ),
+    "InternalServerError ServiceUnavailable GatewayTimeout 408 500 502 503 504": (
         "Azure had an internal error; the next run usually succeeds. If it persists, open a request with Azure "
         "support and name the request id."
     ),

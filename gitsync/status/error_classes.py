@@ -5,6 +5,7 @@ Only PUT, DELETE and poll errors are classified; a failed read is "unknown", wha
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from gitsync.dataclasses import dataclass
@@ -40,17 +41,39 @@ _FATAL = """
     K8sVersionNotSupported LocationRequired MissingRequiredParameter PasswordTooLong PrivateIPAddressInReservedRange
     PrivateIPAddressNotInSubnet PropertyChangeNotAllowed
 """
+_RECORDED: Final[Mapping[str, Retry]] = {
+    "GeoBackupsNotAvailable": Retry.VERY_SLOW,  # Microsoft.DBforPostgreSQL/flexibleServers: a copy of another server
+    "GlobalPublicIPAddressNotSupportedForBasicPublicIpAddress": Retry.NEVER,  # Microsoft.Network/publicIPAddresses
+    "InUseDdosProtectionPlanCannotBeDeleted": Retry.VERY_SLOW,  # Microsoft.Network/ddosProtectionPlans
+    "InvalidAddressPrefixFormat": Retry.NEVER,  # Microsoft.Network/virtualNetworks/subnets
+    "ParentResourceIsInFailedState": Retry.SLOW,  # of several providers
+    "PreconditionFailed": Retry.SLOW,  # Microsoft.Network/privateDnsZones/a
+    "PublicIPAddressCannotBeDeleted": Retry.VERY_SLOW,  # Microsoft.Network/publicIPAddresses
+    "ReadReplicaServersExistForSourceServer": Retry.VERY_SLOW,  # Microsoft.DBforPostgreSQL/flexibleServers
+    "ReferencedResourceNotProvisioned": Retry.SLOW,  # Microsoft.Network/networkInterfaces
+    "RetryableError": Retry.SLOW,  # Microsoft.Network/virtualNetworks/subnets
+    "RoleAssignmentExists": Retry.VERY_SLOW,  # Microsoft.Authorization/roleAssignments
+    "StorageAccountIsNotProvisioned": Retry.SLOW,  # Microsoft.Storage/storageAccounts: of a new account
+    "StorageProvisioningStateNotSucceeded": Retry.SLOW,  # Microsoft.Network/networkWatchers/flowLogs: of a new account
+}
+"""What Azure was recorded to refuse, with the type that it refused, beside the codes that ASO classifies."""
+
 _BY_CODE = {
     **dict.fromkeys(_SLOW.split(), Retry.SLOW),
     **dict.fromkeys(_VERY_SLOW.split(), Retry.VERY_SLOW),
     **dict.fromkeys(_FATAL.split(), Retry.NEVER),
+    **_RECORDED,
 }
 
 RETRIED_CODES = frozenset({"AnotherOperationInProgress", "Conflict", "RetryableError"})
 """Codes that a run retries, since the operation that blocks the resource ends (docs/reference/design.md#retries)."""
 
 GROUP_MISSING: Final = "ResourceGroupNotFound"
-NOT_PROVISIONED: Final = "ReferencedResourceNotProvisioned"
+NOT_PROVISIONED = frozenset(
+    {"ReferencedResourceNotProvisioned", "StorageAccountIsNotProvisioned", "StorageProvisioningStateNotSucceeded"}
+)
+"""Codes for a resource that Azure is still creating."""
+
 PRINCIPAL_MISSING: Final = "PrincipalNotFound"
 
 NOT_YET_THERE = frozenset(
@@ -59,7 +82,7 @@ NOT_YET_THERE = frozenset(
         "NotFound",
         "ParentResourceNotFound",
         PRINCIPAL_MISSING,
-        NOT_PROVISIONED,
+        *NOT_PROVISIONED,
         GROUP_MISSING,
         "ResourceNotFound",
     }

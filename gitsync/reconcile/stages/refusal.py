@@ -67,7 +67,7 @@ async def _may_have_created(attempt: ApplyAttempt, failure: ArmError, cache: Run
     created = cache.has_created(result.arm_id for result in attempt.before.values() if result.arm_id)
     if not created or failure.code not in NOT_YET_THERE:
         return False
-    if failure.code == NOT_PROVISIONED:
+    if failure.code in NOT_PROVISIONED:
         return True
     text = failure.message.casefold().replace(attempt.arm_id.casefold(), "")
     if "/subscriptions/" in text and not cache.has_created_any_in(text):
