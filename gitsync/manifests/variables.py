@@ -159,8 +159,10 @@ def _is_identity(document: Document, path: FieldPath) -> bool:
 
 
 def _is_variable(name: str, path: FieldPath) -> bool:
-    """Tell whether `$NAME` in a field is one: no name of Kubernetes has a `$`, and Azure has such as $web."""
-    return name.isupper() or _is_kubernetes_name(path)
+    """Tell whether `$NAME` in a field is one: no name of Kubernetes and no location has a `$`, and Azure has names such
+    as $web.
+    """
+    return name.isupper() or _is_kubernetes_name(path) or path == ("spec", "location")
 
 
 def _is_kubernetes_name(path: FieldPath) -> bool:

@@ -34,6 +34,7 @@ _OBJECT = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-
 NEVER_IN_NAMES: Final = r"<>%&\\?/#\x00-\x1f\x7f"
 """ARM's contract forbids `:` as well, but real names have it: keys of App Configuration."""
 
+_VARIABLE = re.compile(r"\$[A-Za-z_]")
 _NEVER = re.compile(f"[{NEVER_IN_NAMES}]")
 
 
@@ -77,6 +78,8 @@ def check_names(resource: Resource, kind: Kind) -> Iterator[Finding]:
     for fault in find_name_faults(name, kind):
         message = f"{format_field(path)} is the name in Azure and {fault}."
         hint = "" if path[0] == "spec" else "Set spec.azureName to a valid Azure name, or rename the manifest."
+        if _VARIABLE.search(name):
+            hint = "If it has a variable, set `variables: envsubst` for the unit in gitsync.yaml."
         yield Finding(code="AzureName", path=path, message=message, hint=hint)
 
 

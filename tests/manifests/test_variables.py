@@ -199,6 +199,7 @@ def test_a_variable_without_braces_is_named(text, unit, expected, why):
         (group("rg", "$LOCATION"), [("VariableWithoutBraces", "error", "a.yaml", 6)], "without braces"),
         (group("rg", "eu-$LOCATION"), [("VariableWithoutBraces", "error", "a.yaml", 6)], "nor in a part of a location"),
         (group() + "  azureName: $web\n", [], "a name that Azure has"),
+        (group("rg", "$zone"), [("VariableWithoutBraces", "error", "a.yaml", 6)], "no location is $zone"),
         (
             group() + "  owner: {name: $group}\n",
             [("VariableWithoutBraces", "error", "a.yaml", 7)],

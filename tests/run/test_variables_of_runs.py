@@ -44,6 +44,16 @@ VNET = """\
       addressSpace:
         addressPrefixes: ${PREFIXES}
     """
+IDENTITY = """\
+    apiVersion: managedidentity.azure.com/v1api20230131
+    kind: UserAssignedIdentity
+    metadata:
+      name: app-NUMBER-$RESOURCE_GROUP
+    spec:
+      location: $LOCATION
+      owner:
+        name: $RESOURCE_GROUP
+    """
 GIVEN = (("CLUSTER_NAME", "h-ub"), ("PREFIXES", "[10.0.0.0/16]"))
 TOKEN = "tok3n-of-the-cluster"
 NAMES = Address(Holder.SECRET, "default", "cluster")
@@ -80,21 +90,23 @@ def test_manifests_that_were_meant_for_a_script(world):
 def test_manifests_that_were_meant_for_envsubst(world):
     """Variables without braces: named, then turned on for the folder in gitsync.yaml, planned, synced and removed."""
     group, vnet = (text.replace("${RESOURCE_GROUP}", "$RESOURCE_GROUP") for text in (GROUP, VNET))
-    world.says(group=group, vnet=vnet)
+    others = {f"i{number:02}": IDENTITY.replace("NUMBER", f"{number:02}") for number in range(15)}
+    world.says(group=group, vnet=vnet, **others)
     named = world.sync(prune=True, variables=GIVEN)
     assert (named.exit_code, world.writes) == (1, [])
     assert "variables: envsubst" in next(one.hint for one in named.problems if one.code == "VariableWithoutBraces")
 
     script = SCRIPT.replace("substitute:", "variables: envsubst\n    substitute:")
-    world.says(gitsync=script, group=group, vnet=vnet)
+    world.says(gitsync=script, group=group, vnet=vnet, **others)
+    assert len(world.plan(variables=GIVEN).results) == 17
     assert {one.verdict for one in world.plan(variables=GIVEN).results} == {Verdict.CREATE}
     assert world.sync(variables=GIVEN).exit_code == 0
     assert (world.sync(variables=GIVEN).exit_code, world.writes) == (0, []), "the second run is silent"
 
-    world.says(group=group, vnet=vnet)
+    world.says(group=group, vnet=vnet, **others)
     assert (world.sync(prune=True, variables=GIVEN).exit_code, world.writes) == (1, []), "nothing counts as removed"
 
-    world.says(gitsync=script, group=group)
+    world.says(gitsync=script, group=group, **others)
     world.sync(prune=True, variables=GIVEN)
     assert world.sent("DELETE") == [VNET_ID], "what was removed is pruned"
 

@@ -54,6 +54,12 @@ def test_a_default_that_azure_does_not_take_tells_where_to_name_it():
     assert finding.hint == "Set spec.azureName to a valid Azure name, or rename the manifest."
 
 
+def test_a_name_with_a_variable_names_envsubst():
+    """What is wrong with its letters is a detail then."""
+    (finding,) = check_names(a_resource({"azureName": "st$account"}), ACCOUNT)
+    assert (finding.code, "variables: envsubst" in finding.hint) == ("AzureName", True)
+
+
 def test_a_name_from_a_config_map_beside_a_name_is_idle():
     spec = {"azureName": "account1", "azureNameFromConfig": {"name": "a", "key": "b"}}
     (finding,) = check_names(a_resource(spec), ACCOUNT)
