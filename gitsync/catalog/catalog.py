@@ -46,12 +46,18 @@ class Catalog:
     def kind(self, gvk: GVK) -> Kind | None:
         """The kind that a manifest names; None if the catalog has no such kind or version.
 
-        Both spellings of a version are accepted (`v1api20230101`, `v20230101`); if both exist with different shapes,
-        the given spelling counts.
+        Both spellings of a version are accepted (`v1api20230101`, `v20230101`), even if ASO serves only one; if both
+        exist with different shapes, the given spelling counts.
         """
         if gvk not in self._kinds:
             self._kinds[gvk] = self._find_kind(gvk)
         return self._kinds[gvk]
+
+    def find_served_version(self, gvk: GVK) -> str | None:
+        """The version of a manifest as ASO serves it: as written, else in its other spelling; None for no version of
+        the kind.
+        """
+        return _find_spelling(gvk.version, self._versions(gvk.group, gvk.kind))
 
     def by_arm_type(self, arm_type: str, api_version: str) -> Kind | None:
         """The kind for an ARM type (without case) at one of ARM's api-versions, in its newer spelling."""
@@ -101,7 +107,7 @@ class Catalog:
         return self._arm_types
 
     def _find_kind(self, gvk: GVK) -> Kind | None:
-        version = _find_spelling(gvk.version, self._versions(gvk.group, gvk.kind))
+        version = self.find_served_version(gvk)
         if version is None:
             return None
         group = self._load_group(gvk.group)

@@ -1,13 +1,17 @@
-"""Why the catalog does not have the kind of a manifest: not ARM's, misspelt, or another version."""
+"""Why the catalog does not have the kind of a manifest, or ASO not its version: not ARM's, misspelt, or another
+version.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from gitsync.catalog.catalog import NOT_ARM, Catalog
 from gitsync.catalog.later_versions import find_later_version
 from gitsync.catalog.type_words import join_with_or
 from gitsync.model.gvk import GVK
+from gitsync.model.problem import Level
 from gitsync.problems.finding import Finding
 from gitsync.problems.suggest import measure_distance, suggest
 
@@ -40,6 +44,19 @@ def explain_unknown_kind(gvk: GVK, spec: Any, catalog: Catalog) -> Finding:
         message=f"{gvk.group} is not a group of ASO.",
         hint=suggest_group(gvk.group, gvk.kind, catalog),
     )
+
+
+def check_served_version(gvk: GVK, catalog: Catalog) -> Iterator[Finding]:
+    """A warning if ASO serves the version in its other spelling only: a cluster refuses what gitsync reads."""
+    served = catalog.find_served_version(gvk)
+    if served not in {None, gvk.version}:
+        yield Finding(
+            code="VersionNotServed",
+            path=("apiVersion",),
+            message=f"ASO does not serve {gvk.kind} of {gvk.group} at {gvk.version}: a cluster refuses the manifest.",
+            hint=f"Change it to {served}, which is the same version in Azure.",
+            level=Level.WARNING,
+        )
 
 
 def _explain_unknown_version(gvk: GVK, spec: Any, catalog: Catalog) -> Finding:

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from gitsync.catalog.catalog import LEGACY, Catalog
 from gitsync.catalog.type_words import join_with_or
 from gitsync.editor.field_schemas import Schema
-from gitsync.editor.kind_schemas import DRAFT
+from gitsync.editor.kind_schemas import DRAFT, offer_versions
 from gitsync.manifests.recognition import FOREIGN, GROUPS
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK
@@ -25,11 +25,14 @@ SHARED: Final = "definitions.json"
 
 
 class KindFile(NamedTuple):
-    """The schema of a kind at a version: the kind, all spellings of its apiVersion, and the path of the file."""
+    """The schema of a kind at a version: the kind, all spellings of its apiVersion, and the path of the file. The last
+    spelling is `unserved` if gitsync reads it and ASO does not serve it; "" if there is none.
+    """
 
     kind: Kind
     api_versions: tuple[str, ...]
     path: str
+    unserved: str = ""
 
 
 def list_kind_files(catalog: Catalog) -> Iterator[KindFile]:
@@ -44,7 +47,7 @@ def build_entry(files: Iterable[KindFile], examples: Mapping[str, Any]) -> Schem
     by_group: dict[str, list[KindFile]] = {}
     for file in files:
         by_group.setdefault(file.kind.gvk.group, []).append(file)
-    newest = sorted({versions[0] for members in by_group.values() for _, versions, _ in members})
+    newest = sorted({versions[0] for members in by_group.values() for _, versions, *_ in members})
     return {
         "$schema": DRAFT,
         "properties": {
@@ -68,10 +71,11 @@ def _list_versions(group: str, name: str, catalog: Catalog) -> Iterator[KindFile
     for kinds in shapes.values():
         newest = kinds[-1]
         spellings = [kind.gvk.version for kind in reversed(kinds)]
-        if (other := _respell(newest.gvk.version)) not in versions:
-            spellings.append(other)
+        other = _respell(newest.gvk.version)
+        unserved = "" if other in versions else f"{group}/{other}"
         api_versions = tuple(f"{group}/{version}" for version in spellings)
-        yield KindFile(newest, api_versions, f"{group}/{name.lower()}_{newest.gvk.version}.json")
+        path = f"{group}/{name.lower()}_{newest.gvk.version}.json"
+        yield KindFile(newest, (*api_versions, unserved) if unserved else api_versions, path, unserved)
 
 
 def _respell(version: str) -> str:
@@ -84,15 +88,17 @@ def _select_group(group: str, files: Sequence[KindFile]) -> Schema:
     for file in files:
         for api_version in file.api_versions:
             by_version.setdefault(api_version, []).append(file)
+    served = {version for file in files for version in file.api_versions if version != file.unserved}
     known = sorted({file.api_versions[0].partition("/")[2] for file in files})
     return {
         "if": _has_api_version({"pattern": f"^{re.escape(group)}/"}),
         "then": {
             "properties": {
-                "apiVersion": {
-                    "enum": sorted(by_version),
-                    "errorMessage": f"{group} has no such version. Known versions: {join_with_or(known, ALL_CHOICES)}.",
-                },
+                "apiVersion": offer_versions(
+                    served,
+                    by_version.keys() - served,
+                    f"{group} has no such version. Known versions: {join_with_or(known, ALL_CHOICES)}.",
+                ),
                 "kind": {"type": "string"},
                 "metadata": {"type": "object"},
                 "spec": {"type": "object"},

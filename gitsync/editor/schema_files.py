@@ -27,7 +27,7 @@ def build_files(catalog: Catalog) -> Iterator[tuple[str, bytes]]:
 
 def _build_kind_files(file: KindFile, catalog: Catalog) -> Iterator[tuple[str, bytes]]:
     """The schema of a kind, and one that refers to it for each other spelling of its version."""
-    yield file.path, _encode(build_kind_schema(file.kind, file.api_versions, catalog))
+    yield file.path, _encode(build_kind_schema(file.kind, file.api_versions, catalog, file.unserved))
     folder, _, name = file.path.rpartition("/")
     kind = file.kind.gvk
     for version in catalog.versions(kind.group, kind.kind):

@@ -13,7 +13,7 @@ from typing import Literal
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.spec_visitor import Visit
-from gitsync.catalog.unknown_kind import explain_unknown_kind
+from gitsync.catalog.unknown_kind import check_served_version, explain_unknown_kind
 from gitsync.manifests.kubernetes_names import check_object_names
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
@@ -120,6 +120,7 @@ def validate_set(
 def _check_resource(
     resource: Resource, kind: Kind, catalog: Catalog, unknown: Level, visits: Sequence[Visit]
 ) -> Iterator[Finding]:
+    yield from check_served_version(resource.gvk, catalog)
     yield from _check_others(resource, kind, unknown)
     if _has_spec(resource):
         yield from check_spec(visits, kind, catalog, unknown)

@@ -3,8 +3,10 @@
 import pytest
 from handmade import VERSION, a_catalog
 
-from gitsync.catalog.unknown_kind import explain_unknown_kind
+from gitsync.catalog.catalog import open_catalog
+from gitsync.catalog.unknown_kind import check_served_version, explain_unknown_kind
 from gitsync.model.gvk import GVK
+from gitsync.model.problem import Level
 
 CATALOG = a_catalog({"storage.azure.com": ["StorageAccount"], "network.azure.com": ["VirtualNetwork"]})
 
@@ -46,3 +48,30 @@ def test_unknown_kinds(gvk, code, field, hint, why):
     assert (finding.code, finding.path) == (code, (field,)), why
     assert finding.hint.startswith(hint), why
     assert gvk[0] in finding.message
+
+
+def test_versions_that_aso_serves_in_one_spelling_get_a_warning_in_the_other():
+    """Of all kinds: what ASO serves has no warning, and the warning names what it serves of the same version of ARM."""
+    catalog = open_catalog()
+    served = [
+        GVK(group, version, kind)
+        for group in catalog.groups()
+        for kind in catalog.kinds(group)
+        for version in catalog.versions(group, kind)
+    ]
+    assert [gvk for gvk in served if [*check_served_version(gvk, catalog)]] == []
+    others = {gvk._replace(version=respell(gvk.version)) for gvk in served} - set(served)
+    assert len(others) > 300
+    for gvk in sorted(others):
+        (finding,) = check_served_version(gvk, catalog)
+        nearest = gvk._replace(version=finding.hint.removeprefix("Change it to ").partition(",")[0])
+        assert (finding.code, finding.level, nearest in served) == ("VersionNotServed", Level.WARNING, True)
+        assert catalog.kind(gvk).api_version == catalog.kind(nearest).api_version
+
+
+def respell(version):
+    return f"v{version.removeprefix('v1api')}" if version.startswith("v1api") else f"v1api{version.removeprefix('v')}"
+
+
+def test_a_version_that_no_kind_has_is_another_problem():
+    assert list(check_served_version(GVK("storage.azure.com", "v20240102", "StorageAccount"), CATALOG)) == []

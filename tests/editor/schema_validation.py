@@ -35,7 +35,7 @@ def schema(path):
     """One schema by its path: built when a test needs it, since all of them take a second."""
     if path in kind_files():
         file = kind_files()[path]
-        return build_kind_schema(file.kind, file.api_versions, CATALOG)
+        return build_kind_schema(file.kind, file.api_versions, CATALOG, file.unserved)
     if path == SHARED:
         return {"definitions": build_definitions(CATALOG)}
     if path == ENTRY:

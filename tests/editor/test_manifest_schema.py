@@ -82,6 +82,21 @@ def test_every_version_of_every_kind_has_a_schema():
     assert all(CATALOG.kind(GVK.parse(version, kind)) for version, kind in found), "no more than gitsync reads"
 
 
+def find_choices(schema):
+    """The values that an editor offers for a field."""
+    return [value for one in (schema, *schema.get("anyOf", ())) for value in one.get("enum", ())]
+
+
+def test_versions_that_aso_does_not_serve_are_right_but_not_offered():
+    text = "apiVersion: network.azure.com/v1api20250301\nkind: VirtualNetwork\nmetadata: {name: hub}\n"
+    assert entry_errors(text + "spec: {location: x, owner: {name: web}}\n") == []
+    groups = [one["then"]["properties"]["apiVersion"] for one in schema(ENTRY)["allOf"] if "allOf" in one["then"]]
+    kinds = [schema("network.azure.com/virtualnetwork_v20250301.json")["properties"]["apiVersion"]]
+    offered = {version for one in (*groups, *kinds) for version in find_choices(one)}
+    assert {"network.azure.com/v20250301", "network.azure.com/v1api20240301"} <= offered
+    assert not offered & {"network.azure.com/v1api20250301", "network.azure.com/v20240301"}
+
+
 def test_an_editor_speaks_of_one_kind():
     """So the entry has conditions, and no list of alternatives."""
     entry = schema(ENTRY)

@@ -64,3 +64,4 @@ def test_the_examples():
     errors = errors_of(ROOT / "examples" / "manifests")
     assert len(errors) >= 30
     assert [found for found in errors.values() if found] == []
+    assert [one.name for one in errors if any(problem.code == "VersionNotServed" for problem in one.problems)] == []
