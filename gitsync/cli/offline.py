@@ -20,7 +20,7 @@ from gitsync.model.resource import Prepared
 from gitsync.planning.shared_resources import assign_writers
 from gitsync.problems.renderers import join_renderers
 from gitsync.redaction import Redactions
-from gitsync.report.masked import mask_problem
+from gitsync.report.masked import mask_coverage, mask_problem
 from gitsync.request.credential_choice import choose_offline
 from gitsync.run.environments import EnvironmentSet, drop_units, join_sets, prepare_separately
 from gitsync.run.git_access import make_git_access
@@ -92,8 +92,8 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
             everything=everything,
             environments=environments,
             prepared=selected,
-            problems=join_renderers(problems),
-            coverage=coverage_of(source.files, source.ignored, manifests),
+            problems=join_renderers(problem for problem in problems if not problem.is_note),
+            coverage=mask_coverage(coverage_of(source, manifests), redactions.mask),
             paths=frozenset(source.files),
             namespace=settings.namespace,
             revision=source.revision,

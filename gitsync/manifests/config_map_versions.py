@@ -39,7 +39,7 @@ class ConfigMapVersions:
         """Add a ConfigMap. Return whether others of its name are all of other clusters."""
         home = find_home(document.path, unit)
         others = tuple(self.found.get(address, ()))
-        self.found.setdefault(address, []).append(ConfigMapVersion(home, data))
+        self.found.setdefault(address, []).append(ConfigMapVersion(home, data, document.path))
         cluster = self._find_cluster(home)
         is_apart = bool(others and cluster) and all(self._find_cluster(one.home) not in {"", cluster} for one in others)
         if is_apart and any(one.data != data for one in others):

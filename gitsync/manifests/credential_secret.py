@@ -15,6 +15,9 @@ from gitsync.dataclasses import dataclass
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Identity, Method, OtherCloud, SignIn
 
+OF_NAMESPACE: Final = "aso-credential"
+"""Name of the Secret that is the credential of all resources of its namespace."""
+
 SUBSCRIPTION: Final = "AZURE_SUBSCRIPTION_ID"
 TENANT: Final = "AZURE_TENANT_ID"
 CLIENT: Final = "AZURE_CLIENT_ID"

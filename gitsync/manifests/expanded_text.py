@@ -16,8 +16,8 @@ _REQUIRED = ":?"
 
 @dataclass(frozen=True, slots=True)
 class UnsetVariable:
-    """A variable without a value. `message` is that of `${NAME:?message}`. `is_unread` tells that it may have one, in a
-    Secret or ConfigMap that was not read.
+    """A variable without a value, for which Flux puts in an empty text. `message` is that of `${NAME:?message}`, whose
+    author wants an error. `is_unread` tells that it may have a value, in a Secret or ConfigMap that was not read.
     """
 
     name: str
@@ -27,7 +27,7 @@ class UnsetVariable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpandedText:
-    """`text` is only right if nothing is `unset`. `secrets` are the values of Secrets in it; `names` are all variables
+    """`text` has empty texts for what is `unset`. `secrets` are the values of Secrets in it; `names` are all variables
     that the text mentions, used or not.
     """
 
@@ -82,12 +82,14 @@ class _Evaluation:
         if name not in self.values.known and self.values.unread:
             return self.miss(UnsetVariable(name, is_unread=True))
         value = self.find_value(name)
-        if expansion.operator in _DEFAULTS and (self.values.has_defaults or value is not None):
+        if expansion.operator in _DEFAULTS:
+            if value is None and not self.values.has_defaults:
+                return self.miss(UnsetVariable(name))
             return value or self.join(expansion.arguments[0])
         if expansion.operator == _REQUIRED:
             return value or self.miss(UnsetVariable(name, self.join(expansion.arguments[0])))
         if value is None:
-            return self.miss(UnsetVariable(name))
+            value = self.miss(UnsetVariable(name))
         if not expansion.operator:
             return value
         arguments = [self.join(argument) for argument in expansion.arguments]

@@ -12,12 +12,12 @@ from functools import lru_cache
 from typing import Any
 
 from gitsync.catalog.type_words import quote_scalar
-from gitsync.dataclasses import dataclass
+from gitsync.dataclasses import dataclass, replace
 from gitsync.manifests.header_likeness import find_key_like
-from gitsync.manifests.yaml_documents import ENCRYPTED, Document
+from gitsync.manifests.yaml_documents import ENCRYPTED, RENDER, TEMPLATE, Document
 from gitsync.model.gvk import GVK
-from gitsync.model.problem import Problem
-from gitsync.problems.field_path import FieldPath, format_field
+from gitsync.model.problem import Level, Problem
+from gitsync.problems.field_path import FieldPath, find_member, format_field
 
 LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 GROUP = re.compile(rf"{LABEL}(\.{LABEL})*")
@@ -29,6 +29,8 @@ NAME = re.compile(r"[^/\x00-\x20\x7f.][^/\x00-\x20\x7f]*")
 
 _READ = frozenset({"apiVersion", "kind", "metadata", "spec", "status", ENCRYPTED})
 _READ_OF_METADATA = frozenset({"name", "namespace", "annotations", "labels"})
+PLACEHOLDER = re.compile(r"\{\{|\}\}|\[\[|<[^<>]*>|#\{|@@|%\w+%|\$\(|\{\w+\}|__\w+__")
+"""What tools of templates replace. No name of Kubernetes has such a text."""
 
 NAME_RULE = "Use lower-case letters, digits, '-' and '.', and at most 253 of them."
 
@@ -61,6 +63,8 @@ def read_header(document: Document, namespace: str) -> Header | Problem:
     value = document.value
     gvk = _parse_gvk(value["apiVersion"], value["kind"])
     metadata = value.get("metadata")
+    if template := _find_placeholder(document):
+        return template
     if gvk is None:
         message = f"{quote_scalar(value['apiVersion'])} and {quote_scalar(value['kind'])} are no apiVersion and kind."
         return _make_problem(document, "InvalidKind", ("apiVersion",), message, "Write apiVersion as group/version.")
@@ -96,6 +100,17 @@ def _list_others(value: Mapping[str, Any]) -> Mapping[str, Any]:
     others = {key: member for key, member in value.items() if key not in _READ}
     of_metadata = {key: member for key, member in metadata.items() if key not in _READ_OF_METADATA}
     return {**others, "metadata": of_metadata} if of_metadata else others
+
+
+def _find_placeholder(document: Document) -> Problem | None:
+    """A warning if a document is a template: its identity has a placeholder of the tool that renders it."""
+    for path in (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace")):
+        text = find_member(document.value, *path)
+        if isinstance(text, str) and PLACEHOLDER.search(text):
+            message = f"{format_field(path)} is {quote_scalar(text)}, with a placeholder: this is a template."
+            problem = _make_problem(document, TEMPLATE, path, message, RENDER)
+            return replace(problem, level=Level.WARNING)
+    return None
 
 
 def _make_no_name(document: Document, kind: str) -> Problem:

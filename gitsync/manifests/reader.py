@@ -22,6 +22,7 @@ from gitsync.manifests.expansion_functions import ExpansionBudget
 from gitsync.manifests.helm_charts import find_templates, report_templates
 from gitsync.manifests.hooks import find_hook, pass_over_hook
 from gitsync.manifests.list_items import split_list
+from gitsync.manifests.mentions import mentions_aso
 from gitsync.manifests.metadata import Header, is_object, read_header
 from gitsync.manifests.origins import Origins
 from gitsync.manifests.recognition import is_ours
@@ -37,6 +38,7 @@ from gitsync.manifests.unread_documents import (
     pass_over,
     reject,
 )
+from gitsync.manifests.used_objects import FeedingObject, UsedObjects, find_feeding_object
 from gitsync.manifests.variables import VariableReader, VariableSubject
 from gitsync.manifests.yaml_documents import AliasBudget, Document, read_documents
 from gitsync.model.export import OWNER, Address, Holder
@@ -77,7 +79,7 @@ def read_manifests(
     versions = ConfigMapVersions(frozenset(unit.home for unit in units.values() if unit.is_declared))
     declarers = frozenset(SourceLocation(unit.file, unit.line) for unit in units.values() if unit.is_declared)
     variable_reader = VariableReader(variables, budget or ExpansionBudget())
-    sorter = _Sorter(namespace, variable_reader, CapzObjects(namespace), versions, declarers)
+    sorter = _Sorter(namespace, variable_reader, CapzObjects(namespace), versions, declarers, tuple(units.values()))
     readable = {path for path in files if path in units or path.endswith(SUFFIXES)}
     templates = find_templates(readable)
     sorter.account_for(report_templates(templates, files))
@@ -112,6 +114,7 @@ class _Sorter:
     capz: CapzObjects
     versions: ConfigMapVersions
     declarers: frozenset[SourceLocation] = frozenset()
+    units: tuple[Unit, ...] = ()
     resources: list[Resource] = field(default_factory=list)
     config_maps: dict[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
     secrets: dict[tuple[str, str], Mapping[str, Secret]] = field(default_factory=dict)
@@ -126,6 +129,8 @@ class _Sorter:
     keepers: dict[tuple[str, ...], Unit | None] = field(default_factory=dict)
     aliases: AliasBudget = field(default_factory=AliasBudget)
     ambiguous: set[Address] = field(default_factory=set)
+    about: dict[int, FeedingObject | bytes] = field(default_factory=dict)
+    """What problems are about, by their positions: an object that resources may use, or a text that does not parse."""
 
     def read(self, path: str, content: bytes, unit: Unit | None) -> None:
         """Sort the documents of one file, which are of a unit."""
@@ -169,6 +174,8 @@ class _Sorter:
             line = contents.problems[0].line
             self.unread.append(UnreadDocument(source=SourceLocation(path, line), form=UNPARSED))
         for problem in problems[:MAX_PROBLEMS]:
+            if may_be_ours(content) and not mentions_aso([content]):
+                self.about[len(self.problems)] = content
             self.reject_text(problem)
         if len(problems) > MAX_PROBLEMS:
             self.reject_text(_make_too_many(path, problems[MAX_PROBLEMS].line))
@@ -192,24 +199,38 @@ class _Sorter:
             if self.wrapper or not self.capz.take(document, self.unit):
                 self.account_for(pass_over(document))
             return
-        position = None if take else len(self.resources)
-        subject = VariableSubject(document=document, unit=self.unit, resource=position)
+        namespace = (self.unit and self.unit.namespace) or self.namespace
+        if take is None:
+            if read := self.read_header(document, namespace, resource=len(self.resources)):
+                self.resource(*read)
+            return
+        before, about = len(self.problems), find_feeding_object(value, namespace)
+        if read := self.read_header(document, namespace, resource=None):
+            document, header = read
+            about = FeedingObject(header.gvk.kind, header.namespace, header.name)
+            self.problems.extend([*document.problems, *header.problems])
+            take(self, document, header)
+        self.about |= dict.fromkeys(range(before, len(self.problems)), about)
+        self.problems.extend(find_embedded(document))
+
+    def read_header(
+        self, document: Document, namespace: str, *, resource: int | None
+    ) -> tuple[Document, Header] | None:
+        """The document with its variables replaced, and its header; None if it is rejected. `resource` is the position
+        that a resource will have.
+        """
+        subject = VariableSubject(document=document, unit=self.unit, resource=resource, namespace=namespace)
         replaced = self.variables.replace(subject)
         if isinstance(replaced, UnreadContent):
             self.account_for(replaced)
-            return
-        document = replaced
-        header = read_header(document, (self.unit and self.unit.namespace) or self.namespace)
+            return None
+        header = read_header(replaced, namespace)
         if isinstance(header, Problem):
             self.variables.uses.detach(len(self.resources))
-            self.account_for(reject(document, *(find_misspelt_fields(document) or (header,)), *document.problems))
-            return
-        self.unread.extend(find_hidden(document))
-        if take:
-            self.problems.extend([*document.problems, *header.problems, *find_embedded(document)])
-            take(self, document, header)
-        else:
-            self.resource(document, header)
+            self.account_for(reject(replaced, *(find_misspelt_fields(replaced) or (header,)), *replaced.problems))
+            return None
+        self.unread.extend(find_hidden(replaced))
+        return replaced, header
 
     def reject_text(self, problem: Problem) -> None:
         """Account for a text of which no document is known."""
@@ -272,10 +293,7 @@ class _Sorter:
         if name in self.namespaces and not self.is_repeat(
             ("Namespace", name), self.namespaces[name], header.annotations
         ):
-            message = f"Namespace {name} is declared twice."
-            self.account_for(
-                reject(document, _make_problem(document, "DuplicateManifest", ("metadata", "name"), message, KEEP_ONE))
-            )
+            self.reject_repeated(f"Namespace {name}", document, is_same=self.namespaces[name] == header.annotations)
         self.namespaces.setdefault(name, header.annotations)
         self.keepers.setdefault(("Namespace", name), self.unit)
 
@@ -295,7 +313,7 @@ class _Sorter:
         place = (header.gvk.kind, header.namespace, header.name)
         if self.is_repeat(place, objects.get(place[1:]), data):
             return
-        if self.declare(document, header):
+        if self.declare(document, header, is_same=objects.get(place[1:]) == data):
             objects[place[1:]] = data
             self.keepers[place] = self.unit
         elif objects.get(place[1:]) != data:
@@ -308,25 +326,33 @@ class _Sorter:
         else:
             self.ambiguous.add(address)
 
-    def declare(self, document: Document, header: Header, owner: str = "") -> bool:
-        """Note an object, unless another document declares it already: then report the document, and return False."""
+    def declare(self, document: Document, header: Header, owner: str = "", *, is_same: bool = False) -> bool:
+        """Note an object, unless another document declares it already: then report the document, and return False.
+        `is_same` tells that it says the same.
+        """
         address = Address(Holder(header.gvk.kind), header.namespace, header.name)
         if address not in self.declared:
             self.declared[address] = DeclaredObject(source=SourceLocation(document.path, document.line()), owner=owner)
             return True
-        self.reject_repeated(address, document)
+        self.reject_repeated(str(address), document, is_same=is_same)
         return False
 
-    def reject_repeated(self, address: Address, document: Document) -> None:
-        message = f"{address} is declared twice."
+    def reject_repeated(self, title: str, document: Document, *, is_same: bool = False) -> None:
+        message = f"{title} is declared twice."
         problem = _make_problem(document, "DuplicateManifest", ("metadata", "name"), message, KEEP_ONE)
-        self.account_for(reject(document, problem))
+        self.account_for(reject(document, replace(problem, level=Level.NOTE) if is_same else problem))
 
     def done(self) -> Manifests:
         for one in self.versions.list_repeated(resource.key.namespace for resource in self.resources):
+            address = one.address
+            self.about[len(self.problems)] = FeedingObject(address.holder, address.namespace, address.name)
             with self.within(one.unit):
-                self.reject_repeated(one.address, one.document)
-        self.problems.extend(self.variables.uses.attach(self.resources))
+                self.reject_repeated(str(address), one.document)
+        used = UsedObjects(self.resources, self.units)
+        for position, about in self.about.items():
+            if not (used.are_named_in(about) if isinstance(about, bytes) else used.has(about)):
+                self.problems[position] = replace(self.problems[position], level=Level.NOTE)
+        self.problems.extend(self.variables.uses.attach(self.resources, used.has, self.versions.found))
         return Manifests(
             resources=tuple(sorted(self.resources, key=lambda r: (r.key, r.gvk.version, r.source))),
             config_maps=self.config_maps,

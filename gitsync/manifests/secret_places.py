@@ -16,6 +16,19 @@ _SHOWN_FIELD: Final = re.compile(r"name|group|kind|wellKnownName|locationName|lo
 """The members of a reference, locations, and ids."""
 
 
+_ANNOTATIONS: Final = ("serviceoperator.azure.com/", "gitsync/")
+"""The beginnings of annotations that decide what is done with a resource."""
+
+
+def identifies(path: FieldPath) -> bool:
+    """Tell whether a field decides which resource a manifest stands for, or which others it refers to. All fields of
+    documents that are no resources do.
+    """
+    if path[:2] in {("metadata", "labels"), ("metadata", "annotations")} and len(path) > 2:
+        return str(path[2]).startswith(_ANNOTATIONS)
+    return path[:1] != ("spec",) or is_shown(path) or path[-1] == "key"
+
+
 def is_shown(path: FieldPath) -> bool:
     """Tell whether a value from a Secret is plain text at a path of a manifest."""
     if path[:1] in {("data",), ("stringData",)}:

@@ -18,7 +18,7 @@ from gitsync.dataclasses import dataclass, field, replace
 from gitsync.manifests.expanded_text import ExpandedText, UnsetVariable, expand_text
 from gitsync.manifests.expansion_functions import ExpansionBudget
 from gitsync.manifests.expansions import InvalidExpansionError
-from gitsync.manifests.secret_places import is_shown
+from gitsync.manifests.secret_places import identifies, is_shown
 from gitsync.manifests.yaml_documents import ENCRYPTED, MAX_ALIASED, Document, QuotedText, Unreadable, read_fragment
 from gitsync.manifests.yaml_scalars import resolve
 from gitsync.model.problem import Problem
@@ -43,12 +43,14 @@ class Use:
     variable: UnsetVariable
     path: FieldPath
     line: int
+    is_key: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Substituted:
     """A document with its variables replaced. A text of `spec` or data that cannot be is a `Placeholder`, other texts
-    stay as written; `document.problems` has those that are no expansions, and `uses` those without a value.
+    stay as written; `document.problems` has those that are no expansions, and `uses` those without a value, also where
+    an empty text does.
 
     `names` are all variables that the document mentions. `shown` are the texts from Secrets that are part of an id, a
     name, a location or an owner, and so are plain text, and `hidden` all others.
@@ -63,6 +65,14 @@ class Substituted:
 
 INVALID = "InvalidVariable"
 """The code of a text that begins an expansion that is none."""
+
+
+def can_be_empty(variable: UnsetVariable, path: FieldPath, values: VariableValues) -> bool:
+    """Tell whether an empty text does for a variable without a value: it is known to have none, and without it the
+    manifest still stands for the same resource.
+    """
+    is_known = not (variable.is_unread or variable.message or variable.name in values.labels or values.is_partial)
+    return is_known and not identifies(path)
 
 
 def is_disabled(value: Any) -> bool:
@@ -139,7 +149,7 @@ class _Substitution:
         return members
 
     def convert_key(self, key: str, path: FieldPath) -> str:
-        expanded = self.expand(key, path)
+        expanded = self.expand(key, path, is_key=True)
         if expanded is None or expanded.unset:
             return str(key)
         self.shown += expanded.secrets
@@ -148,11 +158,13 @@ class _Substitution:
 
     def convert_text(self, text: str, path: FieldPath) -> Any:
         expanded = self.expand(text, path)
-        if expanded is None or expanded.unset:
+        if expanded is None or not all(can_be_empty(one, path, self.values) for one in expanded.unset):
             may_stay = self.values.is_partial or path[:1] not in _BODIES
             return str(text) if may_stay else Placeholder(str(text))
         is_text = isinstance(text, QuotedText) and self.heeds_quotes
         value = expanded.text if is_text or not _is_written_plain(text) else self.read_again(expanded.text, path)
+        if value is None and path[:1] == ("metadata",):
+            value = ""  # as Kubernetes takes a label without a value
         if not expanded.secrets:
             return value
         if is_shown(path):
@@ -161,7 +173,7 @@ class _Substitution:
         self.hidden.append(Secret(expanded.text))
         return _hide(value)
 
-    def expand(self, text: str, path: FieldPath) -> ExpandedText | None:
+    def expand(self, text: str, path: FieldPath, *, is_key: bool = False) -> ExpandedText | None:
         is_left = self.values.is_partial and not self.values.are_mentioned(text)
         try:
             expanded = expand_text(self.values.normalize(text), self.values, self.budget)
@@ -172,7 +184,7 @@ class _Substitution:
         if is_left and not expanded.names:
             return None  # `$$` stays as well
         line = self.document.lines.find_nearest(path)
-        self.uses += [Use(variable=variable, path=path, line=line) for variable in expanded.unset]
+        self.uses += [Use(variable=variable, path=path, line=line, is_key=is_key) for variable in expanded.unset]
         self.names |= expanded.names
         return expanded
 

@@ -13,6 +13,7 @@ from gitsync.dataclasses import dataclass
 from gitsync.manifests.mentions import ASO_GROUP
 
 _TEMPLATE: Final = re.compile(rb"\{\{")
+_NAMELESS: Final = re.compile(rb"\bname(?:space)?[\"']?[ \t]*:[^\n,}]*\{\{|^[ \t]*\{[{%]", re.MULTILINE)
 _CONFLICT: Final = re.compile(rb"^(?:<{7}|={7}|>{7})(?: |\r?$)", re.MULTILINE)
 _KIND: Final = rb"(?:^|[{,])\s*[\"']?kind[\"']?\s*:"
 _OURS: Final = re.compile(
@@ -126,6 +127,11 @@ def _read_character(text: bytes, line: int, column: int) -> str:
 def is_template(text: bytes) -> bool:
     """Tell whether a text that cannot be parsed has the braces of a template."""
     return _TEMPLATE.search(text) is not None
+
+
+def has_no_name(text: bytes) -> bool:
+    """Tell whether a template has a placeholder in a name, or lines of its own that decide what is rendered."""
+    return _NAMELESS.search(text) is not None
 
 
 def may_be_ours(text: bytes) -> bool:

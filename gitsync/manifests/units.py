@@ -84,19 +84,19 @@ def is_inside(unit: str, folder: str) -> bool:
 def may_hide(problem: Problem, unit: str, read: Collection[str] = ()) -> bool:
     """Tell whether a problem of a source may hide a manifest of a unit. `read` are the names of units that were built.
 
-    An error without a path may hide any. An error of a kustomization or a folder concerns everything below it. An entry
-    that is not read hides what was in its place: a file or a folder. A unit that is not built hides its own manifests,
-    and those of former units that it may be built on now; its problem may be a warning.
+    A note hides what an error does. An error without a path may hide any. One of a kustomization or a folder concerns
+    everything below it. An entry that is not read hides what was in its place: a file or a folder. A unit that is not
+    built hides its own manifests, and those of former units that it may be built on now; its problem may be a warning.
     """
     if problem.unit:
-        hides_all = problem.is_error or problem.code in UNBUILT
+        hides_all = problem.holds_deletes or problem.code in UNBUILT
         is_part = unit in problem.parts or is_inside(unit, problem.unit)
         return hides_all and (unit == problem.unit or (is_part and unit not in read))
-    if not (problem.is_error or problem.code == "PassedOver"):
+    if not (problem.holds_deletes or problem.code == "PassedOver"):
         return False
     folder = find_unit(problem.path)
     if not problem.path or is_inside(unit, problem.path):
         return True
     if posixpath.basename(problem.path) in KUSTOMIZATIONS:
         return is_inside(unit, folder)
-    return unit == folder and (problem.is_error or problem.path.endswith(SUFFIXES))
+    return unit == folder and (problem.holds_deletes or problem.path.endswith(SUFFIXES))

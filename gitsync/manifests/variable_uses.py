@@ -5,11 +5,16 @@ Separate from the replacement, which sees one document: a variable that is not s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from gitsync.dataclasses import dataclass, field, replace
 from gitsync.manifests.expanded_text import UnsetVariable
+from gitsync.manifests.units import is_inside
+from gitsync.manifests.used_objects import FeedingObject
+from gitsync.manifests.variable_values import describe
+from gitsync.model.export import Address, Holder
+from gitsync.model.manifests import ConfigMapVersion
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import Resource
 from gitsync.model.unit import Unit, UnitKind
@@ -17,28 +22,33 @@ from gitsync.model.variables import VariableValues
 from gitsync.problems.field_path import FieldPath, format_field
 from gitsync.problems.suggest import suggest
 
+ConfigMaps = Mapping[Address, Sequence[ConfigMapVersion]]
+"""The ConfigMaps that a source declares."""
+
 _MOST_PLACES: Final = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariablePlace:
     """Where a variable is used. `resource` is the position of the resource among those that were read, None for a
-    document that became none.
+    document that became none. `about` is the object that resources may use, if the document is one.
     """
 
     source: SourceLocation
     path: FieldPath
     resource: int | None
+    about: FeedingObject | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariableFault:
-    """What is wrong with the use of a variable."""
+    """What is wrong with the use of a variable. `where` names the place in Flux's objects where it belongs."""
 
     name: str
     code: str
     message: str
     hint: str
+    where: str = ""
 
 
 @dataclass(slots=True)
@@ -46,23 +56,25 @@ class _Uses:
     """The places of one fault. `fault` is that of the first."""
 
     fault: VariableFault
-    unit: str
-    rendered_by: tuple[str, ...] = ()
-    level: Level = Level.WARNING
+    unit: Unit | None
+    level: Level
     places: list[VariablePlace] = field(default_factory=list)
 
-    def make_problem(self) -> Problem:
-        first = min(self.places, key=lambda place: place.source)
+    def make_problem(self, places: Sequence[VariablePlace], level: Level, versions: ConfigMaps) -> Problem:
+        first = min(places, key=lambda place: place.source)
+        unit = self.unit
+        config_map = _find_config_map(unit, versions) if unit and self.fault.where else ""
+        where = f"{self.fault.where}{config_map and f', or to {config_map}'}. " if self.fault.where else ""
         return Problem(
             code=self.fault.code,
-            message=f"{self.fault.message}{_list_places(self.places)}",
-            hint=self.fault.hint,
-            level=self.level,
+            message=f"{self.fault.message}{_list_places(places)}",
+            hint=f"{where}{self.fault.hint}",
+            level=level,
             path=first.source.path,
             line=first.source.line,
             field=format_field(first.path),
-            unit=self.unit,
-            rendered_by=self.rendered_by,
+            unit=unit.name if unit else "",
+            rendered_by=(unit.name,) if unit and unit.renders else (),
         )
 
 
@@ -70,35 +82,43 @@ class _Uses:
 class VariableUses:
     """Collects the uses of variables that are worth a problem. Mutable: it is filled document by document."""
 
-    _uses: dict[tuple[str, str, str], _Uses] = field(default_factory=dict)
+    _uses: dict[tuple[str, str, str, Level], _Uses] = field(default_factory=dict)
 
     def add(self, fault: VariableFault, place: VariablePlace, unit: Unit | None, level: Level) -> None:
-        """Add a place; the highest level of all places counts."""
-        unit_name = unit.name if unit else ""
-        renderers = (unit_name,) if unit and unit.renders else ()
-        uses = self._uses.setdefault((unit_name, fault.code, fault.name), _Uses(fault, unit_name, renderers))
-        uses.level = Level.ERROR if Level.ERROR in {uses.level, level} else Level.WARNING
-        uses.places.append(place)
+        """Add a place."""
+        key = unit.name if unit else "", fault.code, fault.name, level
+        self._uses.setdefault(key, _Uses(fault, unit, level)).places.append(place)
 
     def detach(self, resource: int) -> None:
         """A document became no resource after all."""
         for uses in self._uses.values():
             uses.places = [replace(one, resource=None) if one.resource == resource else one for one in uses.places]
 
-    def attach(self, resources: list[Resource]) -> Iterator[Problem]:
-        """Add every problem to the resources that it is about, and yield those that are about other documents too."""
+    def attach(
+        self, resources: list[Resource], is_used: Callable[[FeedingObject], bool], versions: ConfigMaps
+    ) -> Iterator[Problem]:
+        """Add every problem to the resources that it is about, and yield those that are about other documents too: a
+        note for each object that is not used. `versions` are the ConfigMaps of the source.
+        """
         for uses in self._uses.values():
-            problem = uses.make_problem()
-            for position in sorted({place.resource for place in uses.places if place.resource is not None}):
+            unused = [place for place in uses.places if place.about is not None and not is_used(place.about)]
+            yield from (uses.make_problem([place], Level.NOTE, versions) for place in unused)
+            places = [place for place in uses.places if place not in unused]
+            if not places:
+                continue
+            problem = uses.make_problem(places, uses.level, versions)
+            for position in sorted({place.resource for place in places if place.resource is not None}):
                 resource = resources[position]
                 problems = sorted((*resource.problems, problem), key=lambda one: one.order)
                 resources[position] = replace(resource, problems=tuple(problems))
-            if any(place.resource is None for place in uses.places):
+            if any(place.resource is None for place in places):
                 yield problem
 
 
-def describe_unset(variable: UnsetVariable, values: VariableValues, unit: Unit | None) -> VariableFault:
-    """The fault of a variable without a value."""
+def describe_unset(
+    variable: UnsetVariable, values: VariableValues, unit: Unit | None, *, is_empty: bool = False
+) -> VariableFault:
+    """The fault of a variable without a value. `is_empty` tells that an empty text replaces it."""
     name = variable.name
     if name in values.labels:
         reason = f": {values.unread[0]}" if variable.is_unread else ""
@@ -107,11 +127,20 @@ def describe_unset(variable: UnsetVariable, values: VariableValues, unit: Unit |
     if variable.is_unread:
         message = f"The value of the variable {name} is not known: {values.unread[0]}."
         hint = f"Fix that, or use --set {name}=VALUE or the variable GITSYNC_VAR_{name}."
+        if unit and unit.kind is UnitKind.FLUX:
+            where = _say_where(name, unit)
+            hint = f"Fix that, use --set {name}=VALUE, or {where[0].lower()}{where[1:]}"
         return VariableFault(name=name, code="VariableNotKnown", message=message, hint=hint)
     message = f"The variable {name} has no value{f': {variable.message}' if variable.message else '.'}"
-    near = suggest(name, values.known)
-    hint = f"Did you mean {near}?" if near else f"{_say_where(name, unit)} For a default, write ${{{name}:=default}}."
-    return VariableFault(name=name, code="VariableNotSet", message=message, hint=hint)
+    if is_empty:
+        message = f"The variable {name} has no value: an empty text replaces it, and nothing of its unit is deleted."
+    fault = VariableFault(name=name, code="VariableNotSet", message=message, hint="")
+    if near := suggest(name, values.known):
+        return replace(fault, hint=f"Did you mean {near}?")
+    default = f"For a default, write ${{{name}:=default}}."
+    if unit and unit.kind is UnitKind.FLUX:
+        return replace(fault, hint=default, where=_say_where(name, unit).rstrip("."))
+    return replace(fault, hint=f"{_say_where(name, unit)} {default}")
 
 
 def describe_braceless(name: str, unit: Unit | None, *, has_variables: bool) -> VariableFault:
@@ -149,7 +178,18 @@ def _give(name: str) -> str:
     return f"--set {name}=VALUE, the variable GITSYNC_VAR_{name}"
 
 
-def _list_places(places: list[VariablePlace]) -> str:
+def _find_config_map(unit: Unit, versions: ConfigMaps) -> str:
+    """The ConfigMap in the source that goes before all others of a unit, with its file; "" if it has none."""
+    substitution = unit.options.substitution
+    for one in reversed(substitution.references if substitution else ()):
+        found = versions.get(Address(Holder(one.kind), one.namespace, one.name), ())
+        paths = [each.path for each in found if is_inside(each.home, one.home)] or [each.path for each in found]
+        if paths:
+            return f"{describe(one)} in {paths[0]}"
+    return ""
+
+
+def _list_places(places: Sequence[VariablePlace]) -> str:
     sources = sorted({place.source for place in places})
     if len(sources) == 1:
         return ""

@@ -7,14 +7,15 @@ document without its identity is rejected, a resource is invalid, and a key of a
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from gitsync.dataclasses import dataclass, field, replace
 from gitsync.manifests.expansion_functions import MAX_CHARACTERS, ExpansionBudget, TooLargeExpansionError
 from gitsync.manifests.secret_places import is_shown
-from gitsync.manifests.substitution import INVALID, Substituted, Use, is_disabled, substitute
+from gitsync.manifests.substitution import INVALID, Substituted, Use, can_be_empty, is_disabled, substitute
 from gitsync.manifests.unread_documents import UnreadContent, reject
+from gitsync.manifests.used_objects import find_feeding_object, is_feeding
 from gitsync.manifests.variable_uses import (
     VariableFault,
     VariablePlace,
@@ -40,16 +41,19 @@ _WHOLE: Final = re.compile(r"\$[_A-Z][_A-Z0-9]*")  # can hardly be a text
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariableSubject:
     """A document and its unit. `resource` is the position that it will have among the resources; None for a Secret, a
-    ConfigMap or a Namespace.
+    ConfigMap or a Namespace. `namespace` is that of one that names none.
     """
 
     document: Document
     unit: Unit | None
     resource: int | None
+    namespace: str = "default"
 
     def find_place(self, path: FieldPath) -> VariablePlace:
         source = SourceLocation(self.document.path, self.document.lines.find_nearest(path))
-        return VariablePlace(source=source, path=path, resource=self.resource)
+        value = self.document.value
+        about = find_feeding_object(value, self.namespace) if is_feeding(value) else None
+        return VariablePlace(source=source, path=path, resource=self.resource, about=about)
 
 
 @dataclass(slots=True)
@@ -98,9 +102,11 @@ class VariableReader:
         return self._note_braceless(subject, substituted.document, values)
 
     def _note_unset(self, substituted: Substituted, values: VariableValues, subject: VariableSubject) -> None:
+        subject = replace(subject, document=substituted.document)
         for use in substituted.uses:
             level = _find_level(use, substituted.document.value, values)
-            fault = describe_unset(use.variable, values, subject.unit)
+            is_empty = not is_feeding(subject.document.value) and _is_empty(use, values)
+            fault = describe_unset(use.variable, values, subject.unit, is_empty=is_empty)
             self.uses.add(fault, subject.find_place(use.path), subject.unit, level)
 
     def _note_braceless(
@@ -150,12 +156,13 @@ def _has_identity(substituted: Substituted) -> bool:
     document = substituted.document
     faulty = {one.field for one in document.problems if one.code == INVALID}
     is_faulty = any(format_field(path) in faulty for path in _IDENTITY)
-    return not is_faulty and not any(_is_identity(document, use.path) for use in substituted.uses)
+    return not is_faulty and not any(_is_identity(document.value, use.path) for use in substituted.uses)
 
 
-def _is_identity(document: Document, path: FieldPath) -> bool:
+def _is_identity(value: Mapping[str, Any], path: FieldPath) -> bool:
     """Tell whether a field identifies a document. The annotations of a Namespace do so too: they are policies."""
-    return path in _IDENTITY or (path[:1] == ("metadata",) and document.value.get("kind") == "Namespace")
+    is_policy = path[:2] == ("metadata", "annotations") and value["kind"] == "Namespace" and is_feeding(value)
+    return path in _IDENTITY or is_policy
 
 
 def _is_variable(name: str, path: FieldPath) -> bool:
@@ -175,13 +182,17 @@ def _identifies_in_azure(path: FieldPath) -> bool:
 
 
 def _find_level(use: Use, value: Any, values: VariableValues) -> Level:
-    """A warning if a plan can do without the value: only a sync reads it, and no id has it. Also for a key of a Secret
-    or ConfigMap, which may have no use.
+    """A warning if an empty text does, or a plan can do without the value: only a sync reads it, and no id has it. Also
+    for a key of a Secret or ConfigMap, which may have no use. The other fields of those have none.
     """
-    if use.path[0] in _DATA and value.get("kind") in {"ConfigMap", "Secret"}:
-        return Level.WARNING
-    is_to_come = use.variable.is_unread and values.is_to_come
-    return Level.WARNING if is_to_come and not is_shown(use.path) else Level.ERROR
+    if is_feeding(value) and not _is_identity(value, use.path):
+        return Level.WARNING if use.path[0] in _DATA else Level.NOTE
+    is_to_come = use.variable.is_unread and values.is_to_come and not is_shown(use.path)
+    return Level.WARNING if is_to_come or _is_empty(use, values) else Level.ERROR
+
+
+def _is_empty(use: Use, values: VariableValues) -> bool:
+    return not use.is_key and can_be_empty(use.variable, use.path, values)
 
 
 def _keep_known_data(document: Document) -> Document:

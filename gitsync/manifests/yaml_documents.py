@@ -18,10 +18,16 @@ import yaml
 
 from gitsync.dataclasses import dataclass, field, replace
 from gitsync.manifests.plain_yaml import read_plain
-from gitsync.manifests.syntax_errors import explain_form, explain_json_fault, explain_yaml_fault, is_template
+from gitsync.manifests.syntax_errors import (
+    explain_form,
+    explain_json_fault,
+    explain_yaml_fault,
+    has_no_name,
+    is_template,
+)
 from gitsync.manifests.yaml_scalars import TAG, format_key, resolve, resolve_tagged
 from gitsync.model.lines import LateLineTable, Lines, LineTable, Step
-from gitsync.model.problem import Problem, SourceLocation
+from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.problems.field_path import FieldPath, format_field
 
 MAX_BYTES = 8 * 1024 * 1024
@@ -39,6 +45,9 @@ CONTENT = re.compile(rb"(?:\A|[\r\n])(?:[^\S\r\n]+%|[^\S\r\n]*[^\s#%]|%(?!YAML |
 """Begins a line that is neither blank nor a comment nor a directive; those cannot stand alone."""
 MERGE = "<<"
 ENCRYPTED = "sops"  # the member that SOPS adds to a document it encrypts
+TEMPLATE = "Template"
+"""The code of a manifest that a tool makes others of."""
+
 RENDER = "Render it, and commit the result. If it is not a manifest, add it to .gitsyncignore."
 
 # JSON is YAML, with one exception: characters beyond the basic plane, written as two escapes.
@@ -133,8 +142,10 @@ def read_documents(
             for document in _read(path, chunk, line, marks_quotes=marks_quotes, aliases=aliases):
                 contents.documents.append(document)  # one by one: those before a bad one count
         except Unreadable as error:
-            problems = _make_template_problem if is_template(chunk) else _list_problems
-            contents.problems += problems(path, error)
+            problems = (
+                [_make_template_problem(path, error, chunk)] if is_template(chunk) else _list_problems(path, error)
+            )
+            contents.problems += problems
     if any(map(is_encrypted, contents.documents)):
         contents.documents[:] = _seal(contents.documents)
     return contents
@@ -164,9 +175,11 @@ def _list_problems(path: str, error: Unreadable) -> list[Problem]:
     return [*error.problems, problem]
 
 
-def _make_template_problem(path: str, error: Unreadable) -> list[Problem]:
+def _make_template_problem(path: str, error: Unreadable, chunk: bytes) -> Problem:
+    """A warning if the text stands for any number of manifests, and an error if it is one that has a name."""
     message = "This is not YAML: it has {{ }} of Helm or another template tool."
-    return [Problem(code="Template", message=message, hint=RENDER, path=path, line=error.line)]
+    level = Level.WARNING if has_no_name(chunk) else Level.ERROR
+    return Problem(code=TEMPLATE, message=message, hint=RENDER, level=level, path=path, line=error.line)
 
 
 def _join_surrogates(pair: re.Match[bytes]) -> bytes:

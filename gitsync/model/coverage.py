@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from gitsync.dataclasses import dataclass
 from gitsync.model.gvk import GVK
 from gitsync.model.manifests import UnreadDocument
+from gitsync.model.problem import Problem
 
 WITHOUT_KIND = "without a kind"
 ODD_KIND = "of an invalid kind"
@@ -20,12 +21,14 @@ _TITLE = re.compile(r"[A-Za-z][A-Za-z0-9]{0,62}(\.[a-z0-9][-.a-z0-9]{0,252})?")
 class Coverage:
     """`files` and `resources` count what was read, `unread` are the documents that did not become a resource, and
     `ignored` the paths of manifest files that were left out, by .gitsyncignore or because their name begins with a dot.
+    `notes` are problems of what gitsync does not use.
     """
 
     files: int = 0
     resources: int = 0
     unread: tuple[UnreadDocument, ...] = ()
     ignored: tuple[str, ...] = ()
+    notes: tuple[Problem, ...] = ()
 
     @property
     def passed_over(self) -> Mapping[str, int]:

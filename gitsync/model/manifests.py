@@ -39,10 +39,11 @@ class DeclaredObject:
 
 @dataclass(frozen=True, slots=True)
 class ConfigMapVersion:
-    """A ConfigMap that the source declares, and the folder that says which cluster it is of."""
+    """A ConfigMap that the source declares in a file, and the folder that says which cluster it is of."""
 
     home: str
     data: Mapping[str, str]
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

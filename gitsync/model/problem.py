@@ -19,8 +19,11 @@ class SourceLocation:
 
 
 class Level(StrEnum):
+    """A note is about something that gitsync does not use: reports count it, and -v lists it."""
+
     ERROR = "error"
     WARNING = "warning"
+    NOTE = "note"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +53,15 @@ class Problem:
     @property
     def is_error(self) -> bool:
         return self.level is Level.ERROR
+
+    @property
+    def is_note(self) -> bool:
+        return self.level is Level.NOTE
+
+    @property
+    def holds_deletes(self) -> bool:
+        """Tell whether it may hide a manifest: an error does, and a note, since what it is about may be one."""
+        return self.is_error or self.is_note
 
     @property
     def order(self) -> tuple[str, int, str, str, str]:

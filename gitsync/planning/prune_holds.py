@@ -16,7 +16,7 @@ from gitsync.manifests.units import find_unit, find_unit_name, may_hide
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import UnreadDocument
 from gitsync.model.plan import Surroundings
-from gitsync.model.problem import Problem, SourceLocation
+from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared, Resource
 from gitsync.planning.near_keys import (
@@ -109,7 +109,7 @@ def find_holds(
     counts = Counter(one.key for one in declared)
     unknown = [one for one in declared if not one.is_valid or not _has_known_id(one, records)]
     return Holds(
-        faults=_sort_problems((*problems, *_find_rejections(unread, problems), *_find_unknown_kinds(declared))),
+        faults=_sort_problems((*problems, *_find_rejections(unread, problems), *_find_doubts(declared))),
         invalid=_sort_problems(p for one in declared if not one.is_valid for p in one.problems),
         traces=_index_by_name((*map(_trace_document, unread), *map(_trace_manifest, unknown))),
         nameless=tuple(one for one in unknown if "azureNameFromConfig" in one.resource.spec),
@@ -129,7 +129,7 @@ def _sort_problems(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 
 def _find_rejections(unread: Iterable[UnreadDocument], problems: Iterable[Problem]) -> Iterator[Problem]:
     """A problem for each rejected document of a file without another problem."""
-    files_with_errors = {(problem.path, problem.unit) for problem in problems if problem.is_error}
+    files_with_errors = {(problem.path, problem.unit) for problem in problems if problem.holds_deletes}
     for document in unread:
         if document.is_rejected and (document.source.path, document.unit) not in files_with_errors:
             message = "The document is not understood."
@@ -137,12 +137,16 @@ def _find_rejections(unread: Iterable[UnreadDocument], problems: Iterable[Proble
             yield Problem(code="Rejected", message=message, path=source.path, line=source.line, unit=document.unit)
 
 
-def _find_unknown_kinds(declared: Iterable[Prepared]) -> Iterator[Problem]:
-    """A resource of an unknown kind may be one of a known kind, misspelt."""
+def _find_doubts(declared: Iterable[Prepared]) -> Iterator[Problem]:
+    """A resource of an unknown kind may be one of a known kind, misspelt. Where a variable has no value, a value may be
+    missing that decides what there is.
+    """
     for prepared in declared:
-        if prepared.api_version is None:
-            unit = prepared.resource.unit.name if prepared.resource.unit else ""
-            yield from (replace(problem, unit=unit) for problem in prepared.problems if problem.is_error)
+        is_unknown = prepared.api_version is None
+        for problem in prepared.problems:
+            if (is_unknown and problem.is_error) or problem.code == "VariableNotSet":
+                unit = prepared.resource.unit.name if prepared.resource.unit else ""
+                yield replace(problem, level=Level.NOTE, unit=unit, path=prepared.resource.source.path)
 
 
 def _has_known_id(prepared: Prepared, records: Mapping[Key, Record]) -> bool:
@@ -193,7 +197,7 @@ def _check_any_fault(holds: Holds, gap: Gap) -> str:
     """A record of an older gitsync, without a unit, does not say where to look, so any error holds it."""
     if gap.record.unit:
         return ""
-    fault = next((p for p in (*holds.faults, *holds.invalid) if p.is_error), None)
+    fault = next((p for p in (*holds.faults, *holds.invalid) if p.holds_deletes), None)
     if fault is None:
         return ""
     return (

@@ -28,6 +28,7 @@ def format_left_out(coverage: Coverage) -> list[str]:
         _format_kinds("passed over", coverage.passed_over),
         f"{format_plural(coverage.rejected, 'document')} rejected" if coverage.rejected else "",
         f"{format_plural(len(coverage.ignored), 'file')} ignored" if coverage.ignored else "",
+        f"{format_plural(len(coverage.notes), 'problem')} in what is not used" if coverage.notes else "",
     )
     return [part for part in parts if part]
 
@@ -43,7 +44,10 @@ def list_left_out(coverage: Coverage) -> Iterator[str]:
     """A line for each document and file that was left out, in the order of the files."""
     documents = [(document.source.path, document.source.line, _describe(document)) for document in coverage.unread]
     files = [(path, 0, "ignored") for path in coverage.ignored]
-    for path, line, description in sorted([*documents, *files]):
+    notes = [
+        (note.path, note.line, f"not used: {note.code}: {escape_controls(note.message)}") for note in coverage.notes
+    ]
+    for path, line, description in sorted([*documents, *files, *notes]):
         yield f"{escape_controls(path)}:{line}: {description}" if line else f"{escape_controls(path)}: {description}"
 
 
@@ -64,4 +68,5 @@ def build_coverage(coverage: Coverage) -> Mapping[str, Any]:
         "passedOver": dict(coverage.passed_over),
         "rejected": coverage.rejected,
         "ignoredFiles": len(coverage.ignored),
+        "notes": len(coverage.notes),
     }

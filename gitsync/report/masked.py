@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from gitsync.dataclasses import replace
 from gitsync.model.commit import LastCommit
 from gitsync.model.condition import Condition
+from gitsync.model.coverage import Coverage
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record
 from gitsync.model.report import Report
@@ -34,6 +35,7 @@ def mask_report(report: Report, mask: Mask) -> Report:
         report,
         target=mask_target(report.target, mask),
         problems=tuple(mask_problem(problem, mask) for problem in report.problems),
+        coverage=mask_coverage(report.coverage, mask),
         results=tuple(_mask_result(result, mask) for result in report.results),
     )
 
@@ -45,6 +47,10 @@ def mask_target(target: RunTarget, mask: Mask) -> RunTarget:
 
 def mask_problem(problem: Problem, mask: Mask) -> Problem:
     return _mask_texts(problem, mask, "message", "hint")
+
+
+def mask_coverage(coverage: Coverage, mask: Mask) -> Coverage:
+    return replace(coverage, notes=tuple(mask_problem(problem, mask) for problem in coverage.notes))
 
 
 def mask_condition(condition: Condition, mask: Mask) -> Condition:

@@ -11,7 +11,13 @@ from typing import Final
 
 from gitsync.dataclasses import dataclass
 from gitsync.formats.arm_path import find_subscription
-from gitsync.manifests.credential_secret import CredentialRefusal, is_id, read_identity, read_subscription
+from gitsync.manifests.credential_secret import (
+    OF_NAMESPACE,
+    CredentialRefusal,
+    is_id,
+    read_identity,
+    read_subscription,
+)
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level, Problem
 from gitsync.model.record import Record
@@ -22,9 +28,6 @@ from gitsync.problems.finding import Finding
 from gitsync.validation.annotations import CREDENTIAL_FROM
 
 GLOBAL: Final = ""
-OF_NAMESPACE: Final = "aso-credential"
-"""Name of the Secret that is the credential of all resources of its namespace."""
-
 CredentialName = tuple[str, str]
 """Namespace and name of a Secret."""
 

@@ -214,4 +214,4 @@ def list_problems(plan: Plan) -> tuple[Problem, ...]:
     """Every problem of the run's files and resources, in the order of the files; one of a credential only once."""
     resource_problems = (p for apply in plan.applies.values() for p in apply.prepared.problems)
     every = join_renderers((*plan.problems, *resource_problems))  # one of a variable may be one of several resources
-    return merge_shared(every)
+    return merge_shared(problem for problem in every if not problem.is_note)

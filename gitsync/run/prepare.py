@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sized
+from collections.abc import Mapping
 from datetime import date
 from functools import partial
 from typing import Final
@@ -11,6 +11,8 @@ from gitsync.catalog.catalog import Catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import SourceSettings
 from gitsync.dataclasses import replace
+from gitsync.git.source.checkout import Checkout
+from gitsync.git.source.revisions import RevisionManifests
 from gitsync.manifests.credential_secret import iterate_secrets
 from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.repeats import remove_repeats
@@ -76,9 +78,16 @@ def redact_manifests(manifests: Manifests, redactions: Redactions) -> None:
     redactions.spare(text.reveal() for text in manifests.shown)
 
 
-def coverage_of(files: Sized, ignored: tuple[str, ...], manifests: Manifests) -> Coverage:
+def coverage_of(source: Checkout | RevisionManifests, manifests: Manifests) -> Coverage:
     """What was read of a source, and what was not."""
-    return Coverage(files=len(files), resources=len(manifests.resources), unread=manifests.unread, ignored=ignored)
+    notes = {problem.order: problem for problem in (*source.problems, *manifests.problems) if problem.is_note}
+    return Coverage(
+        files=len(source.files),
+        resources=len(manifests.resources),
+        unread=manifests.unread,
+        ignored=source.ignored,
+        notes=tuple(notes[order] for order in sorted(notes)),
+    )
 
 
 def prepare_resources(

@@ -100,7 +100,7 @@ def _plan_revisions(
         results=results,
         root=after.root,
         base=before.commit,
-        coverage=coverage_of(after.files, after.ignored, manifests),
+        coverage=coverage_of(after, manifests),
         target=target,
     )
     log_end(report)

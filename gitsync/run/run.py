@@ -136,7 +136,7 @@ async def sync_revision(config: Config, connections: Connections, *, writes: boo
         target=target,
         started=started_at,
         finished=format_rfc3339(connections.clock.now()),
-        coverage=coverage_of(connections.source.files, connections.source.ignored, run_input.manifests),
+        coverage=coverage_of(connections.source, run_input.manifests),
     )
     report = mask_report(report, connections.redactions.mask)
     report = _write_back(config, connections, state, run, collected, report) if writes else report

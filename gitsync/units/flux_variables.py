@@ -16,7 +16,7 @@ from gitsync.manifests.config_map_versions import find_in_cluster
 from gitsync.manifests.expansion_functions import ExpansionBudget, TooLargeExpansionError
 from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.substitution import Use, substitute
-from gitsync.manifests.variable_uses import VariablePlace, VariableUses, describe_unset
+from gitsync.manifests.variable_uses import ConfigMaps, VariablePlace, VariableUses, describe_unset
 from gitsync.manifests.variable_values import ReferencedValues, describe, join_lines, make_variables
 from gitsync.manifests.variables import make_too_large
 from gitsync.manifests.yaml_documents import Document
@@ -89,7 +89,7 @@ class FluxVariables:
             document=substituted.document,
             problems=(
                 *invalid,
-                *_list_unset(uses, document, values, unit),
+                *_list_unset(uses, document, values, unit, self._config_maps),
             ),
             is_unknown=any(use.variable.is_unread for use in uses),
         )
@@ -126,14 +126,14 @@ class FluxVariables:
 
 
 def _list_unset(
-    uses: Iterable[Use], document: Document, values: VariableValues, unit: Unit | None
+    uses: Iterable[Use], document: Document, values: VariableValues, unit: Unit | None, config_maps: ConfigMaps
 ) -> Iterator[Problem]:
     """One problem for each variable."""
     found = VariableUses()
     for use in uses:
         place = VariablePlace(source=SourceLocation(document.path, use.line), path=use.path, resource=None)
         found.add(describe_unset(use.variable, values, unit), place, unit, Level.ERROR)
-    return found.attach([])
+    return found.attach([], lambda _: True, config_maps)
 
 
 def _find_equal(secrets: Sequence[Mapping[str, Secret]]) -> Mapping[str, Secret] | None:

@@ -163,7 +163,9 @@ def test_1_the_work_was_done_and_the_status_could_not_be_written(repository):
 
 
 def test_2_strict_refuses_what_is_invalid(repository):
-    end = repository.says(group=GROUP, wrong="kind: Secret\nspec: [").run("sync", "--strict")
+    end = repository.says(group=GROUP, wrong="kind: Redis\napiVersion: cache.azure.com/v1\nspec: [").run(
+        "sync", "--strict"
+    )
     assert (end.code, end.out) == (2, "")
     assert "--strict refuses the run: wrong.yaml:" in end.err
     assert repository.ids() == []
@@ -273,9 +275,12 @@ def test_4_azure_has_drifted(repository):
     with repository.hand() as there:
         there.remove(GROUP_ID)
     assert repository.says(group=TAGGED, vnet=VNET).run("plan", "--detailed-exitcode").code == 4, "before what is new"
-    assert repository.says(group=TAGGED, wrong="kind: Secret\nspec: [").run("plan", "--detailed-exitcode").code == 1, (
-        "after what is wrong"
-    )
+    assert (
+        repository.says(group=TAGGED, wrong="kind: Redis\napiVersion: cache.azure.com/v1\nspec: [")
+        .run("plan", "--detailed-exitcode")
+        .code
+        == 1
+    ), "after what is wrong"
 
 
 def copied(folder: Path) -> Path:

@@ -119,7 +119,12 @@ def test_a_secret_is_shown_by_where_it_comes_from(render):
             [],
             "a problem of a resource stands with it",
         ),
-        ({"a": GROUP, "b": "kind: Secret\na: [\n"}, [], ["InvalidYaml"], "one of a file stands apart"),
+        (
+            {"a": GROUP, "b": "kind: Redis\napiVersion: cache.azure.com/v1\na: [\n"},
+            [],
+            ["InvalidYaml"],
+            "one of a file stands apart",
+        ),
         ({"a": ACCOUNT.replace("POLICY", "skip")}, ["OwnerNotFound"], [], "an owner that is not there"),
     ],
 )

@@ -16,7 +16,7 @@ metadata: {name: core}
 spec: {location: westeurope}
 """
 BAD = GOOD.replace("location:", "locaton:")
-WARNED = GOOD + "---\nkind: Secret\napiVersion: v1\nmetadata: {name: x}\ndata: {key: /w==}\n"
+WARNED = GOOD + "---\nkind: Secret\napiVersion: v1\nmetadata: {name: aso-credential}\ndata: {key: /w==}\n"
 
 
 @pytest.fixture(autouse=True)
@@ -79,7 +79,8 @@ spec: {path: ./b, sourceRef: {kind: GitRepository, name: flux-system}}
         ({"a": WARNED}, ["--strict"], 1, "1 resource in 1 file: 1 warning.", "but is one with --strict"),
         ({"a": BAD}, [], 1, "1 resource in 1 file: 2 errors.", "errors"),
         ({"a": BAD}, ["--unknown-fields", "warn"], 1, "1 resource in 1 file: 1 error and 1 warning.", "a field is dropped"),
-        ({"a": "kind: Secret\na: [\n"}, [], 1, "0 resources in 1 file: 1 error; 1 document rejected.", "a file that does not parse"),
+        ({"a": "kind: Group\napiVersion: a.azure.com/v1\na: [\n"}, [], 1, "0 resources in 1 file: 1 error; 1 document rejected.", "a file that does not parse"),
+        ({"a": GOOD, "b": "kind: Secret\na: [\n"}, ["--strict"], 0, "1 resource in 2 files: no problems; 1 document rejected; 1 problem in what is not used.", "one that nothing uses"),
         ({}, [], 0, "0 resources in 0 files: nothing to validate. Check SOURCE and --path.", "an empty folder"),
         ({"a": LEADS_NOWHERE, "b__c": "a: 1\n"}, [], 0, "0 resources in 2 files: nothing to validate; followed: 1 Kustomization.kustomize.toolkit.fluxcd.io. What was followed has no ASO resource: check its values.", "a unit without resources"),
         ({"a": GOOD, "b__c": BAD}, ["--path", "b"], 1, "1 resource in 1 file: 2 errors.", "only what lies at the path"),
@@ -201,6 +202,7 @@ def test_what_a_program_reads_has_counts_and_no_list(mixed, capsys):
         "passedOver": {"Deployment.apps": 1, "without a kind": 1},
         "rejected": 1,
         "ignoredFiles": 1,
+        "notes": 0,
     }
     assert err.endswith(LISTED)
 

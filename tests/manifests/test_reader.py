@@ -33,6 +33,14 @@ def read(text, **more):
     return read_manifests({"a.yaml": text.encode()}, **more)
 
 
+def user(name):
+    """A resource that takes a value from a Secret or a ConfigMap."""
+    return (
+        "apiVersion: cache.azure.com/v1api20230801\nkind: Redis\nmetadata: {name: user}\n"
+        f"spec: {{password: {{name: {name}, key: a}}}}\n"
+    )
+
+
 def told(manifests):
     return [(p.code, p.line, p.field) for p in manifests.problems]
 
@@ -226,7 +234,7 @@ def test_secrets_are_kept_decoded_and_plain_text_wins():
     ],
 )
 def test_a_secret_that_cannot_be_read_is_told_without_its_value(line, expected, level, why):
-    found = read(f"apiVersion: v1\nkind: Secret\nmetadata: {{name: s}}\n{line}\n")
+    found = read(f"apiVersion: v1\nkind: Secret\nmetadata: {{name: s}}\n{line}\n---\n{user('s')}")
     assert told(found) == [expected], why
     assert found.problems[0].level is level
     assert "hunter2" not in str(found.problems) + repr(found)
@@ -403,11 +411,13 @@ UNPARSED = [
     (ASO + "spec: {location: {{ .Values.region }}}\n", Level.ERROR, "Template", 4, "{{ }} of Helm"),
     (
         "{{- if .Values.x }}\n" + ASO + "{{- end }}\n",
-        Level.ERROR,
+        Level.WARNING,
         "Template",
         1,
         "{{ }} of Helm or another template tool",
     ),
+    (ASO.replace("name: x", "name: {{ .Values.name }}"), Level.WARNING, "Template", 3, "{{ }} of Helm"),
+    ("kind: Secret\nmetadata: {name: {{ name }}}\n", Level.NOTE, "Template", 2, "{{ }} of Helm"),
     ("<<<<<<< HEAD\n" + ASO + "=======\n>>>>>>> x\n", Level.ERROR, "MergeConflict", 2, "markers of a merge conflict"),
     (
         ASO.replace("resources.azure.com", "apps") + "a: b: c\n",
@@ -416,7 +426,7 @@ UNPARSED = [
         4,
         "a key stands inside of a value",
     ),
-    ("kind: Secret\na: b: c\n", Level.ERROR, "InvalidYaml", 2, "a key stands inside of a value"),
+    ("kind: Secret\na: b: c\n", Level.NOTE, "InvalidYaml", 2, "a key stands inside of a value"),
 ]
 
 
@@ -425,6 +435,18 @@ def test_what_is_wrong_with_a_text_that_does_not_parse(text, level, code, line, 
     (problem,) = read(text).problems
     assert (problem.level, problem.code, problem.line) == (level, code, line)
     assert part in problem.message
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["'{{ name }}'", "'{{name}}-rg'", "${{ values.name }}", "<NAME>", "rg-<your name>", "'#{name}#'", "__NAME__", "'@@name@@'", "'%NAME%'", "$(name)", "'{name}'", "'[[ name ]]'"],
+)  # fmt: skip
+@pytest.mark.parametrize(("kind", "level"), [("ResourceGroup", Level.WARNING), ("Secret", Level.NOTE)])
+def test_a_document_with_a_placeholder_in_its_name_is_a_template(name, kind, level):
+    head = "apiVersion: v1\nkind: Secret\n" if kind == "Secret" else ASO.partition("metadata")[0]
+    found = read(f"{head}metadata:\n  name: {name}\n")
+    assert [(one.code, one.level, one.line) for one in found.problems] == [("Template", level, 4)]
+    assert (found.resources, [one.is_rejected for one in found.unread]) == ((), [True]), "it holds deletes"
 
 
 @pytest.mark.parametrize(

@@ -95,8 +95,31 @@ def test_a_status_is_not_looked_at():
 
 
 def test_what_is_not_known_is_a_placeholder_in_a_spec_and_as_written_elsewhere():
-    found = make("metadata: {labels: {a: '${NONE}'}}\nspec: {a: '${NONE}'}")
-    assert found.document.value == {"metadata": {"labels": {"a": "${NONE}"}}, "spec": {"a": Placeholder("${NONE}")}}
+    found = make("metadata: {name: '${NONE}'}\nspec: {location: '${NONE}'}")
+    assert found.document.value == {"metadata": {"name": "${NONE}"}, "spec": {"location": Placeholder("${NONE}")}}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "why"),
+    [
+        ("'${NONE}'", "", "an empty text"),
+        ("${NONE}", None, "no value, as in YAML"),
+        ("a-${NONE}-${TEXT}", "a--text", "a part of a text"),
+        ("${NONE/a/b}${NONE^^}", None, "what a form makes of an empty text"),
+        ("${NONE:=5}", 5, "a default is a value"),
+        ("'${#NONE}'", "0", "the length of an empty text"),
+    ],
+)
+def test_what_has_no_value_is_empty_where_it_identifies_nothing(text, expected, why):
+    found = make(f"spec:\n  a: {text}\n")
+    assert found.document.value == {"spec": {"a": expected}}, why
+    assert {use.variable.name for use in found.uses} == (set() if ":=" in text else {"NONE"})
+
+
+def test_a_label_without_a_value_is_empty():
+    found = make("metadata:\n  labels:\n    a: ${NONE}\n  annotations:\n    gitsync/ignore: ${NONE}\n")
+    metadata = found.document.value["metadata"]
+    assert metadata == {"labels": {"a": ""}, "annotations": {"gitsync/ignore": "${NONE}"}}, "one decides what is done"
 
 
 def test_a_value_with_aliases_cannot_become_any_number_of_values():

@@ -4,6 +4,7 @@ from textwrap import dedent
 
 import pytest
 
+from gitsync.dataclasses import replace
 from gitsync.manifests.expansion_functions import ExpansionBudget
 from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.variable_values import make_variables
@@ -11,7 +12,7 @@ from gitsync.manifests.variables import VariableReader, VariableSubject
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.problem import Level
 from gitsync.model.secret import Placeholder, Secret
-from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.unit import Substitution, Unit, UnitKind, UnitOptions, ValuesReference
 from gitsync.model.variables import VariableSet, VariableValues
 
 FLUX = Unit(name="clusters/apps", path="apps", kind=UnitKind.FLUX, file="clusters/apps.yaml")
@@ -94,6 +95,29 @@ def test_the_hint_says_where_a_variable_belongs(text, unit, hint, why):
     assert ("one of three" in problem.message) == (":?" in text)
 
 
+@pytest.mark.parametrize(
+    ("home", "path"),
+    [("clusters/prod", "clusters/prod/vars.yaml"), ("clusters/dev", "clusters/dev/vars.yaml"), ("x", "clusters/dev/vars.yaml")],
+)  # fmt: skip
+def test_the_hint_names_the_file_of_the_config_map_that_the_unit_takes_variables_from(home, path):
+    names = ("base-vars", "cluster-vars", "only-in-the-cluster")
+    references = tuple(ValuesReference(kind="ConfigMap", namespace="flux-system", name=one, home=home) for one in names)
+    unit = replace(FLUX, home=home, options=UnitOptions(substitution=Substitution(references=references)))
+    texts = {
+        f"clusters/{cluster}/vars.yaml": "---\n".join(
+            f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {one}, namespace: flux-system}}\n" for one in names[:2]
+        )
+        for cluster in ("dev", "prod")
+    }
+    files = {path: text.encode() for path, text in {**texts, "a.yaml": group(location="${ZONE}")}.items()}
+    variables = VariableSet(by_unit={unit.name: VALUES})
+    (problem,) = read_manifests(files, units={"a.yaml": unit}, variables=variables).resources[0].problems
+    assert problem.hint == (
+        "Add ZONE to spec.postBuild.substitute of the Kustomization clusters/apps in clusters/apps.yaml, or to ConfigMap "
+        f"flux-system/cluster-vars in {path}. For a default, write ${{ZONE:=default}}."
+    )
+
+
 VALUES = VariableValues(known={"LOCATION": "x"})
 
 
@@ -105,15 +129,15 @@ VALUES = VariableValues(known={"LOCATION": "x"})
         (group().replace("  name: rg", "  name: rg\n  namespace: ${NS}"), "VariableNotSet", "the namespace"),
         (group().replace("v1api20200601", "${VERSION}"), "VariableNotSet", "the version"),
         (
-            "apiVersion: v1\nkind: Namespace\nmetadata: {name: a, annotations: {b: '${POLICY}'}}\n",
+            "apiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: '${NS}'}\n",
             "VariableNotSet",
-            "the policy of a namespace",
+            "a Secret that may be in any namespace",
         ),
     ],
 )
 def test_a_document_without_its_identity_is_rejected(text, code, why):
-    found = read(a=text)
-    assert (found.resources, dict(found.namespaces)) == ((), {}), why
+    found = read(a=text, user=f"{group('user')}  from: {{name: a}}\n")
+    assert ([one.key.name for one in found.resources], found.secrets) == (["user"], {}), why
     assert [one.is_rejected for one in found.unread] == [True], why
     assert [(one.code, one.level) for one in found.problems] == [(code, Level.ERROR)], why
 
@@ -134,7 +158,8 @@ def test_a_problem_does_not_go_to_the_resource_after_a_rejected_one():
 def test_a_key_without_a_value_is_left_out_with_a_warning(kind, member):
     found = read(
         a=f"apiVersion: v1\nkind: {kind}\nmetadata: {{name: a}}\n"
-        f"{member}: {{a: '${{ZONE}}', b: '${{NAME}}', c: '${{x.y}}'}}\n"
+        f"{member}: {{a: '${{ZONE}}', b: '${{NAME}}', c: '${{x.y}}'}}\n",
+        b=f"{group()}  from: {{name: a, key: b}}\n",
     )
     objects = found.config_maps if kind == "ConfigMap" else found.secrets
     assert list(objects["default", "a"]) == ["b"]
@@ -147,7 +172,8 @@ def test_a_key_without_a_value_is_left_out_with_a_warning(kind, member):
 def test_a_value_of_a_secret_stays_in_secrets():
     values = VariableValues(known={"TOKEN": Secret("hush")})
     text = "apiVersion: v1\nkind: {0}\nmetadata: {{name: a}}\n{1}: {{a: '${{TOKEN}}', b: 'x'}}\n"
-    found = read(values=values, a=text.format("ConfigMap", "data"), b=text.format("Secret", "stringData"))
+    texts = {"a": text.format("ConfigMap", "data"), "b": text.format("Secret", "stringData")}
+    found = read(values=values, **texts, c=f"{group()}  from: {{name: a, key: b}}\n")
     assert found.config_maps == {("default", "a"): {"b": "x"}}
     assert found.secrets == {("default", "a"): {"a": Secret("hush"), "b": Secret("x")}}
     assert list_problems(found) == [("SecretInConfigMap", "warning", "a.yaml", 4)]

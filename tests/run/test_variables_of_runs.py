@@ -8,6 +8,7 @@ from world import GROUP_ID, VNET_ID, World, of
 
 from gitsync.model.export import Address, Holder
 from gitsync.model.manifests import Manifests
+from gitsync.model.problem import Level
 from gitsync.model.secret import Secret
 from gitsync.model.unit import Substitution, Unit, UnitKind, UnitOptions, ValuesReference
 from gitsync.model.verdict import Verdict
@@ -159,7 +160,6 @@ def test_a_value_from_a_secret_shows_nowhere_but_where_it_names_something(world)
     ("refuses", "options", "code", "why"),
     [
         (None, {}, "VariableNotKnown", "it is in no source"),
-        (None, {"optional": True}, "VariableNotSet", "it may be missing, but the variable may not"),
         (VaultError("The vault is closed."), {"optional": True}, "VariableNotKnown", "it cannot be read"),
     ],
 )
@@ -169,6 +169,27 @@ def test_a_value_that_no_source_has_is_not_replaced_by_its_default(world, refuse
     report = world.sync()
     assert (report.exit_code, world.writes) == (1, [])
     assert {one.code for one in report.problems if one.code.startswith("Variable")} == {code}, why
+
+
+def test_a_missing_value_is_empty_where_it_identifies_nothing_and_holds_the_deletes_of_its_unit(world):
+    """Here the values of a Secret that may be missing: a tag is empty, and a name is an error."""
+    spare = TAGGED.replace("core", "spare")
+    from_secret(world, optional=True)
+    world.units["spare.yaml"] = world.units["group.yaml"]
+    world.says(group=TAGGED, spare=spare, secret=secret(TOKEN="t", TENANT="t")).sync(prune=True)
+
+    report = world.says(group=TAGGED.replace("${TENANT}", "x")).sync(prune=True)
+    assert (report.exit_code, world.read(GROUP_ID)["tags"], world.sent("DELETE")) == (0, {"note": "", "id": "x"}, [])
+    (problem,) = (one for one in report.problems if one.code == "VariableNotSet")
+    assert (problem.level, problem.field) == (Level.WARNING, "spec.tags.note")
+    assert of(report, "ResourceGroup", "spare").condition.reason == "PruneHeld"
+
+    report = world.says(group=TAGGED).sync(prune=True)
+    assert (report.exit_code, world.writes) == (1, [])
+    assert {(one.level, one.field) for one in report.problems if one.code == "VariableNotSet"} == {
+        (Level.ERROR, "spec.tags.id"),
+        (Level.WARNING, "spec.tags.note"),
+    }
 
 
 def test_a_source_that_does_not_answer_does_not_hold_up_the_run(world):

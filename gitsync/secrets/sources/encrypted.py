@@ -82,7 +82,7 @@ def _read_values(text: Secret, address: Address, entry: Encrypted) -> Mapping[st
     metadata = {"namespace": address.namespace, "name": address.name}
     renamed = json.dumps({**json.loads(text.reveal()), "metadata": metadata}).encode()
     manifests = read_manifests({"secret.json": renamed})
-    if problem := next((each for each in manifests.problems if each.is_error), None):
+    if problem := next((each for each in manifests.problems if each.holds_deletes), None):
         raise _make_unreadable(entry, problem)
     place = (address.namespace, address.name)
     if address.holder is Holder.CONFIG_MAP and place in manifests.config_maps:

@@ -1,0 +1,116 @@
+"""The ConfigMaps, Secrets and Namespaces that matter: a resource takes a value from them, or a unit is made of them.
+
+What is wrong with any other is counted, and ends no run with an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from gitsync.dataclasses import dataclass
+from gitsync.manifests.credential_secret import OF_NAMESPACE
+from gitsync.manifests.recognition import FEEDING
+from gitsync.model.resource import Resource
+from gitsync.model.unit import Unit, ValuesKey, ValuesReference
+
+
+class FeedingObject(NamedTuple):
+    """An object that resources may use. A name or a namespace that cannot be read is None."""
+
+    kind: str
+    namespace: str | None
+    name: str | None
+
+
+def is_feeding(value: Mapping[str, Any]) -> bool:
+    """Tell whether a document is of a kind of Kubernetes that resources use. ASO has a Namespace too."""
+    return value["kind"] in FEEDING and value["apiVersion"] == "v1"
+
+
+def find_feeding_object(value: Mapping[str, Any], namespace: str) -> FeedingObject:
+    """The object that a document declares, as far as its name and namespace can be read. `namespace` is the default."""
+    metadata = value.get("metadata")
+    named = metadata if isinstance(metadata, dict) else {}
+    return FeedingObject(value["kind"], _read_name(named.get("namespace") or namespace), _read_name(named.get("name")))
+
+
+def _read_name(text: Any) -> str | None:
+    return text if isinstance(text, str) and "$" not in text else None
+
+
+@dataclass(frozen=True)
+class UsedObjects:
+    """What the resources and units of a source use."""
+
+    resources: Collection[Resource]
+    units: Collection[Unit]
+
+    def has(self, one: FeedingObject) -> bool:
+        """Tell whether an object is used. One whose namespace is not known may be in any; one without a name is none
+        that anything refers to.
+        """
+        if one.kind == "Namespace":
+            return one.name in self._texts
+        namespaces = self._texts if one.namespace is None else [one.namespace]
+        return one.name is not None and (
+            any(one.name in self._texts.get(namespace, ()) for namespace in namespaces)
+            or any(
+                (each.kind, each.name) == (one.kind, one.name) and one.namespace in {None, each.namespace}
+                for each in self._references
+            )
+        )
+
+    def are_named_in(self, text: bytes) -> bool:
+        """Tell whether a text that does not parse names an object that is used."""
+        return any(re.search(rb"(?<![\w-])" + re.escape(name.encode()) + rb"(?![\w-])", text) for name in self._names)
+
+    @cached_property
+    def _texts(self) -> Mapping[str, Collection[str]]:
+        """All texts of the resources of each namespace: a name is one of them, whatever the field."""
+        found: dict[str, set[str]] = {}
+        for one in self.resources:
+            texts = found.setdefault(one.key.namespace, {OF_NAMESPACE})
+            texts.update(_list_texts(one.spec))
+            texts.update(text.rpartition("/")[2] for text in one.annotations.values())
+        return found
+
+    @cached_property
+    def _references(self) -> Collection[ValuesReference]:
+        """The Secrets and ConfigMaps that units take variables and values of charts from."""
+        found = set[ValuesReference]()
+        for unit in self.units:
+            found.update(unit.options.substitution.references if unit.options.substitution else ())
+            values = unit.release.values if unit.release else ()
+            found.update(one.reference for one in values if isinstance(one, ValuesKey))
+        return found
+
+    @cached_property
+    def _names(self) -> Collection[str]:
+        """The names in references alone: a text that does not parse may contain any other word by chance."""
+        names = {name for one in self.resources for name in _list_referenced(one.spec)}
+        annotated = {text.rpartition("/")[2] for one in self.resources for text in one.annotations.values()}
+        namespaces = self._texts.keys() - {"default"}
+        return {name for name in {*names, *annotated, *namespaces, *(one.name for one in self._references)} if name}
+
+
+def _list_texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    for member in _list_members(value):
+        yield from _list_texts(member)
+
+
+def _list_referenced(value: Any) -> Iterator[str]:
+    """The names in references to a Secret or a ConfigMap, or to a key of one."""
+    if isinstance(value, dict) and value.keys() in ({"name", "key"}, {"name"}) and isinstance(value["name"], str):
+        yield value["name"]
+    for key, member in value.items() if isinstance(value, dict) else enumerate(_list_members(value)):
+        if key != "owner":
+            yield from _list_referenced(member)
+
+
+def _list_members(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()

@@ -1,0 +1,88 @@
+"""What gitsync does not use: it ends no run with an error, is counted, and holds the deletes of its unit nevertheless."""
+
+from __future__ import annotations
+
+import pytest
+from world import GROUP, VNET, VNET_ID, World, of
+
+from gitsync.model.unit import Substitution, Unit, UnitKind, UnitOptions
+from gitsync.model.verdict import Verdict
+
+SOURCE = {"group.yaml": GROUP, "net/hub.yaml": VNET, "other/other.yaml": "kind: Deployment\napiVersion: apps/v1\n"}
+ON = UnitOptions(substitution=Substitution(values={"LOCATION": "westeurope"}))
+
+
+def config_map(
+    name: str = "app", *, kind: str = "ConfigMap", namespace: str = "shop", data: str = "data: {a: b}"
+) -> str:
+    return f"apiVersion: v1\nkind: {kind}\nmetadata: {{name: '{name}', namespace: '{namespace}'}}\n{data}\n"
+
+
+COUNTED = {
+    "a ConfigMap twice": ("DuplicateManifest", config_map() + "---\n" + config_map(data="data: {}")),
+    "a Secret twice": (
+        "DuplicateManifest",
+        config_map(kind="Secret", data="data: {a: YQ==}") + "---\n" + config_map(kind="Secret", data=""),
+    ),
+    "an encrypted Secret twice": (
+        "DuplicateManifest",
+        "---\n".join([config_map(kind="Secret", data="data: {a: 'ENC[x]'}\nsops: {mac: x}")] * 2),
+    ),
+    "a Namespace twice": (
+        "DuplicateManifest",
+        "---\n".join(
+            f"apiVersion: v1\nkind: Namespace\nmetadata: {{name: shop, labels: {{a: b}}, annotations: {{a: {one}}}}}\n"
+            for one in "ab"
+        ),
+    ),
+    "a Namespace of resources, twice the same": (
+        "DuplicateManifest",
+        "---\n".join(["apiVersion: v1\nkind: Namespace\nmetadata: {name: default}\n"] * 2),
+    ),
+    "a number in a ConfigMap": ("InvalidData", config_map(data="data: {a: 1}")),
+    "no base64 in a Secret": ("InvalidData", config_map(kind="Secret", data="data: {password: <BASE64>}")),
+    "bytes in a Secret": ("BinarySecret", config_map(kind="Secret", data="data: {a: /w==}")),
+    "a key twice": ("DuplicateKey", config_map(data="data: {a: b, a: c}")),
+    "no name": ("MissingName", "apiVersion: v1\nkind: Secret\nmetadata: {generateName: app-}\n"),
+    "a name that is none": ("InvalidName", config_map("a/b")),
+    "annotations that are none": (
+        "InvalidMetadata",
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: app, namespace: shop, annotations: {a: 1}}\n",
+    ),
+    "metadata that is none": ("InvalidMetadata", "apiVersion: v1\nkind: Secret\nmetadata: app\n"),
+    "a template": ("Template", config_map("{{ name }}")),
+    "a template that is no YAML": ("Template", "apiVersion: v1\nkind: Secret\nmetadata: {name: {{ name }}}\n"),
+    "a text that is no YAML": ("InvalidYaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: app\n"),
+    "a variable in a name": ("VariableNotSet", config_map("${APP}-values")),
+    "a variable in a value": ("VariableNotSet", config_map(data="data: {a: '${APP}'}")),
+    "a variable in a label": ("VariableNotSet", config_map().replace("{name", "{labels: {a: '${APP}'}, name")),
+    "a variable that is none": ("InvalidVariable", config_map(data="data: {a: '${APP:+x}'}")),
+}
+
+
+@pytest.fixture
+def world(tmp_path):
+    return World(tmp_path)
+
+
+def with_variables(world: World, *paths: str) -> None:
+    world.units = {
+        path: Unit(name="net", path="net", kind=UnitKind.FOLDER, file="gitsync.yaml", options=ON) for path in paths
+    }
+
+
+@pytest.mark.parametrize(("code", "text"), COUNTED.values(), ids=COUNTED)
+def test_what_is_wrong_with_an_object_that_nothing_uses_is_counted_and_holds_deletes_of_its_unit(code, text, world):
+    with_variables(world, "net/hub.yaml", "net/app.yaml")
+    world.says_files(SOURCE).sync(prune=True)
+    report = world.says_files({"group.yaml": GROUP, "net/app.yaml": text}).sync(prune=True)
+    assert (report.exit_code, {one.code for one in report.problems}) == (0, {"RecordsNotSigned"})
+    assert world.sent("DELETE") == []
+    assert {one.code for one in report.coverage.notes} == {code}
+    held = of(report, "VirtualNetwork", "hub")
+    assert (held.verdict, held.condition.reason) == (Verdict.BLOCKED, "PruneHeld")
+    assert "net/app.yaml" in held.condition.message
+
+    world.units = {}
+    world.says_files({"group.yaml": GROUP, "elsewhere/app.yaml": text}).sync(prune=True)
+    assert world.sent("DELETE") == [VNET_ID], "of its own unit, and of no other"
