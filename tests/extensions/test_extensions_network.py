@@ -124,10 +124,10 @@ def test_connections_that_need_no_approval_are_not_looked_at():
             "StorageProvisioningStateNotSucceeded",
             "No.",
             400,
-            Retry.VERY_SLOW,
-            "as its status says",
+            Retry.SLOW,
+            "the account is still being created",
         ),
-        ("PublicIPAddress", "ReferencedResourceNotProvisioned", "No.", 400, Retry.VERY_SLOW, "as its status says"),
+        ("PublicIPAddress", "ReferencedResourceNotProvisioned", "No.", 400, Retry.SLOW, "it is still being created"),
         ("VirtualNetworksSubnet", "NetcfgSubnetRangeOutsideVnet", "No.", 400, Retry.VERY_SLOW, "as its status says"),
         (
             "VirtualNetworksVirtualNetworkPeering",
