@@ -176,7 +176,8 @@ def test_a_missing_value_is_empty_where_it_identifies_nothing_and_holds_the_dele
     spare = TAGGED.replace("core", "spare")
     from_secret(world, optional=True)
     world.units["spare.yaml"] = world.units["group.yaml"]
-    world.says(group=TAGGED, spare=spare, secret=secret(TOKEN="t", TENANT="t")).sync(prune=True)
+    whole = {"group": TAGGED, "spare": spare, "secret": secret(TOKEN="t", TENANT="t")}
+    world.says(**whole).sync(prune=True)
 
     report = world.says(group=TAGGED.replace("${TENANT}", "x")).sync(prune=True)
     assert (report.exit_code, world.read(GROUP_ID)["tags"], world.sent("DELETE")) == (0, {"note": "", "id": "x"}, [])
@@ -184,6 +185,7 @@ def test_a_missing_value_is_empty_where_it_identifies_nothing_and_holds_the_dele
     assert (problem.level, problem.field) == (Level.WARNING, "spec.tags.note")
     assert of(report, "ResourceGroup", "spare").condition.reason == "PruneHeld"
 
+    world.says(**whole).sync(prune=True)
     report = world.says(group=TAGGED).sync(prune=True)
     assert (report.exit_code, world.writes) == (1, [])
     assert {(one.level, one.field) for one in report.problems if one.code == "VariableNotSet"} == {
