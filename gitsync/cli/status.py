@@ -25,7 +25,7 @@ from gitsync.errors import ConfigError
 if TYPE_CHECKING:
     from gitsync.model.gvk import Key
     from gitsync.model.heartbeat import Heartbeat
-    from gitsync.model.record import Record, State
+    from gitsync.model.record import Record, State, Trust
 
 SETTINGS = (*RECORDED, "only", "target_namespaces", "output")
 OUTPUTS = ("text", "wide", "json", "yaml")
@@ -55,7 +55,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--sign",
         action="store_true",
         help="Sign the records shown with GITSYNC_DIGEST_KEY. Check them first: --prune may delete what they name. "
-        "A record that was changed after it was signed is signed only if its name or --only selects it.",
+        "A record that was changed after it was signed, or signed for another repository, is signed only if its name "
+        "or --only selects it.",
     )
     add_quiet(find_group(parser, OUTPUT), "List only what is not Ready; print nothing if all is.")
 
@@ -172,8 +173,19 @@ def _print_claims(records: Sequence[Record]) -> None:
     print(neutralize("\n".join(list_claims(records, width=find_terminal_width()))))
 
 
+def _find_doubtful(state: State) -> frozenset[Trust]:
+    """The trust of records that are signed by name only: changed ones, and those of another repository beside records
+    of this one. If all are of another repository, it was renamed.
+    """
+    from gitsync.model.record import Trust
+
+    own = {Trust.SIGNED, Trust.SIGNED_BEFORE, Trust.UNPLACED}
+    is_renamed = own.isdisjoint(record.trust for record in state.records.values())
+    return frozenset({Trust.ALTERED} if is_renamed else {Trust.ALTERED, Trust.OTHER_PLACE})
+
+
 def _sign(config: Config, names: Sequence[str]) -> int:
-    """Show what the selected records claim, and sign those that no run with the key has signed."""
+    """Show what the selected records claim, and sign those that no run with the key has signed for this place."""
     from gitsync.git.state.store import Update
     from gitsync.model.record import Trust
     from gitsync.report.headline import format_plural
@@ -183,9 +195,10 @@ def _sign(config: Config, names: Sequence[str]) -> int:
     with open_recorded(config) as store:
         state = store.load()
         chosen = _select(state, config, names)
-        unsigned = [record for record in chosen if _needs_seal(record, is_named=bool(config.only or names))]
+        must_be_named = frozenset() if config.only or names else _find_doubtful(state)
+        unsigned = [one for one in chosen if one.trust.is_refused and one.trust not in must_be_named]
         if not unsigned:
-            altered = ", or were changed: see `gitsync status`" if any(r.trust.is_refused for r in chosen) else ""
+            altered = ", or must be named: see `gitsync status`" if any(r.trust.is_refused for r in chosen) else ""
             print(f"All of these records are signed{altered}.")
             return 0
         _print_claims(unsigned)
@@ -195,10 +208,3 @@ def _sign(config: Config, names: Sequence[str]) -> int:
         store.save(Update(records=signed, revision=state.revision, summary=None, report=None, headline=headline))
     print(f"\nSigned {format_plural(len(unsigned), 'record')}.")
     return 0
-
-
-def _needs_seal(record: Record, *, is_named: bool) -> bool:
-    """Tell whether to sign a record. One that was changed after it was signed must be named."""
-    from gitsync.model.record import Trust
-
-    return record.trust.is_refused and (record.trust is not Trust.ALTERED or is_named)

@@ -16,7 +16,7 @@ from gitsync.git.state.store import StateStore
 from gitsync.manifests.selection import make_selection, select_prepared
 from gitsync.model.clock import Clock
 from gitsync.model.problem import Problem
-from gitsync.model.record import State
+from gitsync.model.record import State, Trust
 from gitsync.model.resource import Prepared
 from gitsync.planning.shared_resources import assign_writers
 from gitsync.processes.grace_period import Grace
@@ -113,13 +113,17 @@ def _examine_store(config: Config, store: StateStore) -> Iterator[Check]:
     except GitsyncError as error:
         yield make_failure("status", error)
     if state is not None:
-        yield _examine_seals(config, state)
+        yield examine_seals(config, state)
 
 
-def _examine_seals(config: Config, state: State) -> Check:
+def examine_seals(config: Config, state: State) -> Check:
     """Whether the records are signed, and may be trusted."""
     name, count = "digest-key", format_plural(len(state.records), "record")
-    if refused := [record for record in state.records.values() if record.trust.is_refused]:
+    refused = [record for record in state.records.values() if record.trust.is_refused]
+    if refused and all(record.trust is Trust.UNPLACED for record in refused):
+        message = f"An older gitsync signed {len(refused)} of {count} without the name of the repository."
+        return make_doubt(name, message, "Run `gitsync sync`, then check with `gitsync status` what is left.")
+    if refused:
         return Check(
             name=name,
             level=CheckLevel.ERROR,

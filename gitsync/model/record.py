@@ -36,12 +36,14 @@ class Trust(StrEnum):
     SIGNED = "signed"
     SIGNED_BEFORE = "signed-before"  # with the previous key
     UNSIGNED = "unsigned"
+    UNPLACED = "no-repository"  # by an older version, whose seals are as good in any repository
+    OTHER_PLACE = "other-repository"  # or another status branch
     OTHER_KEY = "other-key"
     ALTERED = "altered"
 
     @property
     def is_refused(self) -> bool:
-        return self in {Trust.UNSIGNED, Trust.OTHER_KEY, Trust.ALTERED}
+        return self in {Trust.UNSIGNED, Trust.UNPLACED, Trust.OTHER_PLACE, Trust.OTHER_KEY, Trust.ALTERED}
 
 
 @dataclass(frozen=True, slots=True)

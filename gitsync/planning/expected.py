@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from gitsync.manifests.units import find_declaration
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply
-from gitsync.model.record import Claim, Record
+from gitsync.model.record import Claim, Record, Trust
 
 
 def expect_records(applies: Iterable[Apply], agent: str) -> dict[Key, Record]:
@@ -41,4 +41,5 @@ def _make_expected(apply: Apply, agent: str) -> Record:
         credential=prepared.credential,
         **find_declaration(prepared.resource),
         condition=before.condition if before else None,
+        trust=before.trust if before else Trust.UNCHECKED,
     )

@@ -10,8 +10,10 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from gitsync.catalog.catalog import Catalog
-from gitsync.formats.arm_path import is_below
+from gitsync.dataclasses import replace
+from gitsync.formats.arm_path import is_below, normalize_id
 from gitsync.model.gvk import Key
+from gitsync.model.problem import Level, Problem
 from gitsync.model.record import Claim, Record, Trust
 from gitsync.request.owners import is_alias
 from gitsync.validation.references import is_arm_id, parse_arm_type
@@ -21,10 +23,40 @@ _SIGN = "Check the record, then run `gitsync status --sign`."
 
 UNTRUSTED: Mapping[Trust, str] = {
     Trust.UNSIGNED: f"Its record is not signed. {_SIGN}",
+    Trust.UNPLACED: f"An older gitsync signed its record, and did not say for which repository. {_SIGN}",
+    Trust.OTHER_PLACE: "Its record was signed for another repository or status branch, and may be a copy from there. "
+    "If this repository or its branch was renamed, check the record, then run `gitsync status --sign`.",
     Trust.OTHER_KEY: f"Its record was signed with a key that this run does not have. {_SIGN}",
     Trust.ALTERED: f"Its record was changed after it was signed. {_RESTORE}",
 }
 """Why a record is not trusted, by the result of the check of its seal."""
+
+
+def renew_seals(
+    records: Mapping[Key, Record], declared: Mapping[Key, str | None]
+) -> tuple[Mapping[Key, Record], tuple[Problem, ...]]:
+    """Vouch for records whose seals name no repository, if a manifest declares their ARM id: a sync signs those again.
+    The history of the status proves nothing, since everyone who can push to it can write it.
+
+    Returns all records, and a warning if there are such. `declared` are the ARM ids of the manifests.
+    """
+    ids = {normalize_id(arm_id) for arm_id in declared.values() if arm_id}
+    renewed = {
+        key: replace(record, trust=Trust.SIGNED)
+        for key, record in records.items()
+        if record.trust is Trust.UNPLACED and record.arm_id and normalize_id(record.arm_id) in ids
+    }
+    if not renewed:
+        return records, ()
+    count = f"{len(renewed)} record{'' if len(renewed) == 1 else 's'}"
+    warning = Problem(
+        code="SealsRenewed",
+        level=Level.WARNING,
+        message=f"An older gitsync signed {count} without the name of the repository. The manifests declare the same "
+        "ARM ids, so a sync signs them again.",
+        hint="Run `gitsync sync` once.",
+    )
+    return {**records, **renewed}, (warning,)
 
 
 def find_untrusted(

@@ -19,7 +19,7 @@ from gitsync.model.condition import Condition, ConditionStatus, Hold, Severity
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Node
-from gitsync.model.record import Claim, PendingOperation, Record, WriteStreak
+from gitsync.model.record import Claim, PendingOperation, Record, Trust, WriteStreak
 from gitsync.model.result import Replacement, Result
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.actions import decide_claim
@@ -291,6 +291,7 @@ def _make_record(
         credential=prepared.credential,
         subscription=attempt.identity.subscription if prepared.credential else "",
         condition=condition,
+        trust=old.trust if old else Trust.UNCHECKED,
     )
 
 

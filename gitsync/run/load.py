@@ -18,6 +18,7 @@ from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record, State
 from gitsync.model.resource import Prepared
+from gitsync.planning.record_checks import renew_seals
 from gitsync.planning.shared_resources import assign_writers
 from gitsync.planning.unused_exports import warn_unused_exports
 from gitsync.request.credential_choice import Credentials, find_credential_names
@@ -50,9 +51,9 @@ class RunInput:
 
 async def load_run_input(
     config: Config, connections: Connections, state: State, agent: str, *, writes: bool
-) -> tuple[Config, RunInput]:
+) -> tuple[Config, State, RunInput]:
     """Parse, look up credentials, and prepare. `agent` is the run's. Also return the settings with the names of --only
-    in full.
+    in full, and the state with the records that the manifests vouch for.
 
     Raises ConfigError if there is neither a global credential nor any other, or if --only names no resource.
     """
@@ -76,19 +77,22 @@ async def load_run_input(
     today = connections.clock.now().date()
     prepared = prepare_resources(config, connections.settings, manifests, connections.catalog, credentials.of, today)
     prepared = await add_foreign_objects(prepared, _list_local_sources(lookup))
+    renewed, warnings_of_seals = renew_seals(state.list_own(agent), {one.key: one.arm_id for one in prepared})
+    state = replace(state, records={**state.records, **renewed})
     prepared = assign_writers(prepared, state.list_own(agent))
     config = spell_selection(config, [*(one.key for one in prepared), *state.records])
     unused = () if takes_secrets(config) else warn_unused_exports(prepared, Selection(only=config.only))
     warnings = (*credentials.warnings(manifests.resources, records), *unused)
     manifests = replace(manifests, problems=(*manifests.problems, *warnings))
-    return config, RunInput(
+    run_input = RunInput(
         manifests=manifests,
         references=references,
         prepared=prepared,
         lookup=lookup,
         credentials=credentials,
-        problems=problems,
+        problems=(*problems, *warnings_of_seals),
     )
+    return config, state, run_input
 
 
 async def _find_references(config: Config, connections: Connections, *, writes: bool) -> References:

@@ -64,7 +64,7 @@ def plan_run(config: Config, connections: Connections, run_input: RunInput, stat
             *connections.source.problems,
             *manifests.problems,
             *_warn_uncommitted(connections),
-            *_explain_untrusted(untrusted),
+            *_explain_untrusted(config, untrusted, own_records),
             *_warn_unsigned(config, state),
         ),
         departures,
@@ -152,9 +152,20 @@ def _warn_uncommitted(connections: Connections) -> tuple[Problem, ...]:
     return (Problem(code="Uncommitted", level=Level.WARNING, message=message, hint=hint),)
 
 
-def _explain_untrusted(untrusted: Mapping[Key, str]) -> tuple[Problem, ...]:
-    """One error for each untrusted record: gitsync does not touch its resource until a person has checked it."""
-    return tuple(Problem(code=UNTRUSTED, message=f"{key}: {reason}") for key, reason in sorted(untrusted.items()))
+def _explain_untrusted(
+    config: Config, untrusted: Mapping[Key, str], records: Mapping[Key, Record]
+) -> tuple[Problem, ...]:
+    """One error for each untrusted record: gitsync does not touch its resource until a person has checked it. A record
+    that an older version signed is a warning in a run that deletes nothing.
+    """
+    return tuple(
+        Problem(
+            code=UNTRUSTED,
+            level=Level.ERROR if config.prune or records[key].trust is not Trust.UNPLACED else Level.WARNING,
+            message=f"{key}: {reason}",
+        )
+        for key, reason in sorted(untrusted.items())
+    )
 
 
 def _warn_unsigned(config: Config, state: State) -> tuple[Problem, ...]:

@@ -109,7 +109,7 @@ async def sync_revision(config: Config, connections: Connections, *, writes: boo
     deadline = connections.clock.monotonic() + config.run_timeout
     agent = find_agent(config.agent, state.records.values(), os.environ.get("POD_NAMESPACE", ""))
     loading = load_run_input(config, connections, state, agent, writes=writes)
-    config, run_input = await _in_time(loading, deadline, connections, "read the manifests")
+    config, state, run_input = await _in_time(loading, deadline, connections, "read the manifests")
     review = load_approved_plan(config, connections) if writes else None
     plan = narrow_plan(plan_run(config, connections, run_input, state, agent), review)
     plan = guard_plan(config, connections, plan, state, agent, writes=writes)

@@ -268,7 +268,7 @@ def test_a_record_that_was_changed_after_it_was_signed_must_be_named(folder):
     assert "VirtualNetwork/hub   created   manage   altered" in signed(folder=folder).out
     assert (
         signed("--sign", folder=folder).out
-        == "All of these records are signed, or were changed: see `gitsync status`.\n"
+        == "All of these records are signed, or must be named: see `gitsync status`.\n"
     )
     assert "Signed 1 record." in signed("--sign", "--only", "VirtualNetwork/hub", folder=folder).out
     assert "not trusted" not in signed(folder=folder).out

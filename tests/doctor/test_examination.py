@@ -6,11 +6,15 @@ import asyncio
 import subprocess
 
 import pytest
+from builders import record, vnet, vnet_id
 from git_template import init_repository
 from world import GROUP, SUBSCRIPTION, VNET
 
 from gitsync.config.config import Config
 from gitsync.doctor.examination import examine
+from gitsync.doctor.source import examine_seals
+from gitsync.model.record import State, Trust
+from gitsync.model.secret import Secret
 from gitsync.redaction import Redactions
 
 OK, WARNING, ERROR = "ok", "warning", "error"
@@ -171,6 +175,25 @@ def test_resources_with_their_own_credential_are_named(place):
     (place / "all.yaml").write_text(text)
     checks = doctor(place)
     assert checks["credentials"].message.startswith("1 resource with a credential Secret")
+
+
+@pytest.mark.parametrize(
+    ("trusts", "level", "says"),
+    [
+        ((Trust.SIGNED, Trust.SIGNED), OK, "fits 2 records"),
+        (
+            (Trust.SIGNED, Trust.UNPLACED),
+            WARNING,
+            "An older gitsync signed 1 of 2 records without the name of the repo",
+        ),
+        ((Trust.ALTERED, Trust.UNPLACED), ERROR, "2 of 2 records cannot be trusted"),
+    ],
+)
+def test_seals_that_count_in_any_repository_are_a_doubt(trusts, level, says):
+    records = [record(vnet(str(number)), vnet_id(str(number)), trust=trust) for number, trust in enumerate(trusts)]
+    state = State({one.key: one for one in records})
+    check = examine_seals(Config(digest_key=Secret("k" * 32)), state)
+    assert (check.level, says in check.message) == (level, True)
 
 
 def test_deletes_without_a_key(unreachable):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 import yaml
 from builders import record, vnet, vnet_id
+from former_seals import make_former_seal
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gitsync.dataclasses import replace
-from gitsync.git.state.codec import decode, encode
+from gitsync.git.state.codec import UNSEALED, decode, encode
 from gitsync.git.state.paths import make_record_path
-from gitsync.git.state.seal import RecordSeals
+from gitsync.git.state.seal import RecordSeals, name_place
 from gitsync.git.state.yaml_text import dump
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.policy import Policy
@@ -88,6 +89,57 @@ def test_what_the_seal_of_a_file_says(content, seals, trust, why):
 def test_a_seal_cannot_be_moved_to_another_resource():
     moved = encode(RECORD, OURS).decode().replace("name: hub", "name: spoke")
     assert decode(make_record_path(vnet("spoke")), moved.encode(), OURS).trust is Trust.ALTERED
+
+
+HERE, THERE = name_place("github.com/acme/estate", "gitsync/status"), name_place("github.com/acme/other")
+FORMER = "hmac-sha256:34e91cfc:26516244856addbb58b8780dd294114592fda77cae112aa24414194863f4e9d0"
+"""Of `FORMER_RECORD` with `KEY`, as version 0.1.0 made it before seals had a place."""
+FORMER_RECORD = record(
+    vnet(), vnet_id(), agent="us", writes=3, unit="net",
+    applied={"location": "westeurope", "size": 1.5, "list": [1, True, None, "é"]},
+)  # fmt: skip
+
+
+def at(place, key=KEY, **more):
+    return RecordSeals("us", key, place=place, **more)
+
+
+@pytest.mark.parametrize(
+    ("signed", "read", "trust", "why"),
+    [
+        (at(HERE), at(HERE), Trust.SIGNED, "where it was signed"),
+        (at(HERE), at(THERE), Trust.OTHER_PLACE, "another repository"),
+        (at(HERE), at(name_place("github.com/acme/estate", "other")), Trust.OTHER_PLACE, "another branch of it"),
+        (at(HERE), at(name_place("github.com/acme/estate")), Trust.OTHER_PLACE, "a folder of it"),
+        (at(HERE), at(""), Trust.OTHER_PLACE, "a source without a name"),
+        (at(HERE), at(None), Trust.SIGNED, "a reader who does not know where it was signed"),
+        (at(HERE, OLD), at(HERE, previous=OLD), Trust.SIGNED_BEFORE, "keys are rotated there"),
+        (at(HERE, OLD), at(THERE, previous=OLD), Trust.OTHER_PLACE, "which makes no copy good"),
+        (at(HERE), at(THERE, OTHER), Trust.OTHER_KEY, "another key, wherever it is"),
+        (at(HERE), RecordSeals("them", KEY, place=THERE), Trust.UNCHECKED, "a copy with the name of another agent"),
+    ],
+)
+def test_a_seal_belongs_to_a_repository_and_a_branch(signed, read, trust, why):
+    assert find_trust(encode(RECORD, signed), read) is trust, why
+
+
+def test_the_place_in_a_seal_cannot_be_changed_or_removed():
+    scheme, name, place, digest = yaml.safe_load(encode(RECORD, at(HERE)))["gitsync"]["seal"].split(":")
+    other = yaml.safe_load(encode(RECORD, at(THERE)))["gitsync"]["seal"].split(":")[2]
+    assert place != other
+    for seal in ([scheme, name, other, digest], [scheme, name, digest], [scheme, name, "", digest], [scheme, name]):
+        assert find_trust(changed(seal=":".join(seal)), at(HERE)) is Trust.ALTERED
+        assert find_trust(changed(seal=":".join(seal)), at(THERE)) is Trust.ALTERED
+
+
+@pytest.mark.parametrize("reader", [at(HERE), at(None), at(HERE, OTHER, previous=KEY)])
+def test_a_seal_of_an_older_version_is_known_as_one_without_a_place(reader):
+    document = yaml.safe_load(encode(FORMER_RECORD, UNSEALED))
+    assert make_former_seal(KEY.reveal(), document) == FORMER
+    document["gitsync"]["seal"] = FORMER
+    assert find_trust(dump(document), reader) is Trust.UNPLACED
+    document["gitsync"]["writes"] = 4
+    assert find_trust(dump(document), reader) is Trust.ALTERED
 
 
 def test_the_condition_is_not_covered():

@@ -7,10 +7,13 @@ from remembered import a_record, an_update
 
 from gitsync.errors import ConfigError, PublishError, StateError
 from gitsync.git.access import GitAccess, open_remote
-from gitsync.git.source.checkout import open_checkout
+from gitsync.git.source.checkout import Checkout, open_checkout
 from gitsync.git.source.location import Url
 from gitsync.git.state.branch import StatusBranch
+from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.stores import open_store
+from gitsync.model.record import Trust
+from gitsync.model.secret import Secret
 
 
 def test_a_source_with_a_remote_has_the_branch_there(cloned, bare, clock):
@@ -50,6 +53,49 @@ def test_a_branch_that_is_named_is_pushed_to_the_remote(cloned, bare, clock):
     assert after == before, "nothing of the work tree's own is touched"
     with open_checkout(bare.url) as source, open_store(source, branch="state", clock=clock) as store:
         assert [key.name for key in store.load().records] == ["one"]
+
+
+ESTATE = "https://github.com/acme/estate"
+
+
+@pytest.mark.parametrize(
+    ("url", "trust", "why"),
+    [
+        (ESTATE, Trust.SIGNED, "the same address"),
+        (f"{ESTATE}.git", Trust.SIGNED, "as git writes it too"),
+        ("https://x-access-token:secret@github.com/acme/estate", Trust.SIGNED, "with the token of a job"),
+        ("git@github.com:acme/estate.git", Trust.SIGNED, "over ssh"),
+        ("ssh://git@github.com:22/acme/estate", Trust.SIGNED, "over ssh, with a port"),
+        ("https://github.com/acme/other", Trust.OTHER_PLACE, "another repository"),
+        ("https://github.example.com/acme/estate", Trust.OTHER_PLACE, "another host"),
+        ("/srv/git/acme/estate", Trust.OTHER_PLACE, "a repository on this machine"),
+        (None, Trust.OTHER_PLACE, "a source without a remote"),
+    ],
+)
+def test_seals_belong_to_the_repository_however_it_is_reached(tmp_path: Path, clock, url, trust, why):
+    def source(address):
+        remote = open_remote(Url(address, "https"), GitAccess()) if address else None
+        return Checkout(name="/somewhere", files={}, remote=remote)
+
+    seals = RecordSeals("gitsync", Secret("k" * 32))
+    with open_store(source(ESTATE), directory=tmp_path / "status", clock=clock, seals=seals) as store:
+        store.save(an_update(a_record("one", agent="gitsync")))
+    with open_store(source(url), directory=tmp_path / "status", clock=clock, seals=seals) as store:
+        assert [record.trust for record in store.load().records.values()] == [trust], why
+
+
+def test_seals_belong_to_the_branch(cloned, bare, clock):
+    seals = RecordSeals("gitsync", Secret("k" * 32))
+    with open_checkout(str(cloned.path)) as source, open_store(source, clock=clock, seals=seals) as store:
+        store.save(an_update(a_record("one", agent="gitsync")))
+    bare.git("branch", "copy", "gitsync/status")
+    for branch, trust in (("gitsync/status", Trust.SIGNED), ("copy", Trust.OTHER_PLACE)):
+        for location in (str(cloned.path), bare.url):
+            with (
+                open_checkout(location) as source,
+                open_store(source, branch=branch, clock=clock, seals=seals) as store,
+            ):
+                assert [record.trust for record in store.load().records.values()] == [trust]
 
 
 def test_a_branch_of_a_repository_without_a_remote_is_its_own(work, clock):

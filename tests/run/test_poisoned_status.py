@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import yaml
+from former_seals import make_former_seal
 from world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, World, of
 
 from gitsync.git.state.yaml_text import dump
+from gitsync.model.problem import Level
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Verdict
 
@@ -118,3 +122,71 @@ def test_without_a_key_a_prune_warns_once(world):
     assert codes.count("RecordsNotSigned") == 1
     assert "RecordsNotSigned" not in [problem.code for problem in world.plan().problems]
     assert "RecordsNotSigned" not in [problem.code for problem in world.plan(prune=True, digest_key=KEY).problems]
+
+
+# ---- seals of an older version, which are as good in any repository ----
+
+
+def seal_as_before(world):
+    for file in world.state.rglob("default/**/*.yaml"):
+        document = yaml.safe_load(file.read_text())
+        document["gitsync"]["seal"] = make_former_seal(KEY.reveal(), document)
+        file.write_bytes(dump(document))
+
+
+def list_former(world):
+    """The records whose seals have no place."""
+    texts = {file.name: file.read_text() for file in world.state.rglob("default/**/*.yaml")}
+    return sorted(
+        name for name, text in texts.items() if re.search(r"seal: hmac-sha256:\w+:\w{64}$", text, re.MULTILINE)
+    )
+
+
+@pytest.mark.parametrize("prune", [False, True])
+def test_a_sync_signs_again_what_the_manifests_vouch_for(world, prune):
+    seal_as_before(world)
+    world.says(group=GROUP, hub=VNET)
+    assert [p.code for p in world.plan(prune=prune, digest_key=KEY).problems] == ["SealsRenewed"]
+    report = world.sync(prune=prune, digest_key=KEY)
+    assert [p.code for p in report.problems] == ["SealsRenewed"]
+    assert "signed 2 records without the name of the repository" in report.problems[0].message
+    assert (report.exit_code, world.writes, list_former(world)) == (0, [], [])
+    assert world.sync(prune=prune, digest_key=KEY).problems == ()
+
+
+def test_what_no_manifest_vouches_for_counts_as_unsigned_where_something_may_be_deleted(world):
+    seal_as_before(world)
+    report = world.sync(digest_key=KEY)
+    assert [(p.code, p.level) for p in report.problems] == [
+        ("RecordNotTrusted", Level.WARNING),
+        ("SealsRenewed", Level.WARNING),
+    ]
+    assert (report.exit_code, list_former(world)) == (0, ["hub.yaml"]), "what this run did not check stays as it is"
+    for report in (world.plan(prune=True, digest_key=KEY), world.sync(prune=True, digest_key=KEY)):
+        hub = of(report, "VirtualNetwork")
+        assert (hub.verdict, report.exit_code, world.sent("DELETE")) == (Verdict.BLOCKED, 1, [])
+        assert hub.condition.message == (
+            "An older gitsync signed its record, and did not say for which repository. Check the record, then run "
+            "`gitsync status --sign`."
+        )
+    assert list_former(world) == ["hub.yaml"]
+    world.sign(KEY)
+    assert world.sync(prune=True, digest_key=KEY).exit_code == 0
+    assert world.sent("DELETE") == [VNET_ID]
+
+
+def test_a_resource_that_moves_to_another_manifest_takes_its_old_seal_along(world):
+    world.says(group=GROUP, hub=VNET).sync(digest_key=KEY)
+    seal_as_before(world)
+    moved = VNET.replace("name: hub", "name: spoke").replace("spec:\n", "spec:\n      azureName: hub\n")
+    report = world.says(group=GROUP, spoke=moved).sync(prune=True, digest_key=KEY)
+    assert (report.exit_code, world.sent("DELETE"), list_former(world)) == (0, [], [])
+    report = world.sync(prune=True, digest_key=KEY)
+    assert (report.problems, [one.key.name for one in report.results]) == ((), ["spoke", "core"])
+
+
+def test_a_former_seal_with_the_previous_key_is_no_better(world):
+    seal_as_before(world)
+    report = world.sync(prune=True, digest_key=NEXT, previous_digest_key=KEY)
+    assert (of(report, "VirtualNetwork").verdict, world.sent("DELETE")) == (Verdict.BLOCKED, [])
+    assert list_former(world) == ["hub.yaml"]

@@ -11,13 +11,14 @@ from urllib.parse import urlsplit
 
 from gitsync.dataclasses import dataclass, replace
 from gitsync.errors import GitsyncError, StateError
+from gitsync.formats.repository_name import normalize_repository
 from gitsync.git.access import GitAccess, Remote, open_remote
 from gitsync.git.source.checkout import Checkout
 from gitsync.git.source.location import Url, check_ref, parse_location
 from gitsync.git.state.branch import StatusBranch
 from gitsync.git.state.folder import StatusFolder
 from gitsync.git.state.paths import INVENTORY
-from gitsync.git.state.seal import RecordSeals
+from gitsync.git.state.seal import RecordSeals, name_place
 from gitsync.git.state.store import StateStore
 from gitsync.git.state.stores import DEFAULT_BRANCH, find_status_remote
 from gitsync.model.clock import Clock
@@ -85,5 +86,9 @@ def _limit_token(url: Url, reader: StatusReader) -> GitAccess:
 
 def _open_store(found: Remote | Path, branch: str, reader: StatusReader) -> StateStore:
     if isinstance(found, Path):
-        return StatusFolder(found, reader.seals)
-    return StatusBranch(found, check_ref(branch or DEFAULT_BRANCH), clock=reader.clock, seals=reader.seals)
+        return StatusFolder(found, replace(reader.seals, place=None))
+    name = check_ref(branch or DEFAULT_BRANCH)
+    repository = normalize_repository(found.url)
+    # A repository on this machine may be a clone of the one that its runs know.
+    place = None if repository.startswith("/") else name_place(repository, name)
+    return StatusBranch(found, name, clock=reader.clock, seals=replace(reader.seals, place=place))

@@ -72,13 +72,14 @@ def find_changed_records(base: Records, records: Mapping[Key, Record | None]) ->
     """The records that differ from `base`, and None for those to forget, sorted by key.
 
     A condition's time and request id alone are not a change. If only other fields changed, the condition keeps its
-    time. A record with a refused seal stays as it is, unless the new one is vouched for (`Trust.SIGNED`); a record that
-    was signed with the previous key is signed again.
+    time. A record with a refused seal stays as it is, unless the new one is vouched for (`Trust.SIGNED`), or it is
+    forgotten and was signed by an older version; a record that was signed with the previous key is signed again.
     """
     changed: dict[Key, Record | None] = {}
     for key, new in sorted(records.items()):
         old = base.get(key)
-        if old is not None and old.trust.is_refused and (new is None or new.trust is not Trust.SIGNED):
+        is_vouched_for = new.trust is Trust.SIGNED if new else old is not None and old.trust is Trust.UNPLACED
+        if old is not None and old.trust.is_refused and not is_vouched_for:
             continue
         if new is None:
             if old is not None:

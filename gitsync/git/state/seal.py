@@ -1,14 +1,13 @@
 """The seal of a record: a MAC that only the agent's runs can make (RFC 2104), so that no one who can push to the status
 branch decides what is deleted.
 
-A seal covers the identity of the record and everything under `gitsync`: agent, ARM id, claim, policy, writes and what a
-later run compares with. It does not cover the condition, which decides nothing. It does not stop a replay: an old file
-with its seal is valid again.
+A seal covers the place of the record (repository and status branch), its identity, and everything under `gitsync`:
+agent, ARM id, claim, policy, writes and what a later run compares with. It does not cover the condition, which decides
+nothing. It does not stop a replay on the same branch: an old file with its seal is valid again.
 """
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import json
 from collections.abc import Mapping
@@ -19,13 +18,16 @@ from gitsync.model.record import Trust
 from gitsync.model.secret import Secret
 
 SEAL = "seal"
-"""The member of `gitsync` that has it: `hmac-sha256:<name of the key>:<digest>`."""
+"""The member of `gitsync` that has it: `hmac-sha256:<name of the key>:<name of the place>:<digest>`. Seals of older
+versions have no place, and are as good in any repository with the key.
+"""
 
 _SCHEME = "hmac-sha256"
 _SMALLEST, _LARGEST = -(1 << 63), (1 << 64) - 1
 _LONGEST_WHOLE = 1e21
 _NOT_COVERED = frozenset({SEAL, "requestId"})  # the id of the request belongs to the condition
 
+_PARTS = 4  # one less without a place
 _VALID = frozenset({Trust.SIGNED, Trust.SIGNED_BEFORE})
 
 
@@ -33,7 +35,8 @@ _VALID = frozenset({Trust.SIGNED, Trust.SIGNED_BEFORE})
 class RecordSeals:
     """Makes and checks the seals of one agent, whose `former` name may be in its records. Without a `key` nothing is
     made or checked; `previous` is the key that was used before, which still counts. `checks_all` says that the records
-    of all agents are checked.
+    of all agents are checked. `place` is where the records are (`name_place`), None if only a reader is there, who does
+    not know how the runs that sign call it.
     """
 
     agent: str = ""
@@ -41,10 +44,11 @@ class RecordSeals:
     previous: Secret | None = field(default=None, repr=False)
     former: str = ""
     checks_all: bool = False
+    place: str | None = ""
 
     def make(self, document: Mapping[str, Any]) -> str:
         """The seal for the document of a record; "" without a key."""
-        return _make_seal(self.key, document) if self.key else ""
+        return _make_seal(self.key, document, _name_place(self.key, self.place or "")) if self.key else ""
 
     def check(self, document: Mapping[str, Any]) -> Trust:
         """Tell whether a run with one of the keys wrote the document of a record. Other agents may have other keys, so
@@ -62,18 +66,32 @@ class RecordSeals:
             return Trust.UNCHECKED if seal is None else Trust.NO_KEY
         if not isinstance(seal, str):
             return Trust.UNSIGNED
-        if hmac.compare_digest(seal.encode(), _make_seal(self.key, document).encode()):
-            return Trust.SIGNED
-        if self.previous and hmac.compare_digest(seal.encode(), _make_seal(self.previous, document).encode()):
-            return Trust.SIGNED_BEFORE
-        key_names = {_make_key_name(key) for key in (self.key, self.previous) if key}
-        return Trust.ALTERED if seal.split(":")[1:2] and seal.split(":")[1] in key_names else Trust.OTHER_KEY
+        parts = seal.split(":")
+        key = next((one for one in (self.key, self.previous) if one and parts[1:2] == [_make_key_name(one)]), None)
+        if key is None:
+            return Trust.OTHER_KEY
+        place_name = parts[2] if len(parts) == _PARTS else ""
+        if not hmac.compare_digest(seal.encode(), _make_seal(key, document, place_name).encode()):
+            return Trust.ALTERED
+        if not place_name:
+            return Trust.UNPLACED
+        if self.place is not None and place_name != _name_place(key, self.place):
+            return Trust.OTHER_PLACE
+        return Trust.SIGNED if key is self.key else Trust.SIGNED_BEFORE
 
 
-def _make_seal(key: Secret, document: Mapping[str, Any]) -> str:
+def name_place(repository: str, branch: str = "") -> str:
+    """The place of records: a repository (`normalize_repository`, "" if it has no name) and its status branch, "" for a
+    folder.
+    """
+    return f"{repository}#{branch}"
+
+
+def _make_seal(key: Secret, document: Mapping[str, Any], place_name: str) -> str:
     members = {name: value for name, value in document["gitsync"].items() if name not in _NOT_COVERED}
     metadata = document["metadata"]
     covered_values = [
+        *([place_name] if place_name else []),
         document["apiVersion"],
         document["kind"],
         metadata["namespace"],
@@ -81,7 +99,7 @@ def _make_seal(key: Secret, document: Mapping[str, Any]) -> str:
         _normalize_numbers(members),
     ]
     text = json.dumps(covered_values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return f"{_SCHEME}:{_make_key_name(key)}:{_make_hmac(key, text)}"
+    return ":".join(filter(None, (_SCHEME, _make_key_name(key), place_name, _make_hmac(key, text))))
 
 
 def _normalize_numbers(value: Any) -> Any:
@@ -104,7 +122,12 @@ def _make_key_name(key: Secret) -> str:
     return _make_hmac(key, "the name of the key")[:8]
 
 
+def _name_place(key: Secret, place: str) -> str:
+    """Identifies a place without revealing it."""
+    return _make_hmac(key, f"the name of the place {place}")[:16]
+
+
 def _make_hmac(key: Secret, text: str) -> str:
     """With a key of its own, so that no digest of a secret is a seal."""
-    seal_key = hmac.new(key.reveal().encode(), b"seals of records", hashlib.sha256).digest()
-    return hmac.new(seal_key, text.encode(errors="surrogatepass"), hashlib.sha256).hexdigest()
+    seal_key = hmac.digest(key.reveal().encode(), b"seals of records", "sha256")
+    return hmac.digest(seal_key, text.encode(errors="surrogatepass"), "sha256").hex()

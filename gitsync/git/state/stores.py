@@ -6,15 +6,17 @@ import os
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
+from gitsync.dataclasses import replace
 from gitsync.errors import ConfigError, SourceError, StateError
 from gitsync.git.access import GitAccess, Remote, open_remote
 from gitsync.git.source.checkout import Checkout
+from gitsync.git.source.identity import find_repository
 from gitsync.git.source.location import Url, check_ref
 from gitsync.git.state.branch import StatusBranch
 from gitsync.git.state.codec import UNSEALED
 from gitsync.git.state.commit import Author
 from gitsync.git.state.folder import StatusFolder
-from gitsync.git.state.seal import RecordSeals
+from gitsync.git.state.seal import RecordSeals, name_place
 from gitsync.git.state.store import StateStore
 from gitsync.model.clock import Clock
 
@@ -34,17 +36,19 @@ def open_store(
     """The default is the branch `gitsync/status` of the remote, or `.gitsync` in a folder without a remote.
 
     Without a remote, a named branch is one of the repository itself. The author of commits is gitsync, unless git's own
-    variables in `environment` name another. `seals` sign and check records. ConfigError if the choice is not possible;
-    StateError for a `.gitsync` that git tracks.
+    variables in `environment` name another. `seals` sign and check records, as those of this place. ConfigError if the
+    choice is not possible; StateError for a `.gitsync` that git tracks.
     """
     if branch is not None and directory is not None:
         raise ConfigError("--status-branch and --status-dir exclude each other.", hint="Use only one of them.")
+    seals = replace(seals, place=name_place(find_repository(source)))
     if directory is not None:
         return StatusFolder(Path(os.path.abspath(directory)), seals)  # noqa: PTH100 - resolve() would follow a link
     if branch is None and source.remote is None and not source.remote_refused:
         _refuse_tracked(source)
         return StatusFolder((source.folder or Path.cwd()) / DEFAULT_FOLDER, seals)
     name = _check_branch_name(branch or DEFAULT_BRANCH, source)
+    seals = replace(seals, place=name_place(find_repository(source), name))
     return StatusBranch(find_status_remote(source), name, clock=clock, author=_make_author(environment), seals=seals)
 
 

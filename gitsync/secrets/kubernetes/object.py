@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gitsync.dataclasses import dataclass, field
+from gitsync.formats.repository_name import unify_name
 from gitsync.model.export import OWNER, REPOSITORY, Address, Export, Owner
 
 MANAGED_BY = {"app.kubernetes.io/managed-by": "gitsync"}
@@ -44,7 +45,7 @@ class StoredObject:
 
     def is_owned_by(self, owner: Owner) -> bool:
         """Tell whether this resource exported it, from the same repository as far as both are known."""
-        repositories = {self.repository, owner.repository} - {""}
+        repositories = {unify_name(self.repository), owner.repository} - {""}
         return self.owner == str(owner) and len(repositories) <= 1
 
     def is_same_as(self, other: StoredObject) -> bool:

@@ -1,0 +1,23 @@
+"""The seals that gitsync made before they named a repository, made on their own: for tests of what is believed of them."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping
+from typing import Any
+
+
+def make_former_seal(key: str, document: Mapping[str, Any]) -> str:
+    """The seal of a record's document, as it was made for any repository."""
+    members = {name: value for name, value in document["gitsync"].items() if name not in {"seal", "requestId"}}
+    metadata = document["metadata"]
+    covered = [document["apiVersion"], document["kind"], metadata["namespace"], metadata["name"], members]
+    text = json.dumps(covered, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return f"hmac-sha256:{_sign(key, 'the name of the key')[:8]}:{_sign(key, text)}"
+
+
+def _sign(key: str, text: str) -> str:
+    own = hmac.new(key.encode(), b"seals of records", hashlib.sha256).digest()
+    return hmac.new(own, text.encode(), hashlib.sha256).hexdigest()
