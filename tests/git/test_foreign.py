@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from git_server import basic, serve
 from remembered import a_record, an_update
 
 from gitsync.dataclasses import replace
@@ -13,7 +14,7 @@ from gitsync.git.source.location import Url
 from gitsync.git.state.branch import StatusBranch
 from gitsync.git.state.folder import StatusFolder
 from gitsync.git.state.foreign import StatusReader, _limit_token, read_foreign_status
-from gitsync.git.state.seal import RecordSeals
+from gitsync.git.state.seal import RecordSeals, name_place
 from gitsync.model.record import Trust
 from gitsync.model.secret import Secret
 
@@ -30,10 +31,10 @@ def read(place, reader):
     return read_foreign_status(place, reader, lambda _: None)
 
 
-def publish(folder, clock, branch="gitsync/status", key=KEY):
+def publish(folder, clock, branch="gitsync/status", key=KEY, place=""):
     remote = open_remote(Url(str(folder), "file"), GitAccess())
     record = a_record("far", agent="them")
-    with StatusBranch(remote, branch, clock=clock, seals=RecordSeals("them", key)) as store:
+    with StatusBranch(remote, branch, clock=clock, seals=RecordSeals("them", key, place=place)) as store:
         store.load()
         store.save(an_update(record))
 
@@ -45,6 +46,22 @@ def test_a_branch_of_a_repository(bare, clock, reader, form):
     found = read(form.format(path=bare.path), reader)
     assert [(key.name, record.trust) for key, record in found.state.records.items()] == [("far", Trust.SIGNED)]
     assert found.name.startswith(f"branch {branch} of ")
+
+
+@pytest.mark.parametrize(
+    ("place", "trust"),
+    [
+        (name_place("127.0.0.1/remote", "gitsync/status"), Trust.SIGNED),
+        (name_place("127.0.0.1/remote", "other"), Trust.OTHER_PLACE),
+        (name_place("127.0.0.1/another", "gitsync/status"), Trust.OTHER_PLACE),
+    ],
+)
+def test_at_an_address_the_seals_must_be_of_that_repository(bare, clock, reader, tmp_path: Path, place, trust):
+    publish(bare.path, clock, place=place)
+    user = basic("x-access-token", "word")
+    with serve(tmp_path, readers=(user,)) as (url, _):
+        found = read(f"{url.replace('//', '//x-access-token:word@')}/remote.git", reader)
+    assert [record.trust for record in found.state.records.values()] == [trust]
 
 
 def test_a_folder_with_the_files_of_a_status(tmp_path: Path, reader):

@@ -143,6 +143,7 @@ CHART = {
     "charts/app/Chart.yaml": "apiVersion: v2\nname: app\nversion: 0.1.0\n",
     "charts/app/values.yaml": "name: hub\n",
     "charts/app/templates/hub.yaml": HUB.decode().replace("{name: hub}", "{name: {{ .Values.name }}}"),
+    "gitsync.yaml": "units:\n- {path: charts/app}\n",
 }
 API = HUB.decode().partition("\n")[0]
 HELPER = "charts/app/templates/_api.tpl"
@@ -162,6 +163,7 @@ NAMED = {
 }
 RELEASED = {
     **CHART,
+    "gitsync.yaml": "{}\n",
     "release.yaml": RELEASE.partition("  targetNamespace")[0].replace("charts/team", "charts/app"),
 }
 BASE = {
@@ -204,6 +206,6 @@ def test_what_units_are_built_of_deletes_nothing_either(world, files, path):
 @needs_helm
 def test_a_release_that_is_removed_goes_though_its_template_stays(world):
     world.says_files({"keep.yaml": OTHER, **RELEASED}).sync(prune=True)
-    world.says_files({"keep.yaml": OTHER, **CHART, "charts/app/values.yaml": "{}\n"})
-    report = world.plan(prune=True)
-    assert [one.condition.reason for one in report.results if one.key.name == "hub"] != ["PruneHeld"]
+    without = {path: text for path, text in RELEASED.items() if path != "release.yaml"}
+    report = world.says_files({"keep.yaml": OTHER, **without}).plan(prune=True)
+    assert of(report, "ResourceGroup", "hub").verdict is Verdict.DELETE
