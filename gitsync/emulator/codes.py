@@ -7,6 +7,7 @@ names in braces.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 CODES: Mapping[str, tuple[int, str]] = {
     "AnotherOperationInProgress": (
@@ -115,10 +116,7 @@ CODES: Mapping[str, tuple[int, str]] = {
     "OperationNotFound": (404, "The operation '{operation}' was not found."),
     "ParentResourceNotFound": (
         404,
-        (
-            "Failed to perform '{verb}' on resource(s) of type '{type}', because the parent resource '{parent}' could"
-            " not be found."
-        ),
+        "Can not perform requested operation on nested resource. Parent resource '{parent}' not found.",
     ),
     "PreconditionFailed": (412, "The condition '{condition}' of the request is not met by the resource '{id}'."),
     "ReadOnlyDisabledSubscription": (
@@ -137,7 +135,7 @@ CODES: Mapping[str, tuple[int, str]] = {
     "ResourceNotFound": (
         404,
         (
-            "The Resource '{type}/{name}' under resource group '{group}' was not found. For more details please go to"
+            "The Resource '{resource}' under resource group '{group}' was not found. For more details please go to"
             " https://aka.ms/ARMResourceNotFoundFix"
         ),
     ),
@@ -191,3 +189,82 @@ CODES: Mapping[str, tuple[int, str]] = {
         ),
     ),
 }
+
+_COSMOS = "microsoft.documentdb/databaseaccounts"
+_COSMOS_END = "\r\nActivityId: 4e058b20-0618-11ee-aab7-2c0da71935e7, Microsoft.Azure.Documents.Common/2.14.0"
+_NO_RECORD = {
+    "code": "NotFound",
+    "message": (
+        "The resource record '{name}' does not exist in resource group '{group}' of subscription '{subscription}'."
+    ),
+}
+
+ABSENT: Mapping[str, Mapping[str, Any]] = {
+    "microsoft.app/containerapps/authconfigs": {
+        "error": {
+            "code": "AuthConfigNotFound",
+            "message": "AuthConfig {name} was not found under container app {parent}.",
+        }
+    },
+    "microsoft.cdn/profiles/rulesets": {
+        "error": {"code": "NotFound", "message": "The requested resource was not found."}
+    },
+    "microsoft.containerinstance/containergroups": {
+        "error": {"code": "ContainerGroupNotFound", "message": "The container group '{name}' does not exist."}
+    },
+    "microsoft.containerservice/managedclusters/trustedaccessrolebindings": {
+        "code": "NotFound",
+        "details": [
+            {
+                "code": "Unspecified",
+                "message": "rpc error: code = NotFound desc = TrustedAccessRoleBinding not found",
+            }
+        ],
+        "message": (
+            "Could not find the trusted access role binding {name} in subscription: {subscription}, resourceGroup: "
+            "{group}, clusterName: {parent}."
+        ),
+        "subcode": "GetTrustedAccessRoleBinding_NotFound",
+    },
+    "microsoft.dbformariadb/servers/databases": {
+        "error": {
+            "code": "ResourceNotFound",
+            "message": "The requested resource of type '{type}' with name '{name}' was not found.",
+        }
+    },
+    f"{_COSMOS}/mongodbdatabases": {
+        "code": "NotFound",
+        "message": f"the database {{name}} doesn't exist.{_COSMOS_END}",
+    },
+    f"{_COSMOS}/mongodbdatabases/collections": {
+        "code": "NotFound",
+        "message": f"The collection '{{parent}}'.'{{name}}' doesn't exist.{_COSMOS_END}",
+    },
+    "microsoft.insights/datacollectionruleassociations": {"error": {"code": "ResourceNotFound"}},
+    "microsoft.kubernetesconfiguration/extensions": {
+        "error": {
+            "additionalInfo": [],
+            "code": "ResourceNotFound",
+            "message": "Extension instance with name '{name}' not found.",
+        }
+    },
+    **{f"microsoft.network/dnszones/{record}": _NO_RECORD for record in ("a", "aaaa", "caa", "ns", "txt")},
+    "microsoft.network/virtualnetworks/subnets": {
+        "error": {"code": "NotFound", "details": [], "message": "Resource {path} not found."}
+    },
+    "microsoft.storage/storageaccounts/blobservices/containers": {
+        "error": {
+            "code": "ContainerNotFound",
+            "message": (
+                "The specified container does not exist.\nRequestId:76c623b8-a01e-0047-15e0-fe05fd000000\n"
+                "Time:2022-11-23T02:08:56.9302234Z"
+            ),
+        }
+    },
+}
+"""By type: the body of the 404 for a resource that does not exist, where the provider answers rather than ARM, as
+recorded from Azure. Some providers use no envelope.
+"""
+
+NAMES_MISSING_PARENT = frozenset({f"{_COSMOS}/mongodbdatabases", "microsoft.network/virtualnetworks/subnets"})
+"""Types of which a read, without their parent, is answered with the 404 of the parent, as recorded from Azure."""

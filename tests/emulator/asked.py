@@ -54,7 +54,7 @@ class Reply:
 
     @property
     def code(self):
-        return self.body["error"]["code"]
+        return self.body.get("error", self.body)["code"]
 
     @property
     def message(self):

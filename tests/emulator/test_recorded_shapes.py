@@ -1,6 +1,7 @@
 """Azure's recorded answers, where they are at hand: the emulator answers in the same shapes."""
 
 import json
+import re
 
 import pytest
 from asked import OPEN, play
@@ -11,6 +12,7 @@ from gitsync.emulator.http.target import PathShape, parse
 from gitsync.emulator.types.recorded import spell, ways_of
 
 RECORDED = RECORDINGS / "arm-traffic"
+ERRORS = RECORDINGS / "arm-traffic-az" / "errors"
 
 pytestmark = needs_recordings(RECORDED)
 
@@ -121,3 +123,43 @@ def test_types_take_updates_as_recorded(namespace):
         if (style.is_accepted, style.has_async) not in ways_told:
             wrong[kind] = (style, ways_told)
     assert wrong == {}
+
+
+def without_chance(answer):
+    """The text of an error without what differs each time."""
+    text = json.dumps(answer, sort_keys=True)
+    return re.sub(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22,}|(?<=Time:)[^\"]+", "…", text).casefold()
+
+
+ODD = (
+    "The entity was not found in this Azure location.",  # a virtual machine that has just been deleted
+    "The Resource 'Microsoft.App/managedEnvironments/subscriptions'",  # the recording has lost the name
+    "Message: ",  # of Cosmos DB: which of its servers answered
+)
+
+
+def read_absences():
+    """Reads that Azure answered with 404, as the other client recorded them."""
+    files = sorted(ERRORS.glob("*.jsonl"))
+    rows = [json.loads(line) for file in files for line in file.read_text("utf-8").splitlines()]
+    for row in rows:
+        message = (row["answer"] or {}).get("error", row["answer"] or {}).get("message", "")
+        if (row["method"], row["status"]) == ("GET", 404) and not message.startswith(ODD):
+            yield pytest.param(row, message.casefold(), id=row["path"].partition("/resourceGroups/")[2])
+
+
+@pytest.mark.parametrize(("row", "message"), list(read_absences()))
+def test_what_is_absent_is_refused_as_recorded(row, message):
+    target = parse(row["path"])
+
+    async def scenario(azure):
+        if f"resource group '{target.group}' could not be found".casefold() not in message:
+            azure.emulator.put(target.group_path, {"location": "westus2"})
+        for above in target.ancestors:
+            is_missing = re.search(rf"{re.escape(above.name.casefold())}' (under|not found)", message)
+            if not is_missing:
+                azure.emulator.put(above.path, {})
+        return await azure.get(row["path"], version=row["apiVersion"])
+
+    answer = play(scenario, OPEN)
+    assert (answer.status, without_chance(answer.body)) == (404, without_chance(row["answer"]))

@@ -21,7 +21,7 @@ REFUSALS = [
     ("GET", PLAIN, None, 404, "ResourceNotFound", "a resource that is not there"),
     ("PATCH", PLAIN, {}, 404, "ResourceNotFound", "a patch creates nothing"),
     ("PUT", SUBNET, {}, 404, "ParentResourceNotFound", "a child needs its parent"),
-    ("GET", SUBNET, None, 404, "ParentResourceNotFound", "also to be read"),
+    ("GET", f"{VNET}/parts/a", None, 404, "ParentResourceNotFound", "also to be read"),
     ("PUT", ROLE, {}, 404, "ResourceNotFound", "an extension needs what it hangs on"),
     ("POST", f"{PLAIN}/start", None, 404, "ResourceNotFound", "an action needs its resource"),
     ("PUT", NOWHERE, {}, 400, "LocationRequired", "a group says where it is"),

@@ -78,9 +78,9 @@ def test_nothing_is_written_below_a_group_that_is_absent(world):
         (
             {"one": owned_by(SUBNET, f"{GROUP_ID}/providers/Microsoft.Network/virtualNetworks/absent")},
             "VirtualNetworksSubnet",
-            0,
+            1,
             "ParentResourceNotFound",
-            "the read of the subnet says that its network is missing",
+            "the read says that there is no network, so no subnet; the write that it needs one",
         ),
         (
             {"role": owned_by(ASSIGNMENT, ACCOUNT_ID), "identity": IDENTITY},

@@ -5,9 +5,13 @@ Separate from the verbs, because every verb does the same checks first.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from gitsync.dataclasses import dataclass, replace
 from gitsync.emulator.clock import format_time
-from gitsync.emulator.http.answers import Refused, refuse
+from gitsync.emulator.codes import ABSENT, NAMES_MISSING_PARENT
+from gitsync.emulator.http.answers import Refused, ServerResponse, refuse
 from gitsync.emulator.http.call import ServerRequest
 from gitsync.emulator.http.target import PathShape, Target, parse
 from gitsync.emulator.lro import operations
@@ -102,12 +106,36 @@ def make_not_found(target: Target) -> Refused:
     """The 404 of a resource or a group."""
     if target.shape is PathShape.GROUP:
         return refuse("ResourceGroupNotFound", group=target.group)
-    name = "/".join(target.names)
-    return refuse("ResourceNotFound", type=target.type, name=name, group=target.group or "<null>")
+    absent = ABSENT.get(target.type.casefold())
+    if absent is not None:
+        parent = target.parent
+        words = {
+            "name": target.name,
+            "parent": parent.name if parent else "",
+            "type": target.type,
+            "path": target.path,
+            "group": target.group,
+            "subscription": target.subscription,
+        }
+        return Refused(ServerResponse(404, _fill(absent, words), {"x-ms-failure-cause": "service"}))
+    pairs = zip(target.types, target.names, strict=True)
+    words_of_id = "/".join(word for pair in pairs for word in pair)
+    return refuse("ResourceNotFound", resource=f"{target.namespace}/{words_of_id}", group=target.group or "<null>")
+
+
+def _fill(body: Mapping[str, Any], words: Mapping[str, str]) -> dict[str, Any]:
+    """The body of an error with the words of its message."""
+    filled = dict(body)
+    if "message" in body:
+        filled["message"] = body["message"].format_map(words)
+    if "error" in body:
+        filled["error"] = _fill(body["error"], words)
+    return filled
 
 
 def _make_ancestor_missing(call: ServerRequest, ancestor: Target) -> Refused:
     target = call.target
-    if call.target.scope.casefold() == ancestor.key:
+    is_read = call.method == "GET" and target.shape is PathShape.RESOURCE
+    if call.target.scope.casefold() == ancestor.key or (is_read and target.type.casefold() in NAMES_MISSING_PARENT):
         return make_not_found(ancestor)
-    return refuse("ParentResourceNotFound", verb=call.verb, type=target.type, parent=ancestor.path)
+    return refuse("ParentResourceNotFound", parent=ancestor.name)
