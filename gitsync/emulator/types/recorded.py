@@ -55,6 +55,12 @@ _ROWS: Mapping[str, Mapping[str, Any]] = {
     "microsoft.apimanagement/service/products/apis": _SILENT,
     "microsoft.apimanagement/service/products/groups": _SILENT,
     "microsoft.apimanagement/service/users": {"delete": Style.ACCEPTED_ASYNC},
+    "microsoft.app/containerapps/authconfigs": {
+        "state": False,
+        "spelled": "Microsoft.App/containerapps/authconfigs",
+    },
+    "microsoft.app/jobs": {"system_data": True},
+    "microsoft.app/managedenvironments": {"system_data": True},
     "microsoft.appconfiguration": {**_SLOW, "retry_after": 10, "system_data": True},
     "microsoft.appconfiguration/configurationstores/keyvalues": {**_PLAIN, "system_data": False},
     "microsoft.appconfiguration/configurationstores/snapshots": {**_FINAL, "system_data": False},
@@ -70,6 +76,8 @@ _ROWS: Mapping[str, Mapping[str, Any]] = {
         "long_name": True,
         "spelled": "Microsoft.Cache/Redis/PatchSchedules",
     },
+    "microsoft.cdn/profiles/afdendpoints/routes": {"spelled": "Microsoft.Cdn/profiles/afdendpoints/routes"},
+    "microsoft.cognitiveservices/accounts/deployments": {"system_data": True, "etag": "etag"},
     "microsoft.communication": _WATCHED | {"lowers_types": True},
     "microsoft.communication/emailservices/domains/senderusernames": {
         **_PLAIN,
@@ -156,6 +164,15 @@ _ROWS: Mapping[str, Mapping[str, Any]] = {
         "Microsoft.EventHub/namespaces/eventhubs/authorizationrules"
     ),
     "microsoft.insights": {"state": False},
+    "microsoft.insights/activitylogalerts": {"spelled": "Microsoft.Insights/ActivityLogAlerts"},
+    "microsoft.insights/components": {"state": True, "etag": "etag", "spelled": "microsoft.insights/components"},
+    "microsoft.insights/datacollectionruleassociations": {"system_data": True, "etag": "etag"},
+    "microsoft.insights/datacollectionrules": {"state": True, "system_data": True, "etag": "etag"},
+    "microsoft.insights/diagnosticsettings": {"spelled": "Microsoft.Insights/diagnosticSettings"},
+    "microsoft.insights/scheduledqueryrules": {
+        "system_data": True,
+        "spelled": "microsoft.insights/scheduledqueryrules",
+    },
     "microsoft.keyvault": {"system_data": True},
     "microsoft.keyvault/deletedvaults": {"system_data": False, "state": False},
     "microsoft.keyvault/locations/deletedvaults": {"system_data": False, "state": False, "retry_after": 10},
@@ -267,6 +284,15 @@ _ROWS: Mapping[str, Mapping[str, Any]] = {
     },
     "microsoft.redhatopenshift": {**_SLOW, "system_data": True, "running": "Creating"},
     "microsoft.resources/resourcegroups": {"delete": Style.ACCEPTED, "retry_after": 15},
+    "microsoft.servicebus/namespaces": {"spelled": "Microsoft.ServiceBus/Namespaces"},
+    "microsoft.servicebus/namespaces/authorizationrules": {
+        "state": False,
+        "spelled": "Microsoft.ServiceBus/Namespaces/AuthorizationRules",
+    },
+    "microsoft.servicebus/namespaces/queues": {"state": False},
+    "microsoft.servicebus/namespaces/topics/subscriptions": {"state": False},
+    "microsoft.signalrservice/signalr": {"system_data": True, "spelled": "Microsoft.SignalRService/SignalR"},
+    "microsoft.sql/servers/*": {"state": False},
     "microsoft.storage": {"state": False},
     "microsoft.storage/storageaccounts": {
         "put": Style.ACCEPTED,
