@@ -19,6 +19,7 @@ from gitsync.emulator.types import actions, list_scopes
 from gitsync.emulator.types import implicit_resources as implied
 from gitsync.emulator.types.answered_body import build_body, build_summary
 from gitsync.emulator.types.list_scopes import Reach
+from gitsync.emulator.types.recorded import ways_of
 
 _Show = Callable[[StoredResource], dict[str, Any] | None]
 """Makes an entry of a resource, or None if the list leaves it out."""
@@ -67,15 +68,19 @@ def list_collection(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse
 
 
 def _make_page(cloud: EmulatedCloud, call: ServerRequest, keys: Iterable[str], show: _Show) -> ServerResponse:
+    ways = ways_of(call.target.type)
     implied_resources = {parse(resource.id).key: resource for resource in implied.below(cloud, call.target)}
 
     def show_key(key: str) -> dict[str, Any] | None:
         resource = _find_listed(cloud, key) or implied_resources.get(key)
         entry = show(resource) if resource is not None else None
-        return list_faults.trim(entry, call.list_fault) if entry is not None else None
+        if entry is None:
+            return None
+        listed = {name: value for name, value in entry.items() if name not in ways.unlisted}
+        return list_faults.trim(listed, call.list_fault)
 
     places = list_faults.place(sorted({*keys, *implied_resources}), call.list_fault)
-    return pages.make_page(call, places, show_key, cloud.settings.page_size)
+    return pages.make_page(call, places, show_key, cloud.settings.page_size, ends_empty=ways.ends_empty)
 
 
 def _build_whole(cloud: EmulatedCloud, resource: StoredResource) -> dict[str, Any]:

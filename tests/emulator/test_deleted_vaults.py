@@ -35,7 +35,7 @@ def test_a_deleted_vault_can_be_looked_up():
     assert reply.body == {
         "id": GONE,
         "name": "kv",
-        "type": "Microsoft.KeyVault/locations/deletedVaults",
+        "type": "Microsoft.KeyVault/deletedVaults",
         "properties": {
             "vaultId": VAULT,
             "location": "westeurope",
@@ -164,6 +164,21 @@ def test_vaults_are_kept_when_their_group_goes_and_when_the_process_ends(tmp_pat
     )
     assert found.body["properties"]["vaultId"] == VAULT
     assert [entry["name"] for entry in listed.body["value"]] == ["kv"]
+
+
+def test_the_list_of_deleted_vaults_ends_with_an_empty_page_as_recorded():
+    path = f"{SUBSCRIPTION}/providers/Microsoft.KeyVault/deletedVaults"
+
+    async def read_pages(azure):
+        pages, link = [], path
+        while link:
+            page = await azure.get(link)
+            pages.append([entry["name"] for entry in page.body["value"]])
+            link = page.body.get("nextLink")
+        return pages
+
+    assert play(deleted(read_pages)) == [["kv"], []]
+    assert play(with_group(read_pages)) == [[]], "none at all are one page"
 
 
 async def both(first, second):

@@ -246,3 +246,17 @@ def test_an_action_that_nobody_knows_is_refused():
         return await azure.ask("POST", f"{PLAIN}/explode")
 
     assert play(scenario).code == "InvalidResourceType"
+
+
+def test_entries_of_update_strategies_have_no_etag_as_recorded():
+    """Their reads have one."""
+    path = at("Microsoft.ContainerService/fleets/updateStrategies", "f", "s")
+
+    async def scenario(azure):
+        for one in (GROUP, path.rpartition("/updateStrategies")[0], path):
+            azure.emulator.put(one, {"location": "westeurope", "properties": {}})
+        return await azure.get(path), await azure.get(path.rpartition("/")[0])
+
+    read, listed = play(scenario, OPEN)
+    assert listed.body["value"] == [{name: value for name, value in read.body.items() if name != "eTag"}]
+    assert "eTag" in read.body

@@ -20,10 +20,13 @@ def make_page(
     rows: Iterable[tuple[str, _Entry]],
     show: Callable[[_Entry], Mapping[str, Any] | None],
     max_entries: int,
+    *,
+    ends_empty: bool = False,
 ) -> ServerResponse:
     """One page of rows that are sorted by key: after the key that the $skiptoken names, at most so many.
 
-    A row that `show` makes None of is not in the list. Only the rows of the page are shown, and one more.
+    A row that `show` makes None of is not in the list. Only the rows of the page are shown, and one more. A list that
+    `ends_empty` has a last page without entries, unless that would be its only one.
     """
     after = _decode_position(call.query.get("$skiptoken") or call.query.get("$skipToken") or "")
     top = call.query.get("$top", "")
@@ -31,8 +34,8 @@ def make_page(
     shown = ((key, show(entry)) for key, entry in rows if key > after)
     page = list(islice((row for row in shown if row[1] is not None), size + 1))
     body: dict[str, Any] = {"value": [entry for _, entry in page[:size]]}
-    if len(page) > size:
-        body["nextLink"] = _next_link(call, page[size - 1][0])
+    if len(page) > size or (page and ends_empty):
+        body["nextLink"] = _next_link(call, page[:size][-1][0])
     return ServerResponse(200, body)
 
 

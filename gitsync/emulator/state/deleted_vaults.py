@@ -81,7 +81,7 @@ def show_deleted(deleted_vault: DeletedVault, target: Target) -> StoredResource:
     scope = f"/subscriptions/{vault.subscription}/providers/Microsoft.KeyVault/locations"
     return StoredResource(
         id=f"{scope}/{location}/deletedVaults/{vault.name}",
-        body={"properties": properties},
+        body={"type": "Microsoft.KeyVault/deletedVaults", "properties": properties},
         api_version=deleted_vault["api_version"],
         number=0,
         created=deleted_vault["deleted"],

@@ -74,4 +74,6 @@ class Ways:
     accepts_polls: bool = False  # an operation that runs answers 202 rather than 200
     gets: bool = True  # False: HEAD alone
     deletes: bool = True
+    unlisted: tuple[str, ...] = ()  # members of the body that entries of lists lack
+    ends_empty: bool = False  # the last page of a list has no entries
     kept_by: str = ""  # the nested type that must be deleted before this one

@@ -102,6 +102,7 @@ _ROWS: Mapping[str, Mapping[str, Any]] = {
     "microsoft.containerservice/fleets": {"system_data": True, "etag": "eTag"},
     "microsoft.containerservice/fleets/*": {"system_data": True, "etag": "eTag"},
     "microsoft.containerservice/fleets/members": {"creating": "Joining"},
+    "microsoft.containerservice/fleets/updatestrategies": {"unlisted": ("eTag",)},
     "microsoft.containerservice/managedclusters": {
         "group_word": "resourcegroups",
         "spelled": "Microsoft.ContainerService/ManagedClusters",
@@ -174,7 +175,7 @@ _ROWS: Mapping[str, Mapping[str, Any]] = {
         "spelled": "microsoft.insights/scheduledqueryrules",
     },
     "microsoft.keyvault": {"system_data": True},
-    "microsoft.keyvault/deletedvaults": {"system_data": False, "state": False},
+    "microsoft.keyvault/deletedvaults": {"system_data": False, "state": False, "ends_empty": True},
     "microsoft.keyvault/locations/deletedvaults": {"system_data": False, "state": False, "retry_after": 10},
     "microsoft.kubernetesconfiguration": {**_BOTH, "system_data": True},
     "microsoft.kusto": {**_SLOW, "updating": "Accepted", "running": "Running", "long_name": True},
