@@ -8,7 +8,7 @@ from gitsync.dataclasses import dataclass, field
 from gitsync.manifests.expansion_functions import ExpansionBudget, apply_operator
 from gitsync.manifests.expansions import Expansion, Parts, parse_expansions
 from gitsync.model.secret import Secret
-from gitsync.model.variables import VariableValues
+from gitsync.model.variables import VariableValues, make_marker
 
 _DEFAULTS = frozenset({"=", ":=", ":-"})
 _REQUIRED = ":?"
@@ -85,15 +85,16 @@ class _Evaluation:
         if expansion.operator in _DEFAULTS:
             if value is None and not self.values.has_defaults:
                 return self.miss(UnsetVariable(name))
-            return value or self.join(expansion.arguments[0])
+            return self.mark(name, value) if value else self.join(expansion.arguments[0])
         if expansion.operator == _REQUIRED:
-            return value or self.miss(UnsetVariable(name, self.join(expansion.arguments[0])))
-        if value is None:
-            value = self.miss(UnsetVariable(name))
-        if not expansion.operator:
-            return value
-        arguments = [self.join(argument) for argument in expansion.arguments]
-        return apply_operator(expansion.operator, value, arguments, self.budget)
+            if not value:
+                return self.miss(UnsetVariable(name, self.join(expansion.arguments[0])))
+            return self.mark(name, value)
+        text = value or ""
+        if expansion.operator:
+            arguments = [self.join(argument) for argument in expansion.arguments]
+            text = apply_operator(expansion.operator, text, arguments, self.budget)
+        return self.mark(name, text) if value is not None else text + self.miss(UnsetVariable(name))
 
     def find_value(self, name: str) -> str | None:
         value = self.values.known.get(name)
@@ -102,6 +103,11 @@ class _Evaluation:
             return value.reveal()
         return value
 
+    def mark(self, name: str, text: str) -> str:
+        """What a variable expands to, marked if another one was missing in its value."""
+        return text + self.miss(UnsetVariable(name)) if name in self.values.missing else text
+
     def miss(self, variable: UnsetVariable) -> str:
+        """Note a variable without a value. Returns what its text has of it: nothing, or its marker."""
         self.unset.setdefault(variable.name, variable)
-        return ""
+        return make_marker(variable.name) if self.values.marks_missing else ""

@@ -29,7 +29,7 @@ NAME = re.compile(r"[^/\x00-\x20\x7f.][^/\x00-\x20\x7f]*")
 
 _READ = frozenset({"apiVersion", "kind", "metadata", "spec", "status", ENCRYPTED})
 _READ_OF_METADATA = frozenset({"name", "namespace", "annotations", "labels"})
-PLACEHOLDER = re.compile(r"\{\{|\}\}|\[\[|<[^<>]*>|#\{|@@|%\w+%|\$\(|\{\w+\}|__\w+__")
+PLACEHOLDER = re.compile(r"\{\{|\}\}|\[\[|<[^<>]*>|#\{|@@|%\w+%|\$\(|(?<!\$)\{\w+\}|__\w+__")
 """What tools of templates replace. No name of Kubernetes has such a text."""
 
 NAME_RULE = "Use lower-case letters, digits, '-' and '.', and at most 253 of them."
@@ -63,7 +63,7 @@ def read_header(document: Document, namespace: str) -> Header | Problem:
     value = document.value
     gvk = _parse_gvk(value["apiVersion"], value["kind"])
     metadata = value.get("metadata")
-    if template := _find_placeholder(document):
+    if template := find_placeholder(document):
         return template
     if gvk is None:
         message = f"{quote_scalar(value['apiVersion'])} and {quote_scalar(value['kind'])} are no apiVersion and kind."
@@ -102,7 +102,7 @@ def _list_others(value: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**others, "metadata": of_metadata} if of_metadata else others
 
 
-def _find_placeholder(document: Document) -> Problem | None:
+def find_placeholder(document: Document) -> Problem | None:
     """A warning if a document is a template: its identity has a placeholder of the tool that renders it."""
     for path in (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace")):
         text = find_member(document.value, *path)

@@ -131,6 +131,8 @@ class _Sorter:
     ambiguous: set[Address] = field(default_factory=set)
     about: dict[int, FeedingObject | bytes] = field(default_factory=dict)
     """What problems are about, by their positions: an object that resources may use, or a text that does not parse."""
+    left: dict[int, FeedingObject] = field(default_factory=dict)
+    """Rejected documents that are objects which resources may use, by their positions."""
 
     def read(self, path: str, content: bytes, unit: Unit | None) -> None:
         """Sort the documents of one file, which are of a unit."""
@@ -204,13 +206,14 @@ class _Sorter:
             if read := self.read_header(document, namespace, resource=len(self.resources)):
                 self.resource(*read)
             return
-        before, about = len(self.problems), find_feeding_object(value, namespace)
+        before, left, about = len(self.problems), len(self.unread), find_feeding_object(value, namespace)
         if read := self.read_header(document, namespace, resource=None):
             document, header = read
             about = FeedingObject(header.gvk.kind, header.namespace, header.name)
             self.problems.extend([*document.problems, *header.problems])
             take(self, document, header)
         self.about |= dict.fromkeys(range(before, len(self.problems)), about)
+        self.left |= {index: about for index in range(left, len(self.unread)) if self.unread[index].kind}
         self.problems.extend(find_embedded(document))
 
     def read_header(
@@ -352,6 +355,9 @@ class _Sorter:
         for position, about in self.about.items():
             if not (used.are_named_in(about) if isinstance(about, bytes) else used.has(about)):
                 self.problems[position] = replace(self.problems[position], level=Level.NOTE)
+        for position, object_ in self.left.items():
+            if not used.has(object_):
+                self.unread[position] = replace(self.unread[position], is_rejected=False)
         self.problems.extend(self.variables.uses.attach(self.resources, used.has, self.versions.found))
         return Manifests(
             resources=tuple(sorted(self.resources, key=lambda r: (r.key, r.gvk.version, r.source))),

@@ -24,7 +24,7 @@ from gitsync.manifests.yaml_scalars import resolve
 from gitsync.model.problem import Problem
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.model.unit import Unit, UnitKind
-from gitsync.model.variables import VariableValues
+from gitsync.model.variables import VariableValues, replace_markers
 from gitsync.problems.field_path import FieldPath, format_field
 
 SWITCH = "kustomize.toolkit.fluxcd.io/substitute"
@@ -71,8 +71,10 @@ def can_be_empty(variable: UnsetVariable, path: FieldPath, values: VariableValue
     """Tell whether an empty text does for a variable without a value: it is known to have none, and without it the
     manifest still stands for the same resource.
     """
-    is_known = not (variable.is_unread or variable.message or variable.name in values.labels or values.is_partial)
-    return is_known and not identifies(path)
+    if values.marks_missing:
+        return True
+    is_unknown = variable.is_unread or (variable.name in values.labels and variable.name not in values.missing)
+    return not (is_unknown or variable.message or values.is_partial or identifies(path))
 
 
 def is_disabled(value: Any) -> bool:
@@ -160,7 +162,7 @@ class _Substitution:
         expanded = self.expand(text, path)
         if expanded is None or not all(can_be_empty(one, path, self.values) for one in expanded.unset):
             may_stay = self.values.is_partial or path[:1] not in _BODIES
-            return str(text) if may_stay else Placeholder(str(text))
+            return str(text) if may_stay else Placeholder(replace_markers(str(text)))
         is_text = isinstance(text, QuotedText) and self.heeds_quotes
         value = expanded.text if is_text or not _is_written_plain(text) else self.read_again(expanded.text, path)
         if value is None and path[:1] == ("metadata",):

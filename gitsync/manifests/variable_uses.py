@@ -18,7 +18,7 @@ from gitsync.model.manifests import ConfigMapVersion
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import Resource
 from gitsync.model.unit import Unit, UnitKind
-from gitsync.model.variables import VariableValues
+from gitsync.model.variables import VariableFault, VariableValues
 from gitsync.problems.field_path import FieldPath, format_field
 from gitsync.problems.suggest import suggest
 
@@ -38,17 +38,6 @@ class VariablePlace:
     path: FieldPath
     resource: int | None
     about: FeedingObject | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VariableFault:
-    """What is wrong with the use of a variable. `where` names the place in Flux's objects where it belongs."""
-
-    name: str
-    code: str
-    message: str
-    hint: str
-    where: str = ""
 
 
 @dataclass(slots=True)
@@ -120,6 +109,10 @@ def describe_unset(
 ) -> VariableFault:
     """The fault of a variable without a value. `is_empty` tells that an empty text replaces it."""
     name = variable.name
+    emptied = "an empty text replaces it, and nothing of its unit is deleted."
+    if name in values.missing:
+        fault = values.missing[name]
+        return replace(fault, message=f"The variable {fault.name} has no value: {emptied}") if is_empty else fault
     if name in values.labels:
         reason = f": {values.unread[0]}" if variable.is_unread else ""
         message = f"The value of {values.labels[name]} is not known{reason}."
@@ -133,7 +126,7 @@ def describe_unset(
         return VariableFault(name=name, code="VariableNotKnown", message=message, hint=hint)
     message = f"The variable {name} has no value{f': {variable.message}' if variable.message else '.'}"
     if is_empty:
-        message = f"The variable {name} has no value: an empty text replaces it, and nothing of its unit is deleted."
+        message = f"The variable {name} has no value: {emptied}"
     fault = VariableFault(name=name, code="VariableNotSet", message=message, hint="")
     if near := suggest(name, values.known):
         return replace(fault, hint=f"Did you mean {near}?")

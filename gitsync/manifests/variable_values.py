@@ -62,6 +62,7 @@ def _join(substitution: Substitution, operator: Mapping[str, str], references: R
         unread=tuple(one.fault for one in unread),
         is_to_come=bool(unread) and all(one.is_to_come for one in unread),
         labels=substitution.labels,
+        missing={name: fault for name, fault in substitution.missing.items() if name not in operator},
         takes_braceless=substitution.takes_braceless,
     )
 

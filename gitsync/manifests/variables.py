@@ -17,7 +17,6 @@ from gitsync.manifests.substitution import INVALID, Substituted, Use, can_be_emp
 from gitsync.manifests.unread_documents import UnreadContent, reject
 from gitsync.manifests.used_objects import find_feeding_object, is_feeding
 from gitsync.manifests.variable_uses import (
-    VariableFault,
     VariablePlace,
     VariableUses,
     describe_braceless,
@@ -28,7 +27,7 @@ from gitsync.manifests.yaml_documents import Document
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.model.unit import Unit, UnitKind
-from gitsync.model.variables import VariableSet, VariableValues
+from gitsync.model.variables import VariableFault, VariableSet, VariableValues
 from gitsync.problems.field_path import FieldPath, format_field
 
 _IDENTITY: Final = (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace"))
@@ -85,7 +84,7 @@ class VariableReader:
             substituted = substitute(document, values, self.budget, unit)
         except TooLargeExpansionError:
             return reject(document, make_too_large(document, "the source"))
-        self.names.setdefault(unit.name if unit else "", set()).update(substituted.names)
+        self.names.setdefault(unit.name if unit else "", set()).update(substituted.names - values.missing.keys())
         self.shown += substituted.shown
         self.hidden += substituted.hidden
         if values.is_partial:
@@ -97,7 +96,7 @@ class VariableReader:
             return reject(document, *substituted.document.problems)
         if subject.resource is None:
             return _keep_known_data(substituted.document)
-        if values.is_partial:
+        if values.is_partial or (values.labels and values.missing):
             return self._leave(replace(subject, document=substituted.document), values.known)
         return self._note_braceless(subject, substituted.document, values)
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from gitsync.dataclasses import dataclass, field
 from gitsync.model.secret import Secret
+from gitsync.model.variables import VariableFault
 
 
 class UnitKind(StrEnum):
@@ -44,12 +45,14 @@ class ValuesReference:
 class Substitution:
     """The variables of a unit. `values` override those of `references`, of which a later one overrides an earlier. With
     `labels`, only these are variables, each with what messages call it; all other texts stay as they are.
-    `takes_braceless` replaces `$NAME` too, as envsubst does.
+    `takes_braceless` replaces `$NAME` too, as envsubst does. `missing` are those of `values` that lack another
+    variable.
     """
 
     values: Mapping[str, str | Secret] = field(default_factory=dict)
     references: tuple[ValuesReference, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
+    missing: Mapping[str, VariableFault] = field(default_factory=dict, compare=False)  # where it is said how to fix it
     takes_braceless: bool = False
 
 

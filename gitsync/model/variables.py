@@ -15,9 +15,37 @@ if TYPE_CHECKING:
 VARIABLE_NAME: Final = re.compile(r"[_a-zA-Z][_a-zA-Z0-9]*")
 """The names that Flux allows (`varsubRegex` of fluxcd/pkg/kustomize)."""
 
+MARK: Final = "gitsync_missing_"
+"""Begins the name of a variable that stands for one without a value, in what an object of Flux hands on. There it is
+written as a marker, a word that can be anywhere in YAML.
+"""
+
+_MARKER: Final = re.compile(rf"{MARK}(\w+?)_gitsync")
+
 _DOLLAR: Final = re.compile(r"\$(?:\{(\w+)\})?")
 _BRACELESS: Final = re.compile(r"\$\$|\$([_a-zA-Z][_a-zA-Z0-9]*)")
 _MENTIONED: Final = re.compile(r"\$\{?(\w+)")
+
+
+def make_marker(name: str) -> str:
+    """The marker of a variable without a value, also of one that stands for it."""
+    return f"{MARK}{name.removeprefix(MARK)}_gitsync"
+
+
+def replace_markers(text: str, replacement: str = r"${\1}") -> str:
+    """A text with something else for each marker: the variable as its author wrote it, or a pattern for its name."""
+    return _MARKER.sub(replacement, text) if MARK in text else text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariableFault:
+    """What is wrong with the use of a variable. `where` names the place in Flux's objects where it belongs."""
+
+    name: str
+    code: str
+    message: str
+    hint: str
+    where: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +58,9 @@ class VariableValues:
 
     `is_partial`: the unit has no variables, and `known` are those of the operator. A text with another one stays as it
     is, also one with a default, unless `has_defaults`.
+
+    `missing` are known variables that lack another one: their values are what Flux makes of that. With `marks_missing`,
+    a variable that lacks a value leaves a marker in its text, a variable whose name begins with `MARK`.
     """
 
     known: Mapping[str, str | Secret] = field(default_factory=dict)
@@ -39,6 +70,8 @@ class VariableValues:
     takes_braceless: bool = False
     is_partial: bool = False
     has_defaults: bool = True
+    missing: Mapping[str, VariableFault] = field(default_factory=dict)
+    marks_missing: bool = False
 
     def are_mentioned(self, text: str) -> bool:
         """Tell whether a text mentions a known variable, with braces or without."""
@@ -46,15 +79,15 @@ class VariableValues:
 
     def concern(self, text: str) -> bool:
         """Tell whether a text may have a variable."""
-        return "$" in text and (not self.labels or any(name in text for name in self.labels))
+        return ("$" in text or MARK in text) and (not self.labels or any(name in text for name in self.labels))
 
     def normalize(self, text: str) -> str:
         """A text with braces around each variable; if only some are variables, each other `$` stands for itself."""
         if self.takes_braceless:
-            return _BRACELESS.sub(lambda found: f"${{{found[1]}}}" if found[1] else found[0], text)
-        if not self.labels:
-            return text
-        return _DOLLAR.sub(lambda found: found[0] if found[1] in self.labels else f"${found[0]}", text)
+            text = _BRACELESS.sub(lambda found: f"${{{found[1]}}}" if found[1] else found[0], text)
+        elif self.labels:
+            text = _DOLLAR.sub(lambda found: found[0] if found[1] in self.labels else f"${found[0]}", text)
+        return replace_markers(text, rf"${{{MARK}\1}}") if self.missing else text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

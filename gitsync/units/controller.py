@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from gitsync.dataclasses import dataclass, field
+from gitsync.dataclasses import dataclass, field, replace
 from gitsync.manifests.expansion_functions import ExpansionBudget
-from gitsync.manifests.yaml_documents import Document
-from gitsync.model.problem import Problem
+from gitsync.manifests.yaml_documents import TEMPLATE, Document
+from gitsync.model.problem import Level, Problem
 from gitsync.units.charts import Chart
 from gitsync.units.closure import KustomizationReader
 from gitsync.units.declarations import Declarations, ThisRepository
@@ -59,7 +59,11 @@ class Controller:
         return error.make_problem(document, code=self.invalid, hint=_FIX)
 
     def explain_hidden(self, problem: Problem) -> Problem:
-        """The problem of a file that does not parse, and may have objects."""
+        """The problem of a file that does not parse, and may have objects. What a template stands for is not known
+        here, and not used.
+        """
+        if problem.code == TEMPLATE and not problem.is_error:
+            return replace(problem, level=Level.NOTE)
         return Problem(
             code=self.invalid,
             message=f"The file mentions {self.name}, but cannot be read, so the objects in it are not known.",

@@ -85,7 +85,8 @@ class ThisRepository:
 class DeclaredUnit:
     """A unit, the object that declares it, and its source. `unit` and those in its `depends_on` have the names of their
     objects: the place where following began is added later. Lower waves go first. `suspended_by` is the field that
-    suspends it. `overlay` is the kustomization or chart that the object was built by, "" for one in a file.
+    suspends it. `notes` are about what the object hands on. `overlay` is the kustomization or chart that the object was
+    built by, "" for one in a file.
     """
 
     kind: str = "Kustomization"
@@ -95,6 +96,7 @@ class DeclaredUnit:
     unit: Unit
     suspended_by: str = "spec.suspend"
     overlay: str = ""
+    notes: tuple[Problem, ...] = ()
 
     @property
     def place(self) -> str:
@@ -108,14 +110,26 @@ class DeclaredUnit:
     def says_the_same(self, other: DeclaredUnit) -> bool:
         """Tell whether two objects declare the same, wherever they are."""
         moved = replace(other.unit, file=self.unit.file, line=self.unit.line)
-        return replace(other, unit=moved, overlay=self.overlay) == self
+        return replace(other, unit=moved, overlay=self.overlay, notes=self.notes) == self
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokenObject:
+    """An object that cannot be read. It matters if one of its `sources` is this repository; one that is a source
+    itself (`is_source`) matters if another object is built from it.
+    """
+
+    sources: tuple[SourceName | GitAddress, ...]
+    problems: tuple[Problem, ...]
+    is_source: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declarations:
     """The objects of controllers in some files. `repositories` has the URL of each GitRepository, `bootstrapped` are
     those of files that `flux bootstrap` wrote, and `charts` has each HelmChart. `problems` are those of objects that
-    cannot be read; the `unit` of each is the overlay of its object. `is_unknown` tells that one has a variable whose
+    cannot be read, and `broken` those of which it is known what they are built from; the `unit` of each is the overlay
+    of its object. `is_unknown` tells that one has a variable whose
     ConfigMap was not found yet.
     """
 
@@ -124,6 +138,7 @@ class Declarations:
     bootstrapped: frozenset[SourceName] = frozenset()
     charts: Mapping[SourceName, ChartSource] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
+    broken: tuple[BrokenObject, ...] = ()
     is_unknown: bool = False
 
 
@@ -146,5 +161,6 @@ def join_declarations(parts: Iterable[Declarations]) -> Declarations:
         bootstrapped=frozenset().union(*(one.bootstrapped for one in parts)),
         charts={name: chart for one in parts for name, chart in one.charts.items()},
         problems=tuple(chain.from_iterable(one.problems for one in parts)),
+        broken=tuple(chain.from_iterable(one.broken for one in parts)),
         is_unknown=any(one.is_unknown for one in parts),
     )

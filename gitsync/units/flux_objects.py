@@ -20,6 +20,7 @@ from gitsync.units.flux_variables import CHANGES
 from gitsync.units.helm_releases import GROUP, KIND, NAMESPACE, read_helm_chart, read_helm_release, read_oci_repository
 from gitsync.units.object_fields import (
     InvalidFieldError,
+    built_from,
     read_key,
     read_list,
     read_mapping,
@@ -48,10 +49,9 @@ def _read_repository(document: Document, _: SourceView) -> Declarations:
 
 def _read_kustomization(document: Document, _: SourceView) -> Declarations:
     key = read_key(document, NAMESPACE)
-    declared = DeclaredUnit(
-        key=key,
-        source=_read_source(document, key.namespace),
-        unit=Unit(
+    source = _read_source(document, key.namespace)
+    with built_from(source):
+        unit = Unit(
             name=str(key),
             path=read_path(document, ("spec", "path")),
             kind=UnitKind.FLUX,
@@ -63,9 +63,8 @@ def _read_kustomization(document: Document, _: SourceView) -> Declarations:
             depends_on=tuple(map(str, _read_dependencies(document, key.namespace))),
             prunes=read_switch(document, ("spec", "prune")),
             is_suspended=read_switch(document, ("spec", "suspend")),
-        ),
-    )
-    return Declarations(units=(declared,))
+        )
+    return Declarations(units=(DeclaredUnit(key=key, source=source, unit=unit),))
 
 
 def _read_source(document: Document, namespace: str) -> SourceName:

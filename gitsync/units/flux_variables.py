@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
-from gitsync.dataclasses import dataclass, field
+from gitsync.dataclasses import dataclass, field, replace
 from gitsync.manifests.config_map_versions import find_in_cluster
 from gitsync.manifests.expansion_functions import ExpansionBudget, TooLargeExpansionError
 from gitsync.manifests.reader import read_manifests
@@ -19,14 +19,14 @@ from gitsync.manifests.substitution import Use, substitute
 from gitsync.manifests.variable_uses import ConfigMaps, VariablePlace, VariableUses, describe_unset
 from gitsync.manifests.variable_values import ReferencedValues, describe, join_lines, make_variables
 from gitsync.manifests.variables import make_too_large
-from gitsync.manifests.yaml_documents import Document
+from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.export import Address, Holder
 from gitsync.model.manifests import ConfigMapVersion
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.secret import Secret
 from gitsync.model.unit import Unit, ValuesReference
-from gitsync.model.variables import VariableValues
-from gitsync.problems.field_path import FieldPath
+from gitsync.model.variables import MARK, VariableFault, VariableValues, replace_markers
+from gitsync.problems.field_path import FieldPath, find_member
 
 CHANGES: Final = ("targetNamespace", "namePrefix", "nameSuffix", "patches", "images", "components", "commonMetadata")
 """Fields of a Kustomization that change what its folder declares."""
@@ -38,18 +38,24 @@ _READ: Final[frozenset[FieldPath]] = frozenset(
 )
 """The fields that decide what is built. A variable in another one does not matter."""
 
+_HANDED_ON: Final[frozenset[FieldPath]] = frozenset(
+    ("spec", name) for name in ("patches", "images", "commonMetadata", "postBuild")
+)
 _HOLDER: Final = re.compile(rb"kind[\"']?:\s*[\"']?(?:ConfigMap|Secret)\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplacedObject:
     """A document with its variables replaced, and what is wrong with them. `is_unknown` tells that a ConfigMap which
-    may give a value was not found yet.
+    may give a value was not found yet. `missing` are variables of the unit that the object declares: each stands for
+    another one, without a value, in what the object hands on; `notes` name these.
     """
 
     document: Document
     problems: tuple[Problem, ...] = ()
     is_unknown: bool = False
+    missing: Mapping[str, VariableFault] = field(default_factory=dict)
+    notes: tuple[Problem, ...] = ()
 
 
 @dataclass(slots=True)
@@ -76,22 +82,28 @@ class FluxVariables:
         return make_variables((unit,) if unit else (), self.given, references).find(unit)
 
     def replace(self, document: Document, values: VariableValues, unit: Unit | None) -> ReplacedObject:
-        """Replace the variables of one object of Flux."""
+        """Replace the variables of one object of Flux. What a Kustomization hands on, such as a patch, keeps a marker
+        where one has no value: it matters where the text ends up.
+        """
         try:
-            substituted = substitute(document, values, self.budget, unit)
+            substituted = substitute(document, replace(values, marks_missing=not values.is_partial), self.budget, unit)
         except TooLargeExpansionError:
             return ReplacedObject(document=document, problems=(make_too_large(document, "Flux's objects"),))
         uses = [use for use in substituted.uses if use.path[:1] in _READ or use.path[:2] in _READ]
         if values.is_partial:
             uses = [use for use in uses if use.variable.name in values.known]  # the others stay as they are
-        invalid = substituted.document.problems[len(document.problems) :]
+        handed_on = [use for use in uses if _is_handed_on(use, substituted.document.value)]
+        unset = _list_unset([use for use in uses if use not in handed_on], document, values, unit, self._config_maps)
+        notes = _list_unset(handed_on, document, values, unit, self._config_maps)
         return ReplacedObject(
             document=substituted.document,
-            problems=(
-                *invalid,
-                *_list_unset(uses, document, values, unit, self._config_maps),
-            ),
+            problems=(*substituted.document.problems[len(document.problems) :], *unset),
             is_unknown=any(use.variable.is_unread for use in uses),
+            missing={
+                _name_missing(use, substituted.document.value): describe_unset(use.variable, values, unit)
+                for use in handed_on
+            },
+            notes=tuple(replace(one, level=Level.NOTE) for one in notes),
         )
 
     def _look_up(self, reference: ValuesReference) -> ReferencedValues:
@@ -123,6 +135,30 @@ class FluxVariables:
             for place, secrets in manifests.secrets.items():
                 self._secrets[Address(Holder.SECRET, *place)].append(secrets)
         self._unread.clear()
+
+
+def _is_handed_on(use: Use, value: Any) -> bool:
+    """Tell whether a text of a Kustomization becomes a part of what it builds, or the value of a variable there. A
+    patch does only if it can be read with its marker.
+    """
+    is_known = not (use.variable.is_unread or use.variable.message or use.is_key)
+    if value["kind"] != "Kustomization" or use.path[:2] not in _HANDED_ON or not is_known:
+        return False
+    if use.path[1] != "patches":
+        return use.path[1] != "postBuild" or use.path[2] == "substitute"
+    patch = find_member(value, *use.path)
+    return use.path[3:] == ("patch",) and isinstance(patch, str) and not read_documents("", patch.encode()).problems
+
+
+def _name_missing(use: Use, value: Any) -> str:
+    """The variable that stands for a missing one: its marker, or the one whose value it is a part of, which then loses
+    its marker.
+    """
+    if use.path[1] != "postBuild":
+        return MARK + use.variable.name.removeprefix(MARK)
+    values = value["spec"]["postBuild"]["substitute"]
+    values[use.path[3]] = replace_markers(str(values[use.path[3]]), "")
+    return str(use.path[3])
 
 
 def _list_unset(

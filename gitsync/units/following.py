@@ -16,8 +16,10 @@ from gitsync.dataclasses import dataclass, field, replace
 from gitsync.manifests.units import ROOT
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import FileSelection, Substitution, Unit, UnitKind
+from gitsync.model.variables import MARK
 from gitsync.units.declarations import (
     THIS_REPOSITORY,
+    BrokenObject,
     ChartSource,
     Declarations,
     DeclaredUnit,
@@ -110,6 +112,7 @@ class _Follower:
             self.problems.append(refusal)
             return None
         self.units[found.name] = _make_unit(found)
+        self.problems += (replace(one, unit=found.name) for one in found.one.notes)
         return self.units[found.name]
 
     def look_inside(self, units: Iterable[Unit]) -> list[_Found]:
@@ -135,7 +138,24 @@ class _Follower:
     def list_inside(self) -> Iterator[Problem]:
         """The problems of the objects in what was built."""
         for name, objects in self.inside.items():
-            yield from (_widen(one, self.found[name].home) for one in objects.problems)
+            found = (*objects.problems, *self.weigh(objects.broken))
+            yield from (_widen(one, self.found[name].home) for one in found)
+
+    def weigh(self, broken: Iterable[BrokenObject]) -> Iterator[Problem]:
+        """The problems of objects that cannot be read: notes, if nothing of this repository is built from them."""
+        built_from = {one.one.source for one in self.waiting}
+        for one in broken:
+            sources = {self.charts[each].source if each in self.charts else each for each in one.sources}
+            matters = bool(built_from & sources) if one.is_source else any(map(self.may_be_here, sources))
+            for problem in one.problems:
+                yield problem if matters or not problem.is_error else replace(problem, level=Level.NOTE)
+
+    def may_be_here(self, source: SourceName | GitAddress) -> bool:
+        """Tell whether a source is this repository, or a variable without a value may make it so."""
+        if self.is_here(source) or isinstance(source, GitAddress):
+            return self.is_here(source)
+        is_git = source.kind == THIS_REPOSITORY.kind or MARK in source.kind
+        return is_git and any(MARK in part or "$" in part for part in source)
 
     def look_again(self) -> list[_Found]:
         """Those whose variables are known by now, since a later unit declared the values."""
@@ -194,7 +214,7 @@ def follow(start: Declarations, build: Build, read: Read, repository: ThisReposi
     follower.follow(_Found(one, follower.find_home(one)) for one in outer)
     units, covered = follower.units, follower.find_covered()
     # The files of folders that are built are read from what is built of them.
-    begun = (one for one in start.problems if not covered.has(one.unit or one.path))
+    begun = (one for one in (*start.problems, *follower.weigh(start.broken)) if not covered.has(one.unit or one.path))
     return Followed(
         units=tuple(units.values()),
         covered=covered,

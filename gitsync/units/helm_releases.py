@@ -20,6 +20,7 @@ from gitsync.units.controller import SourceView
 from gitsync.units.declarations import THIS_REPOSITORY, ChartSource, Declarations, DeclaredUnit, ObjectName, SourceName
 from gitsync.units.object_fields import (
     InvalidFieldError,
+    built_from,
     find_field,
     read_key,
     read_list,
@@ -48,28 +49,29 @@ def read_helm_release(document: Document, view: SourceView) -> Declarations:
     namespace = _read_optional(document, "targetNamespace") or key.namespace
     source = _read_source(document, key.namespace)
     published = _find_published(document, _CHART, source, view)
-    chart = _read_chart(document, _CHART, source, published, view)
-    declared = DeclaredUnit(
-        kind=KIND,
-        key=key,
-        source=chart.source,
-        unit=Unit(
-            name=_name_unit(key),
-            path=chart.path,
-            kind=UnitKind.HELM_RELEASE,
-            file=document.path,
-            line=document.line(),
-            namespace=namespace,
-            release=ChartRelease(
-                name=_read_name(document, key),
+    with built_from(THIS_REPOSITORY if published else source):
+        chart = _read_chart(document, _CHART, source, published, view)
+        declared = DeclaredUnit(
+            kind=KIND,
+            key=key,
+            source=chart.source,
+            unit=Unit(
+                name=_name_unit(key),
+                path=chart.path,
+                kind=UnitKind.HELM_RELEASE,
+                file=document.path,
+                line=document.line(),
                 namespace=namespace,
-                values=(*chart.values, *_read_values(document, key.namespace)),
-                changes=_read_changes(document),
+                release=ChartRelease(
+                    name=_read_name(document, key),
+                    namespace=namespace,
+                    values=(*chart.values, *_read_values(document, key.namespace)),
+                    changes=_read_changes(document),
+                ),
+                depends_on=tuple(map(_name_unit, _read_dependencies(document, key.namespace))),
+                is_suspended=read_switch(document, ("spec", "suspend")),
             ),
-            depends_on=tuple(map(_name_unit, _read_dependencies(document, key.namespace))),
-            is_suspended=read_switch(document, ("spec", "suspend")),
-        ),
-    )
+        )
     versions = compare_versions(document, (*_CHART, "version"), f"{KIND} {key}", published)
     return Declarations(units=(declared,), problems=tuple(versions))
 

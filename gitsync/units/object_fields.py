@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from gitsync.manifests.yaml_documents import Document
 from gitsync.model.problem import Problem
 from gitsync.problems.field_path import FieldPath, find_member, format_field
-from gitsync.units.declarations import ObjectName
+from gitsync.units.declarations import GitAddress, ObjectName, SourceName
 
 
 class InvalidFieldError(Exception):
-    """Ends the reading of one object. `where` is the field, and `hint` an order."""
+    """Ends the reading of one object. `where` is the field, and `hint` an order. `source` is what the object is built
+    from, if that was read before.
+    """
+
+    source: SourceName | GitAddress | None = None
 
     def __init__(self, where: FieldPath, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -29,6 +34,16 @@ class InvalidFieldError(Exception):
             line=document.line(*self.where),
             field=format_field(self.where),
         )
+
+
+@contextmanager
+def built_from(source: SourceName | GitAddress) -> Iterator[None]:
+    """What cannot be read inside is of an object that is built from a source."""
+    try:
+        yield
+    except InvalidFieldError as error:
+        error.source = source
+        raise
 
 
 def find_type(document: Document) -> tuple[str, str]:

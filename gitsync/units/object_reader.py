@@ -8,16 +8,18 @@ from typing import Final
 
 from gitsync.dataclasses import replace
 from gitsync.manifests.list_items import split_list
-from gitsync.manifests.metadata import is_object
+from gitsync.manifests.metadata import find_placeholder, is_object
 from gitsync.manifests.origins import Origins
 from gitsync.manifests.units import find_own_path
 from gitsync.manifests.yaml_documents import Document, read_documents
-from gitsync.model.unit import Unit
+from gitsync.model.problem import Level, Problem
+from gitsync.model.unit import Substitution, Unit
+from gitsync.model.variables import MARK, VariableFault
 from gitsync.units.argocd_sets import ARGO_CD
 from gitsync.units.controller import Controller, SourceView
-from gitsync.units.declarations import Declarations, join_declarations
+from gitsync.units.declarations import BrokenObject, Declarations, join_declarations
 from gitsync.units.flux_objects import FLUX
-from gitsync.units.flux_variables import FluxVariables
+from gitsync.units.flux_variables import FluxVariables, ReplacedObject
 from gitsync.units.object_fields import InvalidFieldError, find_type
 
 CONTROLLERS: Final = (FLUX, ARGO_CD)
@@ -60,14 +62,17 @@ def _read_file(
         controller = _find_controller(document)
         if controller is None:
             continue
+        if template := find_placeholder(document):
+            yield Declarations(problems=(replace(template, level=Level.NOTE),))
+            continue
         located = origins.locate(document, unit) if unit and own_path == path else document
         if values is None or find_type(document) in controller.as_written:
             yield _read_object(located, controller, view)
             continue
         replaced = variables.replace(located, values, unit)
-        yield Declarations(problems=replaced.problems, is_unknown=replaced.is_unknown)
-        if not replaced.problems:
-            yield _read_object(replaced.document, controller, view)
+        found = _read_object(replaced.document, controller, view)
+        yield Declarations(is_unknown=replaced.is_unknown)
+        yield _break(found, replaced.problems) if replaced.problems else _hand_on(found, replaced)
 
 
 def _add_overlay(found: Declarations, path: str, unit: Unit | None) -> Declarations:
@@ -78,7 +83,40 @@ def _add_overlay(found: Declarations, path: str, unit: Unit | None) -> Declarati
         found,
         units=tuple(replace(one, overlay=unit.file) for one in found.units),
         problems=tuple(replace(one, unit=unit.file) for one in found.problems),
+        broken=tuple(
+            replace(one, problems=tuple(replace(each, unit=unit.file) for each in one.problems)) for one in found.broken
+        ),
     )
+
+
+def _break(found: Declarations, problems: tuple[Problem, ...]) -> Declarations:
+    """What is left of an object that has these problems: what it is built from, or which source it is."""
+    named = (*found.repositories, *found.charts)
+    sources = tuple(one.source for one in found.units) or tuple(chain(*(one.sources for one in found.broken))) or named
+    if not sources:
+        return Declarations(problems=problems)
+    return Declarations(broken=(BrokenObject(sources=sources, problems=problems, is_source=sources == named),))
+
+
+def _hand_on(found: Declarations, replaced: ReplacedObject) -> Declarations:
+    """An object whose unit has the variables that stand for missing ones."""
+    if not replaced.missing:
+        return found
+    return replace(
+        found,
+        units=tuple(
+            replace(one, unit=_add_missing(one.unit, replaced.missing), notes=replaced.notes) for one in found.units
+        ),
+    )
+
+
+def _add_missing(unit: Unit, missing: Mapping[str, VariableFault]) -> Unit:
+    own = unit.options.substitution
+    marks = {name: "" for name in missing if name.startswith(MARK)}
+    # A unit that replaces no variables has these alone.
+    substitution = own or Substitution(labels={name: missing[name].name for name in marks})
+    substitution = replace(substitution, values={**substitution.values, **marks}, missing=missing)
+    return replace(unit, options=replace(unit.options, substitution=substitution))
 
 
 def _find_controller(document: Document) -> Controller | None:
@@ -90,4 +128,7 @@ def _read_object(document: Document, controller: Controller, view: SourceView) -
     try:
         return controller.readers[find_type(document)](document, view)
     except InvalidFieldError as error:
-        return Declarations(problems=(controller.explain(error, document),))
+        problems = (controller.explain(error, document),)
+        if error.source is None:
+            return Declarations(problems=problems)
+        return Declarations(broken=(BrokenObject(sources=(error.source,), problems=problems),))

@@ -34,6 +34,10 @@ class Expected(NamedTuple):
 SHAPES = {
     "flux": (wild.flux_tree, "", (), Expected(6, 6)),
     "one cluster of flux": (wild.flux_tree, "clusters/prod", (), Expected(3, 3)),
+    "flux, with variables that only the cluster gives": (wild.unset_variables, "clusters/prod", (), Expected(2, 3, ("VariableNotSet",), ("VariableNotSet",))),
+    "the same, with the value that the hint asks for": (lambda: {**wild.unset_variables(), "clusters/prod/cluster-vars.yaml": wild.WITH_VALUES}, "", (), Expected(3, 3, (), ("VariableNotSet",))),
+    "flux, with a bootstrap by overlay": (wild.bootstrap_by_overlay, "", (), Expected(4, 4)),
+    "one cluster of it": (wild.bootstrap_by_overlay, "clusters/prod", (), Expected(2, 2)),
     "files beside the root": (wild.files_beside_the_root, "", (), Expected(2, 2, (), ("OutsideFolder",))),
     "the same, built as Flux does": (wild.files_beside_the_root_as_flux, "", (), Expected(2, 2)),
     "the same, built as kustomize does": (wild.files_beside_the_root_as_kustomize, "", (), Expected(0, 0, ("KustomizationFailed",), ("PassedOver",))),
@@ -92,7 +96,19 @@ def find_logins(emulator):
 
 
 RUNS = {
-    "a chart that nothing releases": (
+    "variables that only the cluster gives": (
+        lambda _: wild.unset_variables(),
+        Run(
+            3,
+            hints=(
+                "Add SUFFIX to spec.postBuild.substitute of the Kustomization clusters/prod/flux-system/apps in",
+                "or to ConfigMap flux-system/cluster-vars in clusters/prod/cluster-vars.yaml.",
+            ),
+            steps={"clusters/prod/cluster-vars.yaml": wild.WITH_VALUES},
+        ),
+    ),
+    "a bootstrap by overlay": (lambda _: wild.bootstrap_by_overlay(), Run(4)),
+    "a chart that nothing releases": pytest.param(
         lambda _: wild.library_chart(),
         Run(
             4,
@@ -102,16 +118,18 @@ RUNS = {
                 "fleet/prod.yaml": "group: prod\n",
             },
         ),
+        marks=needs_helm,
     ),
-    "charts that are published to a registry": (
+    "charts that are published to a registry": pytest.param(
         lambda _: wild.published_charts(),
         Run(
             6,
             hints=("charts/team is a Helm chart with ASO kinds", "write `published: true` in place of the values"),
             steps={"gitsync.yaml": "units: [{path: charts, published: true}]\n"},
         ),
+        marks=needs_helm,
     ),
-    "secrets of SOPS": (
+    "secrets of SOPS": pytest.param(
         wild.sealed_tree,
         Run(
             5,
@@ -122,11 +140,11 @@ RUNS = {
                 "plain-web": ("boss", "of-plain"),
             },
         ),
+        marks=needs_helm,
     ),
 }
 
 
-@needs_helm
 @pytest.mark.parametrize(("make", "expected"), RUNS.values(), ids=RUNS)
 def test_a_tree_is_planned_in_the_steps_that_are_named_and_the_second_sync_is_silent(make, expected, tmp_path):
     with azure(operations=AT_ONCE) as served:

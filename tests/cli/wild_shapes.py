@@ -80,6 +80,84 @@ def flux_tree() -> Shape:
     return files
 
 
+RELEASE = """\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: ingress, namespace: ingress}
+spec:
+  chart: {spec: {chart: ingress-nginx, sourceRef: {kind: HelmRepository, name: ingress-nginx}}}
+  values: {host: "*.${DOMAIN}", class: nginx}
+"""
+TO_RELEASE = """\
+  patches:
+  - target: {kind: HelmRelease, name: ingress}
+    patch: |
+      - op: replace
+        path: /spec/values/class
+        value: ${INGRESS_CLASS}
+"""
+APPLICATION = """\
+apiVersion: v1
+kind: Secret
+metadata: {name: web, namespace: web}
+data: {password: <BASE64>}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: "${APP}-settings", namespace: web}
+data: {port: 8080}
+"""
+
+
+def unset_variables() -> Shape:
+    """A tree of Flux with variables that only the cluster gives: in a patch and the values of a chart elsewhere, in
+    objects of applications, some of which are declared twice, in tags, and in a name in Azure.
+    """
+    web = "apiVersion: v1\nkind: Namespace\nmetadata: {name: web, labels: {team: '${TEAM}'}}\n"
+    root = flux("flux-system", "./clusters/prod", "  postBuild: {substitute: {ENVIRONMENT: prod}}\n")
+    values = "  postBuild: {substituteFrom: [{kind: ConfigMap, name: cluster-vars}]}\n"
+    return {
+        "clusters/prod/flux-system/gotk-sync.yaml": root,
+        "clusters/prod/cluster-vars.yaml": cluster_variables("prod"),
+        "clusters/prod/apps.yaml": flux("apps", "./apps", f"{TO_RELEASE}{values}"),
+        "clusters/prod/infra.yaml": flux("infra", "./infra", f"{TO_RELEASE}{values}"),
+        "apps/ingress.yaml": RELEASE,
+        "apps/web.yaml": joined(web, APPLICATION, "apiVersion: v1\nkind: Secret\nmetadata: {name: '<NAME>'}\n"),
+        "infra/web.yaml": joined(web, APPLICATION.replace("<BASE64>", "c2VjcmV0")),
+        "apps/account.yaml": joined(
+            group("apps-${ENVIRONMENT}", location="${REGION}"), account("media", "apps-${ENVIRONMENT}", azure_name="media${SUFFIX}")
+        ),
+        "infra/group.yaml": group("infra-${ENVIRONMENT}", location="${REGION}", tags="${TAGS}").replace("'${TAGS}'", '{owner: "team-${TEAM}"}'),
+    }  # fmt: skip
+
+
+WITH_VALUES = cluster_variables("prod").replace("REGION: westeurope", "REGION: westeurope, SUFFIX: prod01")
+"""The ConfigMap of the cluster with the value that the hint asks for."""
+
+
+def bootstrap_by_overlay() -> Shape:
+    """One base for all clusters, in which an overlay for each gives the object of the bootstrap its path and its
+    variables. The Kustomizations beside it have those variables in their paths.
+    """
+    patch = "patches:\n- target: {{kind: Kustomization, name: flux-system}}\n  patch: |\n    - {{op: replace, path: /spec/path, value: ./clusters/{0}}}\n    - {{op: add, path: /spec/postBuild, value: {{substitute: {{ENVIRONMENT: {0}, REGION: westeurope}}}}}}\n"  # fmt: skip
+    inherited = "  postBuild:\n    substitute: {ENVIRONMENT: '${ENVIRONMENT}', REGION: '${REGION}'}\n"
+    files = {
+        "clusters/base/flux-system/gotk-sync.yaml": flux("flux-system", "./clusters/base"),
+        "clusters/base/infra.yaml": flux("infra", "./infra/${ENVIRONMENT}", inherited),
+        "clusters/base/network.yaml": flux("network", "./network", inherited),
+        "clusters/base/kustomization.yaml": kustomization("flux-system/gotk-sync.yaml", "infra.yaml", "network.yaml"),
+        "infra/base/kustomization.yaml": kustomization("group.yaml"),
+        "infra/base/group.yaml": group("infra-${ENVIRONMENT}", location="${REGION}"),
+        "network/group.yaml": group("network-${ENVIRONMENT}", location="${REGION}"),
+    }
+    for environment in ("dev", "prod"):
+        files |= {
+            f"clusters/{environment}/kustomization.yaml": kustomization("../base", more=patch.format(environment)),
+            f"infra/{environment}/kustomization.yaml": kustomization("../base"),
+        }
+    return files
+
+
 def files_beside_the_root() -> Shape:
     """A kustomization of an environment that names a file far outside of its folder."""
     return {

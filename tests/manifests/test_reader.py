@@ -445,8 +445,14 @@ def test_what_is_wrong_with_a_text_that_does_not_parse(text, level, code, line, 
 def test_a_document_with_a_placeholder_in_its_name_is_a_template(name, kind, level):
     head = "apiVersion: v1\nkind: Secret\n" if kind == "Secret" else ASO.partition("metadata")[0]
     found = read(f"{head}metadata:\n  name: {name}\n")
-    assert [(one.code, one.level, one.line) for one in found.problems] == [("Template", level, 4)]
-    assert (found.resources, [one.is_rejected for one in found.unread]) == ((), [True]), "it holds deletes"
+    (problem,) = found.problems
+    assert (problem.code, problem.level, problem.line, found.resources) == ("Template", level, 4, ())
+    assert [one.is_rejected or problem.holds_deletes for one in found.unread] == [True]
+
+
+def test_a_variable_in_a_name_is_no_placeholder():
+    found = read("apiVersion: v1\nkind: Secret\nmetadata:\n  name: ${NAME}\nstringData: {a: b}\n")
+    assert (found.problems, list(found.secrets)) == ((), [("default", "${NAME}")])
 
 
 @pytest.mark.parametrize(

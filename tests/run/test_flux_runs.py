@@ -181,3 +181,56 @@ def test_a_slip_in_flux_deletes_nothing(world):
         deleted = [str(one.key) for one in report.results if one.action is Action.DELETE]
         assert (slip, deleted) == (slip, [])
         assert report.problems, f"{slip}: it is named"
+
+
+ROOT = {
+    f"{PROD}/flux-system/gotk-sync.yaml": flux(
+        "flux-system", PROD, more="prune: true\npostBuild: {substitute: {a: b}}\n"
+    ),
+    f"{PROD}/infra.yaml": flux(
+        "infra", "./infra/prod", more="prune: true\npostBuild: {substitute: {env: e, tier: t}}\n"
+    ),
+}
+"""Objects of the cluster that have variables."""
+
+RELEASE = """\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: ingress, namespace: ingress}
+spec:
+  chart: {spec: {chart: ingress, sourceRef: {kind: HelmRepository, name: ingress}}}
+"""
+PATCH = """\
+prune: true
+postBuild: {substitute: {env: e, tier: t}}
+patches:
+- target: {kind: HelmRelease}
+  patch: '[{"op": "add", "path": "/spec/values", "value": {"host": "${none}"}}]'
+"""
+COUNTED = {
+    "a patch of a HelmRelease": ("VariableNotSet", "spare", {f"{PROD}/infra.yaml": flux("infra", "./infra/prod", more=PATCH)}),
+    "values of a chart elsewhere": ("VariableNotSet", "net", {f"{PROD}/release.yaml": f"{RELEASE}  values: {{host: '${{none}}'}}\n"}),
+    "values that are none": ("InvalidFluxObject", "net", {f"{PROD}/release.yaml": f"{RELEASE}  values: [a]\n"}),
+    "a text that is no expansion": ("InvalidVariable", "net", {f"{PROD}/release.yaml": f"{RELEASE}  values: {{host: '${{a.b}}'}}\n"}),
+    "a Kustomization of another repository": ("VariableNotSet", "net", {f"{PROD}/other.yaml": flux("other", "./${none}", source="other")}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "name", "files"), COUNTED.values(), ids=COUNTED)
+def test_what_is_counted_ends_no_run_with_an_error_and_holds_what_it_may_hide(world, code, name, files):
+    tree = TREE | ROOT
+    assert world.says_files(tree).sync(prune=True, path=PROD).exit_code == 0
+    if name == "spare":
+        tree["infra/base/kustomization.yaml"] = "resources: [core.yaml]\n"
+    else:
+        del tree[f"{PROD}/network.yaml"]
+    report = world.says_files(tree | files).sync(prune=True, path=PROD, max_deletes=5)
+    assert (report.exit_code, [one.code for one in report.problems if one.is_error], world.sent("DELETE")) == (
+        0,
+        [],
+        [],
+    )
+    assert code in {one.code for one in report.coverage.notes}
+    assert of(report, "ResourceGroup", name).condition.reason == "PruneHeld"
+    report = world.says_files(tree).sync(prune=True, path=PROD, max_deletes=5)
+    assert world.sent("DELETE") == [id_of(name)], "without it"

@@ -260,6 +260,57 @@ def test_a_variable_without_a_value_is_a_problem_that_names_it(
     assert [unit.path for unit in followed.units] == ["all"]
 
 
+def helm_release(chart: str = "HelmRepository, name: ingress", more: str = "") -> str:
+    head = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: ingress, namespace: ingress}\n"
+    return f"{head}spec:\n  chart: {{spec: {{chart: ./ingress, sourceRef: {{kind: {chart}}}}}}}\n  {more}\n---\n"
+
+
+UNUSED: Mapping[str, tuple[str, str, str]] = {
+    "a value of a chart elsewhere": (helm_release(more="values: {host: '${clutter}'}"), "VariableNotSet", "spec.values.host"),
+    "a name that a chart elsewhere has": (
+        helm_release(more="releaseName: '${clutter}'"), "VariableNotSet", "spec.releaseName"),
+    "the repository of a chart elsewhere": (
+        helm_release("HelmRepository, name: '${clutter}'"), "VariableNotSet", "spec.chart.spec.sourceRef.name"),
+    "values of a chart elsewhere that are none": (helm_release(more="values: [a]"), "InvalidFluxObject", "spec.values"),
+    "a Kustomization of another repository": (
+        kustomization("inner", "./${clutter}", source="other"), "VariableNotSet", "spec.path"),
+    "one of those that cannot be read": (
+        kustomization("inner", "../other", source="other"), "InvalidFluxObject", "spec.path"),
+    "a repository that nothing is built from": (
+        repository("other", "'https://example.com/${clutter}'"), "VariableNotSet", "spec.url"),
+    "the text of a chart elsewhere that is no expansion": (
+        helm_release(more="values: {host: '${a.b}'}"), "InvalidVariable", "spec.values.host"),
+}  # fmt: skip
+
+USED: Mapping[str, tuple[str, str, str]] = {
+    "a value of a chart in this repository": (
+        helm_release("GitRepository, name: flux-system, namespace: flux-system", "values: {host: '${clutter}'}"),
+        "VariableNotSet", "spec.values.host"),
+    "a source that may be this repository": (
+        kustomization("inner", source="'${clutter}'"), "VariableNotSet", "spec.sourceRef.name"),
+    "a kind of source that may be this repository": (
+        helm_release("'${clutter}', name: x"), "VariableNotSet", "spec.chart.spec.sourceRef.kind"),
+    "a repository that one is built from": (
+        repository("other", "'https://example.com/${clutter}'") + kustomization("inner", source="other"),
+        "VariableNotSet", "spec.url"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "code", "field"), UNUSED.values(), ids=UNUSED)
+def test_what_is_wrong_with_an_object_that_is_not_built_here_is_a_note(text: str, code: str, field: str) -> None:
+    """It holds deletes as an error does: of all that its cluster has, but for what is built."""
+    files = {"clusters/prod/all.yaml": kustomization("all", "./all", more=OUTER), "all/inner.yaml": text, **DECLARED}
+    (note,) = (one for one in follow(files).problems if one.code != "OtherSource")
+    assert (note.code, note.field, note.level, note.unit) == (code, field, Level.NOTE, "clusters/prod")
+
+
+@pytest.mark.parametrize(("text", "code", "field"), USED.values(), ids=USED)
+def test_what_is_wrong_with_an_object_that_may_be_built_here_is_an_error(text: str, code: str, field: str) -> None:
+    files = {"clusters/prod/all.yaml": kustomization("all", "./all", more=OUTER), "all/inner.yaml": text, **DECLARED}
+    (error,) = (one for one in follow(files).problems if one.code != "OtherSource")
+    assert (error.code, error.field, error.level, error.unit) == (code, field, Level.ERROR, "clusters/prod")
+
+
 def test_a_variable_in_a_field_that_decides_nothing_does_not_matter() -> None:
     inner = kustomization("inner", more="interval: ${interval}")
     files = {"clusters/prod/all.yaml": kustomization("all", "./all", more=OUTER), "all/inner.yaml": inner, **DECLARED}
@@ -344,6 +395,25 @@ def test_an_object_that_cannot_be_read_is_an_error_with_its_field(text: str, fie
         ("InvalidFluxObject", field, "clusters/prod")
     ]
     assert followed.units == ()
+
+
+TEMPLATES = {
+    "a placeholder in a name": kustomization("'{{ name }}'"),
+    "another in a name": kustomization("'<NAME>'", "../no"),
+    "braces that are no YAML": kustomization("{{ name }}"),
+    "lines of a template": "{{- if .Values.on }}\n" + kustomization("a") + "{{- end }}\n",
+}
+
+
+@pytest.mark.parametrize("text", TEMPLATES.values(), ids=TEMPLATES)
+def test_a_template_of_an_object_is_a_note(text: str) -> None:
+    followed = follow({"clusters/prod/a.yaml": text, "clusters/prod/b.yaml": kustomization("b", "./b")})
+    assert [(one.code, one.level, one.unit) for one in followed.problems] == [("Template", Level.NOTE, "clusters/prod")]
+    assert [unit.path for unit in followed.units] == ["b"]
+
+
+def test_a_variable_in_the_name_of_an_object_is_no_placeholder() -> None:
+    assert [unit.path for unit in follow({"clusters/prod/a.yaml": kustomization("'${NAME}'")}).units] == ["infra"]
 
 
 def test_an_absolute_path_stays_inside_the_repository() -> None:

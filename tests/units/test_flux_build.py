@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +10,9 @@ import pytest
 import yaml
 from trees import GROUP, MemoryTree
 
-from gitsync.model.problem import Problem
+from gitsync.manifests.reader import read_manifests
+from gitsync.manifests.variable_values import make_variables
+from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit, UnitEntry, UnitKind, UnitOptions
 from gitsync.units.all_units import AllUnits, FollowContext, build_all
 from gitsync.units.build import build_units
@@ -321,6 +324,92 @@ def test_a_fault_in_the_base_of_an_overlay_may_hide_any_unit_of_its_folder() -> 
     files["fleet/prod/kustomization.yaml"] = "resources: [../base]\n"
     (problem,) = (one for one in list_problems(build(files, path="fleet")) if one.code == "InvalidFluxObject")
     assert (problem.path, problem.unit) == ("fleet/base/sync.yaml", "fleet/prod")
+
+
+MERGE = "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\nmetadata: {name: rg}\nspec:\n"
+HELM = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: ingress}\nspec:\n"
+
+
+def patched(patch: str, group: str = "tags: {a: b}", more: str = "") -> dict[str, str]:
+    """A Kustomization with a patch that its own one builds, and replaces variables in."""
+    return {
+        "prod/all.yaml": f"""\
+{HEAD}metadata: {{name: all, namespace: flux-system}}
+spec: {{path: ./all, {SOURCE}, postBuild: {{substitute: {{known: one}}}}}}
+""",
+        "all/app.yaml": f"""\
+{HEAD}metadata: {{name: app, namespace: flux-system}}
+spec:
+  path: ./app
+  {SOURCE}
+  {more}
+  patches:
+  - patch: |
+{textwrap.indent(patch, "      ")}
+""",
+        "app/group.yaml": f"{MERGE}  location: westus\n  {group}\n",
+        "app/ingress.yaml": "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: ingress}\nspec: {interval: 5m, chartRef: {kind: OCIRepository, name: ingress}}\n",
+    }
+
+
+WARNING, ERROR = ("VariableNotSet", Level.WARNING), ("VariableNotSet", Level.ERROR)
+
+PATCHES: Mapping[str, tuple[dict[str, str], Any, list[Any]]] = {
+    "of a HelmRelease": (patched(f"{HELM}  values: {{host: '${{none}}'}}"), {"a": "b"}, []),
+    "of a tag": (patched(f"{MERGE}  tags: {{c: ${{none}}, d: '${{none}}-${{known}}'}}"), {"a": "b", "c": None, "d": "-one"}, [WARNING]),
+    "of a location": (patched(f"{MERGE}  location: ${{none}}"), {"a": "b"}, [ERROR]),
+    "of an Azure name, in part": (patched(f"{MERGE}  azureName: rg-${{none}}"), {"a": "b"}, [ERROR]),
+    "of a tag, in a unit with variables": (
+        patched(f"{MERGE}  tags: {{c: '${{none}}', d: '$${{own}}'}}", more="postBuild: {substitute: {own: x}}"),
+        {"a": "b", "c": None, "d": "x"},
+        [WARNING],
+    ),
+    "of a value of a variable, for a tag": (
+        patched(f"{HELM}  interval: 1m", "tags: {a: '${full}'}", "postBuild: {substitute: {full: '${none}-${known}'}}"),
+        {"a": "-one"},
+        [WARNING],
+    ),
+    "of a value of a variable, for an owner": (
+        patched(f"{HELM}  interval: 1m", "owner: {name: 'a${full}'}", "postBuild: {substitute: {full: '${none}-${known}'}}"), None, [ERROR],
+    ),
+    "of a value of a variable that is not used": (
+        patched(f"{HELM}  interval: 1m", more="postBuild: {substitute: {full: '${none}', other: x}}"), {"a": "b"}, [],
+    ),
+    "of a default": (patched(f"{MERGE}  tags: {{c: '${{none:=d}}'}}"), {"a": "b", "c": "d"}, []),
+    "of common labels": (patched(f"{HELM}  interval: 1m", more="commonMetadata: {labels: {ring: '${none}'}}"), {"a": "b"}, [WARNING]),
+    "of a common annotation that decides what is done": (
+        patched(f"{HELM}  interval: 1m", more="commonMetadata: {annotations: {serviceoperator.azure.com/reconcile-policy: '${none}'}}"),
+        {"a": "b"},
+        [ERROR],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
+@pytest.mark.parametrize(("files", "tags", "problems"), PATCHES.values(), ids=PATCHES)
+def test_a_variable_without_a_value_matters_where_its_text_ends_up(
+    files: dict[str, str], tags: Any, problems: list[Any]
+) -> None:
+    built = build(files)
+    assert list_problems(built) == []
+    notes = {(one.code, one.path, one.unit) for one in built.problems if one.level is Level.NOTE}
+    is_missing = "${none}" in files["all/app.yaml"]
+    assert (("VariableNotSet", "all/app.yaml", "prod/flux-system/app") in notes) == is_missing, "its deletes are held"
+    variables = make_variables(built.units.values(), ())
+    (group,) = read_manifests(built.files, units=built.units, variables=variables).resources
+    assert [(one.code, one.level) for one in group.problems] == problems
+    assert group.spec.get("tags") == tags
+    assert all(
+        "none" in one.message and "Kustomization prod/flux-system/all in prod/all.yaml" in one.hint
+        for one in group.problems
+    )
+    assert "gitsync_missing" not in repr(group.spec) + repr(group.problems)
+
+
+@pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
+def test_a_patch_that_is_one_only_with_its_value_is_an_error() -> None:
+    (error,) = list_problems(build(patched(f"{MERGE}  tags: {{c: d}}\n${{none}}")))
+    assert (error.code, error.field) == ("VariableNotSet", "spec.patches[0].patch")
 
 
 def test_a_path_with_a_variable_needs_its_value() -> None:

@@ -118,9 +118,8 @@ FAULTS = [
 @pytest.mark.parametrize(("text", "field", "said", "why"), FAULTS, ids=[row[-1] for row in FAULTS])
 def test_a_helm_release_that_cannot_be_read_is_a_problem_of_its_own(text, field, said, why):
     found = read(text + make_release(name="other"))
-    assert [(one.code, one.field, said in one.message) for one in found.problems] == [
-        ("InvalidFluxObject", field, True)
-    ]
+    problems = (*found.problems, *(each for one in found.broken for each in one.problems))
+    assert [(one.code, one.field, said in one.message) for one in problems] == [("InvalidFluxObject", field, True)]
     assert [one.key.name for one in found.units] == ["other"], why
 
 
