@@ -19,7 +19,7 @@ from gitsync.model.condition import Condition
 from gitsync.model.export import Address
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK, Key
-from gitsync.model.live import Absence, Live
+from gitsync.model.live import Live
 from gitsync.model.plan import Apply, Prune
 from gitsync.model.policy import Policy
 from gitsync.model.record import Record, WriteStreak
@@ -51,22 +51,6 @@ class Stop:
     blocked_by: Key | None = None
     is_tolerated: bool = False
     is_late: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EarlyRead:
-    """The read of a resource before its first stage, while this run had written nothing near it: what it showed, or
-    how it failed.
-    """
-
-    conversation: Conversation
-    found: Live | Absence | Exception
-
-    def show(self) -> Live | Absence:
-        """What the read showed. Raises its failure."""
-        if isinstance(self.found, Exception):
-            raise self.found
-        return self.found
 
 
 @dataclass(frozen=True, kw_only=True)  # without slots: no struct can be extended so, and `replace` is quick
@@ -150,7 +134,6 @@ class ApplyAttempt(ReconcileAttempt):
     extensions, and `called` the actions that were called for a check. `id_doubt` says why a plan does not know the ARM
     id, or cannot be sure of it. `is_sampled` says that a list showed it as unchanged, and that it is read nevertheless.
     `is_untouched` says that nothing has changed since the record was made, so that it needs no new baseline.
-    `early_read` stands for the first read.
     """
 
     apply: Apply
@@ -171,7 +154,6 @@ class ApplyAttempt(ReconcileAttempt):
     id_doubt: str = ""
     is_sampled: bool = False
     is_untouched: bool = False
-    early_read: EarlyRead | None = None
 
     @property
     def key(self) -> Key:

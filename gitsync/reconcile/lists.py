@@ -53,7 +53,6 @@ class Lists:
         self._reading: defaultdict[ResourceList, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._is_useful: dict[Hashable, bool] = {}
         self._failures: Counter[Hashable] = Counter()
-        self._first_failures: set[Hashable] = set()  # families of which a judgement that is not final approved nothing
         self._first_uses: defaultdict[Hashable, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._approved: dict[Key, str] = {}
         self._doubts: dict[str, Key] = {}
@@ -62,57 +61,37 @@ class Lists:
         """Tell whether a list may approve a resource (`planning.list_cover.may_be_listed`)."""
         return key in self._cover.chains
 
-    def may_show(self, key: Key, arm_id: str) -> bool:
-        """Tell whether a parent has shown a covered resource, or there is a list to ask."""
-        return bool(self._cover.chains[key]) or normalize_id(arm_id) in self._children
-
-    async def find_approval(
-        self, key: Key, kind: Kind, arm_id: str, judge: Judge[T], *, is_final: bool = True
-    ) -> T | None:
-        """Return what `judge` makes of the entry of a resource in a list; None if the resource has to be read, or if
-        the judgement is not the final one: then the entry stays for that.
-        """
+    async def find_approval(self, key: Key, kind: Kind, arm_id: str, judge: Judge[T]) -> T | None:
+        """Return what `judge` makes of the entry of a resource in a list; None if the resource has to be read."""
         if kind.arm_type in self._doubts or key not in self._cover.chains:
             return None
         entry_id = normalize_id(arm_id)
         if entry_id in self._children:
-            approval = await judge(self._children[entry_id])
-            if is_final or approval is not None:
-                del self._children[entry_id]
-            return approval
+            return await judge(self._children.pop(entry_id))
         for one in self._cover.chains[key]:
-            is_found, approval = await self._judge_in_turn(one, key, entry_id, judge, is_final=is_final)
+            is_found, approval = await self._judge_in_turn(one, key, entry_id, judge)
             if is_found:
                 return approval
         return None
 
     async def _judge_in_turn(
-        self, one: ResourceList, key: Key, entry_id: str, judge: Judge[T], *, is_final: bool
+        self, one: ResourceList, key: Key, entry_id: str, judge: Judge[T]
     ) -> tuple[bool, T | None]:
         """As `_judge_listed`, for one resource of a family at a time until its lists are known to be of use."""
         if one.family not in self._is_useful:
             async with self._first_uses[one.family]:
                 if one.family not in self._is_useful:
-                    return await self._judge_listed(one, key, entry_id, judge, is_final=is_final)
-        return await self._judge_listed(one, key, entry_id, judge, is_final=is_final)
+                    return await self._judge_listed(one, key, entry_id, judge)
+        return await self._judge_listed(one, key, entry_id, judge)
 
-    async def _judge_listed(
-        self, one: ResourceList, key: Key, entry_id: str, judge: Judge[T], *, is_final: bool
-    ) -> tuple[bool, T | None]:
+    async def _judge_listed(self, one: ResourceList, key: Key, entry_id: str, judge: Judge[T]) -> tuple[bool, T | None]:
         """Return whether a list shows a resource or its absence, and what `judge` makes of that."""
-        family = one.family
-        if not is_final and family in self._first_failures and family not in self._is_useful:
-            return True, None  # the final judgement of its first resource tells whether these lists are of use
-        is_whole = self._is_useful.get(family, True) and await self._ask(one, key)
+        is_whole = self._is_useful.get(one.family, True) and await self._ask(one, key)
         if not is_whole and entry_id not in self._entries:
             return False, None
-        entry = self._entries.get(entry_id)
+        entry = self._entries.pop(entry_id, None)
         approval = await judge(entry) if entry is not None else None
-        if is_final or approval is not None:
-            self._entries.pop(entry_id, None)
-            self._learn(family, is_useful=approval is not None)
-        else:
-            self._first_failures.add(family)
+        self._learn(one.family, is_useful=approval is not None)
         return True, approval
 
     def offer_children(self, kind: Kind, api_version: str, body: Mapping[str, Any]) -> None:

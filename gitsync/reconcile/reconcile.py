@@ -25,7 +25,7 @@ from gitsync.model.plan import Apply, Node, Prune
 from gitsync.model.result import Outcome, Result, Stage
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.actions import WriteRules, find_remembered
-from gitsync.reconcile.attempt import ApplyAttempt, EarlyRead, PruneAttempt
+from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
 from gitsync.reconcile.context import RunContext
 from gitsync.reconcile.result_builder import build_apply_result, build_prune_result
 from gitsync.reconcile.stages.act import act
@@ -44,7 +44,6 @@ from gitsync.reconcile.stages.read_back import read_back
 from gitsync.reconcile.stages.refusal import handle_refusal
 from gitsync.reconcile.stages.replacement_check import check_replacement
 from gitsync.reconcile.stages.resolve_values import resolve_values
-from gitsync.reconcile.unchanged import find_unchanged
 from gitsync.request.fill import MissingValueError
 from gitsync.status.conditions import make_failed, make_fault, make_unreadable, make_warning
 from gitsync.status.exit_code import FAULT
@@ -85,11 +84,7 @@ async def reconcile(node: Node, before: Mapping[Key, Result], run: RunContext, s
     `before` are the results of the resource's dependencies.
     """
     if isinstance(node, Apply):
-        found = await find_unchanged(node, before, run)
-        if isinstance(found, Result):
-            run.progress.finished(found)
-            return found
-        attempt = await _repeat(stages.of_apply, _begin_apply(node, before, run, found), run)
+        attempt = await _repeat(stages.of_apply, _begin_apply(node, before, run), run)
         result = build_apply_result(attempt, run.rules, run.clock.now(), run.redactions)
     else:
         prune_attempt = await _repeat(stages.of_prune, _begin_prune(node, before, run), run)
@@ -220,16 +215,13 @@ def _make_prune_steps(run: RunContext) -> tuple[Step[PruneAttempt], ...]:
     )
 
 
-def _begin_apply(
-    apply: Apply, before: Mapping[Key, Result], run: RunContext, early_read: EarlyRead | None
-) -> ApplyAttempt:
+def _begin_apply(apply: Apply, before: Mapping[Key, Result], run: RunContext) -> ApplyAttempt:
     prepared = apply.prepared
     return ApplyAttempt(
         apply=apply,
         known_kind=run.catalog.kind(prepared.resource.gvk),
         identity=run.identities[apply.key],
-        conversation=early_read.conversation if early_read else run.conversations.begin(run.find_node_deadline()),
-        early_read=early_read,
+        conversation=run.conversations.begin(run.find_node_deadline()),
         before=before,
         remembered=find_remembered(apply.record, prepared.api_version or "", prepared.ignored),
     )

@@ -10,7 +10,6 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from gitsync.arm.http.conversation import Conversation
 from gitsync.dataclasses import replace
 from gitsync.diff.three_way import remove_secrets
 from gitsync.manifests.units import find_declaration
@@ -68,27 +67,6 @@ def _find_refused(attempt: ApplyAttempt) -> Replacement | None:
     if condition is None or condition.reason != REFUSED:
         return None
     return find_replacement(attempt.kind.arm_type, _find_comparison(attempt).differences, condition)
-
-
-def build_unchanged(
-    apply: Apply, record: Record, rules: RunRules, now: datetime, conversation: Conversation | None = None
-) -> Result:
-    """Return the result of a resource that is ready, as it was recorded; the record stays as it is. `conversation` is
-    that of its own read, if there was one.
-    """
-    ready = make_ready(record.generation, format_rfc3339(now)) if rules.writes else _make_planned(record, "")
-    return Result(
-        key=apply.key,
-        **_describe_node(apply),
-        arm_id=record.arm_id,
-        verdict=Verdict.IN_SYNC,
-        condition=ready,
-        is_fine=True,
-        exists=True,
-        record=record,
-        attempts=conversation.list_failures() if conversation else (),
-        requests=conversation.requests if conversation else 0,
-    )
 
 
 def build_prune_result(attempt: PruneAttempt, rules: RunRules, now: datetime, redactions: Redactions) -> Result:

@@ -48,9 +48,8 @@ async def observe(
         return replace(attempt, exists=False)
     if not attempt.kind.can_get:
         return replace(attempt, exists=await attempt.reader.exists(attempt.arm_id, attempt.api_version))
-    early = None if attempt.is_restarted else attempt.early_read
-    attempt = replace(attempt, writes_before=0 if early else cache.count_writes_near(attempt.arm_id))
-    found = early.show() if early else await attempt.reader.find(attempt.arm_id, attempt.api_version)
+    attempt = replace(attempt, writes_before=cache.count_writes_near(attempt.arm_id))
+    found = await attempt.reader.find(attempt.arm_id, attempt.api_version)
     live = found if isinstance(found, Live) else None
     if live is not None:
         cache.keep(attempt.arm_id, live)
