@@ -15,12 +15,11 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TextIO
 
 from loguru import logger
-
-from gitsync.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from loguru import Message, Record

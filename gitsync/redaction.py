@@ -15,11 +15,11 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
 from typing import Final, NoReturn
 from urllib.parse import quote, quote_plus, unquote
 
 from gitsync.config.config import Config
-from gitsync.dataclasses import fields
 from gitsync.logging import escape_controls
 from gitsync.model.condition import ConditionStatus, Severity
 from gitsync.model.policy import Policy

@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Callable, Collection, Iterable
 from contextlib import redirect_stdout, suppress
+from dataclasses import replace
 from functools import cache
 from io import StringIO
 from pathlib import Path
@@ -17,7 +18,6 @@ import yaml
 from gitsync.cli.main import COMMANDS, run
 from gitsync.config.config import SETTINGS
 from gitsync.config.setting import VARIABLE_PREFIX
-from gitsync.dataclasses import replace
 from gitsync.extensions.api import Extension, ReadsAzure, Subject
 from gitsync.extensions.registry import BUILT_IN, Registry
 from gitsync.model.gvk import GVK, Key

@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,6 @@ from api_server import Server, running
 from from_aso_page import follow_page
 
 from gitsync.arm.clock import SystemClock
-from gitsync.dataclasses import dataclass, field, replace
 from gitsync.errors import GitsyncError
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.gvk import Key

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,6 @@ from gitsync.arm.http.first_contact import SignedCarrier
 from gitsync.arm.http.late_carrier import LateCarrier
 from gitsync.arm.http.traffic import Traffic
 from gitsync.arm.http.trust import Trust, read_trust
-from gitsync.dataclasses import replace
 from gitsync.model.clock import Clock
 from gitsync.model.signin import SignIn
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -29,7 +30,6 @@ from gitsync.arm.lro.operations import Operations
 from gitsync.arm.lro.reply import AcceptedWrite, accept_write
 from gitsync.arm.registration import Registrations
 from gitsync.arm.subscription_name import read_subscription_name
-from gitsync.dataclasses import dataclass, replace
 from gitsync.model.clock import Clock
 from gitsync.model.live import Absence, Live
 from gitsync.model.report import RequestCounts, RequestUse

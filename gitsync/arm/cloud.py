@@ -7,10 +7,10 @@ nothing else.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import SplitResult, urljoin, urlsplit
 
-from gitsync.dataclasses import dataclass
 from gitsync.errors import ConfigError
 
 PUBLIC_ENDPOINT = "https://management.azure.com"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
+from dataclasses import dataclass, field, replace
 
 from gitsync.arm.http.address import format_target
 from gitsync.arm.http.answer import Response
@@ -15,7 +16,6 @@ from gitsync.arm.http.conversation import Conversation
 from gitsync.arm.http.exchange import Exchange, may_read_again
 from gitsync.arm.http.failures import DeadlineError
 from gitsync.arm.http.pacing import Pace
-from gitsync.dataclasses import dataclass, field, replace
 from gitsync.errors import ArmError
 from gitsync.model.clock import format_rfc3339
 

@@ -6,9 +6,9 @@ Separate from the conversion, which makes a body from a manifest: this checks wh
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from gitsync.dataclasses import dataclass
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 
 _Place = tuple[tuple[str, ...], Field]

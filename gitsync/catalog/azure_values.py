@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import lzma
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 from gitsync.catalog import data
-from gitsync.dataclasses import dataclass, field
 from gitsync.errors import CatalogError
 from gitsync.formats.json_pointer import JsonPath, format_pointer
 

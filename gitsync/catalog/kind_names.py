@@ -6,10 +6,11 @@ Separate from `explain`: every command that takes a kind uses this.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from gitsync.catalog.catalog import NOT_ARM, Catalog
 from gitsync.catalog.everyday_names import everyday_names, find_by_everyday_name, squash_name
 from gitsync.catalog.type_words import join_with_or
-from gitsync.dataclasses import dataclass
 from gitsync.errors import ConfigError
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK

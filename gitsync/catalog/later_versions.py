@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.spec_visitor import Visit, visit_spec
-from gitsync.dataclasses import dataclass
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK
 from gitsync.problems.field_path import format_field

@@ -6,12 +6,12 @@ A walk over a spec asks for the place of each value, so a place is made once for
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from sys import float_info
 from typing import Any, Final
 
 from gitsync.catalog.aso_types import ASO_TYPES, HEADER_TYPES, SCALARS
-from gitsync.dataclasses import dataclass, field
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 
 _RANGES: Final[Mapping[str, dict[str, Any]]] = {

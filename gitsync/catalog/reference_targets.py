@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import Final
@@ -16,7 +17,6 @@ from typing import Final
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.everyday_names import Home, normalize_name
 from gitsync.catalog.kind_names import find_newest_version
-from gitsync.dataclasses import dataclass
 from gitsync.model.facts import Field, FieldType, Kind
 from gitsync.model.gvk import GVK
 

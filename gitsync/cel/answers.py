@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
@@ -26,7 +27,6 @@ from gitsync.cel.objects import Object
 from gitsync.cel.syntax.extras import list_extras
 from gitsync.cel.syntax.secret_names import list_selected_secrets
 from gitsync.cel.values import EvaluationError, find_type, name_type
-from gitsync.dataclasses import dataclass
 from gitsync.errors import ExpressionError
 from gitsync.model.facts import Kind
 

@@ -7,10 +7,10 @@ Apart from single expressions, which know nothing of destinations.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from gitsync.cel.expressions import CompiledExpression, Environment, build_environment, compile_expression
-from gitsync.dataclasses import dataclass
 from gitsync.model.export import Address, Holder
 from gitsync.model.facts import Kind
 from gitsync.model.resource import Resource

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -17,7 +18,6 @@ from gitsync.cel.syntax.tree import ExpressionNode
 from gitsync.cel.types.checker import check
 from gitsync.cel.types.kinds import make_self_type
 from gitsync.cel.types.types import DYN, STRING, Type, make_map_type
-from gitsync.dataclasses import dataclass
 from gitsync.errors import ExpressionError
 from gitsync.model.facts import Kind
 from gitsync.redaction import truncate

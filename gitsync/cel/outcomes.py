@@ -7,6 +7,7 @@ Apart from compiling them, which is done offline, and needs nothing that evaluat
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -16,7 +17,6 @@ from gitsync.cel.exported import Exported
 from gitsync.cel.expressions import CompiledExpression, quote_expression
 from gitsync.cel.objects import Object
 from gitsync.cel.values import EvaluationError
-from gitsync.dataclasses import dataclass, field
 from gitsync.model.export import Holder
 from gitsync.model.secret import Secret
 from gitsync.request.exports import Destination, ExportedValue, ExportError

@@ -7,12 +7,12 @@ Separate from the answer, because this reads untrusted JSON: errors name the lin
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.cel.answers import Answer, answer_as_aso
 from gitsync.cel.objects import make_object
-from gitsync.dataclasses import dataclass, field
 from gitsync.errors import SourceError
 from gitsync.formats.strict_json import read_json
 from gitsync.model.facts import Kind

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gitsync.cel.budget import EvaluationBudget
 from gitsync.cel.syntax.tree import ExpressionNode
 from gitsync.cel.values import EvaluationError, name_type
-from gitsync.dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ and evaluator all speak of them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from types import NoneType
 from typing import Any, Final, Protocol, runtime_checkable
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.errors import GitsyncError
 
 

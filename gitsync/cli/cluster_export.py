@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from gitsync.catalog.catalog import open_catalog
@@ -16,7 +17,6 @@ from gitsync.cli.import_ import (
     write_manifests,
 )
 from gitsync.config.config import Config
-from gitsync.dataclasses import replace
 from gitsync.errors import ConfigError
 from gitsync.imports.cluster_export import read_cluster_export
 from gitsync.imports.handover import find_only_subscription, list_left_out, take_manifests

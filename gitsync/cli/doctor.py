@@ -48,8 +48,9 @@ def run(options: argparse.Namespace, config: Config) -> int:
 
 async def _examine(options: argparse.Namespace, config: Config) -> list[Check]:
     """Print each line when it is known: some checks wait for a server."""
+    from dataclasses import replace
+
     from gitsync.cli.output import use_colour
-    from gitsync.dataclasses import replace
     from gitsync.doctor.examination import examine
     from gitsync.report.colour import Paint
 

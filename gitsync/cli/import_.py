@@ -11,12 +11,12 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from gitsync.cli.setting_sets import AZURE
 from gitsync.config.config import Config
-from gitsync.dataclasses import replace
 from gitsync.errors import ArmError, ConfigError, SourceError
 from gitsync.model.policy import Policy
 

@@ -10,11 +10,11 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gitsync.cli.setting_sets import OFFLINE
 from gitsync.config.config import Config
-from gitsync.dataclasses import replace
 
 if TYPE_CHECKING:
     from gitsync.cli.offline import Offline

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,6 @@ from gitsync.cli.verbosity import add_quiet
 from gitsync.config.config import Config
 from gitsync.config.flags import find_group
 from gitsync.config.help_groups import OUTPUT
-from gitsync.dataclasses import replace
 from gitsync.errors import ConfigError
 
 if TYPE_CHECKING:

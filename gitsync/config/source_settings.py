@@ -6,11 +6,12 @@ gives goes first.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from gitsync.config.config import SETTINGS, Config
 from gitsync.config.config_file import read_source_settings
 from gitsync.config.setting import Authority
 from gitsync.config.values import parse_value
-from gitsync.dataclasses import dataclass
 from gitsync.errors import ConfigError
 from gitsync.model.unit import UnitEntry
 

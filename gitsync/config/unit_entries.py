@@ -9,11 +9,11 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
 
 from gitsync.config.values import OFF, ON
-from gitsync.dataclasses import replace
 from gitsync.model.unit import ChartRelease, Substitution, UnitEntry, UnitKind, UnitOptions
 
 MOST_UNITS = 2000

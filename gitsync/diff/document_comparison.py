@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, NoReturn
 
 from gitsync.catalog.catalog import Catalog
-from gitsync.dataclasses import dataclass, replace
 from gitsync.diff.hints import Hints, find_kind_hints
 from gitsync.diff.three_way import Remembered, compare, make_baseline
 from gitsync.errors import SourceError

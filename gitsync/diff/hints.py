@@ -6,10 +6,10 @@ By path and not by value: a word of an enumeration in one place may be free text
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final, Literal
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.formats.json_pointer import JsonPath
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 

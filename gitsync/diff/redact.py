@@ -7,9 +7,9 @@ would show.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from gitsync.dataclasses import replace
 from gitsync.model.secret import MASKED, is_hidden
 from gitsync.model.verdict import Comparison, Difference
 

@@ -9,9 +9,9 @@ write, so that its own spelling of a value is no drift; without one, git is comp
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
-from gitsync.dataclasses import dataclass, replace
 from gitsync.diff.adoption import Unverified, compare_first_sight, format_value, is_equal, name_rule
 from gitsync.diff.equivalence import READ_FROM_ANSWER, judge
 from gitsync.diff.hints import Hints

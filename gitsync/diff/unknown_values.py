@@ -7,9 +7,9 @@ Azure has in its place would seem to be drift.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
-from gitsync.dataclasses import replace
 from gitsync.diff.list_pairing import find_key, find_key_field, index_by_key, is_plain
 from gitsync.formats.json_pointer import JsonPath, format_pointer
 from gitsync.model.secret import Placeholder, is_hidden

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import StrEnum
 
-from gitsync.dataclasses import dataclass
 from gitsync.errors import GitsyncError
 
 

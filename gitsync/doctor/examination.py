@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 from gitsync.arm.arms import open_arms
 from gitsync.arm.clock import SystemClock
 from gitsync.config.config import Config
-from gitsync.dataclasses import replace
 from gitsync.doctor.azure import PATIENCE, AzureExamination
 from gitsync.doctor.check import Check, make_failure
 from gitsync.doctor.places import examine_places

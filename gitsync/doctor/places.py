@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from gitsync.arm.auth.access import ArmAccess
 from gitsync.config.config import Config
-from gitsync.dataclasses import replace
 from gitsync.doctor.azure import PATIENCE
 from gitsync.doctor.check import Check, make_doubt, make_failure, make_ok
 from gitsync.errors import ConfigError, GitsyncError

@@ -7,6 +7,7 @@ region has, is left to people.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from gitsync.catalog.catalog import Catalog
@@ -14,7 +15,6 @@ from gitsync.catalog.kind_names import find_newest_version
 from gitsync.catalog.later_versions import find_lacking
 from gitsync.catalog.reference_targets import find_target
 from gitsync.catalog.spec_visitor import visit_spec
-from gitsync.dataclasses import replace
 from gitsync.editor.usual_fields import USUAL_FIELDS
 from gitsync.model.facts import Field, Kind
 from gitsync.model.gvk import GVK

@@ -8,6 +8,7 @@ it: in a field that is not required, and in a map.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -15,7 +16,6 @@ from gitsync.catalog.aso_types import SCALARS
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.reference_targets import find_target
 from gitsync.catalog.type_words import describe_shape, describe_type, join_with_or
-from gitsync.dataclasses import dataclass, replace
 from gitsync.editor.patterns import VARIABLE, allow_variables, spell_out
 from gitsync.model.facts import Field, Kind, TypeFacts
 from gitsync.validation.exclusive_fields import find_pairs

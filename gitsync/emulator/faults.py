@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Any
 
-from gitsync.dataclasses import dataclass, field, replace
 from gitsync.emulator.http.answers import ServerResponse, make_refusal
 from gitsync.emulator.http.call import Course, ListFault, ServerRequest
 from gitsync.emulator.state.store import Store

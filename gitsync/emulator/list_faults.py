@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
-from gitsync.dataclasses import replace
 from gitsync.emulator.http.call import ListFault, ServerRequest
 from gitsync.emulator.patch import GONE, change_at
 from gitsync.emulator.state.cloud import EmulatedCloud

@@ -6,9 +6,9 @@ A body is stored as it was sent; how it is shown is decided when it is read.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from gitsync.dataclasses import replace
 from gitsync.emulator.http.answers import ServerResponse, refuse, refuse_method
 from gitsync.emulator.http.call import ServerRequest
 from gitsync.emulator.http.target import PathShape, parse

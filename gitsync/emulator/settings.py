@@ -7,10 +7,10 @@ follow.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.emulator.faults import FaultRule, read_rule
 from gitsync.emulator.types.behaviour import Style
 from gitsync.emulator.yaml_document import FieldReader, YamlNode, fields, read

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar
 
-from gitsync.dataclasses import replace
 from gitsync.errors import ArmError, ConfigError, ExtensionError, GitsyncError
 from gitsync.extensions.api import (
     ActionCall,

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
 from gitsync.catalog.catalog import NOT_ARM, Catalog
 from gitsync.catalog.type_words import join_with_or
-from gitsync.dataclasses import dataclass, field, replace
 from gitsync.imports.object_fields import clean_metadata, clean_spec
 from gitsync.imports.object_version import ObjectVersion, choose_version
 from gitsync.manifests.list_items import split_list

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.diff.hints import Hints, find_kind_hints
 from gitsync.diff.list_pairing import KEY_FIELDS
 from gitsync.diff.rules.own_entries import is_own_entry

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.kind_names import find_kind
-from gitsync.dataclasses import dataclass, field
 from gitsync.errors import ConfigError
 from gitsync.formats.arm_path import is_below, is_same_id
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.model.facts import Kind
 
 GROUPS: Final = "Microsoft.Resources/resourceGroups"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from gitsync.catalog.azure_values import find_azure_values
-from gitsync.dataclasses import dataclass
 from gitsync.git.state.yaml_text import dump
 from gitsync.imports.azure_made import is_unset
 from gitsync.imports.children import is_separate, list_embedding

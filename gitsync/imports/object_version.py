@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.later_versions import find_lacking, find_later_version, is_same_version
 from gitsync.catalog.unknown_kind import explain_unknown_kind
-from gitsync.dataclasses import dataclass
 from gitsync.imports.object_fields import BAG, LAST_APPLIED, ORIGINAL
 from gitsync.manifests.metadata import Header, is_object
 from gitsync.model.facts import Kind

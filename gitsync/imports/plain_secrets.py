@@ -9,11 +9,11 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from gitsync.catalog.aso_types import ASO_TYPES
 from gitsync.catalog.spec_visitor import Visit, visit_spec
-from gitsync.dataclasses import replace
 from gitsync.imports.manifests import ImportedManifest, PlainSecret
 from gitsync.model.secret import Secret
 from gitsync.problems.field_path import FieldPath, find_member, format_field

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
-from gitsync.dataclasses import dataclass, replace
 from gitsync.diff.hints import find_kind_hints
 from gitsync.diff.three_way import compare
 from gitsync.formats.arm_path import find_subscription, is_same_id

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from gitsync.dataclasses import dataclass
 from gitsync.imports.found import LeftOut
 from gitsync.imports.manifests import ImportedManifest
 from gitsync.imports.proof import ImportProof

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from gitsync.dataclasses import dataclass
 from gitsync.errors import ConfigError
 from gitsync.formats.arm_path import find_resource_group, find_subscription
 from gitsync.validation.references import is_arm_id

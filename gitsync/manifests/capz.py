@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from gitsync.dataclasses import dataclass, field, replace
 from gitsync.manifests.list_items import split_items
 from gitsync.manifests.metadata import is_object
 from gitsync.manifests.yaml_documents import Document

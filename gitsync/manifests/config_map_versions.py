@@ -7,8 +7,8 @@ alone, so in a namespace with resources there can be one only.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.manifests.units import find_unit, is_inside
 from gitsync.manifests.yaml_documents import Document
 from gitsync.model.export import Address

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.manifests.expansion_functions import ExpansionBudget, apply_operator
 from gitsync.manifests.expansions import Expansion, Parts, parse_expansions
 from gitsync.model.secret import Secret

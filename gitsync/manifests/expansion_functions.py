@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from gitsync.dataclasses import dataclass
 from gitsync.manifests.expansions import InvalidExpansionError
 
 MAX_CHARACTERS = 32 * 1024 * 1024

@@ -17,9 +17,9 @@ error here, as its author meant it; the second is refused.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Final, NoReturn
 
-from gitsync.dataclasses import dataclass
 from gitsync.model.variables import VARIABLE_NAME
 
 MAX_NESTED = 10

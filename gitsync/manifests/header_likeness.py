@@ -7,10 +7,10 @@ and decides nothing about a resource.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from gitsync.dataclasses import dataclass
 from gitsync.model.manifests import UnreadDocument
 from gitsync.model.problem import SourceLocation
 from gitsync.problems.suggest import measure_distance

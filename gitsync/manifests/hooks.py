@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final, NamedTuple
 
-from gitsync.dataclasses import replace
 from gitsync.manifests.header_likeness import Likeness
 from gitsync.manifests.metadata import is_object
 from gitsync.manifests.recognition import is_ours

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from gitsync.catalog.spec_visitor import Visit
-from gitsync.dataclasses import dataclass
 from gitsync.problems.field_path import format_field
 from gitsync.problems.finding import Finding
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from gitsync.dataclasses import replace
 from gitsync.manifests.metadata import is_object
 from gitsync.manifests.yaml_documents import Document, is_encrypted
 from gitsync.model.problem import Problem

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from gitsync.catalog.type_words import quote_scalar
-from gitsync.dataclasses import dataclass, replace
 from gitsync.manifests.header_likeness import find_key_like
 from gitsync.manifests.yaml_documents import ENCRYPTED, RENDER, TEMPLATE, Document
 from gitsync.model.gvk import GVK

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.later_versions import find_later_version
-from gitsync.dataclasses import replace
 from gitsync.model.gvk import GVK
 from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Level

@@ -11,12 +11,12 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
 import yaml
 
-from gitsync.dataclasses import dataclass, field, replace
 from gitsync.manifests.list_items import split_list
 from gitsync.manifests.patches import Patch, find_patched, read_patches
 from gitsync.manifests.sops_documents import read_values

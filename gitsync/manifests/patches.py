@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Final
 
-from gitsync.dataclasses import dataclass, replace
 from gitsync.manifests.units import KUSTOMIZATIONS, SUFFIXES
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.lines import Lines

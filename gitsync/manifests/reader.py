@@ -10,10 +10,10 @@ import base64
 import binascii
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
-from gitsync.dataclasses import dataclass, field, replace
 from gitsync.manifests.capz import CapzObjects
 from gitsync.manifests.config_map_versions import ConfigMapVersions
 from gitsync.manifests.credential_secret import CERTIFICATE

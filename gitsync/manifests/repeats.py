@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
-from gitsync.dataclasses import replace
 from gitsync.manifests.units import find_unit_name
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Resource

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Final
 
 from gitsync.config.config import Config
-from gitsync.dataclasses import dataclass, replace
 from gitsync.manifests.key_names import find_keys, make_ambiguous_error, make_unknown_error
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests

@@ -10,11 +10,11 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import yaml
 
-from gitsync.dataclasses import dataclass, field, replace
 from gitsync.manifests.expanded_text import ExpandedText, UnsetVariable, expand_text
 from gitsync.manifests.expansion_functions import ExpansionBudget
 from gitsync.manifests.expansions import InvalidExpansionError

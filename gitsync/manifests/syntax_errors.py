@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from typing import Any, Final
 
-from gitsync.dataclasses import dataclass
 from gitsync.manifests.mentions import ASO_GROUP
 
 _TEMPLATE: Final = re.compile(rb"\{\{")

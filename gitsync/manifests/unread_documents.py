@@ -8,11 +8,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from yaml.reader import Reader
 
-from gitsync.dataclasses import dataclass, replace
 from gitsync.manifests.embedded_objects import find_embedded
 from gitsync.manifests.header_likeness import HEADER, Likeness, find_key_like
 from gitsync.manifests.list_items import is_list

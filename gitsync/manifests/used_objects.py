@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from gitsync.dataclasses import dataclass
 from gitsync.manifests.credential_secret import OF_NAMESPACE
 from gitsync.manifests.recognition import FEEDING
 from gitsync.model.resource import Resource

@@ -6,9 +6,9 @@ Separate from the replacement, which sees one document: a variable that is not s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from gitsync.dataclasses import dataclass, field, replace
 from gitsync.manifests.expanded_text import UnsetVariable
 from gitsync.manifests.units import is_inside
 from gitsync.manifests.used_objects import FeedingObject

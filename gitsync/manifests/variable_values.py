@@ -7,8 +7,8 @@ earlier (docs/variables.md#values).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.model.secret import Secret
 from gitsync.model.unit import Substitution, Unit, ValuesReference
 from gitsync.model.variables import VariableSet, VariableValues

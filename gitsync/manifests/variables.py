@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from gitsync.dataclasses import dataclass, field, replace
 from gitsync.manifests.expansion_functions import MAX_CHARACTERS, ExpansionBudget, TooLargeExpansionError
 from gitsync.manifests.secret_places import is_shown
 from gitsync.manifests.substitution import INVALID, Substituted, Use, can_be_empty, is_disabled, substitute

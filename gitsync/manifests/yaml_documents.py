@@ -11,12 +11,12 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import yaml
 
-from gitsync.dataclasses import dataclass, field, replace
 from gitsync.manifests.plain_yaml import read_plain
 from gitsync.manifests.syntax_errors import (
     explain_form,

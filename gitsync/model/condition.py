@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from operator import attrgetter
-
-from gitsync.dataclasses import dataclass
 
 
 class ConditionStatus(StrEnum):

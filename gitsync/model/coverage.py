@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-from gitsync.dataclasses import dataclass
 from gitsync.model.gvk import GVK
 from gitsync.model.manifests import UnreadDocument
 from gitsync.model.problem import Problem

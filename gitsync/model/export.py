@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 

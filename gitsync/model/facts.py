@@ -6,10 +6,10 @@ Facts stay the plain mappings that they are packed as: a kind has hundreds of fi
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypedDict
 
-from gitsync.dataclasses import dataclass
 from gitsync.model.gvk import GVK
 
 FieldType = str | Mapping[str, Any]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
-
-from gitsync.dataclasses import dataclass
 
 TERMINAL_STATES = frozenset({"succeeded", "failed", "canceled"})
 """ARM's resource-provider contract, async-api-reference: every other value means "still running"."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem, SourceLocation

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from gitsync.dataclasses import dataclass
 from gitsync.model.commit import LastCommit
 from gitsync.model.condition import Condition
 from gitsync.model.gvk import Key

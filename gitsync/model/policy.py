@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
-
-from gitsync.dataclasses import dataclass
 
 RECONCILE_POLICY = "serviceoperator.azure.com/reconcile-policy"
 

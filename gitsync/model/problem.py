@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
-
-from gitsync.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.model.coverage import Coverage
 from gitsync.model.problem import Problem
 from gitsync.model.result import Outcome, Result

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.lines import Lines, Step
 from gitsync.model.policy import Policy

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.model.commit import LastCommit
 from gitsync.model.condition import Condition, Hold, Severity
 from gitsync.model.gvk import Key

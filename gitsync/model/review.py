@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from gitsync.dataclasses import dataclass
 from gitsync.model.gvk import Key
 from gitsync.model.verdict import Action
 

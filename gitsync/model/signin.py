@@ -6,9 +6,9 @@ Separate from `gitsync.arm`, which opens credentials: the credential of a resour
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.model.secret import Secret
 
 

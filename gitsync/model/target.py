@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitsync.dataclasses import dataclass
+from dataclasses import dataclass
 
 BUILT_IN_EMULATOR = "built-in emulator"
 """The endpoint of a run with `--emulator`."""

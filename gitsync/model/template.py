@@ -8,9 +8,9 @@ value can be unknown, and the beginning of the id.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.model.gvk import Key
 
 

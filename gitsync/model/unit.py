@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.model.secret import Secret
 from gitsync.model.variables import VariableFault
 

@@ -7,8 +7,8 @@ their own. No list response of Azure decides about those.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
-from gitsync.dataclasses import replace
 from gitsync.formats.arm_path import is_below, is_same_id
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Plan, Prune

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
-from gitsync.dataclasses import replace
 from gitsync.formats.arm_path import is_below, iterate_ancestors, normalize_id
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Prune

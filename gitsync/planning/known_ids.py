@@ -8,10 +8,10 @@ demanded. What is not believed is kept with the reason, so that a message can su
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from gitsync.catalog.catalog import Catalog
-from gitsync.dataclasses import dataclass
 from gitsync.manifests.units import may_hide
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import KnownId

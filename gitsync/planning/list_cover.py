@@ -7,11 +7,11 @@ their state in Azure decides about; the others are read by themselves in any cas
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, cast
 
 from gitsync.catalog.collections import Collection
-from gitsync.dataclasses import dataclass, field
 from gitsync.formats.arm_path import find_collection_type, is_same_id, normalize_id
 from gitsync.model.facts import ListLevel
 from gitsync.model.gvk import Key

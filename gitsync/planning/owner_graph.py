@@ -7,11 +7,11 @@ targets too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.type_words import format_short_key
-from gitsync.dataclasses import dataclass
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Prepared
 from gitsync.validation.references import find_named_references

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 
-from gitsync.dataclasses import replace
 from gitsync.errors import StateError
 from gitsync.formats.arm_path import is_below, is_same_id, iterate_ancestors, normalize_id
 from gitsync.manifests.units import Declaration

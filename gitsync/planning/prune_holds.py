@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
-from gitsync.dataclasses import dataclass, field, replace
 from gitsync.formats.arm_path import is_below
 from gitsync.manifests.units import find_unit, find_unit_name, may_hide
 from gitsync.model.gvk import Key

@@ -7,10 +7,10 @@ it. An untrusted record stays as it is, and its resource is neither written nor 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from gitsync.catalog.catalog import Catalog
-from gitsync.dataclasses import replace
 from gitsync.formats.arm_path import is_below, normalize_id
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level, Problem

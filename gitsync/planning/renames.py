@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
-from gitsync.dataclasses import replace
 from gitsync.formats.arm_path import is_same_id
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Plan, Prune

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from gitsync.catalog.immutable_fields import is_immutable
-from gitsync.dataclasses import replace
 from gitsync.formats.arm_path import is_below
 from gitsync.model.condition import Condition, Hold
 from gitsync.model.gvk import Key

@@ -7,9 +7,9 @@ gitsync. Deletes are decided by the same plan as in a run.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 
-from gitsync.dataclasses import dataclass, replace
 from gitsync.diff.ignore import remove_paths
 from gitsync.diff.request_diff import Bodies
 from gitsync.diff.three_way import remove_secrets

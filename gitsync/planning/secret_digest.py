@@ -12,9 +12,9 @@ import hashlib
 import hmac
 import json
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gitsync.dataclasses import dataclass, field, replace
 from gitsync.formats.json_pointer import JsonPath, format_pointer
 from gitsync.model.gvk import Key
 from gitsync.model.secret import MASKED, Placeholder, Secret

@@ -7,8 +7,8 @@ each of them hides everything else.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
-from gitsync.dataclasses import replace
 from gitsync.model.problem import Problem
 
 _SHARED = frozenset({"CredentialNotUsable"})

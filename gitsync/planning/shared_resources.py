@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 from typing import Final
 
-from gitsync.dataclasses import dataclass, replace
 from gitsync.formats.arm_path import is_same_id
 from gitsync.manifests.units import find_declaration
 from gitsync.model.gvk import Key

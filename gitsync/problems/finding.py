@@ -5,7 +5,8 @@ Separate, because checks know fields and not files: only `locate_finding` looks 
 
 from __future__ import annotations
 
-from gitsync.dataclasses import dataclass
+from dataclasses import dataclass
+
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import Resource
 from gitsync.problems.field_path import FieldPath, format_field

@@ -8,9 +8,8 @@ from __future__ import annotations
 import pkgutil
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
-
-from gitsync.dataclasses import dataclass
 
 DATA = "gitsync.problems.data"
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from gitsync.dataclasses import replace
 from gitsync.model.problem import Problem
 
 _MOST = 3  # names in a sentence

@@ -6,12 +6,12 @@ An attempt is a frozen value: each stage returns it with one more fact. Effects 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from gitsync.arm.client import Reader, Writer
 from gitsync.arm.http.conversation import Conversation
 from gitsync.arm.lro.reply import AcceptedWrite
-from gitsync.dataclasses import dataclass, field, replace
 from gitsync.diff.ignore import Paths, remove_paths
 from gitsync.diff.three_way import Remembered
 from gitsync.extensions.api import ActionCall, LookupRequest, LookupResult, Subject

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from gitsync.arm.client import Arm
 from gitsync.arm.write_locks import WriteLocks
 from gitsync.catalog.catalog import Catalog
-from gitsync.dataclasses import dataclass, field
 from gitsync.extensions.registry import Registry
 from gitsync.model.clock import Clock
 from gitsync.planning.secret_digest import Digests

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TypeVar
 
-from gitsync.dataclasses import replace
 from gitsync.errors import ArmError
 from gitsync.model.condition import Condition
 from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt

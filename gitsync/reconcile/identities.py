@@ -7,9 +7,9 @@ that cannot be opened stops only the nodes that use it.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
 
 from gitsync.arm.client import Arm
-from gitsync.dataclasses import dataclass
 from gitsync.errors import ArmError, ConfigError
 from gitsync.manifests.credential_secret import CredentialRefusal
 from gitsync.model.gvk import Key

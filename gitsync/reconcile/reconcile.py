@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
@@ -17,7 +18,6 @@ from typing import Generic, NamedTuple, TypeVar
 from loguru import logger
 
 from gitsync.arm.http.failures import DeadlineError
-from gitsync.dataclasses import replace
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.model.clock import Clock
 from gitsync.model.gvk import GVK, Key

@@ -6,11 +6,11 @@ Separate from the stages, because an attempt can end in any of them, and the rec
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from gitsync.dataclasses import replace
 from gitsync.diff.three_way import remove_secrets
 from gitsync.manifests.units import find_declaration
 from gitsync.model.clock import format_rfc3339

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-
-from gitsync.dataclasses import dataclass
+from dataclasses import dataclass
 
 _BOLD, _RED, _GREEN, _YELLOW = "1", "31", "32", "33"
 

@@ -6,9 +6,9 @@ A plan reports everything that a sync would change; a sync reports only what it 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
-from gitsync.dataclasses import dataclass
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report
 from gitsync.model.result import Outcome, Result

@@ -10,9 +10,9 @@ run.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
-from gitsync.dataclasses import replace
 from gitsync.model.commit import LastCommit
 from gitsync.model.condition import Condition
 from gitsync.model.coverage import Coverage

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 
-from gitsync.dataclasses import replace
 from gitsync.model.problem import Problem
 
 MOST = 10

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
-from gitsync.dataclasses import dataclass
 from gitsync.model.gvk import Key
 from gitsync.model.report import Report
 from gitsync.report.timeline import StageVisit

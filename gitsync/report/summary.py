@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from gitsync.dataclasses import replace
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record
 from gitsync.model.target import RunTarget

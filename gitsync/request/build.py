@@ -7,13 +7,13 @@ decides the policy only.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from itertools import chain, islice
 from typing import Final, Literal
 
 from gitsync.catalog.catalog import Catalog
-from gitsync.dataclasses import replace
 from gitsync.diff.ignore import Paths
 from gitsync.manifests.migration import migrate_versions
 from gitsync.manifests.policy import decide_policy

@@ -7,9 +7,9 @@ No level completes another. The caller reads the Secrets.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Final
 
-from gitsync.dataclasses import dataclass
 from gitsync.formats.arm_path import find_subscription
 from gitsync.manifests.credential_secret import (
     OF_NAMESPACE,

@@ -7,11 +7,11 @@ references, a dependency all ids.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.spec_visitor import Visit
-from gitsync.dataclasses import replace
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from gitsync.catalog.type_words import format_short_key
-from gitsync.dataclasses import dataclass
 from gitsync.manifests.repeats import is_built, is_same
 from gitsync.manifests.units import ROOT, find_parts, find_unit_name
 from gitsync.model.gvk import Key

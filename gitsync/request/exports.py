@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.errors import GitsyncError
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.gvk import Key

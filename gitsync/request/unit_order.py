@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
-from gitsync.dataclasses import replace
 from gitsync.manifests.deployment_annotations import read_wave
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Prepared

@@ -6,10 +6,10 @@ Separate from `planning`, which knows git and the records only: this limits a sy
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from gitsync.config.config import Config
-from gitsync.dataclasses import replace
 from gitsync.errors import ConfigError
 from gitsync.git.source.identity import find_repository, find_revision
 from gitsync.git.state.plan_file import read_plan

@@ -9,6 +9,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gitsync.arm.arms import Arms, open_arms
@@ -20,7 +21,6 @@ from gitsync.arm.http.pacing import Interval
 from gitsync.catalog.catalog import Catalog, open_catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import SourceSettings, find_source_settings
-from gitsync.dataclasses import dataclass, field, replace
 from gitsync.errors import ConfigError
 from gitsync.extensions.registry import Registry
 from gitsync.git.source.checkout import Checkout, open_checkout

@@ -7,12 +7,12 @@ If one commit sets detach-on-delete and the next removes the manifest, with no r
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
 
 from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
-from gitsync.dataclasses import replace
 from gitsync.errors import ConfigError
 from gitsync.git.source.checkout import Checkout
 from gitsync.git.source.contents import ExplainUnreadable, SourceContents

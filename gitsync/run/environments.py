@@ -6,9 +6,9 @@ The files are read again without the others, so that a ConfigMap of dev is not u
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from gitsync.catalog.catalog import Catalog
-from gitsync.dataclasses import dataclass, replace
 from gitsync.manifests.repeats import is_built, is_built_unit, remove_repeats
 from gitsync.manifests.units import find_unit_name
 from gitsync.model.gvk import Key

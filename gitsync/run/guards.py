@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gitsync.config.config import Config
-from gitsync.dataclasses import replace
 from gitsync.git.source.checkout import Checkout
 from gitsync.git.source.publication import is_published
 from gitsync.git.state.stores import DEFAULT_BRANCH

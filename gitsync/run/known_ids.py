@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gitsync.arm.clock import SystemClock
 from gitsync.catalog.catalog import Catalog
 from gitsync.config.config import Config
-from gitsync.dataclasses import dataclass, replace
 from gitsync.errors import StateError
 from gitsync.git.source.checkout import Checkout
 from gitsync.git.state.seal import RecordSeals

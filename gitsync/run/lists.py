@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Collection, Iterable, Iterator
+from dataclasses import replace
 
 from gitsync.arm.http.pages import Entries
 from gitsync.catalog.collections import find_collections
 from gitsync.config.config import Config
-from gitsync.dataclasses import replace
 from gitsync.model.export import Holder
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Plan

@@ -7,9 +7,9 @@ subscription of its credential.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 
 from gitsync.config.config import Config
-from gitsync.dataclasses import dataclass, replace
 from gitsync.errors import ConfigError
 from gitsync.manifests.selection import Selection, spell_selection
 from gitsync.manifests.variable_values import References

@@ -6,9 +6,9 @@ Nothing here reads from Azure. `planning` decides; this module applies the setti
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 
 from gitsync.config.config import Config
-from gitsync.dataclasses import replace
 from gitsync.errors import GitsyncError, SourceError, UnsafePlanError
 from gitsync.formats.arm_path import is_below, is_same_id
 from gitsync.git.source.checkout import Checkout

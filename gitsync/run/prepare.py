@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from typing import Final
@@ -10,7 +11,6 @@ from typing import Final
 from gitsync.catalog.catalog import Catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import SourceSettings
-from gitsync.dataclasses import replace
 from gitsync.git.source.checkout import Checkout
 from gitsync.git.source.revisions import RevisionManifests
 from gitsync.manifests.credential_secret import iterate_secrets

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +16,6 @@ from typing import NamedTuple
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
-from gitsync.dataclasses import replace
 from gitsync.errors import ConfigError
 from gitsync.git.source.checkout import Checkout, open_checkout
 from gitsync.git.source.last_commits import Place

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
@@ -16,7 +17,6 @@ from gitsync.arm.clock import SystemClock
 from gitsync.arm.http.conversation import Conversation
 from gitsync.arm.http.pages import list_ids
 from gitsync.config.config import Config
-from gitsync.dataclasses import replace
 from gitsync.errors import ArmError, ConfigError
 from gitsync.manifests.selection import Selection, make_selection
 from gitsync.model.clock import format_rfc3339

@@ -4,9 +4,10 @@ sync.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gitsync.arm.auth.principal import describe_principal
 from gitsync.config.config import Config
-from gitsync.dataclasses import replace
 from gitsync.git.source.checkout import Checkout
 from gitsync.model.signin import Method
 from gitsync.model.target import RunTarget

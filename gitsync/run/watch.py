@@ -7,13 +7,13 @@ and are only logged for one that failed itself. Traces never fail a run.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
 from loguru import logger
 
 from gitsync.config.config import Config
-from gitsync.dataclasses import dataclass, replace
 from gitsync.errors import GitsyncError, PublishError, SourceError
 from gitsync.git.source.location import Url, parse_location
 from gitsync.model.clock import Clock

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 
-from gitsync.dataclasses import dataclass, replace
 from gitsync.errors import PublishError, StateError
 from gitsync.git.state.store import Update
 from gitsync.model.export import Address, Export, Leftover

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from dataclasses import replace
 
-from gitsync.dataclasses import replace
 from gitsync.model.export import Address, Owner, is_owned_by
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Prepared

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.manifests.credential_secret import iterate_secrets
 from gitsync.model.export import Address, Holder
 from gitsync.model.problem import Level, Problem

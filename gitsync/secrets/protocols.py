@@ -6,9 +6,9 @@ Separate from the sources and sinks, since the run depends only on these protoco
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from gitsync.dataclasses import dataclass
 from gitsync.errors import GitsyncError
 from gitsync.model.export import Address, Export, Owner
 from gitsync.model.secret import Secret

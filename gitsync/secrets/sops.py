@@ -12,10 +12,10 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.secret import MASKED
 from gitsync.processes.grace_period import Grace

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.model.manifests import Manifests
 from gitsync.processes.grace_period import Grace
 from gitsync.secrets.protocols import SecretSource, Sink

@@ -6,9 +6,9 @@ Only PUT, DELETE and poll errors are classified; a failed read is "unknown", wha
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
-from gitsync.dataclasses import dataclass
 from gitsync.errors import ArmError
 from gitsync.model.condition import Retry
 

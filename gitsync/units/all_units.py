@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from gitsync.dataclasses import dataclass, field, replace
 from gitsync.manifests.helm_charts import find_templates
 from gitsync.model.problem import Problem
 from gitsync.model.unit import Unit, UnitKind

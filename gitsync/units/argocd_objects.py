@@ -7,9 +7,9 @@ argoproj.io/v1alpha1 (https://argo-cd.readthedocs.io/en/stable/user-guide/applic
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
-from gitsync.dataclasses import replace
 from gitsync.manifests.deployment_annotations import keeps_resources, read_wave
 from gitsync.manifests.yaml_documents import Document
 from gitsync.model.unit import Unit, UnitKind

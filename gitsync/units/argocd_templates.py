@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.manifests.expansion_functions import ExpansionBudget
 
 _MOST_PARENTHESES: Final = 10

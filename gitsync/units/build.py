@@ -6,8 +6,8 @@ import posixpath
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field, replace
 
-from gitsync.dataclasses import dataclass, field, replace
 from gitsync.errors import SourceError
 from gitsync.manifests.mentions import mentions_aso
 from gitsync.manifests.origins import list_origins

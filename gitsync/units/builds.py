@@ -8,9 +8,9 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.processes.grace_period import Grace
 from gitsync.units.sandbox import TIMEOUT
 from gitsync.units.unbuildable import UnbuildableError

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import posixpath
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.errors import SourceError
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.units.closure import KustomizationReader

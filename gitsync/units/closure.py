@@ -5,8 +5,8 @@ from __future__ import annotations
 import posixpath
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.errors import SourceError
 from gitsync.problems.suggest import suggest
 from gitsync.units.kustomization import (

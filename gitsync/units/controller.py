@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from gitsync.dataclasses import dataclass, field, replace
 from gitsync.manifests.expansion_functions import ExpansionBudget
 from gitsync.manifests.yaml_documents import TEMPLATE, Document
 from gitsync.model.problem import Level, Problem

@@ -6,10 +6,10 @@ The readers of Flux's and Argo CD's objects make them, and `following` follows t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Final, NamedTuple
 
-from gitsync.dataclasses import dataclass, field, replace
 from gitsync.formats.repository_name import normalize_repository
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.unit import Unit

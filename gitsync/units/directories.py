@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from gitsync.dataclasses import dataclass, field, replace
 from gitsync.errors import SourceError
 from gitsync.manifests.units import SUFFIXES
 from gitsync.model.unit import Unit

@@ -9,10 +9,10 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from gitsync.config.config_file import FILE_NAME
-from gitsync.dataclasses import dataclass, field, replace
 from gitsync.errors import SourceError
 from gitsync.manifests.mentions import mentions_aso
 from gitsync.model.unit import Unit, UnitEntry, UnitKind, UnitOptions

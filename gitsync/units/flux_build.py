@@ -9,12 +9,12 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
 
 import yaml
 
-from gitsync.dataclasses import dataclass
 from gitsync.model.unit import Unit, UnitKind
 from gitsync.units.closure import KustomizationReader, find_inputs
 from gitsync.units.tree import SourceTree, list_folders

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from gitsync.dataclasses import dataclass, field, replace
 from gitsync.manifests.config_map_versions import find_in_cluster
 from gitsync.manifests.expansion_functions import ExpansionBudget, TooLargeExpansionError
 from gitsync.manifests.reader import read_manifests

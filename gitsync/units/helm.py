@@ -13,12 +13,12 @@ import posixpath
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.dataclasses import dataclass, field, replace
 from gitsync.manifests.origins import SOURCE_COMMENT
 from gitsync.manifests.yaml_documents import MAX_BYTES
 from gitsync.model.unit import ChartRelease, Unit

@@ -9,11 +9,11 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import yaml
 
-from gitsync.dataclasses import dataclass, replace
 from gitsync.units.tree import find_folder
 from gitsync.units.unbuildable import UnbuildableError
 

@@ -6,10 +6,10 @@ import json
 import re
 import shutil
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
 
-from gitsync.dataclasses import dataclass, field, replace
 from gitsync.errors import SourceError
 from gitsync.manifests.origins import ORIGIN_PREFIX
 from gitsync.model.problem import Problem

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import chain
 from typing import Final
 
-from gitsync.dataclasses import replace
 from gitsync.manifests.list_items import split_list
 from gitsync.manifests.metadata import find_placeholder, is_object
 from gitsync.manifests.origins import Origins

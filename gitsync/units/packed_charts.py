@@ -13,9 +13,9 @@ import re
 import tarfile
 import zlib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Final
 
-from gitsync.dataclasses import dataclass
 from gitsync.units.charts import MOST_CHARTS, PACKED, SCHEMA, check_schema
 from gitsync.units.unbuildable import ChartError
 

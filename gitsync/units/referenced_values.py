@@ -7,9 +7,9 @@ encrypted, or in another source of secrets, is looked up by the run, as the vari
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gitsync.dataclasses import dataclass, field, replace
 from gitsync.manifests.variable_values import describe
 from gitsync.model.export import Holder
 from gitsync.model.secret import Secret

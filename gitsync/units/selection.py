@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from gitsync.dataclasses import dataclass
 from gitsync.model.unit import Unit
 from gitsync.units.charts import is_in_chart
 from gitsync.units.globs import compile_glob

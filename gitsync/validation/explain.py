@@ -6,13 +6,13 @@ Uses the facts only. The command shows the result.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.everyday_names import Home, list_everyday_names
 from gitsync.catalog.kind_names import KindMatch
 from gitsync.catalog.reference_targets import find_target, list_children, list_referrers
 from gitsync.catalog.type_words import describe_type, join_with_or
-from gitsync.dataclasses import dataclass
 from gitsync.errors import ConfigError
 from gitsync.model.facts import Field, Kind, Scope, TypeFacts
 from gitsync.problems.suggest import suggest

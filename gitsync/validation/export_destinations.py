@@ -7,10 +7,10 @@ Expressions are checked for their shape only; `cel` compiles them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from gitsync.catalog.spec_visitor import Visit
-from gitsync.dataclasses import dataclass
 from gitsync.problems.field_path import FieldPath, format_field
 from gitsync.problems.finding import Finding
 

@@ -6,11 +6,11 @@ Separate from `explain`, since the schemas for editors describe the same fields 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from gitsync.catalog.aso_types import ASO_TYPES
 from gitsync.catalog.type_words import join_with_or
-from gitsync.dataclasses import dataclass
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 
 ALL_CHOICES = 1000

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 
 from gitsync.catalog.arm_fields import find_misfit
 from gitsync.catalog.type_words import join_with_or, quote_scalar
-from gitsync.dataclasses import dataclass
 from gitsync.diff.ignore import ANY, Paths, Steps, parse_entry_step
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.facts import Kind

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.type_words import format_short_key, join_with_and
-from gitsync.dataclasses import dataclass
 from gitsync.model.facts import Scope
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.manifests import KnownId

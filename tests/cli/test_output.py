@@ -1,12 +1,12 @@
 """Where a report goes, and what is said when it cannot go there."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from gitsync.cli.output import REPORT_OUTPUTS, find_terminal_width, show_progress, tell
 from gitsync.config.config import Config
-from gitsync.dataclasses import replace
 from gitsync.errors import PublishError
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RequestCounts

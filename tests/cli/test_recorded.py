@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,7 +12,6 @@ import yaml
 from command_line import gitsync
 
 from gitsync.cli.describe import add_advice
-from gitsync.dataclasses import replace
 from gitsync.git.source.checkout import open_checkout
 from gitsync.git.state.folder import StatusFolder
 from gitsync.git.state.store import Update

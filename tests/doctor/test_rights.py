@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from builders import group_id, prepared, rg, subnet, vnet, vnet_id
 
-from gitsync.dataclasses import replace
 from gitsync.doctor.rights import grants, list_needed_rights, name_action
 from gitsync.extensions.registry import BUILT_IN, Registry
 from gitsync.model.gvk import Key

@@ -1,6 +1,7 @@
 """The schemas of kinds: what `gitsync validate` accepts they accept, and what it refuses they refuse."""
 
 import copy
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,6 @@ from schema_validation import CATALOG, find_kind_errors, find_problems
 
 from gitsync.catalog.kind_names import find_kind
 from gitsync.catalog.spec_visitor import visit_spec
-from gitsync.dataclasses import replace
 from gitsync.editor.examples import build_example
 from gitsync.git.state.yaml_text import dump
 from gitsync.manifests.metadata import is_object

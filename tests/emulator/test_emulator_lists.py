@@ -1,12 +1,12 @@
 """Lists and their pages."""
 
 import csv
+from dataclasses import replace
 
 import pytest
 from asked import GROUP, OPEN, PLAIN, SUBSCRIPTION, VNET, at, play
 from recordings import FOLDER, needs_recordings
 
-from gitsync.dataclasses import replace
 from gitsync.emulator.http.target import parse
 
 OTHER = f"{SUBSCRIPTION}/resourceGroups/other"

@@ -9,11 +9,11 @@ import sys
 import threading
 import urllib.error
 import urllib.request
+from dataclasses import replace
 
 import pytest
 from asked import GROUP, OPEN, PLAIN, VERSION, TestClock, play
 
-from gitsync.dataclasses import replace
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import Timing
 from gitsync.emulator.state.store import MemoryStore, SqliteStore

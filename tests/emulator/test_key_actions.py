@@ -2,13 +2,12 @@
 
 import base64
 import json
+from dataclasses import replace
 
 import pytest
 from asked import GROUP, OPEN, at, play
 from recordings import FOLDER as RECORDINGS
 from recordings import needs_recordings
-
-from gitsync.dataclasses import replace
 
 RECORDED = RECORDINGS / "arm-traffic" / "actions"
 STD = {"primaryKey", "secondaryKey", "primaryConnectionString", "secondaryConnectionString"}

@@ -1,11 +1,12 @@
 """What a script can make wrong with a list; single resources are read as they are."""
 
+from dataclasses import replace
+
 import pytest
 from asked import GROUP, OPEN, PLAIN, SUBSCRIPTION, VNET, TestClock, at, play
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.dataclasses import replace
 from gitsync.emulator.faults import FaultRule, Match
 from gitsync.emulator.http.call import ListFault
 from gitsync.emulator.settings import read_settings

@@ -1,9 +1,10 @@
 """Long-running operations: every way in which ARM tells of one, and how they end."""
 
+from dataclasses import replace
+
 import pytest
 from asked import GROUP, OPEN, PLAIN, TestClock, at, play, with_group
 
-from gitsync.dataclasses import replace
 from gitsync.emulator.faults import FaultRule, Match
 from gitsync.emulator.http.call import Course
 from gitsync.emulator.settings import Timing

@@ -1,9 +1,10 @@
 """The permissions that Azure lists at a scope."""
 
+from dataclasses import replace
+
 import pytest
 from asked import GROUP, OPEN, SUBSCRIPTION, VNET, play, with_group
 
-from gitsync.dataclasses import replace
 from gitsync.emulator.settings import Denial
 
 DENIED = replace(OPEN, denied=(Denial(scope=GROUP, action="Microsoft.Network/*/write"), Denial(principal="other")))

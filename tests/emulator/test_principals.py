@@ -2,11 +2,11 @@
 
 import base64
 import json
+from dataclasses import replace
 
 import pytest
 from asked import GROUP, OPEN, SUBSCRIPTION, at, play, with_group
 
-from gitsync.dataclasses import replace
 from gitsync.emulator.settings import TENANT, Denial, EmulatedPrincipal, read_settings
 
 ELSEWHERE = "22222222-2222-4222-8222-222222222222"

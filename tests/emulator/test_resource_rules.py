@@ -1,9 +1,10 @@
 """What stands where, who may change it, and what ARM says when not."""
 
+from dataclasses import replace
+
 import pytest
 from asked import GROUP, OPEN, PLAIN, SUBSCRIPTION, VNET, at, play, with_group
 
-from gitsync.dataclasses import replace
 from gitsync.emulator.settings import Busy, Denial, ManagementLock, Timing
 from gitsync.emulator.types.behaviour import Style
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from dataclasses import replace
 
 import pytest
 from asked import GROUP, OPEN, SUBSCRIPTION, VERSION, VNET, at
@@ -9,7 +10,6 @@ from azure.core.credentials import AccessToken
 from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
 from azure.mgmt.resource.resources.aio import ResourceManagementClient
 
-from gitsync.dataclasses import replace
 from gitsync.emulator.faults import FaultRule, Match
 from gitsync.emulator.http.call import Course
 from gitsync.emulator.http.server import Emulator

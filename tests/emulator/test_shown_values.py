@@ -1,11 +1,12 @@
 """What Azure gives back of what it was given: secrets kept, values added, words rewritten."""
 
+from dataclasses import replace
+
 import pytest
 from asked import GROUP, OPEN, PLAIN, at, play, with_group
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.dataclasses import replace
 from gitsync.emulator.patch import GONE, merge, set_value
 from gitsync.emulator.types.provider_fields import with_made
 from gitsync.emulator.types.secrets import without_secrets

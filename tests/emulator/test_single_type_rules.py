@@ -1,9 +1,10 @@
 """What single types do besides: role assignments, subscriptions, products, backups and private endpoints."""
 
+from dataclasses import replace
+
 import pytest
 from asked import GROUP, OPEN, SUBSCRIPTION, at, play, with_group
 
-from gitsync.dataclasses import replace
 from gitsync.emulator.settings import read_settings
 
 ROLES = "/providers/Microsoft.Authorization/roleDefinitions"

@@ -1,8 +1,9 @@
 """ARM's token buckets."""
 
+from dataclasses import replace
+
 from asked import GROUP, OPEN, PLAIN, TestClock, play
 
-from gitsync.dataclasses import replace
 from gitsync.emulator.settings import Bucket, EmulatedPrincipal, EmulatorSettings, Limits
 
 SMALL = replace(OPEN, limits=Limits(reads=Bucket(size=3, per_second=1), writes=Bucket(size=2, per_second=0.5)))

@@ -4,6 +4,7 @@ import asyncio
 import base64
 import json
 import ssl
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -13,7 +14,6 @@ from azure.core.exceptions import ClientAuthenticationError
 from azure.core.pipeline.transport import AioHttpTransport
 from azure.identity.aio import ClientAssertionCredential, ClientSecretCredential
 
-from gitsync.dataclasses import replace
 from gitsync.emulator.clock import EmulatorClock
 from gitsync.emulator.http.certificate import make_tls_context
 from gitsync.emulator.http.server import Emulator

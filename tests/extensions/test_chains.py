@@ -1,11 +1,11 @@
 """Several registrations for one kind: in which order they are asked, and what becomes of what they say."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 from asking import REGISTRY, Nobody, subject
 
-from gitsync.dataclasses import replace
 from gitsync.extensions.api import ActionCall, Extension, LookupRequest, Modifier, imported, skipped
 from gitsync.extensions.registry import Registry
 from gitsync.model.secret import Secret

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from builders import live, vnet_id
 
-from gitsync.dataclasses import replace
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import LookupRequest, Subject
 from gitsync.extensions.builtin.registrations import BUILT_IN

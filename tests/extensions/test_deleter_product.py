@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 from asking import REGISTRY, subject
 
-from gitsync.dataclasses import replace
 from gitsync.errors import ArmError
 
 SERVICE = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ApiManagement/service/api"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from command_line import SUBSCRIPTION, azure, gitsync
 from scripts import rules
 
-from gitsync.dataclasses import replace
 from gitsync.emulator.settings import Timing
 from gitsync.emulator.state.store import MemoryStore
 from gitsync.emulator.types.behaviour import Style

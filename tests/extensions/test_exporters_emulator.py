@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,7 +17,6 @@ from gitsync.arm.actor import Actor
 from gitsync.arm.client import open_arm
 from gitsync.arm.http.conversation import Conversation
 from gitsync.catalog.catalog import open_catalog
-from gitsync.dataclasses import replace
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.errors import ArmError

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+from dataclasses import replace
 
 import pytest
 from asking import subject
@@ -13,7 +14,6 @@ from recordings import FOLDER as RECORDINGS
 from recordings import needs_recordings
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.dataclasses import replace
 from gitsync.validation.references import parse_arm_type
 
 FOLDER = RECORDINGS / "arm-traffic" / "actions"

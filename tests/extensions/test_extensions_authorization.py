@@ -1,11 +1,11 @@
 """Roles by name, and which assignments and definitions are worth importing."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 from asking import REGISTRY, subject
 
-from gitsync.dataclasses import replace
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import imported, skipped
 from gitsync.extensions.builtin.authorization import ROLES, index_roles

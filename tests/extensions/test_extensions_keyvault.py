@@ -1,9 +1,10 @@
 """Vaults whose name a deleted one may still hold: what is asked, sent, called and foretold."""
 
+from dataclasses import replace
+
 import pytest
 from asking import REGISTRY, subject
 
-from gitsync.dataclasses import replace
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import ActionCall, LookupRequest, PermanentError
 from gitsync.model.live import Live

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 from asking import REGISTRY, subject, with_
 
-from gitsync.dataclasses import replace
 from gitsync.extensions.api import imported, skipped
 
 SERVER = "/subscriptions/s/resourceGroups/g/providers/Microsoft.DBforPostgreSQL/flexibleServers/db"

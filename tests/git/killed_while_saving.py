@@ -8,11 +8,11 @@ import os
 import shutil
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from remembered import a_record, an_update
 
-from gitsync.dataclasses import replace
 from gitsync.git.state.folder import StatusFolder
 
 TOUCHES = ("open", "os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.truncate")

@@ -1,10 +1,10 @@
 """Records and updates in one line, and a clock that stands still."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from gitsync.dataclasses import replace
 from gitsync.git.state.store import Update
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import Key

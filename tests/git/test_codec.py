@@ -1,5 +1,6 @@
 """A record survives the file, and a file that we did not write is refused with its line."""
 
+from dataclasses import replace
 from datetime import UTC
 
 import pytest
@@ -7,7 +8,6 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.dataclasses import replace
 from gitsync.errors import StateError
 from gitsync.git.state.codec import decode, encode
 from gitsync.git.state.paths import is_record_path, make_record_path

@@ -3,12 +3,12 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from remembered import a_record, an_update
 
-from gitsync.dataclasses import replace
 from gitsync.errors import PublishError, StateError
 from gitsync.git.access import GitAccess, open_remote
 from gitsync.git.source.location import Url

@@ -1,12 +1,12 @@
 """The status of another repository, read only."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from git_server import basic, serve
 from remembered import a_record, an_update
 
-from gitsync.dataclasses import replace
 from gitsync.errors import StateError
 from gitsync.git.access import GitAccess, open_remote
 from gitsync.git.source.checkout import open_checkout

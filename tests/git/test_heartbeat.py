@@ -2,6 +2,7 @@
 
 import re
 import threading
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -9,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from remembered import a_record, an_update
 
-from gitsync.dataclasses import replace
 from gitsync.errors import PublishError, StateError
 from gitsync.git.access import GitAccess, open_remote
 from gitsync.git.source.location import Url

@@ -1,10 +1,10 @@
 """The last commit that changed a manifest: found in one log, or said to be unknown, and never a text that does harm."""
 
 import subprocess
+from dataclasses import replace
 
 import pytest
 
-from gitsync.dataclasses import replace
 from gitsync.git.access import GitAccess
 from gitsync.git.source.checkout import open_checkout
 from gitsync.git.source.last_commits import NOT_FOUND, SHALLOW, TOO_FAR, UNREADABLE, find_last_commits

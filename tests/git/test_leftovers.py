@@ -1,9 +1,10 @@
 """Exports that could not be removed, in the inventory: kept by stores, merged with those of others, read with care."""
 
+from dataclasses import replace
+
 import pytest
 from remembered import a_record, an_update
 
-from gitsync.dataclasses import replace
 from gitsync.errors import StateError
 from gitsync.git.state.folder import StatusFolder
 from gitsync.git.state.merging import find_changes, merge

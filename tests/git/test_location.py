@@ -1,10 +1,10 @@
 """What may be said of a source, and that nothing reaches git as an option, a transport or a password."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from gitsync.dataclasses import replace
 from gitsync.errors import SourceError
 from gitsync.git.source.location import Folder, Url, check_path, check_ref, is_loopback, parse_location, parse_remote
 

@@ -1,11 +1,12 @@
 """Laws of merging: nothing that only others changed is lost, and what says nothing new is no change."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from remembered import a_record
 
-from gitsync.dataclasses import replace
 from gitsync.git.state.folder import StatusFolder
 from gitsync.git.state.merging import find_changed_records as changes_of
 from gitsync.git.state.merging import find_changes

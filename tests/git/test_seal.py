@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import yaml
 from builders import record, vnet, vnet_id
@@ -9,7 +11,6 @@ from former_seals import make_former_seal
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gitsync.dataclasses import replace
 from gitsync.git.state.codec import UNSEALED, decode, encode
 from gitsync.git.state.paths import make_record_path
 from gitsync.git.state.seal import RecordSeals, name_place

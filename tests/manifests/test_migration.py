@@ -1,7 +1,8 @@
 """Versions that ASO has removed: errors, or read as later ones if the unit allows that."""
 
+from dataclasses import replace
+
 from gitsync.catalog.catalog import open_catalog
-from gitsync.dataclasses import replace
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.unit import Unit, UnitOptions
 from gitsync.request.build import prepare

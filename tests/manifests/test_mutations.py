@@ -9,13 +9,13 @@ from __future__ import annotations
 import random
 import string
 from collections import Counter
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.dataclasses import dataclass, replace
 from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.units import find_unit
 from gitsync.model.plan import Surroundings

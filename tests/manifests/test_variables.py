@@ -1,10 +1,10 @@
 """Variables in the documents of a source: what is read, what is rejected, and one problem for each variable."""
 
+from dataclasses import replace
 from textwrap import dedent
 
 import pytest
 
-from gitsync.dataclasses import replace
 from gitsync.manifests.expansion_functions import ExpansionBudget
 from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.variable_values import make_variables

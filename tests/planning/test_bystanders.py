@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from builders import group_id, prepared, record, rg, subnet, vnet, vnet_id
 
-from gitsync.dataclasses import replace
 from gitsync.model.plan import Surroundings
 from gitsync.model.policy import Policy
 from gitsync.model.record import Claim

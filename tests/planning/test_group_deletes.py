@@ -1,11 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from graphlib import TopologicalSorter
 
 import pytest
 from builders import group_id, prune, rg, vnet, vnet_id
 
-from gitsync.dataclasses import replace
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Prune
 from gitsync.planning.group_deletes import absorb_content, find_deleted_groups, hold_shared_groups

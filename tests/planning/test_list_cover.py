@@ -1,5 +1,6 @@
 """Which lists a run asks for: the fewest requests, from the counts of the plan; and which resources it samples."""
 
+from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
@@ -8,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.catalog.collections import find_collections
-from gitsync.dataclasses import replace
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.plan import Apply
 from gitsync.model.policy import Policy

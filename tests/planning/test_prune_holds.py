@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from builders import group_id, lines_of, prepared, record, rg, subnet, vnet, vnet_id
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.dataclasses import replace
 from gitsync.manifests.units import find_unit, may_hide
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import UnreadDocument

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from builders import SUBSCRIPTION, group_id, record, rg, subnet, vnet, vnet_id
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.dataclasses import replace
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.gvk import Key
 from gitsync.model.record import Claim, Trust

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from builders import prepared, record, rg, subnet, vnet, vnet_id
 
-from gitsync.dataclasses import replace
 from gitsync.model.policy import Policy
 from gitsync.planning.generation import digest_spec
 from gitsync.planning.plan import make_plan

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from builders import group_id, prepared, prune, record, rg, vnet, vnet_id
 
-from gitsync.dataclasses import replace
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem

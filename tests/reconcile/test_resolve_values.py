@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
@@ -11,7 +12,6 @@ from fake_clock import FakeClock
 
 from gitsync.arm.http.conversation import Conversation
 from gitsync.arm.http.failures import DeadlineError
-from gitsync.dataclasses import replace
 from gitsync.model.plan import Apply
 from gitsync.model.result import Attempt, Stage
 from gitsync.model.template import SecretHole

@@ -1,8 +1,9 @@
 """Reports as large as one likes: resource groups with networks and what stands in them, some not in sync."""
 
+from dataclasses import replace
+
 from report_builders import NET, READY, REFUSED, failed, key, report, result
 
-from gitsync.dataclasses import replace
 from gitsync.model.condition import Severity
 from gitsync.model.problem import SourceLocation
 from gitsync.model.verdict import Action, Difference, Verdict

@@ -1,8 +1,8 @@
 """Reports in a few words: a result for each kind of end, and two reports made of them."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
-from gitsync.dataclasses import replace
 from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy

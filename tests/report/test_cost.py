@@ -1,9 +1,10 @@
 """What a run cost, and what a sync would need."""
 
+from dataclasses import replace
+
 import pytest
 from report_builders import IN_SYNC, report
 
-from gitsync.dataclasses import replace
 from gitsync.model.report import RequestCounts, RequestUse
 from gitsync.model.verdict import Action
 from gitsync.report.cost import estimate_sync, format_cost, format_need, list_by_type

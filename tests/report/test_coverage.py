@@ -1,12 +1,12 @@
 """What was read and what was passed over: counted in every form of a report, and listed where that is asked for."""
 
 import json
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
 from report_builders import FULL
 
-from gitsync.dataclasses import replace
 from gitsync.model.coverage import Coverage
 from gitsync.model.manifests import UnreadDocument
 from gitsync.model.problem import Problem, SourceLocation

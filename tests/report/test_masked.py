@@ -1,11 +1,10 @@
 """A report without its secrets: what is masked in it, and what stays whole because programs and people need it."""
 
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass, replace
 
 import pytest
 from report_builders import DRIFTED, NET, REFUSED, failed, key, record, report, result
 
-from gitsync.dataclasses import fields, replace
 from gitsync.model.problem import Problem
 from gitsync.model.record import Claim
 from gitsync.model.result import Attempt, Stage

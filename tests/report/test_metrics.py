@@ -1,5 +1,6 @@
 """Metrics: what collectors of both formats read, and what a file of a run that failed keeps of the one before."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -9,7 +10,6 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as parse_text_format
 from report_builders import DRIFTED, IN_SYNC, REFUSED, RUN_END
 
-from gitsync.dataclasses import replace
 from gitsync.model.problem import Level, Problem
 from gitsync.model.report import Report, RequestCounts, RequestUse
 from gitsync.model.result import Stage

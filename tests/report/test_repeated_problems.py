@@ -1,11 +1,11 @@
 """Many problems of one code and cause are one line for people, and all of them for machines."""
 
 import json as json_module
+from dataclasses import replace
 
 import pytest
 from report_builders import FULL
 
-from gitsync.dataclasses import replace
 from gitsync.model.problem import Level, Problem
 from gitsync.report import json, junit, markdown, sarif, text
 from gitsync.report.repeated_problems import MOST, shorten_problems

@@ -1,12 +1,12 @@
 """What to do about an error is told in every form, beside what Azure said and not in it."""
 
 import json
+from dataclasses import replace
 from html import unescape
 
 import pytest
 from report_builders import IN_SYNC, failed, key, record, report, result
 
-from gitsync.dataclasses import replace
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report import json as as_json
 from gitsync.report import junit, markdown, pipelines, records, sarif, summary, text

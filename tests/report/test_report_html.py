@@ -4,6 +4,7 @@ import base64
 import hashlib
 import re
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from html import unescape
 from html.parser import HTMLParser
@@ -14,7 +15,6 @@ from hypothesis import strategies as st
 from large_reports import landing_zone
 from report_builders import DRIFTED, FULL, IN_SYNC, NET, PLAN, PROBLEMS, REFUSED, failed, key, report, result
 
-from gitsync.dataclasses import replace
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.report.html.looks import LOOKS

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from contextlib import AsyncExitStack, contextmanager
+from dataclasses import replace
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -12,7 +13,6 @@ from large_reports import landing_zone
 from report_builders import DRIFTED, FULL, IN_SYNC, PROBLEMS, REFUSED, TARGET, key, report, result
 from test_report_html import EVIL, everywhere
 
-from gitsync.dataclasses import replace
 from gitsync.model.problem import SourceLocation
 from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.report.html.page import render

@@ -1,6 +1,7 @@
 """Where the page leads to: the portal, and commits and lines on the host of the repository. Nothing else is linked."""
 
 import re
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import pytest
@@ -8,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_builders import DRIFTED, FULL, IN_SYNC, ORPHAN, PROBLEMS, TARGET, report
 
-from gitsync.dataclasses import replace
 from gitsync.model.commit import LastCommit
 from gitsync.model.problem import SourceLocation
 from gitsync.report.html.forges import find_forge

@@ -1,6 +1,7 @@
 """The picture: where boxes stand, what lines there are, and when groups are drawn in the place of resources."""
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -9,7 +10,6 @@ from hypothesis import strategies as st
 from large_reports import A_GROUP, landing_zone
 from report_builders import IN_SYNC, NET, key, result
 
-from gitsync.dataclasses import replace
 from gitsync.model.verdict import Verdict
 from gitsync.report.html.grouping import NO_GROUP, GroupName, group_results
 from gitsync.report.html.picture import render_picture

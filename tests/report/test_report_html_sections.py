@@ -1,11 +1,11 @@
 """The parts of the page: what belongs to which, and their order, from the page as text."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from report_builders import DRIFTED, FULL, IN_SYNC, NET, PLAN, PROBLEMS, READY, REFUSED, failed, key, report, result
 
-from gitsync.dataclasses import replace
 from gitsync.model.condition import Severity
 from gitsync.model.result import Replacement
 from gitsync.model.verdict import Action, Verdict

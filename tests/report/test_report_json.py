@@ -1,6 +1,7 @@
 """report.json: its schema, its bytes."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -8,7 +9,6 @@ import pytest
 from json_schemas import find_faults, read_schema
 from report_builders import DRIFTED, FULL, IN_SYNC, PLAN, failed, report, result
 
-from gitsync.dataclasses import replace
 from gitsync.model.condition import ConditionStatus, Severity
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Level

@@ -1,12 +1,12 @@
 """The report as JUnit XML: read again by the library, and by a plain XML parser."""
 
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
 from junitparser import Failure, JUnitXml, Skipped
 from report_builders import DRIFTED, FULL, IN_SYNC, NET, ORPHAN, PLAN, PROBLEMS, REFUSED, failed, key, report, result
 
-from gitsync.dataclasses import replace
 from gitsync.model.policy import Policy
 from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.report.junit import render

@@ -1,6 +1,7 @@
 """The report as Markdown: golden text, room, and foreign text that stays text."""
 
 import re
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
@@ -9,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_builders import DRIFTED, FULL, IN_SYNC, NET, PLAN, PROBLEMS, REFUSED, failed, key, report, result
 
-from gitsync.dataclasses import replace
 from gitsync.logging import escape_controls
 from gitsync.model.verdict import Difference, Verdict
 from gitsync.report.escape import format_block, format_code

@@ -1,9 +1,10 @@
 """What a person is told to do next about secrets and credentials; all else is in the golden texts."""
 
+from dataclasses import replace
+
 import pytest
 from report_builders import IN_SYNC, report
 
-from gitsync.dataclasses import replace
 from gitsync.diff.unknown_values import NOT_KNOWN
 from gitsync.model.problem import Level, Problem
 from gitsync.model.verdict import Action, Verdict

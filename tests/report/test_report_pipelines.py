@@ -1,13 +1,13 @@
 """Annotations for pipelines: one line each, and no text of a manifest ends a command or begins one."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from report_builders import DRIFTED, FULL, NET, PLAN, PROBLEMS, REFUSED, key, report
 
-from gitsync.dataclasses import replace
 from gitsync.logging import escape_controls
 from gitsync.model.problem import Problem
 from gitsync.model.verdict import Verdict

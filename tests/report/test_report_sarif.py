@@ -1,13 +1,13 @@
 """The report as SARIF: held to the schema, and what a host makes of it."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
 import pytest
 from report_builders import DRIFTED, FULL, IN_SYNC, NET, ORPHAN, PLAN, PROBLEMS, REFUSED, failed, key, report, result
 
-from gitsync.dataclasses import replace
 from gitsync.model.problem import SourceLocation
 from gitsync.model.verdict import Action, Verdict
 from gitsync.problems.problem_codes import find_code_meaning

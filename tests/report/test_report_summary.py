@@ -1,10 +1,10 @@
 """SUMMARY.md and the headline of the status branch: the same bytes for the same records."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from report_builders import FULL, PROBLEMS, RECORDS, failed, record, report, result
 
-from gitsync.dataclasses import replace
 from gitsync.report.headline import format_subject
 from gitsync.report.summary import render
 

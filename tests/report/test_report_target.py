@@ -1,11 +1,11 @@
 """The target of a run, at the top of every form of a report."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from report_builders import FULL, RECORDS, TARGET, report
 
-from gitsync.dataclasses import replace
 from gitsync.model.target import RunTarget
 from gitsync.report import junit, markdown, sarif, summary, text
 from gitsync.report.html.page import render as render_page

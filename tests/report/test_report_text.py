@@ -1,5 +1,6 @@
 """The report for a person: golden texts, and what it never does."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_builders import DRIFTED, FULL, IN_SYNC, NET, PLAN, REFUSED, failed, key, report, result
 
-from gitsync.dataclasses import replace
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.report.text import format_problems, render

@@ -1,11 +1,12 @@
 """Traces: the tree of spans that a collector gets, by the variables that OpenTelemetry specifies."""
 
+from dataclasses import replace
+
 import pytest
 from report_builders import DRIFTED, IN_SYNC, REFUSED, RUN_END
 from trace_collector import attributes, collecting
 
 from gitsync import __version__
-from gitsync.dataclasses import replace
 from gitsync.errors import PublishError
 from gitsync.model.report import Report, RequestCounts
 from gitsync.model.result import Stage

@@ -1,9 +1,10 @@
 """What came of a resource, and the order of a report: causes above what waits for them."""
 
+from dataclasses import replace
+
 import pytest
 from report_builders import DRIFTED, IN_SYNC, NET, ORPHAN, READY, REFUSED, failed, key, report, result
 
-from gitsync.dataclasses import replace
 from gitsync.model.condition import Severity
 from gitsync.model.result import Outcome
 from gitsync.model.verdict import Action, Verdict

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from scripts import rules
 from world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, World, annotated, of
 
-from gitsync.dataclasses import replace
 from gitsync.model.verdict import Action, Verdict
 
 TAGGED = GROUP.replace("location: westeurope", "location: westeurope\n      tags: {team: git, env: git}")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import replace
 
 import pytest
 from world import SUBSCRIPTION, World, of
 
 from gitsync.cli.offline import read_offline
 from gitsync.config.config import Config
-from gitsync.dataclasses import replace
 from gitsync.model.problem import Level
 from gitsync.model.verdict import Action
 from gitsync.redaction import Redactions

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import textwrap
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,6 @@ import pytest
 from command_line import Azure, Moment, azure, ended, gitsync, start
 from world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, World, annotated, of
 
-from gitsync.dataclasses import replace
 from gitsync.emulator.settings import Timing
 from gitsync.emulator.types.behaviour import Style
 from gitsync.git.state.folder import StatusFolder

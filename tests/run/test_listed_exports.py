@@ -1,11 +1,12 @@
 """What exports need of a resource that a list shows unchanged: a read, an action, or nothing but the list."""
 
+from dataclasses import replace
+
 import pytest
 from memory_places import MemorySink
 from test_lists import at, count_reads, settle, spoil
 from world import World
 
-from gitsync.dataclasses import replace
 from gitsync.emulator.http.call import ListFault
 from gitsync.emulator.settings import Timing
 from gitsync.secrets.stores import Places

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,7 +16,6 @@ from plain_estate import IN_A_GROUP, plain_estate
 from test_drift_at_scale import DELETED, behind
 from world import SUBSCRIPTION, World, read_status, results
 
-from gitsync.dataclasses import replace
 from gitsync.emulator.faults import Canned, FaultRule, Match
 from gitsync.emulator.http.call import ListFault
 from gitsync.emulator.http.server import Emulator

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from scripts import rules
 from test_scenarios import ASSIGNMENT, IDENTITY
@@ -9,7 +11,6 @@ from test_secret_digests import KEY
 from world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, annotated, of
 
 from gitsync.arm.http.throttle import ARM_LIMITS, Limit, RequestKind
-from gitsync.dataclasses import replace
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.model.verdict import Action, Verdict
 

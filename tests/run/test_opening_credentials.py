@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,6 @@ from gitsync.arm.client import Arm
 from gitsync.arm.cloud import make_cloud
 from gitsync.arm.http.conversation import Conversation
 from gitsync.config.config import Config
-from gitsync.dataclasses import replace
 from gitsync.errors import ConfigError
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Identity, Method, OtherCloud, SignIn

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import textwrap
+from dataclasses import replace
 
 import pytest
 from builders import prepared, record, vnet, vnet_id
@@ -11,7 +12,6 @@ from scripts import rules
 from world import CATALOG, GROUP, GROUP_ID, SUBNET, SUBNET_ID, SUBSCRIPTION, VNET, VNET_ID, World, of
 
 from gitsync.config.config import Config
-from gitsync.dataclasses import replace
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.errors import UnsafePlanError
 from gitsync.git.source.checkout import open_checkout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,6 @@ from test_secret_digests import KEY, OTHER_KEY, SERVER_ID, secret
 from test_secret_digests import SERVER as SERVER_MANIFEST
 from world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, annotated, of
 
-from gitsync.dataclasses import replace
 from gitsync.errors import ConfigError
 from gitsync.extensions.api import Extension
 from gitsync.extensions.registry import BUILT_IN

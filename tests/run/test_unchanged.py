@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from test_drift_at_scale import DELETED, behind
 from world import GROUP, SUBSCRIPTION, World, read_status, results
 
-from gitsync.dataclasses import replace
 from gitsync.emulator.faults import Canned, FaultRule, Match
 from gitsync.emulator.http.call import ListFault
 from gitsync.emulator.settings import Timing

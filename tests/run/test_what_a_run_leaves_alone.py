@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from scripts import rules
 from world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, World, of
 
-from gitsync.dataclasses import replace
 from gitsync.emulator.settings import Denial, EmulatorSettings
 from gitsync.model.verdict import Action
 

@@ -16,13 +16,12 @@ import ssl
 import time
 from collections import defaultdict, deque
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 from urllib.parse import parse_qs, quote
 
 from aiohttp import web
 from azure.keyvault.secrets._shared import http_challenge_cache
-
-from gitsync.dataclasses import dataclass, field, replace
 
 SAID = "said by the fake vault"
 

@@ -5,13 +5,13 @@ import os
 import shutil
 import stat
 import subprocess
+from dataclasses import replace
 
 import pytest
 from exported import ONE, TWO, address, check, export, owner, remove, times, write
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.dataclasses import replace
 from gitsync.errors import ConfigError
 from gitsync.model.export import Holder, Owner
 from gitsync.secrets.protocols import VaultError

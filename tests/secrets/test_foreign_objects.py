@@ -2,12 +2,12 @@
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 from builders import prepared
 from memory_places import MemorySource
 
-from gitsync.dataclasses import replace
 from gitsync.model.export import Address, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.secrets.foreign_objects import add_foreign_objects, find_foreign

@@ -4,6 +4,7 @@ import asyncio
 import subprocess
 import sys
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from types import SimpleNamespace
 
 import private_ca
@@ -18,7 +19,6 @@ from gitsync.arm.auth.access import ArmAccess, Network
 from gitsync.arm.auth.credentials import open_credential
 from gitsync.arm.cloud import make_cloud
 from gitsync.arm.http.network import open_transport
-from gitsync.dataclasses import replace
 from gitsync.errors import ArmError, ConfigError
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.gvk import Key

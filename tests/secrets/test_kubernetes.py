@@ -5,6 +5,7 @@ import base64
 import json
 import sys
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from types import SimpleNamespace
 
 import private_ca
@@ -14,7 +15,6 @@ from fake_clock import FakeClock
 from fake_key_vault import Fault
 from fake_kubernetes import MISSING, POLICY, REVIEWS, STARTING, WEBHOOK, Admission, FakeKubernetes
 
-from gitsync.dataclasses import replace
 from gitsync.errors import ConfigError
 from gitsync.model.export import OWNER, REPOSITORY, Address, Export, Holder, Owner
 from gitsync.model.gvk import Key

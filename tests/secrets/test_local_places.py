@@ -1,9 +1,10 @@
 """Which place a word of the settings stands for, and what is missing for it."""
 
+from dataclasses import replace
+
 import pytest
 
 from gitsync.config.config import SETTINGS, Config
-from gitsync.dataclasses import replace
 from gitsync.errors import ConfigError
 from gitsync.secrets.local import SINKS, open_local_sink, open_local_source
 

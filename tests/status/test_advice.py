@@ -2,13 +2,13 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from recordings import FOLDER as RECORDINGS
 from recordings import needs_recordings
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.dataclasses import replace
 from gitsync.emulator.codes import CODES
 from gitsync.errors import ArmError, ConfigError
 from gitsync.model.gvk import Key

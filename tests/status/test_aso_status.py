@@ -1,9 +1,10 @@
 """What Azure says, as a status, and what of it is exported."""
 
+from dataclasses import replace
+
 import pytest
 from handmade import a_kind
 
-from gitsync.dataclasses import replace
 from gitsync.model.gvk import GVK
 from gitsync.status.aso_status import build_aso_status, collect_config_map_values
 

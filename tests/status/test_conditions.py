@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from builders import rg
 
-from gitsync.dataclasses import replace
 from gitsync.status.conditions import (
     READY,
     RECONCILING,

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from builders import result, vnet
 
-from gitsync.dataclasses import replace
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Level, Problem
 from gitsync.model.refusal import REFUSALS

@@ -1,9 +1,10 @@
 """Subnets inside and outside of the address space of their network."""
 
+from dataclasses import replace
+
 import pytest
 from handmade import a_kind, a_resource
 
-from gitsync.dataclasses import replace
 from gitsync.model.gvk import Key
 from gitsync.model.policy import RECONCILE_POLICY
 from gitsync.model.resource import OwnerRef

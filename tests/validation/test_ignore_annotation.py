@@ -1,12 +1,12 @@
 """The annotation gitsync/ignore: what it may say, on which day it holds, and what is told where it says nothing."""
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
 from handmade import a_kind, a_resource
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.dataclasses import replace
 from gitsync.model.gvk import GVK
 from gitsync.model.problem import Level
 from gitsync.validation.ignore_annotation import check_ignore, read_ignored_paths

@@ -1,10 +1,11 @@
 """Owners and references across manifests: there, not there, or below something that is not there."""
 
+from dataclasses import replace
+
 import pytest
 from handmade import a_catalog, a_kind, a_resource
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.dataclasses import replace
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import KnownId
 from gitsync.model.problem import Level, SourceLocation

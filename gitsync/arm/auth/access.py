@@ -6,6 +6,7 @@ Separate from the code that uses them, because that code imports the SDK, which 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -13,7 +14,6 @@ from gitsync.arm.cloud import Cloud
 from gitsync.arm.http.host_state import PATIENCE
 from gitsync.arm.http.pacing import Interval
 from gitsync.arm.http.throttle import ARM_LIMITS, Limit, RequestKind
-from gitsync.dataclasses import dataclass, field
 from gitsync.model.signin import SignIn
 from gitsync.redaction import Redactions
 

@@ -7,6 +7,7 @@ Imported when a credential is opened: azure-identity takes a tenth of a second, 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,6 @@ from gitsync.arm.auth.certificates import open_certificate_credential, open_iden
 from gitsync.arm.auth.federation import FederatedCredential, JobTokens, find_job_tokens
 from gitsync.arm.cloud import Cloud
 from gitsync.arm.http.network import HttpTransport
-from gitsync.dataclasses import dataclass
 from gitsync.errors import ConfigError
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret

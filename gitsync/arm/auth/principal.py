@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import base64
 import binascii
+from dataclasses import dataclass, replace
 
-from gitsync.dataclasses import dataclass, replace
 from gitsync.formats.strict_json import read_json
 
 

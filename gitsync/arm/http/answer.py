@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
 from gitsync.arm.auth.principal import Principal
-from gitsync.dataclasses import dataclass, field
 from gitsync.formats.strict_json import read_json
 
 _SECONDS = re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from gitsync.arm.http.answer import Response
 from gitsync.arm.http.payload import Payload
-from gitsync.dataclasses import dataclass, field
 
 UNKNOWN_CODE = "UnknownError"
 """The code of a failure whose answer gives none."""

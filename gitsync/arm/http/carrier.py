@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any, Self, cast
 from uuid import uuid4
@@ -28,7 +29,6 @@ from gitsync.arm.http.call import ArmRequest
 from gitsync.arm.http.failures import CredentialError, TransportError, refuses_token
 from gitsync.arm.http.network import HttpTransport, open_transport
 from gitsync.arm.http.reachability import connect, make_transport_error
-from gitsync.dataclasses import replace
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.model.clock import Clock
 

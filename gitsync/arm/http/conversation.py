@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.model.clock import Clock
 from gitsync.model.result import Attempt, Stage
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -15,7 +16,6 @@ from azure.core.pipeline.transport import AioHttpTransport
 
 from gitsync.arm.auth.access import Network
 from gitsync.arm.http.trust import Trust, read_trust
-from gitsync.dataclasses import dataclass
 from gitsync.errors import ConfigError
 
 MOST_BYTES = 16 << 20

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from gitsync.arm.http.conversation import Conversation
-from gitsync.dataclasses import dataclass
 from gitsync.model.clock import Clock
 
 LAST_LOOK = 1.0

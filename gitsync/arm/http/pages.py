@@ -7,11 +7,11 @@ Messages name the kind of a value and never the value, because a list that an ac
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from gitsync.arm.cloud import Cloud, parse_origin
 from gitsync.arm.http.answer import Response
-from gitsync.dataclasses import dataclass
 from gitsync.errors import ArmError
 
 Entries = list[Mapping[str, Any]]

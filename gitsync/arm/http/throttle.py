@@ -15,12 +15,12 @@ import asyncio
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 
 from gitsync.arm.http.answer import Response
 from gitsync.arm.http.conversation import Conversation
 from gitsync.arm.http.held_time import HeldTime
-from gitsync.dataclasses import dataclass
 from gitsync.formats.arm_path import find_provider, find_subscription
 from gitsync.model.clock import Clock
 

@@ -7,6 +7,8 @@ resource.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 from gitsync.arm.cloud import Cloud
 from gitsync.arm.http.address import format_target
 from gitsync.arm.http.answer import Response
@@ -27,7 +29,6 @@ from gitsync.arm.lro.poll import (
     read_progress,
 )
 from gitsync.arm.lro.reply import AcceptedWrite, read_live
-from gitsync.dataclasses import dataclass, replace
 from gitsync.errors import ArmError
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.live import Live

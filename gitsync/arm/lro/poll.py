@@ -8,6 +8,7 @@ token goes with it; any other is ignored and the resource is polled instead.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum, StrEnum, auto
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -16,7 +17,6 @@ from gitsync.arm.cloud import Cloud
 from gitsync.arm.http.answer import Response
 from gitsync.arm.http.failures import FAILED_STATES
 from gitsync.arm.lro.reply import AcceptedWrite
-from gitsync.dataclasses import dataclass, field
 from gitsync.formats.arm_path import is_same_id
 from gitsync.model.live import Live
 

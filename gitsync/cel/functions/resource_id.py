@@ -8,11 +8,11 @@ set if the id is that of a provider itself. Separate from `formats.arm_path`, wh
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from gitsync.cel.budget import EvaluationBudget
 from gitsync.cel.values import EvaluationError
-from gitsync.dataclasses import dataclass, replace
 
 MOST_CHARACTERS: Final = 4096
 """How long an id may be: every part of it keeps the whole row of types above it."""

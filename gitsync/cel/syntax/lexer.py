@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 
 from gitsync.cel.syntax.literals import parse_bytes, parse_text, parse_uint
 from gitsync.cel.syntax.tree import Position
-from gitsync.dataclasses import dataclass
 from gitsync.errors import ExpressionError
 
 LONGEST: Final = 100_000

@@ -6,10 +6,10 @@ Apart, as a table: the parser asks it what a call is, the checker what comes of 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from gitsync.cel.syntax.tree import ExpressionNode, Ident, Macro, Position
-from gitsync.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,8 @@ Macros keep their shape (a range, variables, what is worked out for each), since
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
-
-from gitsync.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ is reported once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from gitsync.cel.syntax.tree import (
@@ -42,7 +43,6 @@ from gitsync.cel.types.types import (
     make_type_type,
 )  # fmt: skip
 from gitsync.cel.values import Uint
-from gitsync.dataclasses import dataclass
 from gitsync.problems.suggest import suggest
 
 _LITERALS: Final[Mapping[type, Type]] = {

@@ -6,10 +6,10 @@ Apart from the checker as the table of one column more: macros differ in this al
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from gitsync.cel.types.inference import Inference
 from gitsync.cel.types.types import BOOL, DYN, INT, Type, make_list_type, make_map_type, make_optional_type
-from gitsync.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

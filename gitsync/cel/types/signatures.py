@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
@@ -27,7 +28,6 @@ from gitsync.cel.types.types import (
     Type,
     make_type_parameter,
 )  # fmt: skip
-from gitsync.dataclasses import dataclass
 
 _OPERATORS: Final = """
 _&&_(bool, bool) -> bool

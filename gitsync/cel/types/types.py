@@ -7,9 +7,8 @@ expression looks at a few fields of one.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
-
-from gitsync.dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

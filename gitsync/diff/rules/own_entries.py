@@ -6,10 +6,10 @@ With a baseline an entry that comes later is drift like any other.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from ipaddress import IPv4Network
 from typing import Any, Final
 
-from gitsync.dataclasses import dataclass
 from gitsync.diff.hints import ANY, Hints
 from gitsync.formats.json_pointer import JsonPath
 

@@ -6,10 +6,10 @@ A rule compares something. Where it has nothing to say of a leaf it answers None
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
-from gitsync.dataclasses import dataclass
 from gitsync.diff.hints import Hints
 from gitsync.formats.json_pointer import JsonPath
 

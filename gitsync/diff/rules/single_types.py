@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
-from gitsync.dataclasses import dataclass
 from gitsync.diff.hints import ANY, Hints
 from gitsync.diff.rules.numbers import is_number
 from gitsync.diff.rules.rule import EquivalenceRule, Leaf, RuleOutcome, make_outcome

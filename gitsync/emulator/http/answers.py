@@ -6,9 +6,9 @@ The texts of the errors are in `gitsync.emulator.codes`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gitsync.dataclasses import dataclass, field, replace
 from gitsync.emulator.codes import CODES
 
 

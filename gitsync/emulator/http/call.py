@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.emulator.http.target import Target
 from gitsync.emulator.types.behaviour import Style
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from itertools import count
 from typing import Any
 from urllib.parse import parse_qsl
 from uuid import uuid4
 
-from gitsync.dataclasses import replace
 from gitsync.emulator.faults import Drop, FaultRule, Script
 from gitsync.emulator.http import admin, route
 from gitsync.emulator.http.answers import Refused, ServerResponse, make_refusal, refuse

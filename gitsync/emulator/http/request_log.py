@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-
-from gitsync.dataclasses import dataclass
 
 _MOST = 100_000
 """A server that runs for days keeps the newest."""

@@ -7,11 +7,10 @@ target of a path need not exist.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from urllib.parse import unquote
-
-from gitsync.dataclasses import dataclass, replace
 
 
 class PathShape(StrEnum):

@@ -6,8 +6,8 @@ Separate from the actions, because an operation ends at a poll, long after the P
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
-from gitsync.dataclasses import replace
 from gitsync.emulator.http.target import parse
 from gitsync.emulator.patch import find_value, set_value
 from gitsync.emulator.state import deleted_vaults as graves

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
-from gitsync.dataclasses import replace
 from gitsync.emulator.clock import format_time
 from gitsync.emulator.http.answers import ServerResponse, make_refusal
 from gitsync.emulator.http.target import PathShape, parse

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
-from gitsync.dataclasses import replace
 from gitsync.emulator.http.call import Course, ServerRequest
 from gitsync.emulator.http.target import PathShape
 from gitsync.emulator.state.cloud import EmulatedCloud

@@ -6,9 +6,9 @@ Separate from the verbs, because every verb does the same checks first.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
-from gitsync.dataclasses import dataclass, replace
 from gitsync.emulator.clock import format_time
 from gitsync.emulator.codes import ABSENT, NAMES_MISSING_PARENT
 from gitsync.emulator.http.answers import Refused, ServerResponse, refuse

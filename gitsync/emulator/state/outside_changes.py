@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from gitsync.dataclasses import replace
 from gitsync.emulator.faults import Move
 from gitsync.emulator.http.target import Target, parse
 from gitsync.emulator.lro import operations

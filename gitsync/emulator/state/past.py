@@ -7,9 +7,9 @@ do. Values under way do not count: before a write means before its operation beg
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any
 
-from gitsync.dataclasses import replace
 from gitsync.emulator.state.store import Store
 from gitsync.emulator.state.stored import EmulatedOperation, StoredResource
 from gitsync.model.clock import Clock

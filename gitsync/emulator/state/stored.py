@@ -7,9 +7,8 @@ values themselves, and a transaction is one assignment a key.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Any
-
-from gitsync.dataclasses import dataclass, fields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

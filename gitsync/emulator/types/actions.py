@@ -7,9 +7,9 @@ module has those that take time. Lists in an answer are paged, as all lists are.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
-from gitsync.dataclasses import dataclass, replace
 from gitsync.emulator.http import pages
 from gitsync.emulator.http.answers import Refused, ServerResponse, refuse
 from gitsync.emulator.http.call import ServerRequest

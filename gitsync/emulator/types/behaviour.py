@@ -5,9 +5,8 @@ The behaviour of each type is in `gitsync.emulator.types.recorded`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
-
-from gitsync.dataclasses import dataclass
 
 
 class Style(StrEnum):

@@ -7,9 +7,9 @@ that omits a child deletes it, as in Azure.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from gitsync.dataclasses import dataclass
 from gitsync.emulator.patch import GONE, find_value, set_value
 from gitsync.emulator.state.store import Store
 from gitsync.emulator.state.stored import StoredResource

@@ -7,10 +7,10 @@ row with a star applies to everything nested below. A type without a row complet
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from gitsync.dataclasses import replace
 from gitsync.emulator.types.behaviour import AcceptedBody, Style, Ways
 
 

@@ -7,9 +7,9 @@ differ.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
-from gitsync.dataclasses import dataclass, replace
 from gitsync.emulator.http.target import Target, parse
 from gitsync.emulator.lro import operations
 from gitsync.emulator.patch import find_value, set_value

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from gitsync.dataclasses import dataclass
 from gitsync.extensions.api import ActsOnAzure, Extensions, Subject
 from gitsync.extensions.factories.secret_actions import Keys, StatusFields, make_exporters
 from gitsync.extensions.factories.value_paths import At, ValuePath, format_text

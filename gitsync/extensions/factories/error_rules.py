@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
 
-from gitsync.dataclasses import dataclass
 from gitsync.errors import ArmError
 from gitsync.extensions.api import Extension, Extensions
 from gitsync.model.condition import Retry

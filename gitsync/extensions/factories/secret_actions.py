@@ -8,9 +8,9 @@ to expressions.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from gitsync.dataclasses import dataclass
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import ActsOnAzure, Extension, Extensions, SecretExporter, Subject
 from gitsync.extensions.factories.value_paths import At, UnexpectedShapeError, ValuePath, map_same_names

@@ -7,9 +7,9 @@ One module for the servers that have such parameters; they differ in how they sp
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from gitsync.dataclasses import dataclass
 from gitsync.extensions.api import Imported, NextImport, Subject, skipped
 
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
-
-from gitsync.dataclasses import dataclass
 
 ValuePath = Callable[[Any], str | None]
 """Returns the value at one place of a document. Raises UnexpectedShapeError."""

@@ -7,8 +7,8 @@ run.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from gitsync.dataclasses import dataclass
 from gitsync.errors import SourceError
 from gitsync.git.access import Remote
 from gitsync.git.command import GitFailedError, Repository

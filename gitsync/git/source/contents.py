@@ -8,12 +8,12 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import accumulate, chain
 
 from gitsync.config.config_file import FILE_NAME
 from gitsync.config.source_settings import SourceFile, find_unit_entries
-from gitsync.dataclasses import dataclass, field, replace
 from gitsync.errors import SourceError
 from gitsync.git.source.ignore import IGNORE_FILE, IgnoreRules, read_rules
 from gitsync.git.source.listing import EntryKind, SourceEntry, SourceListing

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 from gitsync.config.source_settings import SourceFile
-from gitsync.dataclasses import replace
 from gitsync.errors import ConfigError, SourceError
 from gitsync.git.access import Remote
 from gitsync.git.command import GitFailedError, Repository

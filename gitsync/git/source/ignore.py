@@ -7,8 +7,8 @@ could match them too, but only in a working tree.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from gitsync.dataclasses import dataclass
 from gitsync.errors import SourceError
 from gitsync.git.source.ignore_patterns import IgnorePatterns, InvalidPatternError
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
-from gitsync.dataclasses import replace
 from gitsync.git.command import GitFailedError, Repository
 from gitsync.model.commit import LastCommit
 from gitsync.redaction import truncate

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.errors import SourceError
 from gitsync.git.command import GitFailedError, Repository
 from gitsync.git.source.listing import EntryKind, SourceEntry, is_printable

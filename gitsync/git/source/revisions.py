@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gitsync.config.source_settings import SourceFile
-from gitsync.dataclasses import dataclass, field, replace
 from gitsync.errors import SourceError
 from gitsync.formats.repository_name import normalize_repository
 from gitsync.git.access import GitAccess, Remote, open_remote

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from gitsync.dataclasses import dataclass
 from gitsync.errors import SourceError
 from gitsync.git.source.ignore import IgnoreRules
 from gitsync.git.source.listing import EntryKind, SourceEntry

@@ -11,9 +11,9 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
-from gitsync.dataclasses import replace
 from gitsync.errors import ConfigError, SourceError
 from gitsync.git.access import add_settings
 from gitsync.git.command import GitFailedError, Repository

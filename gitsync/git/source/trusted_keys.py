@@ -9,9 +9,9 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
-from gitsync.dataclasses import dataclass
 from gitsync.errors import ConfigError
 
 _MOST_BYTES = 1_000_000

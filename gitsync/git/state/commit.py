@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
 
-from gitsync.dataclasses import dataclass
 from gitsync.git.command import Repository
 from gitsync.git.state.status_tree import Files
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any, Self, TypeVar, cast
 
-from gitsync.dataclasses import dataclass
 from gitsync.errors import StateError
 from gitsync.manifests.plain_yaml import read_plain
 from gitsync.manifests.yaml_documents import FileDocuments, read_documents

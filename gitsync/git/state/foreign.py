@@ -6,10 +6,10 @@ A place is written `REPOSITORY[#BRANCH]`, with a URL or a folder. Without a repo
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from gitsync.dataclasses import dataclass, replace
 from gitsync.errors import GitsyncError, StateError
 from gitsync.formats.repository_name import normalize_repository
 from gitsync.git.access import GitAccess, Remote, open_remote

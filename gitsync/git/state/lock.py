@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import fcntl
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
-from gitsync.dataclasses import dataclass
 from gitsync.errors import StateError
 
 LOCK = ".lock"

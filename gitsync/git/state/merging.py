@@ -6,9 +6,9 @@ Separate from the stores, because this decides whether there is a commit: a run 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from gitsync.dataclasses import dataclass, field, replace
 from gitsync.git.state.store import Update
 from gitsync.model.export import Address, Export, Leftover
 from gitsync.model.gvk import Key

@@ -11,9 +11,9 @@ from __future__ import annotations
 import hmac
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.model.record import Trust
 from gitsync.model.secret import Secret
 

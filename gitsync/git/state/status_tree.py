@@ -8,9 +8,9 @@ or one with another id, would make gitsync forget a resource, or delete another 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from gitsync.dataclasses import replace
 from gitsync.errors import SourceError, StateError
 from gitsync.git.source.ignore import IgnoreRules
 from gitsync.git.source.listing import EntryKind, SourceEntry, SourceListing

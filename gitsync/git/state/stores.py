@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from gitsync.dataclasses import replace
 from gitsync.errors import ConfigError, SourceError, StateError
 from gitsync.git.access import GitAccess, Remote, open_remote
 from gitsync.git.source.checkout import Checkout

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from gitsync.dataclasses import replace
 from gitsync.diff.ignore import keep_live_paths, remove_paths
 from gitsync.diff.merge_patch import merge_patch
 from gitsync.diff.three_way import Remembered

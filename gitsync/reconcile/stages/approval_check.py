@@ -7,9 +7,9 @@ otherwise.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from gitsync.dataclasses import dataclass, replace
 from gitsync.model.record import Record
 from gitsync.model.review import Review, Reviewed
 from gitsync.model.verdict import Action, Comparison

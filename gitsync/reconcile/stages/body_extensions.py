@@ -6,8 +6,9 @@ too), and the calls that they require before a write.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gitsync.arm.actor import Actor
-from gitsync.dataclasses import replace
 from gitsync.errors import ArmError
 from gitsync.extensions.api import LookupRequest, LookupResult, PermanentError
 from gitsync.extensions.registry import Registry

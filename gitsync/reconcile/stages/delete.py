@@ -6,9 +6,9 @@ Separate from `prune`, which decides whether to delete.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from gitsync.arm.actor import Actor
-from gitsync.dataclasses import dataclass, replace
 from gitsync.errors import ArmError
 from gitsync.extensions.api import ActsOnAzure, Subject
 from gitsync.extensions.registry import Registry

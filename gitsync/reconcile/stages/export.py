@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 from gitsync.arm.actor import Actor
 from gitsync.cel.budget import EvaluationBudget
 from gitsync.cel.exported import Exported, compile_exports, find_needed_fields
 from gitsync.cel.objects import Object, make_self
 from gitsync.cel.outcomes import evaluate_exports
-from gitsync.dataclasses import dataclass, replace
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.extensions.registry import Registry
 from gitsync.model.clock import Clock

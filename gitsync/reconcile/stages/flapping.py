@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gitsync.dataclasses import replace
+from dataclasses import replace
+
 from gitsync.model.clock import Clock
 from gitsync.model.verdict import Action
 from gitsync.planning.flapping import build_flapping_condition, find_hold

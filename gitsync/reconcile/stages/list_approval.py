@@ -6,10 +6,10 @@ A list approves a resource or says nothing. All that is written, reported or rec
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from gitsync.dataclasses import replace
 from gitsync.extensions.registry import Registry
 from gitsync.model.clock import Clock
 from gitsync.model.export import Holder

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
-from gitsync.dataclasses import replace
 from gitsync.diff.hints import find_kind_hints
 from gitsync.diff.ignore import remove_paths
 from gitsync.diff.redact import find_secret_shapes, redact_comparison

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gitsync.catalog.catalog import Catalog
-from gitsync.dataclasses import replace
 from gitsync.errors import ArmError
 from gitsync.extensions.registry import Registry
 from gitsync.formats.arm_path import is_same_id, iterate_ancestors, normalize_id

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gitsync.dataclasses import replace
+from dataclasses import replace
+
 from gitsync.diff.three_way import Remembered
 from gitsync.errors import ArmError
 from gitsync.extensions.registry import Registry

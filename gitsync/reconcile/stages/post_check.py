@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gitsync.arm.actor import Actor
 from gitsync.arm.write_locks import WriteLocks
-from gitsync.dataclasses import replace
 from gitsync.errors import ArmError
 from gitsync.extensions.api import ActionCall
 from gitsync.extensions.registry import Registry

@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gitsync.arm.http.pages import list_ids
 from gitsync.catalog.catalog import Catalog
-from gitsync.dataclasses import replace
 from gitsync.extensions.registry import Registry
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import GVK

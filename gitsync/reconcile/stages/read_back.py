@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from gitsync.dataclasses import replace
 from gitsync.diff.ignore import remove_paths
 from gitsync.diff.three_way import Remembered, make_baseline
 from gitsync.errors import ArmError

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 from gitsync.arm.http.failures import DeadlineError
 from gitsync.catalog.catalog import Catalog
-from gitsync.dataclasses import replace
 from gitsync.errors import ArmError
 from gitsync.extensions.registry import Registry
 from gitsync.formats.arm_path import find_provider, find_subscription

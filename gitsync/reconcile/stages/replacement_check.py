@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gitsync.dataclasses import replace
+from dataclasses import replace
+
 from gitsync.model.condition import Condition
 from gitsync.model.verdict import Action
 from gitsync.planning.replacement import REFUSED, build_replacement_condition, find_replacement

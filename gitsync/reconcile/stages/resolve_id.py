@@ -6,8 +6,8 @@ A plan may not know that value. It then takes the id on record, if that is an id
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from gitsync.dataclasses import replace
 from gitsync.model.record import Claim, Record
 from gitsync.model.secret import Placeholder
 from gitsync.model.template import ConfigMapHole

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from gitsync.dataclasses import dataclass
 from gitsync.errors import ConfigError
 from gitsync.processes.programs import Program
 from gitsync.processes.temporary_folders import open_temporary_folder

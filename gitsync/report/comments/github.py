@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from gitsync.dataclasses import dataclass
 from gitsync.errors import ConfigError
 from gitsync.processes.programs import Program
 from gitsync.report.comments.comment import Comment

@@ -7,9 +7,9 @@ token with the scope `api` and at least the role Reporter.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from urllib.parse import quote
 
-from gitsync.dataclasses import dataclass
 from gitsync.errors import ConfigError
 from gitsync.processes.programs import Program
 from gitsync.report.comments.comment import Comment

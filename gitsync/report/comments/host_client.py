@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.errors import ConfigError, PublishError
 from gitsync.processes.programs import Program, ProgramCall, run, select_environment
 

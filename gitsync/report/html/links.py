@@ -5,9 +5,9 @@ Each is an https address that is made here, of a host from a table or of the che
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
-from gitsync.dataclasses import dataclass
 from gitsync.model.problem import SourceLocation
 from gitsync.model.report import Report
 from gitsync.model.result import Result

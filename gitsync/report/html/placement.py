@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from typing import Generic, TypeVar
-
-from gitsync.dataclasses import dataclass
 
 NameT = TypeVar("NameT")
 

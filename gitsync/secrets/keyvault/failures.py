@@ -6,10 +6,10 @@ Values of secrets are not shown: error texts of Key Vault are masked and bounded
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.model.secret import Secret
 from gitsync.secrets.complaint import format_complaint
 from gitsync.secrets.protocols import VaultError

@@ -6,8 +6,8 @@ The list of a vault has 25 secrets a page, so it is read once and updated with t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-from gitsync.dataclasses import dataclass
 from gitsync.model.export import Address
 from gitsync.model.secret import Secret
 from gitsync.secrets.keyvault.names import KEY, NAME, NAMESPACE, OWNER, VaultKey, find_vault_key

@@ -11,8 +11,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from gitsync.dataclasses import dataclass
 from gitsync.model.export import Address, Owner
 
 NAMESPACE, NAME, KEY, OWNER = "gitsync-namespace", "gitsync-name", "gitsync-key", "gitsync-owner"

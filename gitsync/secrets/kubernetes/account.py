@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from gitsync.dataclasses import dataclass
 from gitsync.errors import ConfigError
 from gitsync.formats.strict_json import read_json
 

@@ -6,9 +6,9 @@ Values are not shown: error texts of the API server are masked and bounded befor
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from gitsync.dataclasses import dataclass
 from gitsync.model.export import Address
 from gitsync.model.secret import Secret
 from gitsync.secrets.certificates import find_certificate_error

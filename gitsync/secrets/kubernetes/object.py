@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.formats.repository_name import unify_name
 from gitsync.model.export import OWNER, REPOSITORY, Address, Export, Owner
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from gitsync.dataclasses import dataclass
 from gitsync.model.export import Address, Holder
 from gitsync.secrets.kubernetes.roles import Right, format_grant
 

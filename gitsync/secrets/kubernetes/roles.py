@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-
-from gitsync.dataclasses import dataclass
+from dataclasses import dataclass
 
 _API = "rbac.authorization.k8s.io"
 

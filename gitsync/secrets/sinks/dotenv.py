@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from gitsync.dataclasses import dataclass, field
 from gitsync.errors import ConfigError
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.secrets.content import check_export, check_owner
