@@ -1,4 +1,4 @@
-"""A walk over a manifest's spec, side by side with the types of its kind.
+"""A walk over a manifest, side by side with the types of its kind.
 
 Each check looks at visits and at nothing else, so that types, unions, maps, lists and nulls are understood once.
 Null counts as absent in a mapping, as an API server prunes it; in a list it stays and has the wrong type.
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from gitsync.catalog.aso_types import SCALARS
-from gitsync.catalog.places import Place, find_root
+from gitsync.catalog.places import HEADER, Place, find_root
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.problems.field_path import FieldPath
@@ -50,6 +50,14 @@ def visit_spec(kind: Kind, spec: Any) -> list[Visit]:
     """Every value of a spec that has a place in its kind, parents first, in the order of the manifest."""
     visits: list[Visit] = []
     _visit(visits, find_root(kind), ("spec",), spec)
+    return visits
+
+
+def visit_header(fields: Mapping[str, Any]) -> list[Visit]:
+    """Every value of the fields of a manifest beside its spec, in the same order."""
+    visits: list[Visit] = []
+    if fields:  # nearly all manifests have none that need a check
+        _visit(visits, HEADER, (), fields)
     return visits
 
 

@@ -14,6 +14,7 @@ from itertools import chain, islice
 from typing import Final, Literal
 
 from gitsync.catalog.catalog import Catalog
+from gitsync.catalog.spec_visitor import visit_spec
 from gitsync.diff.ignore import Paths
 from gitsync.manifests.migration import migrate_versions
 from gitsync.manifests.policy import decide_policy
@@ -37,7 +38,6 @@ from gitsync.request.export_owners import SharedExports, check_declared
 from gitsync.request.exports import may_export
 from gitsync.validation.annotations import IGNORE
 from gitsync.validation.ignore_annotation import check_ignore, read_ignored_paths
-from gitsync.validation.plain_values import select_visits
 from gitsync.validation.validate import MAX_PROBLEMS, validate_resource, validate_set
 
 
@@ -65,7 +65,7 @@ def prepare(
     # Validation reports an unknown policy; an invalid resource is not reconciled.
     usual = PolicyDecision(default_policy)
     decisions = [decide_policy(draft.resource, manifests.namespaces, default_policy) or usual for draft in drafts]
-    visits = [select_visits(draft.kind, draft.resource.spec) if draft.kind else [] for draft in drafts]
+    visits = [visit_spec(draft.kind, draft.resource.spec) if draft.kind else [] for draft in drafts]
     members = [
         draft.as_member(decision.policy, seen, dependencies.of(draft.needs))
         for draft, decision, seen in zip(drafts, decisions, visits, strict=True)

@@ -54,11 +54,6 @@ def keeps_limits(value: Any, limits: Limits) -> bool:
     return True
 
 
-def has_limits(rules: Mapping[str, Any]) -> bool:
-    """Tell whether rules limit any value."""
-    return not _RULES.keys().isdisjoint(rules)
-
-
 def matches(text: str, pattern: str) -> bool:
     """Tell whether an RE2 pattern matches a part of a text. A very long text is assumed to match."""
     return len(text) > LONGEST_MATCHED or _compile_pattern(pattern).search(text) is not None

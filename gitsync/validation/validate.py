@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Literal
 
 from gitsync.catalog.catalog import Catalog
-from gitsync.catalog.spec_visitor import Visit
+from gitsync.catalog.spec_visitor import Visit, visit_header, visit_spec
 from gitsync.catalog.unknown_kind import check_served_version, explain_unknown_kind
 from gitsync.manifests.kubernetes_names import check_object_names
 from gitsync.model.facts import Kind
@@ -32,7 +32,6 @@ from gitsync.validation.kind_rules import check_kind_rules
 from gitsync.validation.member import Member
 from gitsync.validation.missing_targets import NOTHING_KNOWN, NOTHING_LEFT_OUT, check_presence
 from gitsync.validation.name_rules import check_names, check_object_name
-from gitsync.validation.plain_values import select_other_visits, select_visits
 from gitsync.validation.references import OWNERS, REFERENCES, check_reference
 from gitsync.validation.schema import check_missing_spec, check_shape
 
@@ -54,7 +53,7 @@ def validate_resource(
 ) -> tuple[Problem, ...]:
     """Every problem of one manifest alone, in the order of its file: shape, constraints, owner and reference forms,
     names, exports, annotations. If `kind` is None (not in the catalog), that is the problem. `visits` are those of the
-    spec that are not plain, if they were made already.
+    spec, if they were made already.
     """
     findings: Iterable[Finding]
     level = Level.WARNING if unknown_fields == "warn" else Level.ERROR
@@ -66,7 +65,7 @@ def validate_resource(
             *check_annotations(resource),
         )
     else:
-        seen = select_visits(kind, resource.spec) if visits is None else visits
+        seen = visit_spec(kind, resource.spec) if visits is None else visits
         findings = _check_resource(resource, kind, catalog, level, seen)
     return _locate_findings(resource, findings)
 
@@ -134,7 +133,7 @@ def _check_resource(
 
 def _check_others(resource: Resource, kind: Kind | None, unknown: Level) -> Iterator[Finding]:
     """Findings of the fields beside the spec, which an API server reads for every kind alike."""
-    for visit in select_other_visits(resource.others) if resource.others else ():
+    for visit in visit_header(resource.others):
         yield from check_shape(visit, unknown, kind)
         if visit.fits:
             yield from check_constraints(visit)
