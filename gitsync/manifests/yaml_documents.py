@@ -2,7 +2,6 @@
 
 Built from the parser's events, not from its node tree: this limits the depth before anything is built, finds duplicate
 keys, and reads scalars as `yaml_scalars` does. Files are untrusted: aliases, depth, size and problems have limits.
-`plain_yaml` reads the same values of most documents, and then lines are read only where one is asked for.
 """
 
 from __future__ import annotations
@@ -12,12 +11,10 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import yaml
 
-from gitsync.manifests.plain_yaml import read_plain
 from gitsync.manifests.syntax_errors import (
     explain_form,
     explain_json_fault,
@@ -26,7 +23,7 @@ from gitsync.manifests.syntax_errors import (
     is_template,
 )
 from gitsync.manifests.yaml_scalars import TAG, format_key, resolve, resolve_tagged
-from gitsync.model.lines import LateLineTable, Lines, LineTable, Step
+from gitsync.model.lines import Lines, LineTable, Step
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.problems.field_path import FieldPath, format_field
 
@@ -139,7 +136,7 @@ def read_documents(
     text = SURROGATES.sub(_join_surrogates, content) if path.endswith(".json") else content
     for line, chunk in _split(text):
         try:
-            for document in _read(path, chunk, line, marks_quotes=marks_quotes, aliases=aliases):
+            for document in parse_documents(path, chunk, line, marks_quotes=marks_quotes, aliases=aliases):
                 contents.documents.append(document)  # one by one: those before a bad one count
         except Unreadable as error:
             problems = (
@@ -209,25 +206,6 @@ def read_fragment(text: str) -> Any:
 
 
 _FRAGMENT = "value"
-
-
-def _read(path: str, chunk: bytes, before: int, *, marks_quotes: bool, aliases: AliasBudget) -> Iterator[Document]:
-    plain = None if marks_quotes and b"$" in chunk else read_plain(chunk)
-    if plain is None:
-        yield from parse_documents(path, chunk, before, marks_quotes=marks_quotes, aliases=aliases)
-        return
-    table = LateLineTable(before + plain.above + 1, partial(_read_lines, chunk, before))
-    yield Document(path=path, value=plain.members, lines=Lines(table), text=chunk)
-
-
-def _read_lines(chunk: bytes, before: int) -> LineTable:
-    """The lines of a document that `read_plain` has read."""
-    parser = Parser(chunk)
-    while not isinstance(parser.get_event(), yaml.DocumentStartEvent):
-        pass
-    builder = _Builder("", parser, before + 1)
-    builder.document(chunk)
-    return builder.lines
 
 
 def parse_documents(

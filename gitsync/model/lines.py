@@ -68,42 +68,12 @@ class LineTable:
             each = self._ends[each]
 
 
-class LateLineTable:
-    """The table of a document whose first line alone is known until another is asked for: few are, in most runs. Then
-    `make` reads all of them.
-    """
-
-    __slots__ = ("_first", "_make", "_table")
-
-    def __init__(self, first: int, make: Callable[[], LineTable]) -> None:
-        self._first = first
-        self._make = make
-        self._table: LineTable | None = None
-
-    def number(self, node: int) -> int:
-        return self._made().number(node) if node else self._first
-
-    def children(self, node: int) -> Mapping[Step, int]:
-        return self._made().children(node)
-
-    def rename(self, steps: Mapping[int, str]) -> LineTable:
-        return self._made().rename(steps)
-
-    def renumber(self, line: Callable[[int], int]) -> LineTable:
-        return self._made().renumber(line)
-
-    def _made(self) -> LineTable:
-        if self._table is None:
-            self._table = self._make()
-        return self._table
-
-
 class Lines:
     """The lines of a document, or of the part of it below `node`. Immutable; `table` is shared by all parts."""
 
     __slots__ = ("_node", "_table")
 
-    def __init__(self, table: LineTable | LateLineTable, node: int = 0) -> None:
+    def __init__(self, table: LineTable, node: int = 0) -> None:
         self._table = table
         self._node = node
 

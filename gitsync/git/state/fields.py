@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, Self, TypeVar, cast
 
 from gitsync.errors import StateError
-from gitsync.manifests.plain_yaml import read_plain
+from gitsync.git.state.yaml_text import load
 from gitsync.manifests.yaml_documents import FileDocuments, read_documents
 from gitsync.model.gvk import Key
 from gitsync.problems.field_path import FieldPath, format_field
@@ -35,8 +35,8 @@ class DocumentFields:
     @classmethod
     def read(cls, path: str, content: bytes) -> Self:
         """The one document of a file, a mapping. StateError for anything else."""
-        plain = read_plain(content)
-        return cls(path, content, plain.members if plain else _read_mapping(path, content))
+        values = load(content)
+        return cls(path, content, _read_mapping(path, content) if values is None else values)
 
     def refusal(self, name: str, problem: str, *, index: int | None = None) -> StateError:
         """The error for a field, or for one entry of it: `problem` completes a sentence that begins with its name."""

@@ -1,4 +1,4 @@
-"""The reader of common YAML: it reads what most files have, and nothing otherwise than the reader of all YAML."""
+"""What `load` reads of the form that records are written in: the same as the reader of all YAML, or nothing."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.git.state.yaml_text import dump, sort_keys
-from gitsync.manifests.plain_yaml import read_plain
-from gitsync.manifests.yaml_documents import Unreadable, parse_documents, read_documents
+from gitsync.git.state.yaml_text import dump, load, sort_keys
+from gitsync.manifests.yaml_documents import Unreadable, parse_documents
 
 LONG = f"/subscriptions/{'1' * 130}"
 NAMES = st.text("abcXYZ019-_./ :',;*?!%&<>~", min_size=1, max_size=12) | st.sampled_from(
@@ -87,12 +86,12 @@ def read_fully(content: bytes):
 
 
 def is_same(content: bytes) -> bool:
-    """Whether the reader leaves a text to the full one, or reads the same."""
-    plain = read_plain(content)
-    if plain is None:
+    """Whether `load` leaves a text to the full reader, or reads the same."""
+    members = load(content)
+    if members is None:
         return True
     full = read_fully(content)
-    return full is not None and repr(plain.members) == repr(full.value) and plain.above + 1 == full.line()
+    return full is not None and repr(members) == repr(full.value)
 
 
 @given(st.dictionaries(NAMES, VALUES, min_size=1, max_size=4))
@@ -101,7 +100,7 @@ def test_what_is_written_is_read_as_by_the_full_reader(value):
 
 
 @given(st.dictionaries(NAMES, VALUES, min_size=1, max_size=4), st.data())
-def test_comments_and_indents_are_read_as_by_the_full_reader(value, data):
+def test_what_a_person_edits_is_read_as_by_the_full_reader(value, data):
     """As people write: what is said stays, or the full reader says what is wrong."""
     lines = dump(sort_keys(value)).decode().splitlines()
     indents = st.sampled_from(["", "", "", "  "])
@@ -113,16 +112,6 @@ def test_comments_and_indents_are_read_as_by_the_full_reader(value, data):
 @given(st.lists(LINES, max_size=8).map("".join))
 def test_any_text_is_read_as_by_the_full_reader_or_left_to_it(text):
     assert is_same(text.encode())
-
-
-@given(st.lists(LINES, max_size=8).map("".join), st.integers(0, 3))
-def test_lines_that_are_read_late_are_those_of_the_full_reader(text, before):
-    content = b"\n" * before + text.encode()
-    full = read_fully(content)
-    late = read_documents("a.yaml", content).documents
-    if full is not None and isinstance(full.value, dict) and b"---" not in content:
-        assert late[0].line() == full.line()
-        assert {path: late[0].line(*path) for path in full.lines} == {path: full.line(*path) for path in full.lines}
 
 
 RECORD = {
@@ -142,44 +131,13 @@ RECORD = {
 
 def test_a_record_needs_no_other_reader():
     """The reader is worth nothing if it leaves records to the other one."""
-    assert read_plain(dump(RECORD)) == (RECORD, 0)
-
-
-MANIFEST = b"""\
---- # of the hub
-
-# Its network
-apiVersion: network.azure.com/v1api20240301  # newest
-kind: VirtualNetwork
-metadata:
-  name: hub
-spec:
-    owner:
-        name: "rg"
-
-    addressSpace:
-        addressPrefixes: [10.0.0.0/16, '10.1.0.0/16']
-    subnets:
-      - name: a
-        tags: {}
-      - b
-"""
-
-
-def test_a_manifest_as_people_write_it_needs_no_other_reader():
-    spec = {
-        "owner": {"name": "rg"},
-        "addressSpace": {"addressPrefixes": ["10.0.0.0/16", "10.1.0.0/16"]},
-        "subnets": [{"name": "a", "tags": {}}, "b"],
-    }
-    header = {"apiVersion": "network.azure.com/v1api20240301", "kind": "VirtualNetwork", "metadata": {"name": "hub"}}
-    assert read_plain(MANIFEST) == ({**header, "spec": spec}, 3)
+    assert load(dump(RECORD)) == RECORD
 
 
 def test_a_list_and_a_mapping_belong_to_one_text_alone():
-    first, second = read_plain(b"a: []\nb: {}\n"), read_plain(b"a: []\nb: {}\n")
-    assert first.members["a"] is not second.members["a"]
-    assert first.members["b"] is not second.members["b"]
+    first, second = load(b"a: []\nb: {}\n"), load(b"a: []\nb: {}\n")
+    assert first["a"] is not second["a"]
+    assert first["b"] is not second["b"]
 
 
 @pytest.mark.parametrize(
@@ -209,4 +167,4 @@ def test_a_list_and_a_mapping_belong_to_one_text_alone():
     ],
 )
 def test_other_forms_are_left_to_the_full_reader(text):
-    assert read_plain(text.encode()) is None
+    assert load(text.encode()) is None
