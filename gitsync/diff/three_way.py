@@ -10,17 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from gitsync.diff.adoption import Unverified, compare_first_sight, format_value, is_equal, name_rule
 from gitsync.diff.equivalence import READ_FROM_ANSWER, judge
 from gitsync.diff.hints import Hints
-from gitsync.diff.leaf_changes import find, find_changes
-from gitsync.diff.projection import project, select_asked
+from gitsync.diff.leaf_changes import find, find_changes, is_same
+from gitsync.diff.projection import drop_empty, project, select_asked
 from gitsync.diff.rules.masks import is_secret
 from gitsync.diff.rules.rule import RuleOutcome
-from gitsync.diff.untouched import is_untouched
 from gitsync.formats.json_pointer import JsonPath, format_pointer
+from gitsync.model.secret import MASKED
 from gitsync.model.verdict import Comparison, Difference, Verdict
 
 MOVED = "changed in Azure since it was last seen"
@@ -46,7 +46,9 @@ class Remembered:
     baseline: Mapping[str, Any] | None
 
     def has_all(self, desired: Mapping[str, Any], live: Mapping[str, Any]) -> bool:
-        """Tell whether nothing has changed, in git or in Azure."""
+        """Tell whether nothing has changed, in git or in Azure: nearly all resources of nearly all runs. A run asks this
+        before it compares, since then no rule has to decide.
+        """
         return self.baseline is not None and is_untouched(desired, self.applied, self.baseline, live)
 
 
@@ -58,8 +60,6 @@ def compare(
     Without `remembered` the verdict is ADOPT, with or without differences. Leaves that Azure does not return are in
     `unverified` and justify no write.
     """
-    if remembered is not None and remembered.has_all(desired, live):
-        return Comparison(verdict=Verdict.IN_SYNC)
     desired = select_asked(desired)
     hints = _add_answer(hints or Hints(), live)
     first_sight = list(compare_first_sight(desired, live, hints))
@@ -149,3 +149,64 @@ def _remove_reported(differences: tuple[Difference, ...], paths: set[str]) -> tu
 
 def _sort(differences: tuple[Difference, ...]) -> tuple[Difference, ...]:
     return tuple(sorted(differences, key=lambda difference: difference.path))
+
+
+_SCALARS: Final = frozenset({str, bool, int, float})
+
+
+def is_untouched(
+    desired: Mapping[str, Any], applied: Mapping[str, Any], baseline: Mapping[str, Any], live: Mapping[str, Any]
+) -> bool:
+    """Tell whether all four have the same values for what git sets, in the order of lists and the types of numbers
+    too. False where that is not plain to see: for a secret, whose value no other side has, and for a member that git
+    and the last write do not have alike. One walk looks at all four, and copies nothing.
+    """
+    return _agree(_drop_name(desired), _drop_name(applied), baseline, live)
+
+
+def _drop_name(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The name is in the URL, and no value of the body."""
+    return {key: value for key, value in body.items() if key != "name"}
+
+
+def _agree(
+    desired: Mapping[str, Any], applied: Mapping[str, Any], baseline: Mapping[str, Any], live: Mapping[str, Any]
+) -> bool:
+    if desired.keys() != applied.keys():
+        return False
+    asked = 0
+    for key, value in desired.items():
+        sent = applied[key]
+        if value is None and sent is None:
+            continue
+        if key not in baseline:
+            if _is_empty(value) and _is_empty(sent) and not key.startswith("/"):
+                continue  # an empty object asks for nothing
+            return False
+        if not _agree_on_value(key, value, sent, baseline[key], live.get(key)):
+            return False
+        asked += 1
+    return asked == len(baseline)
+
+
+def _agree_on_value(key: str, desired: Any, applied: Any, baseline: Any, live: Any) -> bool:
+    kind = type(desired)
+    if not (type(applied) is type(baseline) is type(live) is kind):
+        return False
+    if kind in _SCALARS:
+        return bool(desired == applied == baseline == live != MASKED)
+    if kind is dict:
+        return bool(baseline or key.startswith("/")) and _agree(desired, applied, baseline, live)
+    if kind is list:
+        asked = drop_empty(desired)
+        return (
+            is_same(asked, baseline)
+            and is_same(asked, drop_empty(applied))
+            and is_same(asked, project(asked, live, key))
+        )
+    return False
+
+
+def _is_empty(value: Any) -> bool:
+    """Tell whether a value asks for nothing: an object without members, or with such members only."""
+    return value is None or (type(value) is dict and drop_empty(value) == {})

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from gitsync.diff.leaf_changes import is_same
 from gitsync.diff.projection import project, select_asked
-from gitsync.diff.three_way import make_baseline, remove_secrets
-from gitsync.diff.untouched import is_untouched
+from gitsync.diff.three_way import is_untouched, make_baseline, remove_secrets
 from gitsync.model.secret import MASKED, Secret
 
 ID = "/subscriptions/S"
