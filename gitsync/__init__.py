@@ -32,7 +32,6 @@ The map of the package, from the command down to what everything may use; import
     logging.py      where logs go
     model/          the nouns: keys, resources, conditions, records, results; frozen, without behaviour
     errors.py       the exceptions, drawn as a tree
-    dataclasses.py  the classes of values, made in C
 
 docs/architecture.md has the way of one manifest through all of it. A name has one import path: packages re-export
 nothing.

@@ -200,30 +200,3 @@ def test_every_setting_is_a_flag_of_a_command():
     everywhere = {"log_level", "log_format", "color"}
     in_files_alone = {"units"}  # a list of mappings, which no command line can hold
     assert sorted(set(SETTINGS) - taken - everywhere - in_files_alone) == []
-
-
-STANDARD_DATACLASSES = {
-    "gitsync/dataclasses.py": "makes ours",
-    "gitsync/extensions/api.py": "other packages may ask the standard library for its members",
-} | dict.fromkeys(
-    (
-        "gitsync/cli/shell/command_line.py",
-        "gitsync/config/config.py",
-        "gitsync/config/load.py",
-        "gitsync/config/setting.py",
-        "gitsync/git/access.py",
-        "gitsync/git/command.py",
-        "gitsync/git/source/git_directory.py",
-        "gitsync/git/source/location.py",
-        "gitsync/git/source/worktree.py",
-        "gitsync/model/variables.py",
-        "gitsync/model/verdict.py",
-        "gitsync/processes/programs.py",
-    ),
-    "help and completion load it: to make a few classes takes less time than to import msgspec",
-)
-
-
-def test_one_kind_of_dataclass():
-    standard = re.compile(r"^\s*(import|from) dataclasses\b", re.MULTILINE)
-    assert {name_of(path) for path in MODULES if standard.search(path.read_text())} == STANDARD_DATACLASSES.keys()

@@ -46,8 +46,8 @@ class Remembered:
     baseline: Mapping[str, Any] | None
 
     def has_all(self, desired: Mapping[str, Any], live: Mapping[str, Any]) -> bool:
-        """Tell whether nothing has changed, in git or in Azure: nearly all resources of nearly all runs. A run asks this
-        before it compares, since then no rule has to decide.
+        """Tell whether nothing has changed, in git or in Azure: so it is with nearly all resources of nearly all
+        runs. A run asks this before it compares, since then no rule has to decide.
         """
         return self.baseline is not None and is_untouched(desired, self.applied, self.baseline, live)
 
