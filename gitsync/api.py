@@ -6,16 +6,114 @@ Not in the package itself, where a function `sync` and the module of that name w
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from gitsync.config.checks import make_config
 from gitsync.model.report import Report
+from gitsync.model.secret import Secret
 from gitsync.run.run import execute
 
+if TYPE_CHECKING:
+    from gitsync.model.unit import UnitEntry
 
-def sync(**settings: Any) -> Report:
-    """Bring Azure to the desired state in git and write the status back. `settings` are fields of `Config`, checked as
-    the command checks them (docs/python-api.md).
+# A value, or the text that a flag would have; None means "not given".
+Text = str | Path | None
+Names = Sequence[str] | str | None
+Switch = bool | str | None
+Count = int | str | None
+Share = float | str | None
+Seconds = float | str | None
+"""Seconds, or a text such as `30m`."""
+SecretText = Secret | str | None
+
+
+class Settings(TypedDict, total=False):
+    """The settings of a run, by the names of `Config`; docs/settings.md says what each of them does."""
+
+    source: Text
+    ref: Text
+    from_revision: Text
+    to_revision: Text
+    path: Text
+    only: Names
+    namespace: Text
+    target_namespaces: Names
+    allow_dirty: Switch
+    git_timeout: Seconds
+    git_username: Text
+    git_token: SecretText
+    trusted_keys: Text
+    digest_key: SecretText
+    previous_digest_key: SecretText
+    units: Sequence[UnitEntry] | None
+    variables: Mapping[str, str] | None
+    unknown_fields: Text
+    default_policy: Text
+    strict: Switch
+    known_from: Names
+    secret_sources: Names
+    secrets_folder: Text
+    config_maps_folder: Text
+    key_vault: Text
+    plan_secrets: Switch
+    export_to: Names
+    export_folder: Text
+    export_sops_folder: Text
+    export_dotenv: Text
+    subscription: Text
+    tenant_id: Text
+    client_id: Text
+    client_secret: SecretText
+    client_certificate: SecretText
+    client_certificate_path: Text
+    client_certificate_password: SecretText
+    identity_file: Text
+    identity_folder: Text
+    federated_token_file: Text
+    additional_tenants: Names
+    credential: Text
+    endpoint: Text
+    audience: Text
+    authority: Text
+    allow_multi_env_management: Switch
+    user_agent_suffix: Text
+    ca_bundle: Text
+    emulator: Text | bool
+    emulator_script: Text
+    prune: Switch
+    plan_file: Text
+    yes: Switch
+    max_deletes: Count
+    allow_rollback: Switch
+    adopt: Text
+    always_put: Switch
+    reads: Text
+    flap_limit: Count
+    register_providers: Switch
+    resource_timeout: Seconds
+    run_timeout: Seconds
+    concurrency: Count
+    request_share: Share
+    agent: Text
+    status_branch: Text
+    status_dir: Text
+    report_dir: Text
+    metrics: Text
+    heartbeat: Switch
+    plan_out: Text
+    output: Text
+    detailed_exitcode: Switch
+    fail_on: Names
+    log_level: Text
+    log_format: Text
+    color: Text
+
+
+def sync(**settings: Unpack[Settings]) -> Report:
+    """Bring Azure to the desired state in git and write the status back. The settings are checked as the command checks
+    them (docs/python-api.md).
 
     Raises ConfigError for a wrong setting, another GitsyncError if the run is refused. Failures of single resources are
     in the report.
@@ -23,6 +121,6 @@ def sync(**settings: Any) -> Report:
     return asyncio.run(execute(make_config(settings), writes=True))
 
 
-def plan(**settings: Any) -> Report:
-    """Report what `sync` would do, and write nothing. `settings` and errors as there."""
+def plan(**settings: Unpack[Settings]) -> Report:
+    """Report what `sync` would do, and write nothing. Settings and errors are those of `sync`."""
     return asyncio.run(execute(make_config(settings), writes=False))

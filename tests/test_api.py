@@ -4,6 +4,7 @@ import pytest
 from world import GROUP, VNET
 
 from gitsync import api
+from gitsync.config.config import SETTINGS
 from gitsync.errors import ConfigError
 from gitsync.model.verdict import Verdict
 
@@ -26,3 +27,7 @@ def test_the_two_runs_are_functions(settings):
 def test_a_refused_run_raises(settings):
     with pytest.raises(ConfigError, match="No resource is called"):
         api.plan(**settings, only=("Nothing/here",))
+
+
+def test_an_editor_completes_every_setting():
+    assert sorted(api.Settings.__annotations__) == sorted(SETTINGS)
