@@ -8,12 +8,12 @@ from typing import Any
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.catalog.places import find_root
+from gitsync.catalog.spec_visitor import visit_spec
 from gitsync.formats.json_pointer import JsonPath, format_pointer
 from gitsync.imports.conversion import EVERY, ConvertedSpec
 from gitsync.model.facts import Field, Kind
 from gitsync.model.problem import Level
 from gitsync.problems.field_path import FieldPath, find_member
-from gitsync.validation.plain_values import select_visits
 from gitsync.validation.validate import check_spec
 
 
@@ -36,7 +36,7 @@ def fit_spec(kind: Kind, converted: ConvertedSpec) -> ConvertedSpec:
 
 def _find_unfit(kind: Kind, fields: Mapping[str, Any]) -> Iterator[FieldPath]:
     """The parts of a spec to leave out."""
-    for finding in check_spec(select_visits(kind, fields), kind, open_catalog()):
+    for finding in check_spec(visit_spec(kind, fields), kind, open_catalog()):
         _, *steps = finding.path[:-1] if finding.code == "MissingField" else finding.path
         path = _climb(kind, fields, tuple(steps))
         if finding.level is Level.ERROR and path and find_member(fields, *path) is not None:
