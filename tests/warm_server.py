@@ -29,7 +29,7 @@ from loguru import logger
 import gitsync
 from gitsync.__main__ import main
 from gitsync.catalog.catalog import open_catalog
-from gitsync.git.gitpython import load_gitpython
+from gitsync.git.source.worktree import load_gitpython
 from gitsync.model.gvk import GVK
 
 IMPORTED_LATE = ("azure.core.rest._aiohttp", "encodings.utf_8_sig")

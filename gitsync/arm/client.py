@@ -29,7 +29,7 @@ from gitsync.arm.http.traffic import Traffic
 from gitsync.arm.lro.operations import Operations
 from gitsync.arm.lro.reply import AcceptedWrite, accept_write
 from gitsync.arm.registration import Registrations
-from gitsync.arm.subscription_name import read_subscription_name
+from gitsync.errors import ArmError
 from gitsync.model.clock import Clock
 from gitsync.model.live import Absence, Live
 from gitsync.model.report import RequestCounts, RequestUse
@@ -308,3 +308,36 @@ def _make_write(
         payload=payload,
         is_private=method == "POST",
     )
+
+
+# The display name of a subscription, for people: they recognise a wrong target by it, not by a UUID.
+
+
+API_VERSION = "2022-12-01"
+
+PATIENCE = 10.0
+"""Seconds; a run does not wait longer for a name."""
+
+_LONGEST = 200  # characters; Azure allows 64
+
+
+async def read_subscription_name(exchange: Exchange, subscription: str, deadline: float) -> str:
+    """Ask once. "" if Azure refuses, does not answer in time, or answers without a name.
+
+    `deadline` is in the clock's monotonic seconds.
+    """
+    path = f"/subscriptions/{subscription}"
+    call = ArmRequest(
+        method="GET",
+        path=path,
+        target=format_target(path, API_VERSION),
+        resource_id=path,
+        accepts=frozenset({200}),
+    )
+    conversation = Conversation(deadline=min(deadline, exchange.clock.monotonic() + PATIENCE))
+    try:
+        answer = await exchange.once(call, conversation)
+    except ArmError:
+        return ""
+    name = answer.mapping().get("displayName")
+    return name[:_LONGEST] if isinstance(name, str) else ""

@@ -18,8 +18,7 @@ from gitsync.cli.import_ import (
 )
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError
-from gitsync.imports.cluster_export import read_cluster_export
-from gitsync.imports.handover import find_only_subscription, list_left_out, take_manifests
+from gitsync.imports.cluster_export import find_only_subscription, list_left_out, read_cluster_export, take_manifests
 from gitsync.imports.proof import prove_handover
 from gitsync.imports.report import ImportReport
 from gitsync.report.masked import mask_problem

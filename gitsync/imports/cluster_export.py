@@ -10,10 +10,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any
+from typing import Any, Final
 
 from gitsync.catalog.catalog import NOT_ARM, Catalog
 from gitsync.catalog.type_words import join_with_or
+from gitsync.formats.arm_path import find_subscription
+from gitsync.imports.found import FoundResource, LeftOut
+from gitsync.imports.manifests import ImportedManifest, list_secrets
 from gitsync.imports.object_fields import clean_metadata, clean_spec
 from gitsync.imports.object_version import ObjectVersion, choose_version
 from gitsync.manifests.list_items import split_list
@@ -27,7 +30,7 @@ from gitsync.model.policy import RECONCILE_POLICY
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.problems.field_path import FieldPath
 from gitsync.problems.finding import Finding
-from gitsync.validation.annotations import ASO_PREFIX
+from gitsync.validation.annotations import ASO_PREFIX, CREDENTIAL_FROM
 
 MAX_BYTES = 128 * 1024 * 1024
 """Of one file: an object with its status has 10 KB, and a cluster has thousands."""
@@ -209,3 +212,37 @@ def _name(header: Header) -> str:
 
 def _make_warning(code: str, message: str) -> Finding:
     return Finding(code=code, path=("metadata",), message=message, level=Level.WARNING)
+
+
+# What an import takes over from ASO: the manifests of a cluster, in the form of those that an import makes itself.
+
+
+OTHER_OBJECTS: Final = "objects that are no manifests of Azure resources"
+
+
+def find_only_subscription(export: ClusterExport) -> str | None:
+    """The subscription of all resources of an export; None if there are several, or none is recorded."""
+    found = {find_subscription(one.arm_id) for one in export.manifests.values() if one.arm_id}
+    return found.pop() if len(found) == 1 else None
+
+
+def take_manifests(export: ClusterExport) -> tuple[ImportedManifest, ...]:
+    """The manifests of an export as an import writes them."""
+    return tuple(_take(one) for one in export.manifests.values())
+
+
+def _take(exported: ExportedManifest) -> ImportedManifest:
+    document, key = exported.document, exported.key
+    credential = document["metadata"].get("annotations", {}).get(CREDENTIAL_FROM)
+    secrets = list_secrets(exported.kind, document["spec"], key.name, key.namespace)
+    return ImportedManifest(
+        key=key,
+        document=document,
+        resource=FoundResource(kind=exported.kind, arm_id=exported.arm_id, owner_id="", body={}),
+        secrets=(*(((credential, ""),) if credential else ()), *secrets),
+    )
+
+
+def list_left_out(export: ClusterExport) -> tuple[LeftOut, ...]:
+    """Each object without a manifest, by its kind."""
+    return tuple(LeftOut(OTHER_OBJECTS, kind) for kind, count in export.left_out.items() for _ in range(count))

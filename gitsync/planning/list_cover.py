@@ -6,8 +6,10 @@ their state in Azure decides about; the others are read by themselves in any cas
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cached_property
 from typing import NamedTuple, cast
 
@@ -130,3 +132,16 @@ def may_be_listed(apply: Apply) -> bool:
     is_settled = record.operation is None and record.condition is not None and record.condition.is_ready
     is_same = record.arm_api_version == prepared.api_version and is_same_id(record.arm_id, prepared.arm_id or "")
     return is_complete and is_settled and is_same and not (prepared.is_watched or prepared.id_doubt)
+
+
+# The sample of listed resources that a run also reads singly, so that a list which does not change is noticed.
+
+
+ROTATION = 50
+"""Days in which every resource is in the sample once; so one in fifty is each day."""
+
+
+def is_sampled(key: Key, day: date) -> bool:
+    """Tell whether a resource is in the sample of a day."""
+    digest = hashlib.sha256(str(key).encode()).digest()
+    return (int.from_bytes(digest[:4]) + day.toordinal()) % ROTATION == 0

@@ -17,6 +17,7 @@ from gitsync.manifests.units import find_declaration
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Plan, Prune
 from gitsync.model.policy import Policy
+from gitsync.model.problem import Problem
 from gitsync.model.record import Claim, Record
 from gitsync.model.resource import Prepared
 
@@ -203,3 +204,26 @@ def _join(prune: Prune, delete: Prune | None) -> Prune:
     if delete is None or delete.key == prune.key or delete.record.key[:2] != prune.key[:2]:
         return prune
     return replace(prune, detaches=False, held=delete.held, within=delete.key)
+
+
+# One problem for what hinders many resources alike: a credential that cannot be used.
+#
+# Each of these resources has the problem itself, or it would be reconciled. A report that repeats one missing Role
+# for each of them hides everything else.
+
+
+_SHARED = frozenset({"CredentialNotUsable"})
+
+
+def merge_shared(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """The problems in their order; of those about one credential only the first, with how many resources have it."""
+    by_cause: dict[object, list[Problem]] = {}
+    for number, problem in enumerate(problems):
+        cause = (problem.code, problem.message) if problem.code in _SHARED else number
+        by_cause.setdefault(cause, []).append(problem)
+    return tuple(_merge(same) for same in by_cause.values())
+
+
+def _merge(same: list[Problem]) -> Problem:
+    first = same[0]
+    return first if len(same) == 1 else replace(first, message=f"{len(same)} resources: {first.message}")

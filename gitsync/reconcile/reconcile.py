@@ -28,7 +28,7 @@ from gitsync.planning.actions import WriteRules, find_remembered
 from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
 from gitsync.reconcile.context import RunContext
 from gitsync.reconcile.result_builder import build_apply_result, build_prune_result
-from gitsync.reconcile.stages.act import act
+from gitsync.reconcile.stages.act import act, poll, post_check
 from gitsync.reconcile.stages.approval_check import review_apply, review_prune
 from gitsync.reconcile.stages.delete import delete
 from gitsync.reconcile.stages.export import ExportTools, export
@@ -37,8 +37,6 @@ from gitsync.reconcile.stages.list_approval import approve_by_list, judge_entry,
 from gitsync.reconcile.stages.observe import compare, observe, pre_check
 from gitsync.reconcile.stages.on_success import handle_success
 from gitsync.reconcile.stages.owner_check import check_owner, check_policy
-from gitsync.reconcile.stages.poll import poll
-from gitsync.reconcile.stages.post_check import post_check
 from gitsync.reconcile.stages.prune import check_group_content, check_prune, observe_prune, wait_for_dependents
 from gitsync.reconcile.stages.read_back import read_back
 from gitsync.reconcile.stages.refusal import handle_refusal

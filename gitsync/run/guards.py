@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from gitsync.config.config import Config
 from gitsync.git.source.checkout import Checkout
-from gitsync.git.source.publication import is_published
+from gitsync.git.source.history import is_published
 from gitsync.git.state.stores import DEFAULT_BRANCH
 from gitsync.model.plan import Plan
 from gitsync.model.problem import Problem

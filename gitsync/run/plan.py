@@ -25,8 +25,7 @@ from gitsync.planning.plan import UNTRUSTED, hold_untrusted, make_plan
 from gitsync.planning.prune_holds import Gap, find_holds
 from gitsync.planning.record_checks import find_untrusted
 from gitsync.planning.renames import note_renames
-from gitsync.planning.shared_problems import merge_shared
-from gitsync.planning.shared_resources import Settlement, note_moves, settle_claims
+from gitsync.planning.shared_resources import Settlement, merge_shared, note_moves, settle_claims
 from gitsync.problems.renderers import join_renderers
 from gitsync.run.connections import Connections
 from gitsync.run.departures import Reading, find_departures

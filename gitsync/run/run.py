@@ -32,7 +32,7 @@ from gitsync.planning.expected import expect_records
 from gitsync.planning.group_deletes import absorb_content, find_deleted_groups, hold_shared_groups
 from gitsync.planning.plan import hold_back, hold_taken, spread_holds
 from gitsync.planning.replacement import add_takes
-from gitsync.planning.uncompared_secrets import warn_uncompared_secrets
+from gitsync.planning.secret_digest import warn_uncompared_secrets
 from gitsync.processes.grace_period import Grace
 from gitsync.reconcile.context import RunContext
 from gitsync.reconcile.identities import open_identities
@@ -48,8 +48,7 @@ from gitsync.run.approved_plan import load_approved_plan, make_review, narrow_pl
 from gitsync.run.connections import Connections, open_connections
 from gitsync.run.consent import Confirm, count_changes, demand_consent, is_first_sync
 from gitsync.run.context import make_context, make_rules
-from gitsync.run.export_needs import find_export_needs
-from gitsync.run.export_removal import remove_exports, select_leftovers
+from gitsync.run.exported_objects import find_export_needs, remove_exports, select_leftovers
 from gitsync.run.guards import guard_plan
 from gitsync.run.lists import add_lists
 from gitsync.run.load import RunInput, load_run_input

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -18,15 +18,14 @@ from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit, UnitKind
 from gitsync.units.builds import BuildJob, Builds
 from gitsync.units.charts import CHART, list_chart_files
-from gitsync.units.closure import KustomizationReader, find_inputs
+from gitsync.units.closure import KustomizationReader, find_inputs, reach
 from gitsync.units.directories import list_directory, read_directories
 from gitsync.units.flux_build import lay_out, make_metadata_fields, place_at_object
 from gitsync.units.helm import list_chart_inputs, make_chart_job
-from gitsync.units.kustomization import find_inline_fault, resolve
+from gitsync.units.kustomization import Kustomization, Reference, find_inline_fault, resolve, split_pair
 from gitsync.units.kustomize import KustomizeJob, has_tool
 from gitsync.units.object_reader import may_declare
-from gitsync.units.outside_files import warn_outside_files
-from gitsync.units.tree import SourceTree, find_folder
+from gitsync.units.tree import SourceTree, find_folder, is_below
 from gitsync.units.unbuildable import ApplicationError, ChartError, UnbuildableError, UnreleasedChartError
 
 _REACHED = re.compile(r"recursed accumulation of path '([^']+)'")
@@ -316,3 +315,44 @@ def _locate_inline(problem: Problem, folder: str, reader: KustomizationReader) -
         return problem
     line = find_inline_fault(reader.tree.read([path])[path])
     return replace(problem, path=path, line=line) if line else problem
+
+
+# Files that kustomizations name outside of their own folders: Flux reads those, and `kustomize build` alone refuses.
+#
+# All of them are inside of the source, for every path is checked before a build.
+
+
+def warn_outside_files(unit: Unit, start: str, reader: KustomizationReader) -> tuple[Problem, ...]:
+    """Return a warning for each kustomization that the one at `start` is built on and that names a file outside of its
+    folder. None, if gitsync.yaml or the object of the unit says whether it may.
+
+    UnbuildableError if a kustomization cannot be read.
+    """
+    if unit.options.is_restricted is not None:
+        return ()
+    return tuple(
+        _make_warning(one, found)
+        for _, one in sorted(reach([start], reader).items())
+        if (found := list(_list_outside(one, reader)))
+    )
+
+
+def _list_outside(one: Kustomization, reader: KustomizationReader) -> Iterator[tuple[Reference, str]]:
+    for reference in one.references:
+        for text in split_pair(reference.text):
+            path = resolve(one.folder, text)
+            if path in reader.tree.paths and not is_below(path, one.folder):
+                yield reference, path
+
+
+def _make_warning(one: Kustomization, found: list[tuple[Reference, str]]) -> Problem:
+    reference, path = found[0]
+    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    return Problem(
+        code="OutsideFolder",
+        level=Level.WARNING,
+        message=f"{one.path} names {path}{more} outside of its folder; kustomize build alone refuses that.",
+        hint="Set loadRestrictor: none for the unit in gitsync.yaml, or move the file.",
+        path=one.path,
+        line=reference.line,
+    )

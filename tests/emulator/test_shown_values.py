@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.emulator.patch import GONE, merge, set_value
+from gitsync.emulator.types.answered_body import without_secrets
 from gitsync.emulator.types.provider_fields import with_made
-from gitsync.emulator.types.secrets import without_secrets
 
 SECRETS = [
     ("administratorLoginPassword", "x", True, "a password"),

@@ -5,11 +5,11 @@ import os
 import subprocess
 import sys
 
-from gitsync.git.gitpython import read_branch
+from gitsync.git.source.worktree import read_branch
 
 SCRIPT = """
 import json, os
-from gitsync.git.gitpython import load_gitpython
+from gitsync.git.source.worktree import load_gitpython
 load_gitpython()
 print(json.dumps({name: os.environ.get(name) for name in ("AZURE_CLIENT_SECRET", "GITSYNC_DIGEST_KEY")}))
 """

@@ -4,7 +4,7 @@ import pytest
 
 from gitsync.git.access import GitAccess
 from gitsync.git.source.checkout import open_checkout
-from gitsync.git.source.publication import is_published
+from gitsync.git.source.history import is_published
 
 STATUS = "gitsync/status"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.manifests.template_lines import follow_lines
+from gitsync.manifests.origins import follow_lines
 
 TEMPLATE = b"""\
 {{- if .Values.on }}

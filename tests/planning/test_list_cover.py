@@ -13,8 +13,7 @@ from gitsync.model.gvk import GVK, Key
 from gitsync.model.plan import Apply
 from gitsync.model.policy import Policy
 from gitsync.model.record import Claim, PendingOperation
-from gitsync.planning.list_cover import ListedResource, find_cover, may_be_listed
-from gitsync.planning.list_sample import ROTATION, is_sampled
+from gitsync.planning.list_cover import ROTATION, ListedResource, find_cover, is_sampled, may_be_listed
 from gitsync.status.conditions import READY, RECONCILING
 
 VAULT = ("keyvault.azure.com", "Vault", "Microsoft.KeyVault/vaults")

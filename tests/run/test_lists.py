@@ -22,7 +22,7 @@ from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.patch import GONE
 from gitsync.emulator.settings import Timing
 from gitsync.model.verdict import Verdict
-from gitsync.planning.list_sample import ROTATION, is_sampled
+from gitsync.planning.list_cover import ROTATION, is_sampled
 
 GROUPS = 4
 SIZE = GROUPS * IN_A_GROUP

@@ -4,7 +4,7 @@ import pytest
 from trees import MemoryTree
 
 from gitsync.units.closure import KustomizationReader, find_kustomizations
-from gitsync.units.roots import find_roots
+from gitsync.units.discovery import find_roots
 
 K = "kustomization.yaml"
 

@@ -5,20 +5,22 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import NamedTuple, Self
 
 from gitsync.errors import SourceError
 from gitsync.git.access import GitAccess, GitSettings, make_local_environment
 from gitsync.git.command import GitFailedError, Repository
-from gitsync.git.gitpython import read_branch
 from gitsync.git.source.git_directory import find_git_directory, find_prefix
 from gitsync.git.source.listing import EntryKind, SourceEntry, is_printable
 from gitsync.git.source.local_config import list_remotes, read_local_config
 from gitsync.git.source.location import Url, parse_remote
 from gitsync.git.source.mirror import make_mirror
+from gitsync.processes.programs import Program, select_environment
 from gitsync.processes.temporary_folders import remove_temporary_folder
 
 
@@ -190,3 +192,41 @@ def find_remote_url(tree: WorkTree) -> Url | None:
         raise SourceError(f"The repository has the remotes {', '.join(names)}, and none of them is origin.")
     name = "origin" if "origin" in names else names[0]
     return parse_remote(tree.repository.line("remote", "get-url", "--push", name), tree.top)
+
+
+# GitPython, for what git itself has no short answer to: the branch of a repository without commits.
+#
+# GitPython starts git with all variables of the process, so gitsync starts git itself (`gitsync.git.command`). Its
+# first import runs `git version` too; it gets the variables that git may have.
+
+
+@cache
+def load_gitpython() -> ModuleType:
+    """Import GitPython. SourceError if git is not installed."""
+    with _restrict_environment():
+        try:
+            import git  # noqa: PLC0415 - it takes 80 ms, and a plain folder is read without it
+        except ImportError as error:
+            raise SourceError(
+                "git cannot be started.", hint="Install git 2.31 or newer, and add it to the PATH."
+            ) from error
+    return git
+
+
+def read_branch(folder: Path) -> str | None:
+    """The branch that the HEAD of a git directory names; None if it names a commit."""
+    git = load_gitpython()
+    with git.Repo(folder, expand_vars=False) as repository:
+        return None if repository.head.is_detached else str(repository.head.reference.name)
+
+
+@contextmanager
+def _restrict_environment() -> Iterator[None]:
+    """Remove all other variables from the environment for the time of a block. Call before the process has threads."""
+    original = dict(os.environ)
+    for name in original.keys() - select_environment(Program.GIT, original).keys():
+        del os.environ[name]
+    try:
+        yield
+    finally:
+        os.environ.update(original)

@@ -8,9 +8,11 @@ records even if no record changes.
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -18,7 +20,6 @@ from typing import Self
 from gitsync.errors import PublishError, StateError
 from gitsync.git.source.worktree import FolderListing
 from gitsync.git.state.codec import UNSEALED
-from gitsync.git.state.lock import FolderLock, acquire_lock
 from gitsync.git.state.merging import find_changes, merge
 from gitsync.git.state.paths import INVENTORY
 from gitsync.git.state.seal import RecordSeals
@@ -168,3 +169,41 @@ def _sync_folders(folders: Iterable[Path]) -> None:
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)
+
+
+# One run at a time in a status folder.
+#
+# The lock is the kernel's (flock): it ends with its process, so it never has to be broken. The number in the file
+# only shows people the process that holds it.
+
+
+LOCK = ".lock"
+
+
+@dataclass(frozen=True, slots=True)
+class FolderLock:
+    """A lock that is held."""
+
+    descriptor: int
+
+    def release(self) -> None:
+        os.close(self.descriptor)
+
+
+def acquire_lock(folder: Path) -> FolderLock:
+    """Take the lock of a folder. StateError if another run holds it; OSError if it cannot be taken."""
+    descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.truncate(descriptor, 0)
+        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+    except BlockingIOError:
+        holder = os.pread(descriptor, 20, 0).decode("ascii", "replace").strip() or "unknown"
+        os.close(descriptor)
+        raise StateError(
+            f"{folder} is locked by another run (pid {holder}).", hint="Wait for it to finish, then run again."
+        ) from None
+    except OSError:
+        os.close(descriptor)
+        raise
+    return FolderLock(descriptor)

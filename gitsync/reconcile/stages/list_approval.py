@@ -15,7 +15,7 @@ from gitsync.model.clock import Clock
 from gitsync.model.export import Holder
 from gitsync.model.live import Live
 from gitsync.model.verdict import Action, Verdict
-from gitsync.planning.list_sample import is_sampled
+from gitsync.planning.list_cover import is_sampled
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.lists import Lists, is_settled
 from gitsync.reconcile.run_cache import RunCache

@@ -30,7 +30,7 @@ from gitsync.reconcile.run_cache import RunCache
 from gitsync.reconcile.stages.body_extensions import extend_body
 from gitsync.reconcile.stages.on_success import remember_promises
 from gitsync.reconcile.stages.owner_check import block_attempt, is_owner_elsewhere, stop_without_owner
-from gitsync.reconcile.stages.resolve_id import resolve_id
+from gitsync.reconcile.stages.resolve_values import resolve_id
 from gitsync.secrets.values import RunValues
 from gitsync.status.conditions import RECONCILING, make_warning
 from gitsync.status.error_classes import GROUP_MISSING, PARENT_MISSING

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 from gitsync.arm.http.conversation import DEADLINE
 from gitsync.arm.http.failures import DeadlineError
 from gitsync.model.clock import Clock
+from gitsync.model.record import Claim, Record
+from gitsync.model.secret import Placeholder
+from gitsync.model.template import ConfigMapHole
 from gitsync.model.verdict import Verdict
 from gitsync.reconcile.attempt import ApplyAttempt
+from gitsync.request.fill import fill
 from gitsync.request.holes import find_holes, list_holes
 from gitsync.secrets.patience import TIMED_OUT
 from gitsync.secrets.values import RunValues
@@ -34,3 +41,41 @@ async def resolve_values(attempt: ApplyAttempt, *, values: RunValues, clock: Clo
         hint = "Check that they are reachable: a vault, the key service of an encrypted manifest."
         return attempt.stopped(make_warning(FAILED, TIMED_OUT, hint), Verdict.BLOCKED, is_late=True)
     return attempt
+
+
+# The request with its values, and the ARM id that only a run knows: one that a config map names.
+#
+# A plan may not know that value. It then takes the id on record, if that is an id which the manifest can stand for.
+
+
+_UNKNOWN_PART = re.compile(r"<[^<>]*>")
+
+
+def resolve_id(attempt: ApplyAttempt, values: RunValues) -> ApplyAttempt:
+    """Fill in the request. In a plan its id may still have an unknown part, in angle brackets; `id_doubt` says why.
+
+    Raises MissingValueError if a value does not exist.
+    """
+    request = fill(attempt.template, attempt.key.namespace, values)
+    is_known = isinstance(attempt.template.arm_id, str)
+    doubt = ("" if is_known else _explain_unknown_name(attempt, values)) or attempt.prepared.id_doubt
+    if doubt:
+        request = replace(request, arm_id=_recall_id(request.arm_id, attempt.record))
+    if attempt.prepared.arm_id is None:
+        values.names(attempt.key, request.arm_id, is_sure=not attempt.prepared.id_doubt)
+    return replace(attempt, request=request, id_doubt=doubt)
+
+
+def _explain_unknown_name(attempt: ApplyAttempt, values: RunValues) -> str:
+    """Say why a plan does not know a name in the id; "" if it knows all."""
+    holes = (hole for hole in find_holes(attempt.template.arm_id) if isinstance(hole, ConfigMapHole))
+    names = (values.config_map(attempt.key.namespace, hole.name, hole.key) for hole in holes)
+    return next((name.why for name in names if isinstance(name, Placeholder)), "")
+
+
+def _recall_id(arm_id: str, record: Record | None) -> str:
+    """Return the recorded id, if it has the same known parts; else the id as it is."""
+    if record is None or record.claim is Claim.NONE or not record.arm_id:
+        return arm_id
+    pattern = "[^/]+".join(map(re.escape, _UNKNOWN_PART.split(arm_id)))
+    return record.arm_id if re.fullmatch(pattern, record.arm_id, re.IGNORECASE) else arm_id

@@ -1,5 +1,5 @@
-"""The removal of exports at the end of a run: those of the resources that it forgot, and those that earlier runs could
-not remove.
+"""The Secrets and ConfigMaps that a run exports: what it may have to write, and what it removes at its end, those of the
+resources that it forgot and those that earlier runs could not remove.
 """
 
 from __future__ import annotations
@@ -9,11 +9,14 @@ from collections.abc import Collection, Mapping
 from gitsync.manifests.selection import Selection
 from gitsync.model.export import Address, Leftover, Owner
 from gitsync.model.gvk import Key
+from gitsync.model.plan import Apply, Plan
 from gitsync.model.record import State
 from gitsync.model.result import Result
 from gitsync.reconcile.context import RunContext
 from gitsync.reconcile.result_builder import find_forgotten_exports
+from gitsync.request.exports import find_addresses, may_export
 from gitsync.secrets.collection import Collected, find_exported_again, find_tried, warn_left_over
+from gitsync.secrets.protocols import ExportNeeds
 
 
 def select_leftovers(state: State, run: RunContext, selection: Selection) -> tuple[Leftover, ...]:
@@ -47,3 +50,28 @@ def _find_exports(state: State, results: Mapping[Key, Result]) -> Mapping[Key, C
     """What each resource exports, as its record says after the run."""
     records = {**state.records, **{key: result.record for key, result in results.items()}}
     return {key: record.exports for key, record in records.items() if record is not None}
+
+
+# What a run may write to the sinks, and remove from them, as far as manifests and records tell.
+#
+# Separate from the plan, which is about Azure: the sinks are asked for these rights before anything is touched.
+
+
+def find_export_needs(plan: Plan, *, prunes: bool) -> ExportNeeds:
+    """The exports of the resources that the run applies, and if it `prunes`, those of the resources that it deletes."""
+    written = {
+        address
+        for apply in plan.applies.values()
+        if may_export(apply.prepared.resource) and _can_export(apply)
+        for address, _ in find_addresses(apply.prepared.resource)
+    }
+    removed = {
+        address for prune in plan.prunes.values() if prunes and not prune.held for address in prune.record.exports
+    }
+    return ExportNeeds(written=tuple(sorted(written)), removed=tuple(sorted(removed)))
+
+
+def _can_export(apply: Apply) -> bool:
+    """A resource that is held, watched for others or invalid exports nothing."""
+    prepared = apply.prepared
+    return not (apply.held or prepared.is_watched or any(problem.is_error for problem in prepared.problems))
