@@ -54,7 +54,7 @@ class Holds:
 
     `faults` may hide manifests of their units. `traces` are of documents that gitsync does not understand, by each of
     their names. `new` are manifests without a record or with a duplicate key, by the variants of their names
-    (`near_keys`). `owned` and `owners` have a manifest for each owner, by the owner's key and by its ARM id. `moves`
+    (`find_near`). `owned` and `owners` have a manifest for each owner, by the owner's key and by its ARM id. `moves`
     has the units that now contain the resources of a recorded unit. `strays` are alone in a namespace outside of the
     run. `built` are the names of units that are built.
     """

@@ -1,5 +1,6 @@
-"""The Secrets and ConfigMaps that a run exports: what it may have to write, and what it removes at its end, those of the
-resources that it forgot and those that earlier runs could not remove.
+"""The Secrets and ConfigMaps that a run exports: what it may have to write, and what it removes at its end.
+
+Removed are those of the resources that it forgot, and those that earlier runs could not remove.
 """
 
 from __future__ import annotations
