@@ -48,6 +48,11 @@ def rows(scenario: str, ours: Sequence[Measure], bare: Sequence[Measure]) -> lis
     return [Row(scenario, name, _spread(ours, name), _spread(bare, name)) for name in figures]
 
 
+def find_ratio(all_rows: Iterable[Row], scenario: str, figure: str) -> float:
+    """How many times the bare client's figure ours is."""
+    return next(row.ratio for row in all_rows if (row.scenario, row.figure) == (scenario, figure))
+
+
 def table(all_rows: Iterable[Row]) -> str:
     """For people."""
     lines = ["{:<40}{:<24}{:<24}{:>6}\n".format("", "gitsync", "bare", "ratio")]

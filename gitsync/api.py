@@ -18,6 +18,8 @@ from gitsync.run.run import execute
 if TYPE_CHECKING:
     from gitsync.model.unit import UnitEntry
 
+__all__ = ["Settings", "execute", "plan", "sync"]
+
 # A value, or the text that a flag would have; None means "not given".
 Text = str | Path | None
 Names = Sequence[str] | str | None
