@@ -79,7 +79,10 @@ def test_programs_are_started_in_one_place():
         names = {name for node in ast.walk(ast.parse(path.read_text("utf-8"))) for name in starters(node)}
         if names:
             found[path.relative_to(PACKAGE).as_posix()] = names
-    assert found == {"processes/programs.py": {"subprocess", "create_subprocess_exec"}, "git/source/worktree.py": {"git"}}
+    assert found == {
+        "processes/programs.py": {"subprocess", "create_subprocess_exec"},
+        "git/source/worktree.py": {"git"},
+    }
 
 
 def starters(node):
