@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from world import GROUP, VNET, VNET_ID, World, of
 
-from gitsync.model.unit import Substitution, Unit, UnitKind, UnitOptions
+from gitsync.model.problem import Level
+from gitsync.model.unit import Substitution, Unit, UnitKind, UnitOptions, ValuesReference
 from gitsync.model.verdict import Verdict
 
 SOURCE = {"group.yaml": GROUP, "net/hub.yaml": VNET, "other/other.yaml": "kind: Deployment\napiVersion: apps/v1\n"}
@@ -53,6 +54,13 @@ COUNTED = {
     "a template": ("Template", config_map("{{ name }}")),
     "a template that is no YAML": ("Template", "apiVersion: v1\nkind: Secret\nmetadata: {name: {{ name }}}\n"),
     "a text that is no YAML": ("InvalidYaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: app\n"),
+    "a text with a conflict": ("MergeConflict", f"<<<<<<< HEAD\n{config_map()}=======\n>>>>>>> other\n"),
+    "a text that is too deep": ("TooDeep", config_map(data=f"data: {'[' * 200}{']' * 200}")),
+    "a field in another case": ("MisspeltField", config_map().replace("metadata", "Metadata")),
+    "a key that is there twice with its variables": (
+        "InvalidVariable",
+        config_map(data="data: {westeurope: a, '${LOCATION}': b}"),
+    ),
     "a variable in a name": ("VariableNotSet", config_map("${APP}-values")),
     "a variable in a value": ("VariableNotSet", config_map(data="data: {a: '${APP}'}")),
     "a variable in a label": ("VariableNotSet", config_map().replace("{name", "{labels: {a: '${APP}'}, name")),
@@ -65,10 +73,9 @@ def world(tmp_path):
     return World(tmp_path)
 
 
-def with_variables(world: World, *paths: str) -> None:
-    world.units = {
-        path: Unit(name="net", path="net", kind=UnitKind.FOLDER, file="gitsync.yaml", options=ON) for path in paths
-    }
+def with_variables(world: World, *paths: str, options: UnitOptions = ON) -> None:
+    unit = Unit(name="net", path="net", kind=UnitKind.FOLDER, file="gitsync.yaml", options=options)
+    world.units = dict.fromkeys(paths, unit)
 
 
 @pytest.mark.parametrize(("code", "text"), COUNTED.values(), ids=COUNTED)
@@ -86,3 +93,27 @@ def test_what_is_wrong_with_an_object_that_nothing_uses_is_counted_and_holds_del
     world.units = {}
     world.says_files({"group.yaml": GROUP, "elsewhere/app.yaml": text}).sync(prune=True)
     assert world.sent("DELETE") == [VNET_ID], "of its own unit, and of no other"
+
+
+def test_a_value_that_is_not_known_matters_only_in_an_object_that_is_used(world):
+    reference = ValuesReference(kind="ConfigMap", namespace="default", name="elsewhere")
+    options = UnitOptions(substitution=Substitution(references=(reference,)))
+    with_variables(world, "net/hub.yaml", "net/app.yaml", options=options)
+    world.says_files(SOURCE).sync(prune=True)
+    report = world.says_files({"group.yaml": GROUP, "net/app.yaml": config_map("${APP}")}).sync(prune=True)
+    assert (report.exit_code, world.sent("DELETE")) == (0, [])
+    assert {one.code for one in report.coverage.notes} == {"VariableNotKnown"}
+    assert of(report, "VirtualNetwork", "hub").condition.reason == "PruneHeld"
+
+
+@pytest.mark.parametrize("name", ["{{ name }}", "'<NAME>'"])
+def test_a_template_of_a_resource_is_a_warning_and_holds_deletes_of_its_folder(world, name):
+    world.says_files(SOURCE).sync(prune=True)
+    template = VNET.replace("name: hub", f"name: {name}")
+    report = world.says_files({"group.yaml": GROUP, "net/hub.yaml": template}).sync(prune=True)
+    assert (report.exit_code, world.sent("DELETE")) == (0, [])
+    assert {(one.code, one.level) for one in report.problems} == {
+        ("Template", Level.WARNING),
+        ("RecordsNotSigned", Level.WARNING),
+    }
+    assert of(report, "VirtualNetwork", "hub").condition.reason == "PruneHeld"
