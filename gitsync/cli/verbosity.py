@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 def add_verbosity(parser: argparse.ArgumentParser, more: str = "") -> None:
     """Add the flags, of which a command line may have one. `more` says what else -v shows."""
-    text = f"List what was passed over, rejected or ignored, and problems in what is not used, with file and line{more}."
+    text = (
+        f"List what was passed over, rejected or ignored, and problems in what is not used, with file and line{more}."
+    )
     flags = find_group(parser, OUTPUT).add_mutually_exclusive_group()
     flags.add_argument("-v", "--verbose", action="store_true", help=text)
     add_quiet(flags, "Print the report only if something failed, and no progress.")

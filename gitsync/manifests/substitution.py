@@ -165,8 +165,6 @@ class _Substitution:
             return str(text) if may_stay else Placeholder(replace_markers(str(text)))
         is_text = isinstance(text, QuotedText) and self.heeds_quotes
         value = expanded.text if is_text or not _is_written_plain(text) else self.read_again(expanded.text, path)
-        if value is None and path[:1] == ("metadata",):
-            value = ""  # as Kubernetes takes a label without a value
         if not expanded.secrets:
             return value
         if is_shown(path):

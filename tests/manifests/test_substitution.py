@@ -116,10 +116,10 @@ def test_what_has_no_value_is_empty_where_it_identifies_nothing(text, expected, 
     assert {use.variable.name for use in found.uses} == (set() if ":=" in text else {"NONE"})
 
 
-def test_a_label_without_a_value_is_empty():
+def test_a_label_without_a_value_has_none():
     found = make("metadata:\n  labels:\n    a: ${NONE}\n  annotations:\n    gitsync/ignore: ${NONE}\n")
     metadata = found.document.value["metadata"]
-    assert metadata == {"labels": {"a": ""}, "annotations": {"gitsync/ignore": "${NONE}"}}, "one decides what is done"
+    assert metadata == {"labels": {"a": None}, "annotations": {"gitsync/ignore": "${NONE}"}}, "one decides what is done"
 
 
 def test_a_value_with_aliases_cannot_become_any_number_of_values():

@@ -169,6 +169,12 @@ def test_a_key_without_a_value_is_left_out_with_a_warning(kind, member):
     }
 
 
+def test_a_label_without_a_value_is_empty_with_a_warning():
+    (resource,) = read(a=group().replace("metadata:", "metadata:\n  labels:\n    team: ${TEAM}")).resources
+    assert dict(resource.labels) == {"team": ""}
+    assert [(one.code, one.level) for one in resource.problems] == [("VariableNotSet", Level.WARNING)]
+
+
 def test_a_value_of_a_secret_stays_in_secrets():
     values = VariableValues(known={"TOKEN": Secret("hush")})
     text = "apiVersion: v1\nkind: {0}\nmetadata: {{name: a}}\n{1}: {{a: '${{TOKEN}}', b: 'x'}}\n"
