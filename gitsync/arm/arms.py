@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from gitsync.arm.auth.access import ArmAccess
 from gitsync.arm.client import Arm
 from gitsync.arm.cloud import Cloud
-from gitsync.arm.http.carrier import LateCarrier
 from gitsync.arm.http.first_contact import SignedCarrier
+from gitsync.arm.http.late_carrier import LateCarrier
 from gitsync.arm.http.traffic import Traffic
 from gitsync.arm.http.trust import Trust, read_trust
 from gitsync.model.clock import Clock

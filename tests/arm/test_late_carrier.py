@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from gitsync.arm.http.carrier import LateCarrier
+from gitsync.arm.http.late_carrier import LateCarrier
 from gitsync.errors import ConfigError
 
 

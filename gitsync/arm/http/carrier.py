@@ -7,8 +7,7 @@ operations are disabled, since each would send requests that gitsync does not co
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from importlib.metadata import version
@@ -28,7 +27,6 @@ from gitsync.arm.cloud import Cloud
 from gitsync.arm.http.answer import Response
 from gitsync.arm.http.call import ArmRequest
 from gitsync.arm.http.failures import CredentialError, TransportError, refuses_token
-from gitsync.arm.http.first_contact import SignedCarrier
 from gitsync.arm.http.network import HttpTransport, open_transport
 from gitsync.arm.http.reachability import connect, make_transport_error
 from gitsync.errors import ArmError, GitsyncError
@@ -179,36 +177,3 @@ def _make_unreadable_error(error: Exception, call: ArmRequest) -> TransportError
         method=call.method,
         outcome_unknown=call.is_write,
     )
-
-
-# A carrier that is opened by the first thing asked of it, since its libraries are slow to import: what is refused
-# before Azure is asked needs none of them.
-
-
-class LateCarrier:
-    """Hands everything to the carrier that `open_carrier` gives. Its ConfigError comes from whatever asks first."""
-
-    def __init__(self, open_carrier: Callable[[], Awaitable[SignedCarrier]]) -> None:
-        self._open_carrier = open_carrier
-        self._opening = asyncio.Lock()
-        self._opened: SignedCarrier | None = None
-
-    async def send(self, call: ArmRequest, *, read_timeout: float) -> Response:
-        """Send one request. Raises as the carrier does."""
-        return await (await self._carrier()).send(call, read_timeout=read_timeout)
-
-    async def connect(self) -> None:
-        """Open a connection to the endpoint. Raises as the carrier does."""
-        await (await self._carrier()).connect()
-
-    async def sign_in(self) -> Principal | None:
-        """Get a token; None for anonymous access. Raises as the carrier does."""
-        return await (await self._carrier()).sign_in()
-
-    async def _carrier(self) -> SignedCarrier:
-        if self._opened is not None:
-            return self._opened
-        async with self._opening:  # many requests may be first
-            if self._opened is None:
-                self._opened = await self._open_carrier()
-        return self._opened
