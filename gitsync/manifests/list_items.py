@@ -48,7 +48,9 @@ def split_items(document: Document, path: FieldPath) -> Iterator[Document]:
             lines=document.lines.below(place),
             problems=problems.get(index, ()),
             original=None,
-            patched={at[len(place) :]: one for at, one in document.patched.items() if at[: len(place)] == place},
+            # Most have none, and a list may have many thousand items: they share the empty mapping.
+            patched=document.patched
+            and {at[len(place) :]: one for at, one in document.patched.items() if at[: len(place)] == place},
         )
 
 

@@ -22,7 +22,8 @@ class LineTable:
         self._numbers = array("I")
         self._ends = array("I")  # one past the last node below
         self._steps: list[str | None] = []  # None in a list
-        self._children: dict[int, Mapping[Step, int]] = {}  # of the nodes that were asked for
+        # Of the nodes that were asked for; made then, since each of many thousand aliases has a table of its own.
+        self._children: dict[int, Mapping[Step, int]] | None = None
 
     def begin(self, step: str | None, number: int) -> int:
         """Add a node in line `number` (from 1). `step` is its key, None in a list."""
@@ -42,6 +43,8 @@ class LineTable:
 
     def children(self, node: int) -> Mapping[Step, int]:
         """The nodes directly below another; of a duplicate key, the last."""
+        if self._children is None:
+            self._children = {}
         if node not in self._children:
             steps = ((self._steps[each], each) for each in self._below(node))
             self._children[node] = {index if step is None else step: each for index, (step, each) in enumerate(steps)}
