@@ -53,7 +53,7 @@ class Stop:
     is_late: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)  # without slots: no struct can be extended so, and `replace` is quick
+@dataclass(frozen=True, kw_only=True)
 class ReconcileAttempt:
     """What an apply and a prune have in common.
 
