@@ -17,7 +17,7 @@ from gitsync.arm.auth.access import ArmAccess
 from gitsync.arm.client import open_arm
 from gitsync.arm.clock import SystemClock
 from gitsync.arm.cloud import make_cloud
-from gitsync.arm.http.conversation import Conversation
+from gitsync.arm.session import Session
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import Bucket, EmulatorSettings, Limits
 from gitsync.model.signin import Method, SignIn
@@ -36,7 +36,7 @@ async def read_paced(url: str) -> None:
     clock = SystemClock()
     access = ArmAccess(cloud=make_cloud(url), sign_in=SignIn(method=Method.ANONYMOUS))
     async with open_arm(access, clock) as arm:
-        talks = [Conversation(deadline=clock.monotonic() + 3600) for _ in range(REQUESTS)]
+        talks = [Session(deadline=clock.monotonic() + 3600) for _ in range(REQUESTS)]
         await asyncio.gather(*(arm.reader(talk).get(VNET, API) for talk in talks))
 
 

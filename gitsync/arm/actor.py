@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from gitsync.arm.client import Writer
-from gitsync.arm.http.conversation import DEADLINE
 from gitsync.arm.http.pages import Entries
+from gitsync.arm.session import DEADLINE
 from gitsync.errors import ArmError
 from gitsync.model.live import Live
 

@@ -17,7 +17,6 @@ from gitsync.arm.cloud import Cloud
 from gitsync.arm.http.address import format_target
 from gitsync.arm.http.answer import Response
 from gitsync.arm.http.call import ArmRequest
-from gitsync.arm.http.conversation import Conversation
 from gitsync.arm.http.exchange import Exchange
 from gitsync.arm.http.failures import read_absence
 from gitsync.arm.http.first_contact import SignedCarrier, make_first_contact
@@ -29,6 +28,7 @@ from gitsync.arm.http.traffic import Traffic
 from gitsync.arm.lro.operations import Operations
 from gitsync.arm.lro.reply import AcceptedWrite, accept_write
 from gitsync.arm.registration import Registrations
+from gitsync.arm.session import Session
 from gitsync.errors import ArmError
 from gitsync.model.clock import Clock
 from gitsync.model.live import Absence, Live
@@ -99,11 +99,11 @@ class Arm:
         """The display name of a subscription; "" if it cannot be read. One request, which is not tried again."""
         return await read_subscription_name(self._parts.exchange, subscription, deadline)
 
-    def reader(self, conversation: Conversation) -> Reader:
-        return Reader(self._parts, conversation)
+    def reader(self, session: Session) -> Reader:
+        return Reader(self._parts, session)
 
-    def writer(self, conversation: Conversation) -> Writer:
-        return Writer(self._parts, conversation)
+    def writer(self, session: Session) -> Writer:
+        return Writer(self._parts, session)
 
     @property
     def requests(self) -> RequestCounts:
@@ -127,14 +127,14 @@ class _Parts:
 class Reader:
     """What may be asked without changing anything. Every method raises ArmError if Azure gave no usable answer."""
 
-    def __init__(self, parts: _Parts, conversation: Conversation) -> None:
+    def __init__(self, parts: _Parts, session: Session) -> None:
         self._parts = parts
-        self._conversation = conversation
+        self._session = session
 
     @property
     def last_error(self) -> str:
         """The last thing that went wrong, as a sentence; "" if nothing did."""
-        return self._conversation.last_error()
+        return self._session.last_error()
 
     async def get(self, arm_id: str, api_version: str) -> Live | None:
         """The resource; None if it does not exist in Azure.
@@ -180,7 +180,7 @@ class Reader:
 
         Returns the resource as last seen (at the deadline still moving), None when it vanished.
         """
-        return await self._parts.operations.settle(arm_id, api_version, live, self._conversation)
+        return await self._parts.operations.settle(arm_id, api_version, live, self._session)
 
     async def _follow_pages(
         self, page: Page, source: Source, targets: set[str], read: Callable[[str], Awaitable[Response]]
@@ -216,7 +216,7 @@ class Reader:
             is_optional=is_optional,
         )
         call = replace(call, max_bytes=LARGEST_PAGE, is_list=True) if accepts is _LIST else call
-        return await self._parts.exchange.send(call, self._conversation)
+        return await self._parts.exchange.send(call, self._session)
 
 
 class Writer(Reader):
@@ -230,21 +230,21 @@ class Writer(Reader):
     ) -> AcceptedWrite:
         """Send the whole resource. Even a 200 may only begin the work: hand the reply to `wait`."""
         call = _make_write("PUT", arm_id, api_version, body, if_match=if_match)
-        return accept_write(call, api_version, await self._parts.exchange.send(call, self._conversation))
+        return accept_write(call, api_version, await self._parts.exchange.send(call, self._session))
 
     async def patch(
         self, arm_id: str, api_version: str, body: Mapping[str, Any], *, if_match: str | None = None
     ) -> AcceptedWrite:
         """Send a merge patch (RFC 7396)."""
         call = _make_write("PATCH", arm_id, api_version, body, if_match=if_match)
-        return accept_write(call, api_version, await self._parts.exchange.send(call, self._conversation))
+        return accept_write(call, api_version, await self._parts.exchange.send(call, self._session))
 
     async def delete(
         self, arm_id: str, api_version: str, *, if_match: str | None = None, query: Mapping[str, str] | None = None
     ) -> AcceptedWrite:
         """Delete; what is not there is deleted already."""
         call = _make_write("DELETE", arm_id, api_version, if_match=if_match, query=query)
-        return accept_write(call, api_version, await self._parts.exchange.send(call, self._conversation))
+        return accept_write(call, api_version, await self._parts.exchange.send(call, self._session))
 
     async def post(
         self,
@@ -256,14 +256,14 @@ class Writer(Reader):
     ) -> AcceptedWrite:
         """Call an action: the id of a resource and the action's name. What it answers at its end: see `result`."""
         call = _make_write("POST", path, api_version, body, query=query)
-        return accept_write(call, api_version, await self._parts.exchange.send(call, self._conversation))
+        return accept_write(call, api_version, await self._parts.exchange.send(call, self._session))
 
     async def result(self, reply: AcceptedWrite) -> Response | None:
         """Follow an action to its end: what it answers then, None when the deadline came first.
 
         Raises ArmError if it failed.
         """
-        return await self._parts.operations.result(reply, self._conversation)
+        return await self._parts.operations.result(reply, self._session)
 
     async def pages_from(self, page: Mapping[str, Any], path: str) -> Entries:
         """All entries of a page that an action answered, and of those that follow; these are read with GET.
@@ -280,11 +280,11 @@ class Writer(Reader):
 
         Raises ArmError if it failed, with the operation's own code and message.
         """
-        return await self._parts.operations.follow(reply, self._conversation)
+        return await self._parts.operations.follow(reply, self._session)
 
     async def register(self, namespace: str, subscription: str) -> bool:
         """Register a resource provider and wait for it: one POST a run, however many ask. False at the deadline."""
-        return await self._parts.registrations.register(namespace, subscription, self._conversation)
+        return await self._parts.registrations.register(namespace, subscription, self._session)
 
 
 def _make_write(
@@ -334,9 +334,9 @@ async def read_subscription_name(exchange: Exchange, subscription: str, deadline
         resource_id=path,
         accepts=frozenset({200}),
     )
-    conversation = Conversation(deadline=min(deadline, exchange.clock.monotonic() + PATIENCE))
+    session = Session(deadline=min(deadline, exchange.clock.monotonic() + PATIENCE))
     try:
-        answer = await exchange.once(call, conversation)
+        answer = await exchange.once(call, session)
     except ArmError:
         return ""
     name = answer.mapping().get("displayName")

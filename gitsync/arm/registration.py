@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from gitsync.arm.http.address import format_target
 from gitsync.arm.http.answer import Response
 from gitsync.arm.http.call import ArmRequest
-from gitsync.arm.http.conversation import Conversation
 from gitsync.arm.http.exchange import Exchange, may_read_again
 from gitsync.arm.http.failures import DeadlineError
 from gitsync.arm.http.pacing import Pace
+from gitsync.arm.session import Session
 from gitsync.errors import ArmError
 from gitsync.model.clock import format_rfc3339
 
@@ -41,7 +41,7 @@ class Registrations:
         self._pace = pace
         self._known: defaultdict[tuple[str, str], _Registration] = defaultdict(_Registration)
 
-    async def register(self, namespace: str, subscription: str, conversation: Conversation) -> bool:
+    async def register(self, namespace: str, subscription: str, session: Session) -> bool:
         """True once the provider is registered, False at the deadline.
 
         Raises ArmError, to every caller, where Azure refuses; its hint names the right that is missing.
@@ -52,7 +52,7 @@ class Registrations:
             if known.refusal:
                 raise known.refusal
             try:
-                known.is_done = known.is_done or await self._carry_out(path, known, conversation)
+                known.is_done = known.is_done or await self._carry_out(path, known, session)
             except DeadlineError:
                 return False
             except ArmError as error:
@@ -60,19 +60,19 @@ class Registrations:
                 raise
             return known.is_done
 
-    async def _carry_out(self, path: str, known: _Registration, conversation: Conversation) -> bool:
+    async def _carry_out(self, path: str, known: _Registration, session: Session) -> bool:
         polls = 0
-        state, wait = await self._ask(path, known, conversation)
+        state, wait = await self._ask(path, known, session)
         while state != "registered":
             if state == "registrationfailed":
                 raise self._refused(path)
-            if not await self._pace.pause(wait, polls, conversation):
+            if not await self._pace.pause(wait, polls, session):
                 return False
             polls += 1
-            state, wait = self._state(await self._exchange.send(_look_at(path), conversation))
+            state, wait = self._state(await self._exchange.send(_look_at(path), session))
         return True
 
-    async def _ask(self, path: str, known: _Registration, conversation: Conversation) -> tuple[str, float | None]:
+    async def _ask(self, path: str, known: _Registration, session: Session) -> tuple[str, float | None]:
         """The POST, or where it was sent before, nothing. Whether an unanswered one arrived shows when polled."""
         if known.was_asked:
             return "", None
@@ -84,7 +84,7 @@ class Registrations:
             is_poll=False,
         )
         try:
-            answer = await self._exchange.send(call, conversation)
+            answer = await self._exchange.send(call, session)
         except ArmError as error:
             known.was_asked = error.outcome_unknown
             if not error.outcome_unknown:

@@ -127,15 +127,15 @@ async def _read_live(
     """What Azure answers to a GET, with the credential of the settings; None if the resource is not there."""
     import asyncio
 
-    from gitsync.arm.http.conversation import Conversation
+    from gitsync.arm.session import Session
     from gitsync.run.connections import open_connections
 
     arm_id = prepared.arm_id or (record.arm_id if record else "")
     if not arm_id:
         raise SourceError(f"The ARM id of {prepared.key} is not known.", hint="Fix what gitsync validate shows.")
     async with open_connections(config, asyncio.Event(), redactions=redactions, writes=False) as connections:
-        conversation = Conversation(deadline=connections.clock.monotonic() + config.resource_timeout)
-        live = await connections.arm.reader(conversation).get(arm_id, prepared.api_version or kind.api_version)
+        session = Session(deadline=connections.clock.monotonic() + config.resource_timeout)
+        live = await connections.arm.reader(session).get(arm_id, prepared.api_version or kind.api_version)
     return live.body if live else None
 
 

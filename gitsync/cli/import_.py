@@ -142,7 +142,7 @@ async def _search(
     options: argparse.Namespace, config: Config, scope: ImportScope, filters: Filters
 ) -> tuple[Findings, int]:
     """What is in Azure, and the number of requests that it took to find it."""
-    from gitsync.arm.http.conversation import Conversation
+    from gitsync.arm.session import Session
     from gitsync.catalog.catalog import open_catalog
     from gitsync.cli.output import show_progress
     from gitsync.extensions.registry import Registry
@@ -161,9 +161,9 @@ async def _search(
             tally.done += ended
 
         async with open_azure(config, options.redactions) as (arm, clock):
-            conversation = Conversation(deadline=clock.monotonic() + config.run_timeout)
+            session = Session(deadline=clock.monotonic() + config.run_timeout)
             acceptance = Acceptance(Registry.load(), filters, None if options.full else is_as_made)
-            reader = ResourceReader(arm.reader(conversation), count, acceptance.note_unread)
+            reader = ResourceReader(arm.reader(session), count, acceptance.note_unread)
             try:
                 findings = await Discovery(reader, tree, acceptance).search(scope)
             except ArmError as error:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from gitsync.arm.auth.principal import describe_principal
 from gitsync.arm.client import Arm, Reader
-from gitsync.arm.http.conversation import Conversation
+from gitsync.arm.session import Session
 from gitsync.config.config import Config
 from gitsync.doctor.check import Check, CheckLevel, make_doubt, make_failure, make_ok
 from gitsync.doctor.rights import (
@@ -115,7 +115,7 @@ class AzureExamination:
             return make_failure(name, error)
 
     def _reader(self) -> Reader:
-        return self._arm.reader(Conversation(deadline=self._clock.monotonic() + PATIENCE))
+        return self._arm.reader(Session(deadline=self._clock.monotonic() + PATIENCE))
 
     async def _reach(self) -> Check:
         await self._arm.reach(self._clock.monotonic() + PATIENCE)

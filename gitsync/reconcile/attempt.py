@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from gitsync.arm.client import Reader, Writer
-from gitsync.arm.http.conversation import Conversation
 from gitsync.arm.lro.reply import AcceptedWrite
+from gitsync.arm.session import Session
 from gitsync.diff.ignore import Paths, remove_paths
 from gitsync.diff.three_way import Remembered
 from gitsync.extensions.api import ActionCall, LookupRequest, LookupResult, Subject
@@ -67,7 +67,7 @@ class ReconcileAttempt:
     """
 
     identity: ResourceIdentity
-    conversation: Conversation
+    session: Session
     before: Mapping[Key, Result]
     live: Live | None = None
     exists: bool | None = None
@@ -88,11 +88,11 @@ class ReconcileAttempt:
 
     @property
     def reader(self) -> Reader:
-        return self.identity.azure().reader(self.conversation)
+        return self.identity.azure().reader(self.session)
 
     @property
     def writer(self) -> Writer:
-        return self.identity.azure().writer(self.conversation)
+        return self.identity.azure().writer(self.session)
 
     def explain_out_of_reach(self, arm_id: str) -> Condition | None:
         """Why the credential cannot act on an id, if that is so
@@ -225,7 +225,7 @@ class ApplyAttempt(ReconcileAttempt):
 
     def describe_unsettled(self) -> Condition:
         """The condition of an operation that goes on when the time is up, with the last error of its polls."""
-        cause = self.conversation.last_error(self.conversation.stage)
+        cause = self.session.last_error(self.session.stage)
         return replace(RECONCILING, message=f"{RECONCILING.message}. {cause}") if cause else RECONCILING
 
     def as_subject(self) -> Subject:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from gitsync.arm.client import Arm
-from gitsync.arm.http.conversation import LAST_ANSWER, Conversation
+from gitsync.arm.session import LAST_ANSWER, Session
 from gitsync.arm.write_locks import WriteLocks
 from gitsync.catalog.catalog import Catalog
 from gitsync.extensions.registry import Registry
@@ -20,39 +20,39 @@ from gitsync.report.progress import Progress
 from gitsync.secrets.exporter import Outlets
 from gitsync.secrets.values import RunValues
 
-# The conversations of one run with Azure: each node has one, and a stop of the run ends all of them.
+# The sessions of one run with Azure: each node has one, and a stop of the run ends all of them.
 
 
-class Conversations:
+class Sessions:
     """Made once a run. Deadlines are in monotonic seconds."""
 
     def __init__(self) -> None:
-        self._open: list[Conversation] = []
+        self._open: list[Session] = []
         self._stopped_at: float | None = None
 
-    def begin(self, deadline: float) -> Conversation:
-        """The conversation of a node; it is over at once if the run was stopped."""
-        conversation = Conversation(deadline=deadline)
-        self._open.append(conversation)
+    def begin(self, deadline: float) -> Session:
+        """The session of a node; it is over at once if the run was stopped."""
+        session = Session(deadline=deadline)
+        self._open.append(session)
         if self._stopped_at is not None:
-            conversation.end(self._stopped_at)
-        return conversation
+            session.end(self._stopped_at)
+        return session
 
-    def begin_last(self, deadline: float, now: float) -> Conversation:
-        """A conversation for the work after the nodes. It has some seconds, even if the time is up or the run was
+    def begin_last(self, deadline: float, now: float) -> Session:
+        """A session for the work after the nodes. It has some seconds, even if the time is up or the run was
         stopped.
         """
         if self._stopped_at is not None:
-            return Conversation(deadline=now + LAST_ANSWER)
-        conversation = Conversation(deadline=max(deadline, now + LAST_ANSWER))
-        self._open.append(conversation)
-        return conversation
+            return Session(deadline=now + LAST_ANSWER)
+        session = Session(deadline=max(deadline, now + LAST_ANSWER))
+        self._open.append(session)
+        return session
 
     def end(self, now: float) -> None:
         """End every wait. The next run continues unfinished operations."""
         self._stopped_at = now
-        for conversation in self._open:
-            conversation.end(now)
+        for session in self._open:
+            session.end(now)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,7 @@ class RunContext:
     cache: RunCache = field(default_factory=RunCache)
     lists: Lists = field(default_factory=Lists)
     locks: WriteLocks = field(default_factory=WriteLocks)
-    conversations: Conversations = field(default_factory=Conversations)
+    sessions: Sessions = field(default_factory=Sessions)
 
     def find_node_deadline(self) -> float:
         """Return the deadline of a node that begins now: its timeout, or the run's deadline if that is earlier."""

@@ -219,7 +219,7 @@ def _begin_apply(apply: Apply, before: Mapping[Key, Result], run: RunContext) ->
         apply=apply,
         known_kind=run.catalog.kind(prepared.resource.gvk),
         identity=run.identities[apply.key],
-        conversation=run.conversations.begin(run.find_node_deadline()),
+        session=run.sessions.begin(run.find_node_deadline()),
         before=before,
         remembered=find_remembered(apply.record, prepared.api_version or "", prepared.ignored),
     )
@@ -230,7 +230,7 @@ def _begin_prune(prune: Prune, before: Mapping[Key, Result], run: RunContext) ->
         prune=prune,
         known_kind=run.catalog.kind(GVK.parse(prune.record.manifest_api_version, prune.key.kind)),
         identity=run.identities[prune.key],
-        conversation=run.conversations.begin(run.find_node_deadline()),
+        session=run.sessions.begin(run.find_node_deadline()),
         before=before,
     )
 
@@ -246,7 +246,7 @@ async def _repeat(steps: tuple[Step[A], ...], attempt: A, run: RunContext) -> A:
             attempt = attempt.restarted()
             continue
         is_retried = attempt.stop is not None and attempt.stop.waits and run.rules.writes
-        if not is_retried or not await _pause(tries, attempt.conversation.deadline, run.clock):
+        if not is_retried or not await _pause(tries, attempt.session.deadline, run.clock):
             return attempt
         attempt, tries, before = attempt.restarted(), tries + 1, attempt.stop
 
@@ -279,9 +279,9 @@ async def _run_steps(steps: tuple[Step[A], ...], attempt: A, run: RunContext) ->
 
 def _enter(attempt: A, stage: Stage, *, run: RunContext) -> None:
     """Note the stage, for the attempts of requests and for the display. Several steps may belong to one stage."""
-    if attempt.conversation.stage is stage:
+    if attempt.session.stage is stage:
         return
-    attempt.conversation.stage, key = stage, attempt.key
+    attempt.session.stage, key = stage, attempt.key
     run.progress.started(key, stage)
     logger.debug("Stage begins", resource=key, stage=stage.value)  # bind() costs more than an unwritten line
 

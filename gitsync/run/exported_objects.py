@@ -33,7 +33,7 @@ async def remove_exports(
     if not run.rules.writes:
         return Collected(problems=warn_left_over(leftovers))
     exported_again = find_exported_again(leftovers, _find_exports(state, results))
-    conversation = run.conversations.begin_last(run.rules.deadline, run.clock.monotonic())
+    session = run.sessions.begin_last(run.rules.deadline, run.clock.monotonic())
     forgotten = [
         (Owner(key, run.rules.agent, run.rules.repository), address)
         for key, addresses in find_forgotten_exports(state.records, results).items()
@@ -42,7 +42,7 @@ async def remove_exports(
     collected = await run.outlets.collect(
         forgotten,
         [one for one in leftovers if one not in exported_again],
-        lambda: conversation.in_time(run.clock),
+        lambda: session.in_time(run.clock),
     )
     return Collected(still_there={**exported_again, **collected.still_there}, problems=collected.problems)
 

@@ -28,8 +28,8 @@ def add_lists(config: Config, run: RunContext, plan: Plan) -> RunContext:
 
     def read(key: Key, one: ResourceList) -> AsyncGenerator[Entries, None]:
         timeout = run.rules.node_timeout * _SHARE_OF_TIMEOUT
-        conversation = run.conversations.begin(min(run.clock.monotonic() + timeout, run.rules.deadline))
-        reader = run.identities[key].azure().reader(conversation)
+        session = run.sessions.begin(min(run.clock.monotonic() + timeout, run.rules.deadline))
+        reader = run.identities[key].azure().reader(session)
         return reader.pages(one.path, one.api_version, is_optional=True)
 
     reviewed_writes = _list_reviewed_writes(run.rules)

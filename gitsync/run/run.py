@@ -14,8 +14,8 @@ from functools import partial
 from typing import TypeVar
 
 from gitsync.arm.clock import SystemClock
-from gitsync.arm.http.conversation import Conversation
 from gitsync.arm.http.pages import list_ids
+from gitsync.arm.session import Session
 from gitsync.config.config import Config
 from gitsync.errors import ArmError, ConfigError
 from gitsync.manifests.selection import Selection, make_selection
@@ -161,7 +161,7 @@ def _write_back(
 async def _in_time(awaitable: Awaitable[T], deadline: float, connections: Connections, step: str) -> T:
     """Do something before the walk. ConfigError if the run times out first: nothing was touched."""
     try:
-        async with Conversation(deadline=deadline).in_time(connections.clock):
+        async with Session(deadline=deadline).in_time(connections.clock):
             return await awaitable
     except TimeoutError as error:
         hint = "Check that the secret sources and sinks are reachable, or set a longer --run-timeout."
@@ -203,7 +203,7 @@ async def _walk(
 
 async def _end_waits(connections: Connections, run: RunContext) -> None:
     await connections.stop.wait()
-    run.conversations.end(connections.clock.monotonic())
+    run.sessions.end(connections.clock.monotonic())
 
 
 async def _list_groups(prunes: Mapping[Key, Prune], run: RunContext) -> Mapping[Key, Prune]:
@@ -217,9 +217,9 @@ async def _list_groups(prunes: Mapping[Key, Prune], run: RunContext) -> Mapping[
     listings = {}
     for group in find_deleted_groups(prunes):
         path = f"{group.record.arm_id}/resources"
-        conversation = run.conversations.begin(run.find_node_deadline())
+        session = run.sessions.begin(run.find_node_deadline())
         try:
-            reader = run.identities[group.key].azure().reader(conversation)
+            reader = run.identities[group.key].azure().reader(session)
             listings[group.key] = list_ids(await reader.list(path, RESOURCES_API_VERSION), path)
         except ArmError:
             continue

@@ -15,7 +15,7 @@ from scripted_server import ScriptedServer, serving
 from gitsync.arm.auth.access import ArmAccess, Network
 from gitsync.arm.client import Arm, Reader, Writer, open_arm
 from gitsync.arm.cloud import make_cloud
-from gitsync.arm.http.conversation import Conversation
+from gitsync.arm.session import Session
 from gitsync.model.signin import Method, SignIn
 
 API = "2024-05-01"
@@ -31,19 +31,19 @@ class Rig:
     server: ScriptedServer
     clock: FakeClock
     arm: Arm
-    conversation: Conversation
+    session: Session
     access: ArmAccess
 
     @property
     def reader(self) -> Reader:
-        return self.arm.reader(self.conversation)
+        return self.arm.reader(self.session)
 
     @property
     def writer(self) -> Writer:
-        return self.arm.writer(self.conversation)
+        return self.arm.writer(self.session)
 
-    def talk(self, seconds: float = 1800) -> Conversation:
-        return Conversation(deadline=self.clock.monotonic() + seconds)
+    def talk(self, seconds: float = 1800) -> Session:
+        return Session(deadline=self.clock.monotonic() + seconds)
 
 
 @asynccontextmanager
@@ -53,7 +53,7 @@ async def rigged(*, seconds: float = 1800, credential: Any = None, access: Calla
     async with serving() as server:
         made = access(server.url) if access else anonymous(server.url)
         async with open_arm(made, clock, credential) as arm:
-            yield Rig(server, clock, arm, Conversation(deadline=clock.monotonic() + seconds), made)
+            yield Rig(server, clock, arm, Session(deadline=clock.monotonic() + seconds), made)
 
 
 def anonymous(url: str, **network: Any) -> ArmAccess:

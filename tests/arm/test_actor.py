@@ -114,7 +114,7 @@ def test_nothing_of_an_answer_is_told(answers, code, why):
             await Actor(rig.writer).call(ACTION, API)
         error = refused.value
         assert error.code == code, why
-        told.append(repr((error, vars(error), rig.conversation.attempts)))
+        told.append(repr((error, vars(error), rig.session.attempts)))
 
     sink = logger.add(lambda line: told.append(str(line)), level="TRACE", serialize=True)
     try:
@@ -167,7 +167,7 @@ def test_nothing_of_a_further_page_is_told():
         rig.server.on("GET", ACTION, Say(403, f"denied {KEY}"))
         with pytest.raises(ArmError) as refused:
             await Actor(rig.writer).pages(ACTION, API)
-        assert KEY not in repr((vars(refused.value), str(refused.value), rig.conversation.attempts))
+        assert KEY not in repr((vars(refused.value), str(refused.value), rig.session.attempts))
 
     run(test)
 

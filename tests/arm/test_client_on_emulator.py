@@ -12,7 +12,7 @@ from gitsync.arm.auth.access import ArmAccess, Network
 from gitsync.arm.client import Arm, open_arm
 from gitsync.arm.clock import SystemClock
 from gitsync.arm.cloud import make_cloud
-from gitsync.arm.http.conversation import Conversation
+from gitsync.arm.session import Session
 from gitsync.emulator.faults import Canned, Drop, FaultRule, Match
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import Bucket, EmulatedPrincipal, EmulatorSettings, Limits, Timing
@@ -40,8 +40,8 @@ def run(test: Callable[[Emulator, Arm, FakeClock], Awaitable[None]], settings: E
     asyncio.run(main())
 
 
-def talk(clock: FakeClock, seconds: float = 1800) -> Conversation:
-    return Conversation(deadline=clock.monotonic() + seconds)
+def talk(clock: FakeClock, seconds: float = 1800) -> Session:
+    return Session(deadline=clock.monotonic() + seconds)
 
 
 @pytest.mark.parametrize("style", list(Style))
@@ -130,7 +130,7 @@ def test_a_crowd_of_readers_keeps_within_the_buckets():
         clock = SystemClock()
         limits = Limits(reads=small, writes=small, deletes=small)
         async with Emulator(EmulatorSettings(limits=limits)) as azure, open_arm(anonymous(azure.url), clock) as arm:
-            talks = [Conversation(deadline=clock.monotonic() + 60) for _ in range(40)]
+            talks = [Session(deadline=clock.monotonic() + 60) for _ in range(40)]
             found = await asyncio.gather(*(arm.reader(talk).get(VNET, API) for talk in talks))
             assert found == [None] * 40
             refused = sum(attempt.status == 429 for talk in talks for attempt in talk.attempts)
@@ -160,7 +160,7 @@ def test_signing_in_with_the_emulators_own_tokens(tmp_path):
                 who = await arm.sign_in()
                 assert who is not None
                 assert (who.tenant, who.client, who.object) == (settings.tenant, "client-1", "object-1")
-                writer = arm.writer(Conversation(deadline=clock.monotonic() + 60))
+                writer = arm.writer(Session(deadline=clock.monotonic() + 60))
                 assert await writer.get(RG, "2021-04-01") is None
                 with pytest.raises(ArmError) as caught:
                     await writer.put(RG, "2021-04-01", {"location": "westus"})

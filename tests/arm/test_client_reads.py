@@ -30,7 +30,7 @@ def test_a_resource_comes_with_its_body_and_etag():
         assert asked.headers["accept"] == "application/json"
         assert "authorization" not in asked.headers
         assert rig.arm.requests == RequestCounts(reads=1)
-        assert rig.conversation.requests == 1
+        assert rig.session.requests == 1
 
     run(test)
 
@@ -49,7 +49,7 @@ def test_what_is_not_there_is_none():
     async def test(rig: Rig) -> None:
         rig.server.on("GET", VNET, Say(404, error("ResourceNotFound")))
         assert await rig.reader.get(VNET, API) is None
-        assert rig.conversation.attempts == []
+        assert rig.session.attempts == []
 
     run(test)
 
@@ -124,7 +124,7 @@ def test_what_cannot_be_read_is_never_taken_for_absent(answer: Say, code: str, w
             await rig.reader.get(VNET, API)
         assert caught.value.code == code, why
         assert caught.value.status == answer.status
-        assert [attempt.code for attempt in rig.conversation.attempts] == [code]
+        assert [attempt.code for attempt in rig.session.attempts] == [code]
         assert len(rig.server.seen) == 1
 
     run(test)
@@ -217,15 +217,15 @@ def test_a_next_page_on_another_host_is_not_followed():
 )
 def test_reads_are_tried_again_by_themselves(trouble: Say, why: str):
     async def test(rig: Rig) -> None:
-        rig.conversation.stage = Stage.OWNER_CHECK
+        rig.session.stage = Stage.OWNER_CHECK
         rig.server.on("GET", VNET, trouble, trouble, Say(200, moving()))
         assert await rig.reader.get(VNET, API) is not None, why
         assert len(rig.server.seen) == 3
         throttled = 2 if trouble.status == 429 else 0
         assert rig.arm.requests == RequestCounts(reads=3, throttled=throttled)
-        assert len(rig.conversation.list_failures()) == 2 - throttled, "to be throttled is a figure and no failure"
-        assert [attempt.stage for attempt in rig.conversation.attempts] == [Stage.OWNER_CHECK] * 2
-        assert all(attempt.at.startswith("2026-03-01T12:00:") for attempt in rig.conversation.attempts)
+        assert len(rig.session.list_failures()) == 2 - throttled, "to be throttled is a figure and no failure"
+        assert [attempt.stage for attempt in rig.session.attempts] == [Stage.OWNER_CHECK] * 2
+        assert all(attempt.at.startswith("2026-03-01T12:00:") for attempt in rig.session.attempts)
         assert 1 <= rig.clock.slept[0] <= 2, "the back-off begins at a second, with jitter"
         assert 2 <= rig.clock.slept[1] <= 3
 
@@ -257,7 +257,7 @@ def test_nothing_is_sent_after_the_deadline():
         with pytest.raises(DeadlineError):
             await rig.reader.get(VNET, API)
         assert rig.server.seen == []
-        assert rig.conversation.requests == 0
+        assert rig.session.requests == 0
 
     run(test, seconds=0)
 
@@ -359,11 +359,11 @@ def test_401_names_the_identity():
 def test_many_readers_keep_within_the_limit_of_requests_in_flight():
     async def test(rig: Rig) -> None:
         rig.server.on("GET", VNET, Say(200, moving()))
-        conversations = [rig.talk() for _ in range(100)]
-        await asyncio.gather(*(rig.arm.reader(talk).get(VNET, API) for talk in conversations))
+        sessions = [rig.talk() for _ in range(100)]
+        await asyncio.gather(*(rig.arm.reader(talk).get(VNET, API) for talk in sessions))
         assert 2 <= rig.server.most_at_once <= 5
         assert rig.arm.requests == RequestCounts(reads=100)
-        assert {talk.requests for talk in conversations} == {1}
+        assert {talk.requests for talk in sessions} == {1}
 
     run(test, access=lambda url: anonymous(url, in_flight=5))
 

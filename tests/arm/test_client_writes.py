@@ -55,7 +55,7 @@ def test_deleting_what_is_not_there_is_done():
         reply = await rig.writer.delete(VNET, API)
         assert reply.status == 404
         assert await rig.writer.wait(reply) is True
-        assert rig.conversation.attempts == []
+        assert rig.session.attempts == []
 
     run(test)
 
@@ -81,7 +81,7 @@ def test_secrets_are_revealed_on_the_wire_and_nowhere_else():
         with pytest.raises(ArmError) as caught:
             await rig.writer.put(VNET, API, body)
         assert rig.server.seen[0].body == {"properties": {"password": 'pä"ss', "all": {"k": "other"}}}
-        shown = f"{caught.value} {caught.value.details} {rig.conversation.attempts!r}"
+        shown = f"{caught.value} {caught.value.details} {rig.session.attempts!r}"
         assert "<secret> is too short" in shown
         for leak in ('pä"ss', "other", 'p\\u00e4\\"ss'):
             assert leak not in shown
@@ -113,8 +113,8 @@ def test_a_throttled_write_was_not_done_and_is_sent_again(code: str, headers: di
         reply = await rig.writer.put(VNET, API, BODY)
         assert reply.status == 200, why
         assert rig.clock.elapsed >= (7 if headers else 1)
-        assert [(a.status, a.code) for a in rig.conversation.attempts] == [(429, code)]
-        assert rig.conversation.list_failures() == ()
+        assert [(a.status, a.code) for a in rig.session.attempts] == [(429, code)]
+        assert rig.session.list_failures() == ()
         assert rig.arm.requests == RequestCounts(writes=2, throttled=1)
 
     run(test)
@@ -125,7 +125,7 @@ def test_a_throttled_write_that_is_not_sent_again_has_failed():
         rig.server.on("PUT", VNET, Say(429, error("TooManyRequests"), {"Retry-After": "3600"}))
         with pytest.raises(ArmError):
             await rig.writer.put(VNET, API, BODY)
-        assert [(a.status, a.code) for a in rig.conversation.list_failures()] == [(429, "TooManyRequests")]
+        assert [(a.status, a.code) for a in rig.session.list_failures()] == [(429, "TooManyRequests")]
         assert rig.arm.requests == RequestCounts(writes=1)
 
     run(test)
@@ -177,7 +177,7 @@ def test_a_write_that_could_not_connect_was_not_sent_and_is_tried_again():
             await rig.writer.put(VNET, API, BODY)
         assert not caught.value.outcome_unknown
         assert not caught.value.was_sent
-        assert len(rig.conversation.attempts) > 3
+        assert len(rig.session.attempts) > 3
         assert 15 < rig.clock.elapsed < 30, "a host that never answered is given up after 15 seconds"
 
     run(test, seconds=60, access=lambda _url: anonymous("http://127.0.0.1:9"))

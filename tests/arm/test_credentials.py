@@ -18,8 +18,8 @@ from gitsync.arm.auth.credentials import format_causes
 from gitsync.arm.auth.principal import Principal
 from gitsync.arm.client import Arm, open_arm
 from gitsync.arm.cloud import make_cloud
-from gitsync.arm.http.conversation import Conversation
 from gitsync.arm.http.failures import TransportError
+from gitsync.arm.session import Session
 from gitsync.errors import ArmError, ConfigError
 from gitsync.model.secret import MASKED, Secret
 from gitsync.model.signin import Method, SignIn
@@ -54,7 +54,7 @@ class Entra:
         )
 
     async def get(self, arm: Arm) -> None:
-        assert await arm.reader(Conversation(deadline=self.clock.monotonic() + 60)).get(VNET, API) is not None
+        assert await arm.reader(Session(deadline=self.clock.monotonic() + 60)).get(VNET, API) is not None
 
 
 def granted(seconds: int = 3600) -> Say:
@@ -102,7 +102,7 @@ def test_a_secret_that_has_expired_is_told_before_the_run_and_within_it(private_
                 await arm.sign_in()
             assert "--credential client-secret" in early.value.message
             assert "AZURE_CLIENT_SECRET has not expired" in early.value.hint
-            talk = Conversation(deadline=entra.clock.monotonic() + 60)
+            talk = Session(deadline=entra.clock.monotonic() + 60)
             with pytest.raises(ArmError, match="AADSTS7000222") as late:
                 await arm.writer(talk).put(VNET, API, {})
         assert (late.value.code, late.value.outcome_unknown) == ("AuthenticationFailed", False)
@@ -138,7 +138,7 @@ def test_a_token_that_azure_does_not_accept_is_renewed_once(
         entra.azure.on(method, VNET, refusal, Say(200, moving("Succeeded")))
         access = entra.access(Method.CLIENT_SECRET, client_secret=Secret("s3cret"))
         async with open_arm(access, entra.clock) as arm:
-            talk = Conversation(deadline=entra.clock.monotonic() + 60)
+            talk = Session(deadline=entra.clock.monotonic() + 60)
             with nullcontext() if renews else pytest.raises(ArmError):
                 await (arm.reader(talk).get(VNET, API) if method == "GET" else arm.writer(talk).put(VNET, API, {}))
         sent = [seen.headers["authorization"] for seen in entra.azure.seen]
@@ -186,7 +186,7 @@ def test_an_operation_is_followed_with_a_new_token(private_ca: PrivateCa):
         entra.azure.on("PUT", VNET, Say(202, None, where))
         entra.azure.on("GET", OPERATION, Say(401, EXPIRED, CHALLENGE), Say(200, {"status": "Succeeded"}))
         async with open_arm(entra.access(Method.CLIENT_SECRET, client_secret=Secret("s3cret")), entra.clock) as arm:
-            writer = arm.writer(Conversation(deadline=entra.clock.monotonic() + 60))
+            writer = arm.writer(Session(deadline=entra.clock.monotonic() + 60))
             assert await writer.wait(await writer.put(VNET, API, {}))
         assert entra.azure.lines == [f"PUT {VNET}", f"GET {OPERATION}", f"GET {OPERATION}"]
         assert len(entra.authority.seen) == 2
@@ -202,7 +202,7 @@ def test_a_token_source_that_does_not_answer_may_come_back(private_ca: PrivateCa
                 await arm.sign_in()
             assert 15 < entra.clock.elapsed < 30, "one that never answered is given up after 15 seconds"
         async with open_arm(entra.access(Method.WORKLOAD_IDENTITY, environment=environment), entra.clock) as arm:
-            talk = Conversation(deadline=entra.clock.monotonic() + 60)
+            talk = Session(deadline=entra.clock.monotonic() + 60)
             with pytest.raises(TransportError):
                 await arm.writer(talk).put(VNET, API, {})
         assert len(talk.attempts) > 2, "what was not sent is tried again"

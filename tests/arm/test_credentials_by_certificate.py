@@ -22,8 +22,8 @@ from gitsync.arm.arms import Arms, open_arms
 from gitsync.arm.auth.access import ArmAccess, Network
 from gitsync.arm.client import Arm, open_arm
 from gitsync.arm.cloud import make_cloud
-from gitsync.arm.http.conversation import Conversation
 from gitsync.arm.http.throttle import Limit, RequestKind
+from gitsync.arm.session import Session
 from gitsync.errors import ConfigError
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
@@ -247,8 +247,8 @@ def team(secret: str = "s3cret", **more: str) -> SignIn:
     )
 
 
-async def read(arm: Arm, clock: FakeClock) -> Conversation:
-    talk = Conversation(deadline=clock.monotonic() + 60)
+async def read(arm: Arm, clock: FakeClock) -> Session:
+    talk = Session(deadline=clock.monotonic() + 60)
     await arm.reader(talk).get(VNET, API)
     return talk
 

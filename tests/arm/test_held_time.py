@@ -4,9 +4,9 @@ import asyncio
 
 from fake_clock import FakeClock
 
-from gitsync.arm.http.conversation import Conversation
 from gitsync.arm.http.held_time import HeldTime
 from gitsync.arm.http.throttle import Limit, RequestKind, Throttle
+from gitsync.arm.session import Session
 
 
 def test_waits_that_overlap_count_once():
@@ -33,7 +33,7 @@ def test_a_bucket_that_is_empty_holds_requests_back_and_slots_do_not():
         throttle = Throttle(clock, asyncio.Semaphore(1), limits, held=held)
 
         async def ask() -> None:
-            assert await throttle.admit("GET", "/subscriptions/a", Conversation(deadline=1e9))
+            assert await throttle.admit("GET", "/subscriptions/a", Session(deadline=1e9))
             throttle.release("GET", "/subscriptions/a")
 
         await asyncio.gather(ask(), ask())

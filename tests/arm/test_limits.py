@@ -15,21 +15,21 @@ from scripted_server import HANG, Say
 from gitsync.arm.client import Arm, open_arm
 from gitsync.arm.clock import SystemClock
 from gitsync.arm.http.answer import Response
-from gitsync.arm.http.conversation import Conversation
 from gitsync.arm.http.failures import CredentialError, DeadlineError, TransportError
+from gitsync.arm.session import Session
 from gitsync.errors import ArmError, ConfigError
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 BODY = json.dumps({"id": VNET, "name": "hub", "properties": {"provisioningState": "Succeeded"}}).encode()
 
 
-def real(answer, test: Callable[[Arm, Conversation], Awaitable[None]], *, seconds: float = 60, **options) -> None:
+def real(answer, test: Callable[[Arm, Session], Awaitable[None]], *, seconds: float = 60, **options) -> None:
     """Test the client against raw bytes, by the real clock."""
 
     async def main() -> None:
         clock = SystemClock()
         async with raw_server(answer) as url, open_arm(anonymous(url), clock, **options) as arm:
-            await test(arm, Conversation(deadline=clock.monotonic() + seconds))
+            await test(arm, Session(deadline=clock.monotonic() + seconds))
 
     asyncio.run(main())
 
@@ -50,7 +50,7 @@ async def slow_headers(_line):
 def test_a_read_that_drips_ends_at_the_deadline(answer):
     """Each byte comes in time, and the answer is complete in the end: only a bound on the whole stops it."""
 
-    async def test(arm: Arm, talk: Conversation) -> None:
+    async def test(arm: Arm, talk: Session) -> None:
         with pytest.raises(
             DeadlineError, match=f"Deadline exceeded before Azure responded to the request to read {VNET}"
         ):
@@ -61,7 +61,7 @@ def test_a_read_that_drips_ends_at_the_deadline(answer):
 
 
 def test_a_write_that_drips_ends_at_the_deadline_with_an_unknown_outcome():
-    async def test(arm: Arm, talk: Conversation) -> None:
+    async def test(arm: Arm, talk: Session) -> None:
         with pytest.raises(TransportError) as caught:
             await arm.writer(talk).put(VNET, API, {"location": "x"})
         assert (caught.value.outcome_unknown, caught.value.code) == (True, "DeadlineExceeded")
@@ -119,7 +119,7 @@ class SlowCredential:
 
 
 def test_a_token_that_never_comes_ends_with_the_deadline():
-    async def test(arm: Arm, talk: Conversation) -> None:
+    async def test(arm: Arm, talk: Session) -> None:
         with pytest.raises(DeadlineError):
             await arm.reader(talk).get(VNET, API)
         with pytest.raises(ConfigError, match="before Azure responded to the request to sign in"):
@@ -140,7 +140,7 @@ class OddCredential:
 
 @pytest.mark.parametrize("fault", [RecursionError(), KeyError("access_token"), ValueError("expires_in"), TypeError()])
 def test_an_odd_answer_of_an_authority_is_no_fault_of_ours(fault):
-    async def test(arm: Arm, talk: Conversation) -> None:
+    async def test(arm: Arm, talk: Session) -> None:
         with pytest.raises(CredentialError, match="the response is not that of an authority"):
             await arm.reader(talk).get(VNET, API)
 
@@ -172,7 +172,7 @@ def once(answer: bytes):
     ids=["plain", "chunked", "gzip"],
 )
 def test_an_answer_that_is_too_large_is_not_read(make, why):
-    async def test(arm: Arm, talk: Conversation) -> None:
+    async def test(arm: Arm, talk: Session) -> None:
         with pytest.raises(ArmError, match="exceeds 16 MB") as caught:
             await arm.reader(talk).get(VNET, API)
         assert caught.value.code == "AnswerTooLarge", why
@@ -185,7 +185,7 @@ def test_an_answer_that_is_too_large_is_not_read(make, why):
 
 
 def test_a_bomb_does_not_fill_the_memory():
-    async def test(arm: Arm, talk: Conversation) -> None:
+    async def test(arm: Arm, talk: Session) -> None:
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         with pytest.raises(ArmError, match="exceeds 100 MB"):
             await arm.reader(talk).list(GROUP, API)
@@ -196,7 +196,7 @@ def test_a_bomb_does_not_fill_the_memory():
 
 
 def test_a_page_of_a_list_may_be_larger():
-    async def test(arm: Arm, talk: Conversation) -> None:
+    async def test(arm: Arm, talk: Session) -> None:
         page = await arm.reader(talk).list(GROUP, API)
         assert len(page[0]["name"]) == 17 << 20
 

@@ -10,9 +10,9 @@ from rig import API, VNET, anonymous, moving
 from scripted_server import Say, serving
 
 from gitsync.arm.client import open_arm
-from gitsync.arm.http.conversation import Conversation
 from gitsync.arm.http.failures import TransportError
 from gitsync.arm.http.network import find_proxy
+from gitsync.arm.session import Session
 from gitsync.errors import ConfigError
 
 
@@ -28,7 +28,7 @@ def test_a_private_authority_is_trusted_and_its_connection_kept(private_ca: Priv
             server.on("GET", VNET, Say(200, moving()))
             async with open_arm(anonymous(server.url, ca_bundle=private_ca.bundle), clock) as arm:
                 for _ in range(3):
-                    talk = Conversation(deadline=clock.monotonic() + 60)
+                    talk = Session(deadline=clock.monotonic() + 60)
                     assert await arm.reader(talk).get(VNET, API) is not None
             assert len(server.connections) == 1, "one TLS handshake for all"
 
@@ -39,7 +39,7 @@ def test_an_unknown_authority_is_not_tried_again_and_not_again(private_ca: Priva
     async def test() -> None:
         clock = FakeClock()
         async with serving(private_ca.tls) as server, open_arm(anonymous(server.url), clock) as arm:
-            talk = Conversation(deadline=clock.monotonic() + 60)
+            talk = Session(deadline=clock.monotonic() + 60)
             with pytest.raises(TransportError, match="certificate verify failed") as caught:
                 await arm.writer(talk).put(VNET, API, {})
             assert "--ca-bundle" in caught.value.hint
@@ -113,7 +113,7 @@ def test_requests_go_through_the_proxy():
         environment = {"HTTPS_PROXY": f"http://user:pa55@127.0.0.1:{port}"}
         access = away(environment)
         async with server, open_arm(access, clock, Token()) as arm:
-            talk = Conversation(deadline=clock.monotonic() + 1)
+            talk = Session(deadline=clock.monotonic() + 1)
             with pytest.raises(TransportError) as caught:
                 await arm.writer(talk).put(VNET, API, {})
         assert asked[0].startswith(b"CONNECT arm.invalid:443 ")

@@ -24,7 +24,7 @@ def failed(code: str = "OutOfAddresses", message: str = "none left") -> Say:
 
 async def put(rig: Rig, body: dict | None = None) -> bool:
     reply = await rig.writer.put(VNET, API, body or {"location": "westus"})
-    rig.conversation.stage = Stage.POLL
+    rig.session.stage = Stage.POLL
     return await rig.writer.wait(reply)
 
 
@@ -201,7 +201,7 @@ def test_a_failed_operation_is_an_error(answer: Say, polls: list[Say], status: i
         assert (found.status, found.code) == (status, code), why
         assert not found.outcome_unknown
         assert (found.method, found.resource_id) == ("PUT", VNET)
-        last = rig.conversation.attempts[-1]
+        last = rig.session.attempts[-1]
         assert (last.stage, last.status, last.code, last.message) == (Stage.POLL, status, code, found.message)
 
     run(test)
@@ -215,7 +215,7 @@ def test_a_failure_tells_the_operations_words_and_not_what_we_sent():
             await put(rig, {"properties": {"password": Secret("hunter2")}})
         assert caught.value.message == "<secret> is too short"
         assert caught.value.request_id == "op-1"
-        assert "hunter2" not in repr(rig.conversation)
+        assert "hunter2" not in repr(rig.session)
 
     run(test)
 
@@ -273,9 +273,9 @@ def test_polling_goes_on_where_a_poll_fails_for_now(trouble: Say):
         rig.server.on("GET", OPERATION, RUNNING, trouble, trouble, DONE)
         assert await put(rig) is True
         assert rig.server.lines[1:] == [POLL] * 4
-        assert len(rig.conversation.attempts) == 2
+        assert len(rig.session.attempts) == 2
         assert rig.arm.requests.throttled == (2 if trouble.status == 429 else 0)
-        assert len(rig.conversation.list_failures()) == 2 - rig.arm.requests.throttled
+        assert len(rig.session.list_failures()) == 2 - rig.arm.requests.throttled
 
     run(test)
 
@@ -351,7 +351,7 @@ def test_a_resource_that_may_not_be_read_either_is_an_error():
         with pytest.raises(ArmError) as caught:
             await put(rig)
         assert caught.value.code == "AuthorizationFailed"
-        assert len(rig.conversation.attempts) == 2
+        assert len(rig.session.attempts) == 2
 
     run(test)
 
@@ -361,7 +361,7 @@ def test_a_deadline_that_is_brought_forward_is_kept():
         rig.server.on("PUT", VNET, Say(202, None, ASYNC))
         rig.server.on("GET", OPERATION, RUNNING)
         reply = await rig.writer.put(VNET, API, {})
-        rig.conversation.deadline = rig.clock.monotonic()
+        rig.session.deadline = rig.clock.monotonic()
         assert await rig.writer.wait(reply) is False
         assert len(rig.server.seen) == 1
 

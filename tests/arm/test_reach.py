@@ -15,8 +15,8 @@ from scripted_server import Say, serving
 from gitsync.arm.auth.access import ArmAccess, Network
 from gitsync.arm.client import open_arm
 from gitsync.arm.cloud import make_cloud
-from gitsync.arm.http.conversation import Conversation
 from gitsync.arm.http.failures import TransportError
+from gitsync.arm.session import Session
 from gitsync.errors import ConfigError
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
@@ -107,7 +107,7 @@ def test_reaching_asks_nothing_and_leaves_its_connection_to_the_first_request(pr
             async with open_arm(anonymous(server.url, ca_bundle=private_ca.bundle), clock) as arm:
                 await arm.reach()
                 assert server.seen == []
-                assert await arm.reader(Conversation(deadline=clock.monotonic() + 60)).get(VNET, API) is not None
+                assert await arm.reader(Session(deadline=clock.monotonic() + 60)).get(VNET, API) is not None
             assert len(server.connections) == 1
 
     asyncio.run(test())
@@ -120,11 +120,11 @@ def test_a_request_to_a_host_that_cannot_be_right_is_not_tried_again():
         clock = FakeClock()
         access = anonymous(refusing())
         async with open_arm(access, clock) as arm:
-            talk = Conversation(deadline=clock.monotonic() + 1800)
+            talk = Session(deadline=clock.monotonic() + 1800)
             with pytest.raises(TransportError):
                 await arm.reader(talk).get(VNET, API)
             assert clock.elapsed < 32
-            later = Conversation(deadline=clock.monotonic() + 1800)
+            later = Session(deadline=clock.monotonic() + 1800)
             with pytest.raises(TransportError):
                 await arm.reader(later).get(VNET, API)
             assert len(later.attempts) == 1, "it had its time"
@@ -141,8 +141,8 @@ def test_a_host_that_answered_once_may_be_out_until_the_deadline():
         async with raw_server(answer) as url:
             arms = open_arm(anonymous(url), clock)
             arm = await arms.__aenter__()
-            await arm.reader(Conversation(deadline=clock.monotonic() + 60)).get(VNET, API)
-        before, talk = clock.elapsed, Conversation(deadline=clock.monotonic() + 600)
+            await arm.reader(Session(deadline=clock.monotonic() + 60)).get(VNET, API)
+        before, talk = clock.elapsed, Session(deadline=clock.monotonic() + 600)
         with pytest.raises(TransportError):
             await arm.reader(talk).get(VNET, API)
         await arms.__aexit__(None, None, None)

@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitsync.arm.http.answer import Response
-from gitsync.arm.http.conversation import Conversation
 from gitsync.arm.http.throttle import ARM_LIMITS, Limit, RequestKind, Throttle, classify_method
+from gitsync.arm.session import Session
 
 SUB = "/subscriptions/AAAA"
 VNET = f"{SUB}/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v"
 VAULT = f"{SUB}/resourceGroups/g/providers/Microsoft.KeyVault/vaults/v"
 SMALL = {RequestKind.READS: Limit(3, 2), RequestKind.WRITES: Limit(2, 1), RequestKind.DELETES: Limit(1, 1)}
-FOREVER = Conversation(deadline=1e9)
+FOREVER = Session(deadline=1e9)
 
 
 async def times(throttle: Throttle, clock: FakeClock, count: int, path: str = VNET, method: str = "GET") -> list[float]:
@@ -186,7 +186,7 @@ def test_another_operation_on_one_resource_holds_nobody_back():
 def test_who_would_wait_past_the_deadline_is_told_at_once():
     async def test(throttle: Throttle, clock: FakeClock) -> None:
         await times(throttle, clock, 3)
-        soon, later = Conversation(deadline=clock.monotonic() + 0.4), Conversation(deadline=clock.monotonic() + 0.6)
+        soon, later = Session(deadline=clock.monotonic() + 0.4), Session(deadline=clock.monotonic() + 0.6)
         assert await throttle.admit("GET", VNET, soon) is False
         assert clock.slept == []
         assert await throttle.admit("GET", VNET, later) is True
@@ -198,7 +198,7 @@ def test_who_would_wait_past_the_deadline_is_told_at_once():
 def test_a_pause_past_the_deadline_is_not_waited_for(cause: str):
     async def test(throttle: Throttle, clock: FakeClock) -> None:
         hold(throttle, 100, cause=cause)
-        assert await throttle.admit("GET", VNET, Conversation(deadline=clock.monotonic() + 50)) is False
+        assert await throttle.admit("GET", VNET, Session(deadline=clock.monotonic() + 50)) is False
         assert clock.elapsed == 0
 
     with_small(test)
@@ -208,10 +208,10 @@ def test_a_deadline_brought_forward_ends_the_wait():
     async def test(throttle: Throttle, clock: FakeClock) -> None:
         await times(throttle, clock, 3)
         hold(throttle, 10)
-        conversation = Conversation(deadline=clock.monotonic() + 60)
-        waiting = asyncio.create_task(throttle.admit("GET", VNET, conversation))
+        session = Session(deadline=clock.monotonic() + 60)
+        waiting = asyncio.create_task(throttle.admit("GET", VNET, session))
         await asyncio.sleep(0)
-        conversation.deadline = clock.monotonic()
+        session.deadline = clock.monotonic()
         hold(throttle, 20)
         assert await waiting is False
 

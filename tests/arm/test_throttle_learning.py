@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from virtual_clock import VirtualClock
 
 from gitsync.arm.http.answer import Response
-from gitsync.arm.http.conversation import Conversation
 from gitsync.arm.http.throttle import Throttle
+from gitsync.arm.session import Session
 
 HUB, SPOKE = (f"/subscriptions/{name}/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v" for name in "ab")
-FOREVER = Conversation(deadline=math.inf)
+FOREVER = Session(deadline=math.inf)
 LEFT = "x-ms-ratelimit-remaining-subscription-reads"
 
 

@@ -15,7 +15,7 @@ from rig import anonymous
 
 from gitsync.arm.actor import Actor
 from gitsync.arm.client import open_arm
-from gitsync.arm.http.conversation import Conversation
+from gitsync.arm.session import Session
 from gitsync.catalog.catalog import open_catalog
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings
@@ -50,7 +50,7 @@ def against_azure(test: Test, **settings: Any) -> Any:
         async with Emulator(EmulatorSettings(limits=None, **settings), clock=clock) as azure:
             azure.put(GROUP, {"location": "westeurope"})
             async with open_arm(anonymous(azure.url), clock) as arm:
-                actor = Actor(arm.writer(Conversation(deadline=clock.monotonic() + 1800)))
+                actor = Actor(arm.writer(Session(deadline=clock.monotonic() + 1800)))
                 return await test(azure, actor)
 
     return asyncio.run(run())

@@ -10,8 +10,8 @@ import pytest
 from builders import prepared, vnet, vnet_id
 from fake_clock import FakeClock
 
-from gitsync.arm.http.conversation import Conversation
 from gitsync.arm.http.failures import DeadlineError
+from gitsync.arm.session import Session
 from gitsync.model.plan import Apply
 from gitsync.model.result import Attempt, Stage
 from gitsync.model.template import SecretHole
@@ -28,15 +28,15 @@ from gitsync.reconcile.stages.resolve_values import resolve_values
 )
 def test_the_last_answer_of_azure_is_named(is_stopped, message):
     clock = FakeClock()
-    conversation = Conversation(deadline=clock.monotonic())
-    conversation.attempts.append(
+    session = Session(deadline=clock.monotonic())
+    session.attempts.append(
         Attempt(at="", stage=Stage.ACT, status=404, code="ResourceGroupNotFound", message="It could not be found.")
     )
     if is_stopped:
-        conversation.is_ended = True
+        session.is_ended = True
     manifest = prepared(vnet(), vnet_id(), body={"properties": {"password": SecretHole("one", "two")}})
     attempt = ApplyAttempt(
-        apply=Apply(prepared=manifest), known_kind=None, identity=cast(Any, None), conversation=conversation, before={}
+        apply=Apply(prepared=manifest), known_kind=None, identity=cast(Any, None), session=session, before={}
     )
     with pytest.raises(DeadlineError) as failure:
         asyncio.run(resolve_values(attempt, values=cast(Any, None), clock=clock))

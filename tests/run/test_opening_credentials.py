@@ -16,7 +16,7 @@ from gitsync.arm.arms import open_arms
 from gitsync.arm.auth.access import ArmAccess, Network
 from gitsync.arm.client import Arm
 from gitsync.arm.cloud import make_cloud
-from gitsync.arm.http.conversation import Conversation
+from gitsync.arm.session import Session
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError
 from gitsync.model.secret import Secret
@@ -37,7 +37,7 @@ def scripted(authority: ScriptedServer, azure: ScriptedServer) -> None:
 
 
 async def read(arm: Arm) -> None:
-    await arm.reader(Conversation(deadline=1060)).get(VNET, API)
+    await arm.reader(Session(deadline=1060)).get(VNET, API)
 
 
 def test_another_azure_gets_its_own_tokens_and_the_runs_own_gets_none_of_them(tmp_path: Path):

@@ -18,7 +18,6 @@ from loguru import logger
 from gitsync.arm.auth.access import ArmAccess
 from gitsync.arm.http.answer import Response
 from gitsync.arm.http.call import ArmRequest
-from gitsync.arm.http.conversation import DEADLINE, THROTTLED, Conversation
 from gitsync.arm.http.failures import (
     AuthorityError,
     DeadlineError,
@@ -29,6 +28,7 @@ from gitsync.arm.http.failures import (
 )
 from gitsync.arm.http.host_state import Host
 from gitsync.arm.http.traffic import Traffic
+from gitsync.arm.session import DEADLINE, THROTTLED, Session
 from gitsync.errors import ArmError
 from gitsync.model.clock import Clock, format_rfc3339
 from gitsync.model.result import Attempt
@@ -59,7 +59,7 @@ class Exchange:
         self._held = traffic.held
         self._read_timeout = access.network.read_timeout
 
-    async def send(self, call: ArmRequest, conversation: Conversation) -> Response:
+    async def send(self, call: ArmRequest, session: Session) -> Response:
         """Send until there is an expected answer, the failure is final, or the deadline is too near.
 
         A write is sent again only if it surely was not done. `ArmError.outcome_unknown`: read before writing again.
@@ -68,7 +68,7 @@ class Exchange:
         tries, has_new_token = 0, False
         while True:
             try:
-                return await self._try(call, conversation, attempt=tries + 1)
+                return await self._try(call, session, attempt=tries + 1)
             except TokenRefusedError:
                 if has_new_token:
                     raise
@@ -77,84 +77,82 @@ class Exchange:
             except ArmError as error:
                 if not may_try_again(error):
                     raise
-                await self._pause(error, tries, conversation)
+                await self._pause(error, tries, session)
             tries += 1
 
-    async def once(self, call: ArmRequest, conversation: Conversation) -> Response:
+    async def once(self, call: ArmRequest, session: Session) -> Response:
         """One try, and another with a new token if Azure did not accept the first one's."""
         with suppress(TokenRefusedError):
-            return await self._try(call, conversation)
-        return await self._try(call, conversation)
+            return await self._try(call, session)
+        return await self._try(call, session)
 
-    async def ask_patiently(self, ask: Callable[[], Awaitable[T]], doing: str, conversation: Conversation) -> T:
+    async def ask_patiently(self, ask: Callable[[], Awaitable[T]], doing: str, session: Session) -> T:
         """Do something else that changes nothing, with the patience of a read. `doing` names it: "to sign in"."""
         tries = 0
         while True:
             try:
-                return await self._ask_once(ask, doing, conversation)
+                return await self._ask_once(ask, doing, session)
             except ArmError as error:
                 if not may_read_again(error):
                     raise
-                await self._pause(error, tries, conversation)
+                await self._pause(error, tries, session)
             tries += 1
 
-    async def _ask_once(self, ask: Callable[[], Awaitable[T]], doing: str, conversation: Conversation) -> T:
+    async def _ask_once(self, ask: Callable[[], Awaitable[T]], doing: str, session: Session) -> T:
         try:
-            async with conversation.in_time(self.clock):
+            async with session.in_time(self.clock):
                 return await ask()
         except TimeoutError as error:
-            raise DeadlineError(
-                _format_deadline_message(doing, conversation), **self._list_deadline_fields(None)
-            ) from error
+            raise DeadlineError(_format_deadline_message(doing, session), **self._list_deadline_fields(None)) from error
         except ArmError as error:
-            self.remember(error, conversation)
+            self.remember(error, session)
             raise
 
-    async def _pause(self, error: ArmError, tries: int, conversation: Conversation) -> None:
+    async def _pause(self, error: ArmError, tries: int, session: Session) -> None:
         """Wait before another try. Raises the error if its host will not answer, or the deadline comes first."""
         host = self._authority if isinstance(error, AuthorityError) else self.host
         seconds = error.retry_after or _back_off(tries)
-        if not host.may_answer(error) or self.clock.monotonic() + seconds > conversation.deadline:
+        if not host.may_answer(error) or self.clock.monotonic() + seconds > session.deadline:
             raise error
-        self.note_repeated(error, conversation)
+        self.note_repeated(error, session)
         with self._held.holding() if is_throttled(error) else nullcontext():
             await self.clock.sleep(seconds)
 
-    def note_repeated(self, error: ArmError, conversation: Conversation) -> None:
+    def note_repeated(self, error: ArmError, session: Session) -> None:
         """The last try is repeated: one that was throttled is then a figure, and not reported as a failed attempt."""
-        if conversation.pass_throttled(error.status):
+        if session.pass_throttled(error.status):
             self._tally.totals["throttled"] += 1
 
-    async def _try(self, call: ArmRequest, conversation: Conversation, *, attempt: int = 1) -> Response:
-        """One try. A failed one is kept in the conversation, and raised. `attempt` is its number, for the log."""
+    async def _try(self, call: ArmRequest, session: Session, *, attempt: int = 1) -> Response:
+        """One try. A failed one is kept in the session, and raised. `attempt` is its number, for the log."""
         may_be_done, answer = False, None
         try:
-            async with conversation.in_time(self.clock):
-                sent_at = await self._take_turn(call, conversation)
+            async with session.in_time(self.clock):
+                sent_at = await self._take_turn(call, session)
                 try:
                     may_be_done = call.is_write
                     self._tally.count(call)
-                    conversation.requests += 1
+                    session.requests += 1
                     answer = await self._carrier.send(call, read_timeout=self._read_timeout)
                 finally:
                     self._throttle.release(call.method, call.path)
                     _log_request(call, answer, attempt, self.clock.monotonic() - sent_at)
             self._learn(call, answer, sent_at)
         except TimeoutError as error:
-            failure = self._make_deadline_error(call, conversation, may_be_done=may_be_done)
-            self.remember(failure, conversation)
+            failure = self._make_deadline_error(call, session, may_be_done=may_be_done)
+            self.remember(failure, session)
             raise failure from error
         except ArmError as error:
             error.at = error.at or format_rfc3339(self.clock.now())
-            self.remember(error, conversation)
+            self.remember(error, session)
             raise
         return answer
 
-    async def _take_turn(self, call: ArmRequest, conversation: Conversation) -> float:
+    async def _take_turn(self, call: ArmRequest, session: Session) -> float:
         """Wait for the request's turn, which has to be released; returns the time when it came. TimeoutError if that
         would be too late.
         """
-        if not await self._throttle.admit(call.method, call.path, conversation):
+        if not await self._throttle.admit(call.method, call.path, session):
             raise TimeoutError
         return self.clock.monotonic()
 
@@ -165,10 +163,10 @@ class Exchange:
         self._throttle.learn(call.method, call.path, answer)
         self._raise_for(answer, call, sent_at)
 
-    def _make_deadline_error(self, call: ArmRequest, conversation: Conversation, *, may_be_done: bool) -> ArmError:
+    def _make_deadline_error(self, call: ArmRequest, session: Session, *, may_be_done: bool) -> ArmError:
         """The error of a deadline. Whether a write that it cut off was done is not known."""
         message, fields = (
-            _format_deadline_message(_describe_request(call), conversation),
+            _format_deadline_message(_describe_request(call), session),
             self._list_deadline_fields(call),
         )
         if not may_be_done:
@@ -192,12 +190,12 @@ class Exchange:
         error.outcome_unknown |= call.is_write and answer.status < 300  # accepted, but by whom?
         raise error
 
-    def remember(self, error: ArmError, conversation: Conversation) -> None:
-        """Keep a failed try in the conversation, so that it shows even if a later one succeeds."""
-        conversation.attempts.append(
+    def remember(self, error: ArmError, session: Session) -> None:
+        """Keep a failed try in the session, so that it shows even if a later one succeeds."""
+        session.attempts.append(
             Attempt(
                 at=error.at,
-                stage=conversation.stage,
+                stage=session.stage,
                 status=error.status,
                 code=error.code,
                 message=error.message,
@@ -257,7 +255,7 @@ def _describe_request(call: ArmRequest) -> str:
     return f"to {'send' if call.is_write else 'read'} {call.resource_id}"
 
 
-def _format_deadline_message(doing: str, conversation: Conversation) -> str:
+def _format_deadline_message(doing: str, session: Session) -> str:
     """The message of a deadline, with the last cause."""
-    text = f"{conversation.end_reason} before Azure responded to the request {doing}. {conversation.last_error()}"
+    text = f"{session.end_reason} before Azure responded to the request {doing}. {session.last_error()}"
     return text.rstrip()

@@ -63,7 +63,7 @@ class AuthorityError(TransportError):
 
 
 class DeadlineError(ArmError):
-    """The conversation's deadline came before the request was answered; the request changed nothing."""
+    """The session's deadline came before the request was answered; the request changed nothing."""
 
 
 class CredentialError(ArmError):

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeVar
 
 from gitsync.arm.auth.principal import Principal
-from gitsync.arm.http.conversation import Conversation
 from gitsync.arm.http.exchange import Carrier, Exchange
+from gitsync.arm.session import Session
 from gitsync.errors import ArmError, ConfigError
 
 FIRST_PATIENCE = 60.0
@@ -29,8 +29,8 @@ async def make_first_contact(ask: Callable[[], Awaitable[T]], doing: str, exchan
 
     Raises ConfigError if it fails.
     """
-    conversation = Conversation(deadline=min(deadline, exchange.clock.monotonic() + FIRST_PATIENCE))
+    session = Session(deadline=min(deadline, exchange.clock.monotonic() + FIRST_PATIENCE))
     try:
-        return await exchange.ask_patiently(ask, doing, conversation)
+        return await exchange.ask_patiently(ask, doing, session)
     except ArmError as error:
         raise ConfigError(error.message, hint=error.hint) from error

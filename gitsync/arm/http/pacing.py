@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gitsync.arm.http.conversation import Conversation
+from gitsync.arm.session import Session
 from gitsync.model.clock import Clock
 
 LAST_LOOK = 1.0
@@ -29,12 +29,12 @@ class Pace:
     clock: Clock
     interval: Interval
 
-    async def pause(self, requested: float | None, polls: int, conversation: Conversation) -> bool:
+    async def pause(self, requested: float | None, polls: int, session: Session) -> bool:
         """Wait the seconds that Azure requested, else the interval after so many polls.
 
         Returns False at once if Azure requested more than the deadline leaves, or no time is left.
         """
-        remaining = conversation.deadline - self.clock.monotonic()
+        remaining = session.deadline - self.clock.monotonic()
         seconds = requested or min(self.interval.after(polls), remaining - LAST_LOOK)
         if seconds <= 0 or seconds > remaining:
             return False

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from gitsync.arm.http.answer import Response
-from gitsync.arm.http.conversation import Conversation
 from gitsync.arm.http.held_time import HeldTime
+from gitsync.arm.session import Session
 from gitsync.formats.arm_path import find_provider, find_subscription
 from gitsync.model.clock import Clock
 
@@ -102,22 +102,22 @@ class Throttle:
         self._buckets: dict[tuple[str, RequestKind], _Bucket] = {}
         self._provider_pauses: defaultdict[tuple[str, str, RequestKind], _Pause] = defaultdict(_Pause)
 
-    async def admit(self, method: str, path: str, conversation: Conversation) -> bool:
+    async def admit(self, method: str, path: str, session: Session) -> bool:
         """Wait until a request may go, and has a slot, which `release` frees. Returns False if it may not go before the
         deadline, at once if that is foreseeable.
 
         The deadline is looked at again after every wait: a run that is stopped brings it forward.
         """
         bucket, pause = self._bucket(method, path), self._provider_pauses[self._make_provider_key(method, path)]
-        while await self._outlast(pause, conversation) and await bucket.take(conversation):
+        while await self._outlast(pause, session) and await bucket.take(session):
             if pause.until <= self._clock.monotonic():
                 return True
             bucket.give_back()  # the pause began while this request was in the queue
         return False
 
-    async def _outlast(self, pause: _Pause, conversation: Conversation) -> bool:
+    async def _outlast(self, pause: _Pause, session: Session) -> bool:
         while (seconds := pause.until - self._clock.monotonic()) > 0:
-            if pause.until > conversation.deadline:
+            if pause.until > session.deadline:
                 return False
             with self._held.holding():
                 await self._clock.sleep(seconds)
@@ -200,20 +200,20 @@ class _Bucket:
         """What was taken, as a share of a full bucket and an hour's refill."""
         return self._taken / (self._burst + 3600 * self._per_second)
 
-    async def take(self, conversation: Conversation) -> bool:
+    async def take(self, session: Session) -> bool:
         """One token and a slot, waiting its turn; False if that would be later than the deadline."""
-        if self._wait(ahead=self._waiting) > conversation.deadline - self._clock.monotonic():
+        if self._wait(ahead=self._waiting) > session.deadline - self._clock.monotonic():
             return False
         self._waiting += 1
         try:
             async with self._turn:
-                return await self._take_next(conversation)
+                return await self._take_next(session)
         finally:
             self._waiting -= 1
 
-    async def _take_next(self, conversation: Conversation) -> bool:
+    async def _take_next(self, session: Session) -> bool:
         while (seconds := self._wait()) > 0 or not await self._has_slot():
-            if seconds > conversation.deadline - self._clock.monotonic():
+            if seconds > session.deadline - self._clock.monotonic():
                 return False
             with self._held.holding():
                 await self._clock.sleep(seconds)

@@ -1,7 +1,7 @@
 """Follows the operation of a write to its end: the waiting, around the rules of `poll`.
 
 A poll that fails is a failure to read the status, not of the operation (contract): the loop goes on, with the resource
-itself if need be, until the conversation's deadline. Nothing is kept between runs: the next run reads the
+itself if need be, until the session's deadline. Nothing is kept between runs: the next run reads the
 resource.
 """
 
@@ -13,7 +13,6 @@ from gitsync.arm.cloud import Cloud
 from gitsync.arm.http.address import format_target
 from gitsync.arm.http.answer import Response
 from gitsync.arm.http.call import UNKNOWN_CODE, ArmRequest
-from gitsync.arm.http.conversation import Conversation
 from gitsync.arm.http.exchange import Exchange, may_read_again
 from gitsync.arm.http.failures import DeadlineError, make_arm_error
 from gitsync.arm.http.pacing import Pace
@@ -29,6 +28,7 @@ from gitsync.arm.lro.poll import (
     read_progress,
 )
 from gitsync.arm.lro.reply import AcceptedWrite, read_live
+from gitsync.arm.session import Session
 from gitsync.errors import ArmError
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.live import Live
@@ -44,36 +44,36 @@ class Operations:
         self._cloud = cloud
         self._pace = pace
 
-    async def follow(self, reply: AcceptedWrite, conversation: Conversation) -> bool:
+    async def follow(self, reply: AcceptedWrite, session: Session) -> bool:
         """True when the operation is done, False when the deadline came first; ArmError when it failed.
 
         The error has the code and message of the operation's own error, and the status of the poll that returned it.
         """
         try:
-            poll = await self._poll_to_end(self._start_poll(reply), reply, conversation)
+            poll = await self._poll_to_end(self._start_poll(reply), reply, session)
         except DeadlineError:
             return False
         return poll.state is OperationProgress.DONE
 
-    async def result(self, reply: AcceptedWrite, conversation: Conversation) -> Response | None:
+    async def result(self, reply: AcceptedWrite, session: Session) -> Response | None:
         """What an action answers at its end, None when the deadline came first; ArmError when it failed.
 
         That is the answer itself, or the one at its Location, or without one the last status of its operation, as in
         the SDKs of Azure.
         """
         try:
-            poll = await self._poll_to_end(self._start_poll(reply), reply, conversation)
+            poll = await self._poll_to_end(self._start_poll(reply), reply, session)
             location = find_location(reply, self._cloud) if poll.place.watch is Watch.STATUS else None
             if poll.state is OperationProgress.DONE and location is not None:
                 poll = await self._poll_once(
-                    replace(poll, place=location, state=OperationProgress.RUNNING), reply, conversation
+                    replace(poll, place=location, state=OperationProgress.RUNNING), reply, session
                 )
-                poll = await self._poll_to_end(poll, reply, conversation)
+                poll = await self._poll_to_end(poll, reply, session)
         except DeadlineError:
             return None
         return poll.answer if poll.state is OperationProgress.DONE else None
 
-    async def settle(self, arm_id: str, api_version: str, live: Live, conversation: Conversation) -> Live | None:
+    async def settle(self, arm_id: str, api_version: str, live: Live, session: Session) -> Live | None:
         """Poll a resource that is moving until it stands still or the deadline comes; None when it vanished.
 
         Returns the resource as last seen: at the deadline it is still moving.
@@ -81,10 +81,10 @@ class Operations:
         call = _make_resource_poll(arm_id, api_version)
         latest: Live | None = live
         wait, polls = None, 0
-        while latest is not None and latest.is_moving and await self._pace.pause(wait, polls, conversation):
+        while latest is not None and latest.is_moving and await self._pace.pause(wait, polls, session):
             polls += 1
             try:
-                answer = await self._exchange.send(call, conversation)
+                answer = await self._exchange.send(call, session)
             except DeadlineError:
                 return latest
             wait = answer.retry_after(self._pace.clock.now())
@@ -99,27 +99,27 @@ class Operations:
             wait=reply.answer.retry_after(self._pace.clock.now()),
         )
 
-    async def _poll_to_end(self, poll: _PollState, reply: AcceptedWrite, conversation: Conversation) -> _PollState:
-        while poll.state is OperationProgress.RUNNING and await self._pace.pause(poll.wait, poll.polls, conversation):
-            poll = await self._poll_once(poll, reply, conversation)
+    async def _poll_to_end(self, poll: _PollState, reply: AcceptedWrite, session: Session) -> _PollState:
+        while poll.state is OperationProgress.RUNNING and await self._pace.pause(poll.wait, poll.polls, session):
+            poll = await self._poll_once(poll, reply, session)
             if poll.state is OperationProgress.UNREADABLE:
-                poll = await self._poll_once(replace(poll, place=PollTarget(Watch.RESOURCE)), reply, conversation)
+                poll = await self._poll_once(replace(poll, place=PollTarget(Watch.RESOURCE)), reply, session)
         if poll.state is OperationProgress.FAILED:
-            raise self._make_failure(poll, reply, conversation)
+            raise self._make_failure(poll, reply, session)
         return poll
 
-    async def _poll_once(self, poll: _PollState, reply: AcceptedWrite, conversation: Conversation) -> _PollState:
+    async def _poll_once(self, poll: _PollState, reply: AcceptedWrite, session: Session) -> _PollState:
         """Poll once. A poll that cannot be read now but may be later changes nothing."""
         if poll.place.watch is Watch.RESOURCE and reply.call.method == "POST":
             raise self._make_lost_error(poll, reply)
         poll = replace(poll, polls=poll.polls + 1)
         try:
-            answer = await self._exchange.once(_make_poll(poll.place, reply), conversation)
+            answer = await self._exchange.once(_make_poll(poll.place, reply), session)
         except DeadlineError:
             raise
         except ArmError as error:
             if may_read_again(error):
-                self._exchange.note_repeated(error, conversation)
+                self._exchange.note_repeated(error, session)
                 return replace(poll, state=OperationProgress.RUNNING, wait=error.retry_after)
             if poll.place.watch is Watch.RESOURCE:
                 raise
@@ -153,12 +153,12 @@ class Operations:
             outcome_unknown=True,
         )
 
-    def _make_failure(self, poll: _PollState, reply: AcceptedWrite, conversation: Conversation) -> ArmError:
+    def _make_failure(self, poll: _PollState, reply: AcceptedWrite, session: Session) -> ArmError:
         error = make_arm_error(poll.answer, reply.call, format_rfc3339(self._pace.clock.now()))
         state = read_live(poll.answer).provisioning_state
         if error.code == UNKNOWN_CODE and state:
             error.hint = f"Azure gave no reason; the provisioningState of the resource is {state}."
-        self._exchange.remember(error, conversation)
+        self._exchange.remember(error, session)
         return error
 
 

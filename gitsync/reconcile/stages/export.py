@@ -103,7 +103,7 @@ async def _write(
     written = replace(attempt, exported=tuple(export.address for export in exports))
     try:
         if writes and not attempt.prepared.is_watched:
-            async with attempt.conversation.in_time(clock):
+            async with attempt.session.in_time(clock):
                 await tools.outlets.write(exports)
     except ExportError as failure:
         return attempt.stopped(_make_condition(failure))
@@ -121,7 +121,7 @@ async def _check_owners(
     """Stop a resource that exports to an object of somebody else, or of an unknown owner."""
     keys = {**_list_uncollected(attempt, tools, writes=writes), **{one.address: frozenset(one.data) for one in exports}}
     try:
-        async with attempt.conversation.in_time(clock):
+        async with attempt.session.in_time(clock):
             await tools.outlets.check_owners(Owner(attempt.key, tools.agent), keys)
     except (ExportError, VaultError) as failure:
         return attempt.stopped(_make_condition(failure))

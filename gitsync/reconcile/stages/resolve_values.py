@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from gitsync.arm.http.conversation import DEADLINE
 from gitsync.arm.http.failures import DeadlineError
+from gitsync.arm.session import DEADLINE
 from gitsync.model.clock import Clock
 from gitsync.model.record import Claim, Record
 from gitsync.model.secret import Placeholder
@@ -30,12 +30,12 @@ async def resolve_values(attempt: ApplyAttempt, *, values: RunValues, clock: Clo
     if template.is_plain:
         return attempt
     holes = [*find_holes(template.arm_id), *(list_holes(template.gaps) if attempt.prepared.is_written else ())]
-    conversation = attempt.conversation
-    if clock.monotonic() >= conversation.deadline:
-        text = f"{conversation.end_reason} before the values of {attempt.key} were read. {conversation.last_error()}"
+    session = attempt.session
+    if clock.monotonic() >= session.deadline:
+        text = f"{session.end_reason} before the values of {attempt.key} were read. {session.last_error()}"
         raise DeadlineError(text.rstrip(), code=DEADLINE)
     try:
-        async with conversation.in_time(clock):
+        async with session.in_time(clock):
             await values.gather(attempt.key.namespace, holes)
     except TimeoutError:
         hint = "Check that they are reachable: a vault, the key service of an encrypted manifest."

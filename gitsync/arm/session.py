@@ -16,14 +16,14 @@ from gitsync.model.result import Attempt, Stage
 THROTTLED = 429
 
 LAST_ANSWER = 5.0
-"""Seconds that requests in flight may still take when the conversation is ended."""
+"""Seconds that requests in flight may still take when the session is ended."""
 
 DEADLINE = "DeadlineExceeded"
 """Code of a request that was not answered in time."""
 
 
 @dataclass(slots=True)
-class Conversation:
+class Session:
     """`deadline` is in the clock's monotonic seconds. `requests` counts what was sent, polls and failed tries too.
     `attempts` has every failed try, the throttled ones too. `is_ended` tells that the run was stopped before the
     deadline came.
