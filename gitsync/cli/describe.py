@@ -29,7 +29,7 @@ def run(options: argparse.Namespace, config: Config) -> int:
     """Print the record of the resource."""
     from gitsync.cli.output import find_terminal_width
     from gitsync.logging import neutralize
-    from gitsync.manifests.key_names import find_key
+    from gitsync.manifests.selection import find_key
     from gitsync.report.records import describe_record
 
     state = load_state(config)

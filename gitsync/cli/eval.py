@@ -96,7 +96,7 @@ def _answer_one(options: argparse.Namespace, config: Config) -> int:
 def _find_prepared(name: str, config: Config, redactions: Redactions) -> tuple[Prepared, Kind]:
     """The resource of a name, with its kind. ConfigError if there is none, or several."""
     from gitsync.cli.offline import read_offline
-    from gitsync.manifests.key_names import find_key
+    from gitsync.manifests.selection import find_key
 
     offline = read_offline(config, redactions)
     key = find_key(name, [one.key for one in offline.everything])

@@ -81,7 +81,7 @@ def run(options: argparse.Namespace, config: Config) -> int:
 
 def _select(state: State, config: Config, names: Sequence[str]) -> tuple[Record, ...]:
     """The records that the settings select, and of them those that the names select, if there are any."""
-    from gitsync.manifests.key_names import find_key, find_keys_of_kind
+    from gitsync.manifests.selection import find_key, find_keys_of_kind
 
     records = select_records(state, config)
     if not names:

@@ -19,8 +19,8 @@ from gitsync.imports.found import FoundResource, LeftOut
 from gitsync.imports.manifests import ImportedManifest, list_secrets
 from gitsync.imports.object_fields import clean_metadata, clean_spec
 from gitsync.imports.object_version import ObjectVersion, choose_version
+from gitsync.manifests.headers import Header, is_object, read_header
 from gitsync.manifests.list_items import split_list
-from gitsync.manifests.metadata import Header, is_object, read_header
 from gitsync.manifests.recognition import is_ours
 from gitsync.manifests.unread_documents import locate_finding
 from gitsync.manifests.yaml_documents import Document, read_documents

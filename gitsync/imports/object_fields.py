@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gitsync.manifests.metadata import Header
+from gitsync.manifests.headers import Header
 from gitsync.model.facts import Kind
 from gitsync.validation.annotations import OPERATOR_ANNOTATIONS, OPERATOR_LABELS
 from gitsync.validation.name_rules import is_uuid_named

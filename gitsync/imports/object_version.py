@@ -15,7 +15,7 @@ from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.later_versions import find_lacking, find_later_version, is_same_version
 from gitsync.catalog.unknown_kind import explain_unknown_kind
 from gitsync.imports.object_fields import BAG, LAST_APPLIED, ORIGINAL
-from gitsync.manifests.metadata import Header, is_object
+from gitsync.manifests.headers import Header, is_object
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK
 from gitsync.problems.field_path import FieldPath, format_field

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from gitsync.manifests.metadata import is_object
+from gitsync.manifests.headers import is_object
 from gitsync.manifests.yaml_documents import Document, is_encrypted
 from gitsync.model.problem import Problem
 from gitsync.problems.field_path import FieldPath, format_field

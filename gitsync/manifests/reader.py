@@ -1,6 +1,6 @@
 """The manifests in files: resources, the Secrets and ConfigMaps that they use, and documents of other tools.
 
-This only sorts: `yaml_documents` parses, `metadata` reads headers, `validation` checks resources. A document that
+This only sorts: `yaml_documents` parses, `headers` reads headers, `validation` checks resources. A document that
 cannot be read becomes a problem and does not stop the others.
 """
 
@@ -15,30 +15,29 @@ from itertools import chain
 from typing import Any
 
 from gitsync.manifests.capz import CapzObjects
-from gitsync.manifests.config_map_versions import ConfigMapVersions
 from gitsync.manifests.credential_secret import CERTIFICATE
-from gitsync.manifests.embedded_objects import find_embedded
-from gitsync.manifests.expansion_functions import ExpansionBudget
-from gitsync.manifests.helm_charts import find_templates, report_templates
-from gitsync.manifests.hooks import find_hook, pass_over_hook
+from gitsync.manifests.expansions import ExpansionBudget
+from gitsync.manifests.headers import Header, is_object, read_header
 from gitsync.manifests.list_items import split_list
-from gitsync.manifests.mentions import mentions_aso
-from gitsync.manifests.metadata import Header, is_object, read_header
 from gitsync.manifests.origins import Origins
 from gitsync.manifests.recognition import is_ours
-from gitsync.manifests.repeats import is_built_unit
 from gitsync.manifests.sops_documents import CIPHERTEXT, make_encrypted
-from gitsync.manifests.syntax_errors import may_be_object, may_be_ours
-from gitsync.manifests.units import SUFFIXES, find_own_path
+from gitsync.manifests.units import SUFFIXES, find_own_path, is_built_unit
+from gitsync.manifests.unparsed_text import may_be_object, may_be_ours, mentions_aso
 from gitsync.manifests.unread_documents import (
     UnreadContent,
+    find_embedded,
     find_hidden,
+    find_hook,
     find_misspelt_fields,
+    find_templates,
     mark_followed,
     pass_over,
+    pass_over_hook,
     reject,
+    report_templates,
 )
-from gitsync.manifests.used_objects import FeedingObject, UsedObjects, find_feeding_object
+from gitsync.manifests.used_objects import ConfigMapVersions, FeedingObject, UsedObjects, find_feeding_object
 from gitsync.manifests.variables import VariableReader, VariableSubject
 from gitsync.manifests.yaml_documents import AliasBudget, Document, read_documents
 from gitsync.model.export import OWNER, Address, Holder

@@ -14,7 +14,7 @@ from typing import Any
 from gitsync.catalog.catalog import Catalog, open_catalog
 from gitsync.catalog.type_words import join_with_or, quote_scalar
 from gitsync.catalog.unknown_kind import suggest_group
-from gitsync.manifests.header_likeness import HEADER, Likeness, find_within_two_letters
+from gitsync.manifests.headers import HEADER, Likeness, find_within_two_letters
 from gitsync.manifests.sops_documents import CIPHERTEXT
 from gitsync.problems.finding import Finding
 

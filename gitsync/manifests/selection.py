@@ -1,14 +1,21 @@
-"""The resources that a run covers: all, those of some namespaces, or those that --only names."""
+"""The resources that a run covers: all, those of some namespaces, or those that --only names.
+
+Names are as people type them: in full, without what is clear, or abbreviated. Every command that takes the name of a
+resource uses `find_key`, so that a name means the same everywhere.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Final
 
+from gitsync.catalog.everyday_names import find_by_everyday_name
 from gitsync.config.config import Config
-from gitsync.manifests.key_names import find_keys, make_ambiguous_error, make_unknown_error
+from gitsync.errors import ConfigError
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
 from gitsync.model.policy import Policy
@@ -92,3 +99,108 @@ def _spell_name(name: str, keys: Sequence[Key]) -> str:
     if len(found) > 1:
         raise make_ambiguous_error(name, found)
     return str(found[0])
+
+
+FORMS = "Kind/name, Kind/namespace/name or Kind.group/namespace/name"
+
+KindRule = Callable[[str, Key], bool]
+"""Whether a text names the kind of a key."""
+
+_MOST_LISTED = 5
+
+
+def find_keys(text: str, keys: Iterable[Key]) -> tuple[Key, ...]:
+    """The keys that a name may mean, sorted. Kinds are compared without case; the group and the namespace may be left
+    out, and so may the kind, which may also be an everyday name such as `vnet`. The end of the kind and of the name may
+    be left out too: these keys count only if no key has the name in a form with less left out.
+    """
+    ordered = sorted(set(keys))
+    return next((found for fits in _list_rules(text) if (found := tuple(filter(fits, ordered)))), ())
+
+
+def find_key(text: str, keys: Collection[Key]) -> Key:
+    """The key that a name means. ConfigError if there is none, with the nearest name, or if there are several."""
+    found = find_keys(text, keys)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise make_ambiguous_error(text, found)
+    raise make_unknown_error(text, keys)
+
+
+def find_keys_of_kind(text: str, keys: Iterable[Key]) -> tuple[Key, ...]:
+    """The keys of the kind that a text names, sorted; the end of the kind may be left out. ConfigError for several."""
+    ordered = sorted(set(keys))
+    found = next((found for fits in _KIND_RULES if (found := tuple(key for key in ordered if fits(text, key)))), ())
+    kinds = sorted({f"{key.kind}.{key.group}" for key in found})
+    if len(kinds) > 1:
+        raise ConfigError(f"{text} matches several kinds.", hint=f"Use one of: {_join(kinds)}.")
+    return found
+
+
+def make_unknown_error(text: str, keys: Iterable[Key], *, hint: str = f"Use {FORMS}.") -> ConfigError:
+    """The error for a name that no key has, with the nearest one."""
+    words = sorted({word for key in keys for word in _list_words(key, is_whole="/" in text)}, reverse=True)
+    spellings = {word.casefold(): word for word in words}
+    near = get_close_matches(text.casefold(), sorted(spellings), n=1)
+    guess = f" Did you mean {spellings[near[0]]}?" if near else ""
+    return ConfigError(f"No resource is called {text}.{guess}", hint=hint)
+
+
+def make_ambiguous_error(text: str, found: Collection[Key]) -> ConfigError:
+    """The error for a name that several keys have, with the first of them."""
+    return ConfigError(f"{text} matches several resources.", hint=f"Use one of: {_join(list(map(str, found)))}.")
+
+
+def _list_words(key: Key, *, is_whole: bool) -> tuple[str, ...]:
+    """What a person may have meant: a resource, or a part of its name."""
+    return (f"{key.kind}/{key.name}", str(key)) if is_whole else (key.name, key.kind)
+
+
+def _join(names: list[str]) -> str:
+    more = len(names) - _MOST_LISTED
+    return f"{', '.join(names[:_MOST_LISTED])}{f', or {more} more' if more > 0 else ''}"
+
+
+def _list_rules(text: str) -> tuple[Callable[[Key], bool], ...]:
+    """What a key must have for a name to mean it: rules that leave out more come later."""
+    kind, *names = text.split("/")
+    if not names:
+        return (lambda key: key.name == text, lambda key: key.name.startswith(text))
+    namespaces, name = names[:-1], names[-1]
+    if not (kind and name):
+        return ()
+
+    def is_there(key: Key) -> bool:
+        return namespaces in ([], [key.namespace])
+
+    def is_named(names_kind: KindRule, has_name: Callable[[str], bool], key: Key) -> bool:
+        return has_name(key.name) and is_there(key) and names_kind(kind, key)
+
+    spellings = (name.__eq__, lambda other: other.startswith(name))
+    return tuple(partial(is_named, rule, has_name) for rule in _KIND_RULES for has_name in spellings)
+
+
+def _names_kind(text: str, key: Key) -> bool:
+    """Kinds may be plural, as in kubectl."""
+    return text.casefold() in {
+        word.casefold() for kind in (key.kind, _pluralize(key.kind)) for word in (kind, f"{kind}.{key.group}")
+    }
+
+
+def _pluralize(kind: str) -> str:
+    if kind.endswith("y") and kind[-2:-1] not in "aeiou":
+        return f"{kind[:-1]}ies"
+    return f"{kind}es" if kind.endswith(("s", "x", "ch", "sh")) else f"{kind}s"
+
+
+def _abbreviates_kind(text: str, key: Key) -> bool:
+    return bool(text) and f"{key.kind}.{key.group}".casefold().startswith(text.casefold())
+
+
+def _has_everyday_name(text: str, key: Key) -> bool:
+    return find_by_everyday_name(text) == (key.group, key.kind)
+
+
+_KIND_RULES = (_names_kind, _has_everyday_name, _abbreviates_kind)
+"""How a text may name the kind of a key: the first rule that fits any key counts."""

@@ -1,14 +1,17 @@
 """The unit that a manifest belongs to: the folder of its file, or of the kustomization that it was built from.
 
-Separate from the plan: records keep the unit of each resource, so it must mean the same in later runs.
+Records keep the unit of each resource, so it must mean the same in later runs. Several units may have the same
+manifest, word for word.
 """
 
 from __future__ import annotations
 
 import posixpath
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from typing import TypedDict
 
+from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Resource
 from gitsync.model.unit import Unit, UnitKind
@@ -100,3 +103,38 @@ def may_hide(problem: Problem, unit: str, read: Collection[str] = ()) -> bool:
     if posixpath.basename(problem.path) in KUSTOMIZATIONS:
         return is_inside(unit, folder)
     return unit == folder and (problem.holds_deletes or problem.path.endswith(SUFFIXES))
+
+
+def remove_repeats(resources: Iterable[Resource]) -> tuple[Resource, ...]:
+    """Leave out the resources that a unit before has too, by the names of units: kustomizations may have one base in
+    common. The others are sorted by key, version, source.
+    """
+    resources = tuple(resources)
+    if len({one.key for one in resources}) == len(resources):
+        return tuple(sorted(resources, key=lambda one: one.key))  # as most
+    first: dict[Key, Resource] = {}
+    kept = []
+    for one in sorted(resources, key=lambda one: (one.key, find_unit_name(one), one.source)):
+        other = first.setdefault(one.key, one)
+        if other is one or not is_repeat(one, other):
+            kept.append(one)
+    return tuple(sorted(kept, key=lambda one: (one.key, one.gvk.version, one.source)))
+
+
+def is_repeat(one: Resource, other: Resource) -> bool:
+    """Tell whether two units have the same manifest."""
+    return is_built(one) and is_built(other) and one.unit != other.unit and is_same(one, other)
+
+
+def is_same(one: Resource, other: Resource) -> bool:
+    """Tell whether two manifests say the same, wherever they are."""
+    return one.spec == other.spec and replace(one, source=other.source, unit=other.unit) == other
+
+
+def is_built(resource: Resource) -> bool:
+    """Tell whether a resource is of a unit that is built."""
+    return is_built_unit(resource.unit)
+
+
+def is_built_unit(unit: Unit | None) -> bool:
+    return unit is not None and unit.renders

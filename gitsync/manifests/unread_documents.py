@@ -1,26 +1,30 @@
 """Documents that are neither resources nor used by them: pass them over, or reject them with their problems.
 
-Every document is accounted for: a silently ignored one would look like a removal.
+Every document is accounted for: a silently ignored one would look like a removal. Among them are hooks, templates of
+Helm charts, and documents of other tools that have ASO objects inside.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from yaml.reader import Reader
 
-from gitsync.manifests.embedded_objects import find_embedded
-from gitsync.manifests.header_likeness import HEADER, Likeness, find_key_like
+from gitsync.catalog.type_words import format_count
+from gitsync.manifests.headers import HEADER, Likeness, find_key_like, is_object
 from gitsync.manifests.list_items import is_list
-from gitsync.manifests.metadata import is_object
 from gitsync.manifests.recognition import find_header_fault, is_arm_template, is_ours
+from gitsync.manifests.unparsed_text import mentions_aso
 from gitsync.manifests.yaml_documents import Document, is_encrypted, read_documents
+from gitsync.model.gvk import GVK
 from gitsync.model.manifests import UnreadDocument
-from gitsync.model.problem import Problem, SourceLocation
+from gitsync.model.problem import Level, Problem, SourceLocation
+from gitsync.model.unit import Unit, UnitKind
 from gitsync.problems.field_path import format_field
 from gitsync.problems.finding import Finding
 
@@ -192,3 +196,166 @@ def _hides(problem: Problem, fields: set[str] | frozenset[str]) -> bool:
 
 def _locate(document: Document) -> SourceLocation:
     return SourceLocation(document.path, document.line())
+
+
+# ASO objects inside documents of other tools, such as kro, Crossplane, Argo Workflows and the templates of a
+# ClusterClass, and in the texts of ConfigMaps and Secrets: they are counted and named, and not applied.
+#
+# What those tools make of them depends on values that are in no file.
+
+
+_FOLLOWED: Final = frozenset(
+    {
+        "kustomize.config.k8s.io",
+        "kustomize.toolkit.fluxcd.io",
+        "helm.toolkit.fluxcd.io",
+        "apiextensions.k8s.io",
+    }
+)
+"""Groups whose documents have parts of manifests: patches, values, examples."""
+
+_ARGO_CD: Final = frozenset({"Application", "ApplicationSet", "AppProject"})
+"""The kinds of argoproj.io that have such parts; a Workflow applies whole manifests."""
+
+_IN_TEXT: Final = re.compile(r"""(?:^|[\s{,\\])["']?apiVersion["']?: *["']?([a-z0-9.]+/[a-z0-9]+)""", re.MULTILINE)
+
+
+def find_embedded(document: Document) -> tuple[Problem, ...]:
+    """A warning that says how many ASO objects a document has inside that is none itself; nothing if it has none."""
+    value = document.value
+    if not is_object(value):
+        return ()
+    gvk = GVK.parse(value["apiVersion"], value["kind"])
+    has_parts = gvk.group in _FOLLOWED or (gvk.group == "argoproj.io" and gvk.kind in _ARGO_CD)
+    count = 0 if has_parts else sum(_count(value[key]) for key in value if key != "metadata")
+    if not count:
+        return ()
+    metadata = value.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, Mapping) else None
+    objects = format_count(count, "ASO object")
+    problem = Problem(
+        code="EmbeddedObjects",
+        message=f"{gvk.kind}{f' {name}' if name else ''} has {objects} inside, which gitsync does not apply.",
+        hint="Write them as manifests of their own. To leave them to another tool, add the file to .gitsyncignore.",
+        level=Level.WARNING,
+        path=document.path,
+        line=document.line(),
+    )
+    return (problem,)
+
+
+def _count(value: Any) -> int:
+    """How many ASO objects a part of a document has, also in its texts."""
+    if isinstance(value, str):
+        return sum(is_ours(match[1]) for match in _IN_TEXT.finditer(value))
+    is_one = is_object(value) and is_ours(value["apiVersion"]) and bool({"metadata", "spec"} & value.keys())
+    return is_one + sum(map(_count, _list_members(value)))
+
+
+def _list_members(value: Any) -> Iterator[Any]:
+    if isinstance(value, Mapping):
+        yield from value.values()
+    elif isinstance(value, list):
+        yield from value
+
+
+# Helm charts among the files of a source: their templates are no manifests until Helm has rendered them.
+
+
+CHART: Final = "Chart.yaml"
+TEMPLATE: Final = "Helm template"
+
+
+def find_templates(paths: Collection[str]) -> Mapping[str, str]:
+    """Map each template of a chart to the path of its Chart.yaml."""
+    charts = {path.removesuffix(CHART): path for path in paths if path.rpartition("/")[2] == CHART}
+    templates = {}
+    for path in paths:
+        folder, found, _ = path.rpartition("templates/")
+        while found and folder not in charts:
+            folder, found, _ = folder.rpartition("templates/")
+        if found:
+            templates[path] = charts[folder]
+    return templates
+
+
+def report_templates(templates: Mapping[str, str], files: Mapping[str, bytes]) -> UnreadContent:
+    """Report the templates of charts: one problem for each chart that mentions groups like those of ASO."""
+    counts: dict[str, int] = {}
+    for path, chart in sorted(templates.items()):
+        counts[chart] = counts.get(chart, 0) + mentions_aso([files[path]])
+    unread = (UnreadDocument(source=SourceLocation(path, 1), form=TEMPLATE) for path in sorted(templates))
+    problems = (_make_problem(chart, count) for chart, count in sorted(counts.items()) if count)
+    return UnreadContent(tuple(problems), tuple(unread))
+
+
+def _make_problem(chart: str, count: int) -> Problem:
+    folder = chart.removesuffix(CHART).rstrip("/") or "."
+    noun = "template" if count == 1 else "templates"
+    return Problem(
+        code="HelmChart",
+        message=f"{folder} is a Helm chart with {count} {noun} of ASO kinds, which gitsync does not render.",
+        hint=f"Run `helm template {folder}`, and commit the result. To leave the chart out, add it to .gitsyncignore.",
+        path=chart,
+        line=1,
+    )
+
+
+# Hooks: objects that helm or Argo CD applies at one point of its own runs only, and that gitsync passes over.
+
+
+class _Hook(NamedTuple):
+    """The code of its problem, what reports count it as, and what it is a hook of."""
+
+    code: str
+    form: str
+    owner: str
+
+
+_ARGO: Final = "argocd.argoproj.io/hook"
+_HELM: Final = "helm.sh/hook"
+_HOOKS: Final[Mapping[str, _Hook]] = {
+    _ARGO: _Hook("ArgoHook", "Argo CD hook", "Argo CD"),
+    _HELM: _Hook("HelmHook", "Helm hook", "its chart"),
+}
+"""By the annotation that makes an object a hook."""
+
+
+def find_hook(document: Document, unit: Unit | None) -> str:
+    """Return the annotation that makes a document of a unit a hook or a test; "" if it is none.
+
+    Argo CD reads both annotations, the first of them first
+    (https://argo-cd.readthedocs.io/en/stable/user-guide/helm/#helm-hooks).
+    """
+    value = document.value
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    if unit is None or not isinstance(annotations, dict):
+        return ""
+    return next((name for name in _list_annotations(unit) if name in annotations), "")
+
+
+def pass_over_hook(document: Document, annotation: str) -> UnreadContent:
+    """Pass a hook over. If it is a resource, warn, and keep its name: that holds a delete of the same resource."""
+    value, hook = document.value, _HOOKS[annotation]
+    source = SourceLocation(document.path, document.line())
+    if not (is_object(value) and is_ours(value["apiVersion"])):
+        return UnreadContent((), (UnreadDocument(source=source, form=hook.form),))
+    where = ("metadata", "annotations", annotation)
+    problem = Problem(
+        code=hook.code,
+        level=Level.WARNING,
+        message=f"{value['kind']} {value['metadata'].get('name', '')} is a hook of {hook.owner}, so it is not applied.",
+        hint=f"Remove the annotation {annotation} to have it applied.",
+        path=document.path,
+        line=document.line(*where),
+        field=format_field(where),
+    )
+    unread = Likeness.of(value).unread(source, is_rejected=False)
+    return UnreadContent((problem,), (replace(unread, form=hook.form),))
+
+
+def _list_annotations(unit: Unit) -> tuple[str, ...]:
+    if unit.kind is UnitKind.APPLICATION:
+        return (_ARGO, _HELM)
+    return (_HELM,) if unit.release is not None else ()

@@ -1,17 +1,28 @@
-"""The values of variables, joined from what the operator gives, the units, and the Secrets and ConfigMaps they name.
+"""The values of variables, joined from what the operator gives, the units, and the Secrets and ConfigMaps they name;
+and the problems of variables that have no value.
 
-The nearest counts: the operator, then the values of the unit, then its Secrets and ConfigMaps, the later before the
-earlier (docs/variables.md#values).
+The nearest value counts: the operator, then the values of the unit, then its Secrets and ConfigMaps, the later before
+the earlier (docs/variables.md#values).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
 
+from gitsync.manifests.substitution import UnsetVariable
+from gitsync.manifests.units import is_inside
+from gitsync.manifests.used_objects import FeedingObject
+from gitsync.model.export import Address, Holder
+from gitsync.model.manifests import ConfigMapVersion
+from gitsync.model.problem import Level, Problem, SourceLocation
+from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
-from gitsync.model.unit import Substitution, Unit, ValuesReference
-from gitsync.model.variables import VariableSet, VariableValues
+from gitsync.model.unit import Substitution, Unit, UnitKind, ValuesReference
+from gitsync.model.variables import VariableFault, VariableSet, VariableValues
+from gitsync.problems.field_path import FieldPath, format_field
+from gitsync.problems.suggest import suggest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,3 +86,175 @@ def describe(reference: ValuesReference) -> str:
 def join_lines(text: str) -> str:
     """A value without its line breaks, as Flux takes it."""
     return text.replace("\n", "")
+
+
+# The variables of a source that have no value: one problem for each, with all its places. The replacement sees one
+# document alone, and a variable that is not set is missing in every file.
+
+
+ConfigMaps = Mapping[Address, Sequence[ConfigMapVersion]]
+"""The ConfigMaps that a source declares."""
+
+_MOST_PLACES: Final = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariablePlace:
+    """Where a variable is used. `resource` is the position of the resource among those that were read, None for a
+    document that became none. `about` is the object that resources may use, if the document is one.
+    """
+
+    source: SourceLocation
+    path: FieldPath
+    resource: int | None
+    about: FeedingObject | None = None
+
+
+@dataclass(slots=True)
+class _Uses:
+    """The places of one fault. `fault` is that of the first."""
+
+    fault: VariableFault
+    unit: Unit | None
+    level: Level
+    places: list[VariablePlace] = field(default_factory=list)
+
+    def make_problem(self, places: Sequence[VariablePlace], level: Level, versions: ConfigMaps) -> Problem:
+        first = min(places, key=lambda place: place.source)
+        unit = self.unit
+        config_map = _find_config_map(unit, versions) if unit and self.fault.where else ""
+        where = f"{self.fault.where}{config_map and f', or to {config_map}'}. " if self.fault.where else ""
+        return Problem(
+            code=self.fault.code,
+            message=f"{self.fault.message}{_list_places(places)}",
+            hint=f"{where}{self.fault.hint}",
+            level=level,
+            path=first.source.path,
+            line=first.source.line,
+            field=format_field(first.path),
+            unit=unit.name if unit else "",
+            rendered_by=(unit.name,) if unit and unit.renders else (),
+        )
+
+
+@dataclass(slots=True)
+class VariableUses:
+    """Collects the uses of variables that are worth a problem. Mutable: it is filled document by document."""
+
+    _uses: dict[tuple[str, str, str, Level], _Uses] = field(default_factory=dict)
+
+    def add(self, fault: VariableFault, place: VariablePlace, unit: Unit | None, level: Level) -> None:
+        """Add a place."""
+        key = unit.name if unit else "", fault.code, fault.name, level
+        self._uses.setdefault(key, _Uses(fault, unit, level)).places.append(place)
+
+    def detach(self, resource: int) -> None:
+        """A document became no resource after all."""
+        for uses in self._uses.values():
+            uses.places = [replace(one, resource=None) if one.resource == resource else one for one in uses.places]
+
+    def attach(
+        self, resources: list[Resource], is_used: Callable[[FeedingObject], bool], versions: ConfigMaps
+    ) -> Iterator[Problem]:
+        """Add every problem to the resources that it is about, and yield those that are about other documents too: a
+        note for each object that is not used. `versions` are the ConfigMaps of the source.
+        """
+        for uses in self._uses.values():
+            unused = [place for place in uses.places if place.about is not None and not is_used(place.about)]
+            yield from (uses.make_problem([place], Level.NOTE, versions) for place in unused)
+            places = [place for place in uses.places if place not in unused]
+            if not places:
+                continue
+            problem = uses.make_problem(places, uses.level, versions)
+            for position in sorted({place.resource for place in places if place.resource is not None}):
+                resource = resources[position]
+                problems = sorted((*resource.problems, problem), key=lambda one: one.order)
+                resources[position] = replace(resource, problems=tuple(problems))
+            if any(place.resource is None for place in places):
+                yield problem
+
+
+def describe_unset(
+    variable: UnsetVariable, values: VariableValues, unit: Unit | None, *, is_empty: bool = False
+) -> VariableFault:
+    """The fault of a variable without a value. `is_empty` tells that an empty text replaces it."""
+    name = variable.name
+    emptied = "an empty text replaces it, and nothing of its unit is deleted."
+    if name in values.missing:
+        fault = values.missing[name]
+        return replace(fault, message=f"The variable {fault.name} has no value: {emptied}") if is_empty else fault
+    if name in values.labels:
+        reason = f": {values.unread[0]}" if variable.is_unread else ""
+        message = f"The value of {values.labels[name]} is not known{reason}."
+        return VariableFault(name=name, code="VariableNotKnown", message=message, hint="Add it, or remove its use.")
+    if variable.is_unread:
+        message = f"The value of the variable {name} is not known: {values.unread[0]}."
+        hint = f"Fix that, or use --set {name}=VALUE or the variable GITSYNC_VAR_{name}."
+        if unit and unit.kind is UnitKind.FLUX:
+            where = _say_where(name, unit)
+            hint = f"Fix that, use --set {name}=VALUE, or {where[0].lower()}{where[1:]}"
+        return VariableFault(name=name, code="VariableNotKnown", message=message, hint=hint)
+    message = f"The variable {name} has no value{f': {variable.message}' if variable.message else '.'}"
+    if is_empty:
+        message = f"The variable {name} has no value: {emptied}"
+    fault = VariableFault(name=name, code="VariableNotSet", message=message, hint="")
+    if near := suggest(name, values.known):
+        return replace(fault, hint=f"Did you mean {near}?")
+    default = f"For a default, write ${{{name}:=default}}."
+    if unit and unit.kind is UnitKind.FLUX:
+        return replace(fault, hint=default, where=_say_where(name, unit).rstrip("."))
+    return replace(fault, hint=f"{_say_where(name, unit)} {default}")
+
+
+def describe_braceless(name: str, unit: Unit | None, *, has_variables: bool) -> VariableFault:
+    """The fault of `$NAME`, which is not replaced. `has_variables` tells whether `${NAME}` would be."""
+    message = f"${name} is left as it is: a variable needs braces"
+    if unit and unit.kind is UnitKind.FLUX:
+        text = f", and $${name} for the text itself." if has_variables else f". {_say_where(name, unit)}"
+        hint = f"Write ${{{name}}}{text}"
+        return VariableFault(name=name, code="VariableWithoutBraces", message=f"{message}.", hint=hint)
+    message += ", unless its unit has `variables: envsubst`."
+    values = f"and give {name} by `substitute` there or by --set {name}=VALUE."
+    others = values if not has_variables else f"or write ${{{name}}}, and $${name} for the text itself."
+    hint = f"Set `variables: envsubst` for the unit in gitsync.yaml, {others}"
+    return VariableFault(name=name, code="VariableWithoutBraces", message=message, hint=hint)
+
+
+def describe_unreplaced(name: str, unit: Unit | None) -> VariableFault:
+    """The fault of a variable in a unit that replaces none."""
+    message = f"The variable {name} is not replaced: its unit has no variables."
+    return VariableFault(name=name, code="VariableNotReplaced", message=message, hint=_say_where(name, unit))
+
+
+def _say_where(name: str, unit: Unit | None) -> str:
+    """Where to give a variable, as an order."""
+    if unit and unit.kind is UnitKind.FLUX:
+        return f"Add {name} to spec.postBuild.substitute of the Kustomization {unit.name} in {unit.file}."
+    if unit and unit.kind is UnitKind.HELM_RELEASE:
+        return f"Write the value in spec.values of the HelmRelease {unit.name} in {unit.file}."
+    if unit and not unit.takes_given_variables:
+        return "Write the value in the values of the chart, or use `substitute` of the unit in gitsync.yaml."
+    return f"Use {_give(name)}, or `substitute` of the unit in gitsync.yaml."
+
+
+def _give(name: str) -> str:
+    return f"--set {name}=VALUE, the variable GITSYNC_VAR_{name}"
+
+
+def _find_config_map(unit: Unit, versions: ConfigMaps) -> str:
+    """The ConfigMap in the source that goes before all others of a unit, with its file; "" if it has none."""
+    substitution = unit.options.substitution
+    for one in reversed(substitution.references if substitution else ()):
+        found = versions.get(Address(Holder(one.kind), one.namespace, one.name), ())
+        paths = [each.path for each in found if is_inside(each.home, one.home)] or [each.path for each in found]
+        if paths:
+            return f"{describe(one)} in {paths[0]}"
+    return ""
+
+
+def _list_places(places: Sequence[VariablePlace]) -> str:
+    sources = sorted({place.source for place in places})
+    if len(sources) == 1:
+        return ""
+    more = f" and {len(sources) - _MOST_PLACES} more" if len(sources) > _MOST_PLACES else ""
+    return f" It is used in {len(sources)} places: {', '.join(map(str, sources[:_MOST_PLACES]))}{more}."

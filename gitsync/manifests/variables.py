@@ -11,12 +11,11 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from gitsync.manifests.expansion_functions import MAX_CHARACTERS, ExpansionBudget, TooLargeExpansionError
-from gitsync.manifests.secret_places import is_shown
-from gitsync.manifests.substitution import INVALID, Substituted, Use, can_be_empty, is_disabled, substitute
+from gitsync.manifests.expansions import MAX_CHARACTERS, ExpansionBudget, TooLargeExpansionError
+from gitsync.manifests.substitution import INVALID, Substituted, Use, can_be_empty, is_disabled, is_shown, substitute
 from gitsync.manifests.unread_documents import UnreadContent, reject
 from gitsync.manifests.used_objects import find_feeding_object, is_feeding
-from gitsync.manifests.variable_uses import (
+from gitsync.manifests.variable_values import (
     VariablePlace,
     VariableUses,
     describe_braceless,

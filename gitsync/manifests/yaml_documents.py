@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from gitsync.manifests.syntax_errors import (
+from gitsync.manifests.unparsed_text import (
     explain_form,
     explain_json_fault,
     explain_yaml_fault,

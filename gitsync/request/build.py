@@ -16,8 +16,8 @@ from typing import Final, Literal
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.spec_visitor import visit_spec
 from gitsync.diff.ignore import Paths
+from gitsync.manifests.annotations import decide_policy
 from gitsync.manifests.migration import migrate_versions
-from gitsync.manifests.policy import decide_policy
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
 from gitsync.model.policy import Policy, PolicyDecision

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gitsync.catalog.type_words import format_short_key
-from gitsync.manifests.repeats import is_built, is_same
-from gitsync.manifests.units import ROOT, find_parts, find_unit_name
+from gitsync.manifests.units import ROOT, find_parts, find_unit_name, is_built, is_same
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Prepared, Resource

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from gitsync.manifests.deployment_annotations import read_wave
+from gitsync.manifests.annotations import read_wave
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Prepared
 from gitsync.model.unit import Unit, UnitKind

@@ -9,8 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from gitsync.catalog.catalog import Catalog
-from gitsync.manifests.repeats import is_built, is_built_unit, remove_repeats
-from gitsync.manifests.units import find_unit_name
+from gitsync.manifests.units import find_unit_name, is_built, is_built_unit, remove_repeats
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
 from gitsync.model.resource import Prepared

@@ -15,8 +15,8 @@ from gitsync.git.source.checkout import Checkout
 from gitsync.git.source.revisions import RevisionManifests
 from gitsync.manifests.credential_secret import iterate_secrets
 from gitsync.manifests.reader import read_manifests
-from gitsync.manifests.repeats import remove_repeats
 from gitsync.manifests.selection import select_namespaces
+from gitsync.manifests.units import remove_repeats
 from gitsync.manifests.variable_values import References, make_variables
 from gitsync.model.coverage import Coverage
 from gitsync.model.manifests import Manifests

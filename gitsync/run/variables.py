@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping
 
-from gitsync.manifests.config_map_versions import find_in_cluster
+from gitsync.manifests.used_objects import find_in_cluster
 from gitsync.manifests.variable_values import ReferencedValues, References, describe, join_lines
 from gitsync.model.export import Address, Holder
 from gitsync.model.manifests import Manifests

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from gitsync.manifests.helm_charts import find_templates
+from gitsync.manifests.unread_documents import find_templates
 from gitsync.model.problem import Problem
 from gitsync.model.unit import Unit, UnitKind
 from gitsync.units.build import BuiltUnits, build_units

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from gitsync.manifests.deployment_annotations import keeps_resources, read_wave
+from gitsync.manifests.annotations import keeps_resources, read_wave
 from gitsync.manifests.yaml_documents import Document
 from gitsync.model.unit import Unit, UnitKind
 from gitsync.problems.field_path import FieldPath

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Final
 
-from gitsync.manifests.expansion_functions import MAX_CHARACTERS, ExpansionBudget, TooLargeExpansionError
+from gitsync.manifests.expansions import MAX_CHARACTERS, ExpansionBudget, TooLargeExpansionError
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.problem import Level, Problem
 from gitsync.problems.field_path import FieldPath, format_field

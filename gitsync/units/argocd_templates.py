@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from gitsync.manifests.expansion_functions import ExpansionBudget
+from gitsync.manifests.expansions import ExpansionBudget
 
 _MOST_PARENTHESES: Final = 10
 _LONGEST_NAME: Final = 253

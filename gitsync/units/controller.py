@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from gitsync.manifests.expansion_functions import ExpansionBudget
+from gitsync.manifests.expansions import ExpansionBudget
 from gitsync.manifests.yaml_documents import TEMPLATE, Document
 from gitsync.model.problem import Level, Problem
 from gitsync.units.charts import Chart

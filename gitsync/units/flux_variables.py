@@ -12,12 +12,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from gitsync.manifests.config_map_versions import find_in_cluster
-from gitsync.manifests.expansion_functions import ExpansionBudget, TooLargeExpansionError
+from gitsync.manifests.expansions import ExpansionBudget, TooLargeExpansionError
 from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.substitution import Use, substitute
-from gitsync.manifests.variable_uses import ConfigMaps, VariablePlace, VariableUses, describe_unset
-from gitsync.manifests.variable_values import ReferencedValues, describe, join_lines, make_variables
+from gitsync.manifests.used_objects import find_in_cluster
+from gitsync.manifests.variable_values import (
+    ConfigMaps,
+    ReferencedValues,
+    VariablePlace,
+    VariableUses,
+    describe,
+    describe_unset,
+    join_lines,
+    make_variables,
+)
 from gitsync.manifests.variables import make_too_large
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.export import Address, Holder

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.manifests.policy import decide_policy
+from gitsync.manifests.annotations import decide_policy
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.policy import Policy
 from gitsync.model.unit import Substitution, Unit, UnitOptions

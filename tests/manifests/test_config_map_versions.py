@@ -2,8 +2,8 @@
 
 import pytest
 
-from gitsync.manifests.config_map_versions import find_in_cluster
 from gitsync.manifests.reader import read_manifests
+from gitsync.manifests.used_objects import find_in_cluster
 from gitsync.model.export import Address, Holder
 from gitsync.model.unit import Unit, UnitKind
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitsync.manifests.deployment_annotations import read_wave
-from gitsync.manifests.policy import decide_policy
+from gitsync.manifests.annotations import decide_policy, read_wave
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.policy import Policy
 

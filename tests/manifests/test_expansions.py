@@ -2,9 +2,8 @@
 
 import pytest
 
-from gitsync.manifests.expanded_text import UnsetVariable, expand_text
-from gitsync.manifests.expansion_functions import ExpansionBudget, TooLargeExpansionError
-from gitsync.manifests.expansions import MAX_NESTED, InvalidExpansionError
+from gitsync.manifests.expansions import MAX_NESTED, ExpansionBudget, InvalidExpansionError, TooLargeExpansionError
+from gitsync.manifests.substitution import UnsetVariable, expand_text
 from gitsync.model.secret import Secret
 from gitsync.model.variables import VariableValues
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.errors import ConfigError
-from gitsync.manifests.key_names import find_key, find_keys, find_keys_of_kind
+from gitsync.manifests.selection import find_key, find_keys, find_keys_of_kind
 from gitsync.model.gvk import Key
 
 HUB = Key("network.azure.com", "VirtualNetwork", "default", "hub")

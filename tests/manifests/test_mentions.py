@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitsync.manifests.mentions import mentions_aso
+from gitsync.manifests.unparsed_text import mentions_aso
 
 TEXTS = {
     "apiVersion: resources.azure.com/v1api20200601": True,

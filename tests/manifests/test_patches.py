@@ -5,7 +5,7 @@ import textwrap
 
 import pytest
 
-from gitsync.manifests.patches import list_patch_files
+from gitsync.manifests.origins import list_patch_files
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.unit import Unit, UnitKind
 from gitsync.problems.finding import find_place

@@ -4,9 +4,8 @@ from textwrap import dedent
 
 import pytest
 
-from gitsync.manifests.expansion_functions import ExpansionBudget, TooLargeExpansionError
-from gitsync.manifests.secret_places import is_shown
-from gitsync.manifests.substitution import substitute
+from gitsync.manifests.expansions import ExpansionBudget, TooLargeExpansionError
+from gitsync.manifests.substitution import is_shown, substitute
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.model.unit import Unit, UnitKind

@@ -5,7 +5,7 @@ from textwrap import dedent
 
 import pytest
 
-from gitsync.manifests.expansion_functions import ExpansionBudget
+from gitsync.manifests.expansions import ExpansionBudget
 from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.variable_values import make_variables
 from gitsync.manifests.variables import VariableReader, VariableSubject

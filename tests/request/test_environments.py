@@ -6,7 +6,7 @@ import pytest
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.manifests.reader import read_manifests
-from gitsync.manifests.repeats import remove_repeats
+from gitsync.manifests.units import remove_repeats
 from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Level
 from gitsync.model.unit import Unit, UnitKind

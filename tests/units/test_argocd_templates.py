@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gitsync.manifests.expansion_functions import ExpansionBudget, TooLargeExpansionError
+from gitsync.manifests.expansions import ExpansionBudget, TooLargeExpansionError
 from gitsync.units.argocd_templates import Renderer, TemplateError, normalize
 
 GO = {

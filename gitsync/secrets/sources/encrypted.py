@@ -12,8 +12,8 @@ import json
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
+from gitsync.manifests.headers import is_object
 from gitsync.manifests.list_items import split_list
-from gitsync.manifests.metadata import is_object
 from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.sops_documents import find_written_name
 from gitsync.manifests.yaml_documents import read_documents

@@ -1,16 +1,29 @@
-"""What is wrong with a text that is neither YAML nor JSON, in words that say how to fix it.
+"""Texts that are not parsed: whether they mention ASO, and what is wrong with one that is neither YAML nor JSON.
 
-Separate from the parser, whose messages name its own state: "did not find expected key" means wrong indentation.
+Faults are said in words that help to fix them. The messages of the parser name its own state: "did not find expected
+key" means wrong indentation.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitsync.manifests.mentions import ASO_GROUP
+ASO_GROUP: Final = rb"(?:\b[a-z0-9]+|\})\.azure\.com(?:/(?:v|\$|\{\{)|[\"'\s,}]|\Z)"
+"""A pattern, without regard to case. Group or version may be variables or templates. URLs of Azure and annotations have
+other texts after the slash.
+"""
+
+_MENTION: Final = re.compile(ASO_GROUP, re.IGNORECASE)
+
+
+def mentions_aso(contents: Iterable[bytes]) -> bool:
+    """Tell whether one of these files names a group of ASO. They may be files that are not built or rendered yet."""
+    return any(_MENTION.search(content) for content in contents)
+
 
 _TEMPLATE: Final = re.compile(rb"\{\{")
 _NAMELESS: Final = re.compile(rb"\bname(?:space)?[\"']?[ \t]*:[^\n,}]*\{\{|^[ \t]*\{[{%]", re.MULTILINE)
