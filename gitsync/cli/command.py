@@ -11,13 +11,17 @@ from typing import Protocol
 
 from gitsync.config.config import Config
 
+REPORT_OUTPUTS = ("text", "json", "markdown", "html", "junit", "sarif")
+"""The choices of --output for a command that prints a report."""
+
 
 class Command(Protocol):
     """A module `gitsync.cli.<name>`. `gitsync <name> --help` shows its docstring above the flags."""
 
     SETTINGS: tuple[str, ...]
-    """Names of the fields of `Config` that it uses: they are its flags, except secrets, which have no flag. `source` is
-    the positional SOURCE. Every command has the flags for logs and colour and `--config`; they are not listed here."""
+    """The settings that it takes, of `gitsync.config.config.list_settings`: they are its flags, except secrets, which
+    have no flag. `source` is the positional SOURCE. Every command has the flags for logs and colour and `--config`;
+    they are not listed here."""
 
     OUTPUTS: tuple[str, ...]
     """Choices of `--output`, the default first; empty for a command without the setting `output`."""

@@ -12,10 +12,10 @@ from textwrap import fill
 from typing import NamedTuple
 
 from gitsync.cli.command import Command
+from gitsync.cli.usage import HELP
 from gitsync.config.config import SETTINGS
 from gitsync.config.flags import CONFIG_VARIABLE, find_default, list_choices
-from gitsync.config.help_groups import HELP, HELP_GROUPS, is_advanced
-from gitsync.config.setting import SettingForm
+from gitsync.config.setting import HelpGroup, SettingForm
 
 OWN_OPTIONS = "options"
 """The title of what only this command has, as argparse calls it."""
@@ -58,7 +58,7 @@ def build_help(name: str, command: Command, parser: argparse.ArgumentParser) -> 
     positional = [action for action in parser._actions if not action.option_strings]  # noqa: SLF001 - no public way
     options = {group.title: _make_options(group, command.OUTPUTS) for group in parser._action_groups}  # noqa: SLF001 - no public way
     options[_ARGUMENTS] = tuple(_make_option(action, command.OUTPUTS) for action in positional)
-    titles = [_ARGUMENTS, OWN_OPTIONS, *(group.title for group in HELP_GROUPS), HELP]
+    titles = [_ARGUMENTS, OWN_OPTIONS, *HelpGroup, HELP]
     return CommandHelp(
         name=name,
         usage=" ".join([f"gitsync {name}", *map(_format_usage, positional), "[flags]"]),
@@ -84,7 +84,7 @@ def _make_option(action: argparse.Action, outputs: tuple[str, ...]) -> Option:
         text,
         default="" if setting.form is SettingForm.SWITCH and not setting.default else default,
         variables=setting.variables,
-        is_advanced=is_advanced(setting.name),
+        is_advanced=setting.is_advanced,
     )
 
 

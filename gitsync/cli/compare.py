@@ -15,14 +15,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gitsync.config.config import Config
+from gitsync.config.config import Config, list_settings
 from gitsync.errors import ConfigError, SourceError
 
 if TYPE_CHECKING:
     from gitsync.diff.document_comparison import ArmBody
     from gitsync.model.verdict import Comparison
 
-SETTINGS = ("output",)
+SETTINGS = list_settings("compare")
 OUTPUTS = ("text", "json")
 
 SAME = 0

@@ -11,13 +11,12 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from gitsync.cli.recorded import build_objects, load_state, print_object, select_records
-from gitsync.cli.setting_sets import RECORDED
-from gitsync.config.config import Config
+from gitsync.config.config import Config, list_settings
 
 if TYPE_CHECKING:
     from gitsync.model.record import Record
 
-SETTINGS = (*RECORDED, "target_namespaces", "output")
+SETTINGS = list_settings("describe")
 OUTPUTS = ("text", "json", "yaml")
 
 

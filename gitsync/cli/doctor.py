@@ -9,24 +9,12 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from gitsync.cli.setting_sets import AZURE, READING, VAULT
-from gitsync.config.config import Config
+from gitsync.config.config import Config, list_settings
 
 if TYPE_CHECKING:
     from gitsync.doctor.check import Check
 
-SETTINGS = (
-    *READING,
-    *(name for name in AZURE if name not in {"resource_timeout", "run_timeout"}),
-    *VAULT,
-    "prune",
-    "agent",
-    "digest_key",
-    "previous_digest_key",
-    "register_providers",
-    "status_branch",
-    "output",
-)
+SETTINGS = list_settings("doctor")
 OUTPUTS = ("text", "json")
 
 

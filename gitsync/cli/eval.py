@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from gitsync.cli.compare import open_lines
 from gitsync.cli.recorded import build_objects, load_state
-from gitsync.cli.setting_sets import AZURE, OFFLINE, RECORDED
-from gitsync.config.config import Config
+from gitsync.config.config import Config, list_settings
 from gitsync.errors import ConfigError, GitsyncError, SourceError
 from gitsync.model.secret import MASKED
 
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from gitsync.model.resource import Prepared
     from gitsync.redaction import Redactions
 
-SETTINGS = tuple(dict.fromkeys((*OFFLINE, *RECORDED, *AZURE, "output")))
+SETTINGS = list_settings("eval")
 OUTPUTS = ("text", "json")
 
 

@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from gitsync.config.config import Config
+from gitsync.config.config import Config, list_settings
 from gitsync.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gitsync.problems.problem_codes import CodeMeaning
     from gitsync.validation.explain import Explanation
 
-SETTINGS = ("output",)
+SETTINGS = list_settings("explain")
 OUTPUTS = ("text", "json")
 
 _INDENT = 2

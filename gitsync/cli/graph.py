@@ -10,10 +10,9 @@ import argparse
 import json
 import sys
 
-from gitsync.cli.setting_sets import OFFLINE
-from gitsync.config.config import Config
+from gitsync.config.config import Config, list_settings
 
-SETTINGS = (*OFFLINE, "output")
+SETTINGS = list_settings("graph")
 OUTPUTS = ("mermaid", "dot", "json")
 
 

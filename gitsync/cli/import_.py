@@ -15,8 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from gitsync.cli.setting_sets import AZURE
-from gitsync.config.config import Config
+from gitsync.config.config import Config, list_settings
 from gitsync.errors import ArmError, ConfigError, SourceError
 from gitsync.model.policy import Policy
 
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from gitsync.redaction import Redactions
     from gitsync.request.placeholders import Shown
 
-SETTINGS = ("namespace", "subscription", *AZURE, "output")
+SETTINGS = list_settings("import")
 OUTPUTS = ("text", "json")
 
 DEFAULT_NAMESPACE = "default"

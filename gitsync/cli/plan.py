@@ -8,22 +8,11 @@ from __future__ import annotations
 
 import argparse
 
-from gitsync.cli.setting_sets import AZURE, DECIDING, READING, REPORT_OUTPUTS, TELLING, VAULT
+from gitsync.cli.command import REPORT_OUTPUTS
 from gitsync.cli.verbosity import add_verbosity
-from gitsync.config.config import Config
+from gitsync.config.config import Config, list_settings
 
-SETTINGS = (
-    *READING,
-    *AZURE,
-    *VAULT,
-    *DECIDING,
-    *TELLING,
-    "plan_out",
-    "plan_secrets",
-    "detailed_exitcode",
-    "from_revision",
-    "to_revision",
-)
+SETTINGS = list_settings("plan")
 OUTPUTS = REPORT_OUTPUTS
 
 

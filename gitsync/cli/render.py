@@ -13,15 +13,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gitsync.cli.setting_sets import OFFLINE
-from gitsync.config.config import Config
+from gitsync.config.config import Config, list_settings
 
 if TYPE_CHECKING:
     from gitsync.cli.offline import Offline
     from gitsync.model.problem import Problem
     from gitsync.request.placeholders import Shown
 
-SETTINGS = (*OFFLINE, "endpoint", "output")
+SETTINGS = list_settings("render")
 OUTPUTS = ("text", "json")
 
 

@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gitsync.cli.recorded import build_objects, open_recorded, print_object, select_records
-from gitsync.cli.setting_sets import RECORDED
 from gitsync.cli.verbosity import add_quiet
-from gitsync.config.config import Config
+from gitsync.config.config import Config, list_settings
 from gitsync.config.flags import find_group
-from gitsync.config.help_groups import OUTPUT
+from gitsync.config.setting import HelpGroup
 from gitsync.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from gitsync.model.heartbeat import Heartbeat
     from gitsync.model.record import Record, State, Trust
 
-SETTINGS = (*RECORDED, "only", "target_namespaces", "output")
+SETTINGS = list_settings("status")
 OUTPUTS = ("text", "wide", "json", "yaml")
 
 
@@ -58,7 +57,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "A record that was changed after it was signed, or signed for another repository, is signed only if its name "
         "or --only selects it.",
     )
-    add_quiet(find_group(parser, OUTPUT), "List only what is not Ready; print nothing if all is.")
+    add_quiet(find_group(parser, HelpGroup.OUTPUT), "List only what is not Ready; print nothing if all is.")
 
 
 def run(options: argparse.Namespace, config: Config) -> int:

@@ -8,22 +8,11 @@ from __future__ import annotations
 
 import argparse
 
-from gitsync.cli.setting_sets import AZURE, DECIDING, READING, REPORT_OUTPUTS, TELLING, VAULT
+from gitsync.cli.command import REPORT_OUTPUTS
 from gitsync.cli.verbosity import add_verbosity
-from gitsync.config.config import Config
+from gitsync.config.config import Config, list_settings
 
-SETTINGS = (
-    *READING,
-    "allow_dirty",
-    *AZURE,
-    *VAULT,
-    *DECIDING,
-    "register_providers",
-    "plan_file",
-    "yes",
-    *TELLING,
-    "heartbeat",
-)
+SETTINGS = list_settings("sync")
 OUTPUTS = REPORT_OUTPUTS
 
 

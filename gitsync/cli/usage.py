@@ -13,9 +13,11 @@ from typing import Any, NoReturn, cast
 from gitsync.cli.command import Command
 from gitsync.config.config import SETTINGS
 from gitsync.config.flags import add_flags
-from gitsync.config.help_groups import HELP
 from gitsync.config.setting import SettingForm
 from gitsync.errors import ConfigError
+
+HELP = "help"
+"""The title of the last group of options, which has no settings."""
 
 _SECRET_FLAGS = {
     f"--{setting.name.replace('_', '-')}": setting

@@ -13,15 +13,14 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from gitsync.cli.setting_sets import OFFLINE
 from gitsync.cli.verbosity import add_verbosity, list_left_out
-from gitsync.config.config import Config
+from gitsync.config.config import Config, list_settings
 
 if TYPE_CHECKING:
     from gitsync.cli.offline import Offline
     from gitsync.model.report import Report
 
-SETTINGS = (*OFFLINE, "strict", "secret_sources", "secrets_folder", "config_maps_folder", "output", "report_dir")
+SETTINGS = list_settings("validate")
 OUTPUTS = ("text", "json", "markdown", "junit", "sarif")
 
 

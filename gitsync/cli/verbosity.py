@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gitsync.config.config import Config
 from gitsync.config.flags import find_group
-from gitsync.config.help_groups import OUTPUT
+from gitsync.config.setting import HelpGroup
 
 if TYPE_CHECKING:
     from gitsync.model.coverage import Coverage
@@ -19,7 +19,7 @@ def add_verbosity(parser: argparse.ArgumentParser, more: str = "") -> None:
     text = (
         f"List what was passed over, rejected or ignored, and problems in what is not used, with file and line{more}."
     )
-    flags = find_group(parser, OUTPUT).add_mutually_exclusive_group()
+    flags = find_group(parser, HelpGroup.OUTPUT).add_mutually_exclusive_group()
     flags.add_argument("-v", "--verbose", action="store_true", help=text)
     add_quiet(flags, "Print the report only if something failed, and no progress.")
 

@@ -9,12 +9,8 @@ import argparse
 from collections.abc import Iterable
 from typing import Any
 
-from gitsync.config.config import SETTINGS
-from gitsync.config.help_groups import OUTPUT, find_place, find_title
-from gitsync.config.setting import Setting, SettingForm
-
-EVERYWHERE = ("log_level", "log_format", "color")
-"""Settings that every command takes as flags."""
+from gitsync.config.config import EVERYWHERE, SETTINGS
+from gitsync.config.setting import HelpGroup, Setting, SettingForm
 
 CONFIG_VARIABLE = "GITSYNC_CONFIG"
 
@@ -34,11 +30,11 @@ _REPEATED = frozenset({SettingForm.LIST, SettingForm.VARIABLES})
 
 def add_flags(parser: argparse.ArgumentParser, names: Iterable[str], outputs: tuple[str, ...]) -> None:
     """Give a parser the flags of settings; a secret has none. A flag that is not given leaves no trace."""
-    for name in sorted({*names, *EVERYWHERE}, key=find_place):
-        if SETTINGS[name].form is SettingForm.SECRET:
-            continue
-        _add_flag(parser, SETTINGS[name], list_choices(SETTINGS[name], outputs))
-    find_group(parser, OUTPUT).add_argument(
+    taken = {*names, *EVERYWHERE}
+    for setting in SETTINGS.values():
+        if setting.name in taken and setting.form is not SettingForm.SECRET:
+            _add_flag(parser, setting, list_choices(setting, outputs))
+    find_group(parser, HelpGroup.OUTPUT).add_argument(
         "--config",
         metavar="FILE",
         default=argparse.SUPPRESS,
@@ -73,7 +69,7 @@ def _add_flag(parser: argparse.ArgumentParser, setting: Setting, choices: tuple[
     if setting.form is SettingForm.FILE_OR_ON:
         shape |= {"nargs": "?", "const": "true"}
     flags = (setting.short, setting.flag) if setting.short else (setting.flag,)
-    find_group(parser, find_title(setting.name)).add_argument(*flags, **shape)
+    find_group(parser, setting.group).add_argument(*flags, **shape)
 
 
 def describe_values(setting: Setting, choices: tuple[str, ...]) -> str:

@@ -30,6 +30,18 @@ class SettingForm(StrEnum):
     SECRET = "secret"  # noqa: S105 - the name of a form; a variable only, and the value is a model.secret.Secret
 
 
+class HelpGroup(StrEnum):
+    """The groups that help and documentation show settings in, the most used one first."""
+
+    READ = "what is read"
+    CHANGE = "what may change"
+    OUTPUT = "output"  # it also has --config, -v and -q
+    AZURE = "Azure and the identity"
+    SECRETS = "Secrets and ConfigMaps"
+    STATUS = "status and records"
+    LIMITS = "limits"
+
+
 class Authority(StrEnum):
     """Who may give a setting."""
 
@@ -39,13 +51,18 @@ class Authority(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """The declaration of one setting. `switches` are variables that select a value of the setting if they are true."""
+    """The declaration of one setting. `commands` are those that take it, and only `--help-all` shows an advanced one.
+    `switches` are variables that select a value of the setting if they are true.
+    """
 
     name: str
     form: SettingForm
     authority: Authority
     default: Any
     help: str
+    group: HelpGroup
+    commands: frozenset[str]
+    is_advanced: bool
     variables: tuple[str, ...]
     switches: Mapping[str, str]
     choices: tuple[str, ...]
@@ -69,7 +86,10 @@ class Setting:
 def declare_setting(  # noqa: PLR0913 - one row of a table
     default: Any,
     help: str,  # noqa: A002 - as argparse calls it
+    group: HelpGroup,
+    commands: frozenset[str],
     *,
+    is_advanced: bool = False,
     form: SettingForm = SettingForm.TEXT,
     authority: Authority = Authority.OPERATOR,
     variables: tuple[str, ...] = (),
@@ -90,6 +110,9 @@ def declare_setting(  # noqa: PLR0913 - one row of a table
         "authority": authority,
         "form": SettingForm.CHOICE if choices and form is SettingForm.TEXT else form,
         "help": help,
+        "group": group,
+        "commands": commands,
+        "is_advanced": is_advanced,
         "variables": variables,
         "switches": switches or {},
         "choices": choices,

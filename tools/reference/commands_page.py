@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from gitsync.cli.command_help import CommandHelp, OptionGroup
 from gitsync.cli.main import COMMANDS, CommandGroup
-from gitsync.config.help_groups import HELP, HELP_GROUPS
+from gitsync.cli.usage import HELP
+from gitsync.config.setting import HelpGroup
 from reference.command_helps import build_helps
 
 PAGE = "docs/commands.md"
@@ -16,8 +17,6 @@ HEAD = """# Commands
 What `gitsync COMMAND --help-all` and the man pages show. [Settings](settings.md) describes the settings, each of which
 is also a variable and a key of `gitsync.yaml`. Every command also has `-h`, `--help` and `--help-all`.
 """
-
-_SETTINGS = {group.title for group in HELP_GROUPS}
 
 
 def build_commands_page() -> Mapping[str, str]:
@@ -39,7 +38,7 @@ def _format_command(shown: CommandHelp) -> Iterator[str]:
     own = [option for group in groups for option in group.options if _is_own(group) or not option.variables]
     if rows := [f"| `{option.invocation}` | {_escape(option.text)} |" for option in own]:
         yield from ("", "| argument or flag | what it does |", "|---|---|", *rows)
-    for group in (group for group in shown.groups if group.title in _SETTINGS):
+    for group in (group for group in shown.groups if group.title in set(HelpGroup)):
         if flags := ", ".join(f"`{option.invocation}`" for option in group.options if option.variables):
             yield from ("", f"Settings, {group.title}: {flags}.")
 

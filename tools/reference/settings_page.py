@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import chain
 
-from gitsync.config.config import SETTINGS
-from gitsync.config.flags import EVERYWHERE, show_default
-from gitsync.config.help_groups import HELP_GROUPS, HelpGroup
-from gitsync.config.setting import Setting, SettingForm
+from gitsync.config.config import EVERYWHERE, SETTINGS
+from gitsync.config.flags import show_default
+from gitsync.config.setting import HelpGroup, Setting, SettingForm
 
 PAGE = "docs/settings.md"
 
@@ -62,14 +61,14 @@ _TABLE = """
 
 def build_settings_page() -> Mapping[str, str]:
     """The page, by its path."""
-    everywhere = ", ".join(f"`{SETTINGS[name].flag}`" for name in EVERYWHERE) + " and `--config`"
-    tables = chain.from_iterable(map(_list_rows, HELP_GROUPS))
+    everywhere = ", ".join(f"`{SETTINGS[name].flag}`" for name in sorted(EVERYWHERE, reverse=True)) + " and `--config`"
+    tables = chain.from_iterable(map(_list_rows, HelpGroup))
     return {PAGE: HEAD.format(everywhere=everywhere) + "".join(tables)}
 
 
 def _list_rows(group: HelpGroup) -> Iterator[str]:
-    yield _TABLE.format(title=f"{group.title[:1].upper()}{group.title[1:]}")
-    yield from (f"{_row(SETTINGS[name])}\n" for name in (*group.common, *group.advanced))
+    yield _TABLE.format(title=f"{group[:1].upper()}{group[1:]}")
+    yield from (f"{_row(setting)}\n" for setting in SETTINGS.values() if setting.group is group)
 
 
 def _row(setting: Setting) -> str:

@@ -14,7 +14,6 @@ from gitsync.cli.main import COMMANDS, load_command
 from gitsync.cli.shell.command_line import Slot, find_slot
 from gitsync.config.config import SETTINGS
 from gitsync.config.flags import list_choices
-from gitsync.config.help_groups import is_advanced
 from gitsync.config.setting import SettingForm
 from gitsync.errors import GitsyncError
 
@@ -69,7 +68,7 @@ def _list_flags(parser: argparse.ArgumentParser, slot: Slot) -> Iterator[Candida
         is_again = isinstance(action, argparse._AppendAction)  # noqa: SLF001 - no public way
         if slot.flags.intersection(action.option_strings) and not is_again:
             continue
-        if slot.text in {"-", "--"} and is_advanced(action.dest):
+        if slot.text in {"-", "--"} and action.dest in SETTINGS and SETTINGS[action.dest].is_advanced:
             continue
         about = str(action.help or "").replace("%%", "%").partition(". ")[0].rstrip(".")
         flags = (flag for flag in action.option_strings if not flag.startswith("--no-") or slot.text.startswith("--no"))
