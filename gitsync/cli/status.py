@@ -100,7 +100,7 @@ def _is_ready(record: Record) -> bool:
 def _build_list(state: State, records: Sequence[Record], heartbeats: Sequence[Heartbeat]) -> Mapping[str, Any]:
     """The records as Kubernetes lists objects; under `gitsync` what Kubernetes has no place for."""
     from gitsync.arm.clock import SystemClock
-    from gitsync.git.state.leftovers import build_leftovers
+    from gitsync.git.state.status_tree import build_leftovers
     from gitsync.report.heartbeats import build_heartbeats
 
     objects = {"apiVersion": "v1", "items": build_objects(records), "kind": "List"}

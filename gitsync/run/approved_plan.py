@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError
-from gitsync.git.source.identity import find_repository, find_revision
+from gitsync.git.source.checkout import find_repository, find_revision
 from gitsync.git.state.plan_file import read_plan
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Plan, Prune

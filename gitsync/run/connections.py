@@ -24,7 +24,7 @@ from gitsync.config.source_settings import SourceSettings, find_source_settings
 from gitsync.errors import ConfigError
 from gitsync.extensions.registry import Registry
 from gitsync.git.source.checkout import Checkout, open_checkout
-from gitsync.git.source.trusted_keys import read_trusted_keys
+from gitsync.git.source.signatures import read_trusted_keys
 from gitsync.git.state.folder import StatusFolder
 from gitsync.git.state.store import StateStore
 from gitsync.git.state.stores import open_store

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from gitsync.config.config import Config
-from gitsync.git.source.identity import find_repository
+from gitsync.git.source.checkout import find_repository
 from gitsync.model.export import NAMELESS, Address
 from gitsync.model.manifests import DeclaredObject
 from gitsync.model.record import State

@@ -16,7 +16,7 @@ from gitsync.config.source_settings import find_source_settings
 from gitsync.errors import ConfigError
 from gitsync.git.source.checkout import Checkout
 from gitsync.git.source.contents import ExplainUnreadable, SourceContents
-from gitsync.git.source.last_commits import Place
+from gitsync.git.source.history import Place
 from gitsync.manifests.annotations import decide_policy
 from gitsync.manifests.units import Declaration, find_place, find_unit, find_unit_name, is_inside
 from gitsync.manifests.variable_values import References

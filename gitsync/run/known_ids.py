@@ -21,7 +21,7 @@ from gitsync.processes.grace_period import Grace
 from gitsync.run.git_access import make_git_access
 
 if TYPE_CHECKING:
-    from gitsync.git.state.foreign import ForeignStatus
+    from gitsync.git.state.stores import ForeignStatus
     from gitsync.run.connections import Connections
 
 
@@ -74,7 +74,7 @@ def read_known_from(
     if not config.known_from:
         return ForeignRecords()
     # Most runs name no place, and reading one needs libraries that offline commands do without.
-    from gitsync.git.state.foreign import StatusReader, read_foreign_status  # noqa: PLC0415 - as above
+    from gitsync.git.state.stores import StatusReader, read_foreign_status  # noqa: PLC0415 - as above
 
     reader = StatusReader(
         source=source,

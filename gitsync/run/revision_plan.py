@@ -18,9 +18,9 @@ from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
 from gitsync.errors import ConfigError
 from gitsync.git.source.checkout import Checkout, open_checkout
-from gitsync.git.source.last_commits import Place
+from gitsync.git.source.history import Place
 from gitsync.git.source.revisions import RevisionManifests, find_commits_before, read_revision
-from gitsync.git.source.trusted_keys import read_trusted_keys
+from gitsync.git.source.signatures import read_trusted_keys
 from gitsync.manifests.selection import Selection, make_selection, select_prepared, spell_selection
 from gitsync.manifests.units import find_declaration, find_place
 from gitsync.model.clock import Clock, format_rfc3339

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 
 from gitsync.cli.main import run
 from gitsync.errors import GitsyncError
-from gitsync.git.source.ignore import read_rules
+from gitsync.git.source.selection import read_rules
 from gitsync.git.state.codec import decode
 from gitsync.git.state.plan_file import read_plan
 

@@ -23,11 +23,11 @@ from scripted_server import Say
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.errors import GitsyncError
-from gitsync.git.source.ignore import read_rules
-from gitsync.git.state import config_maps
+from gitsync.git.source.selection import read_rules
 from gitsync.git.state.codec import decode
 from gitsync.git.state.plan_file import decode as read_plan_text
 from gitsync.git.state.plan_file import read_plan
+from gitsync.git.state.status_tree import decode_config_map
 from gitsync.manifests.reader import read_manifests
 from gitsync.request.build import prepare
 
@@ -198,7 +198,7 @@ def records(data, folder):
 
 
 def exported_config_maps(data, folder):
-    config_maps.decode("default/ConfigMap/a.yaml", data.draw(slipped(CONFIG_MAP)))
+    decode_config_map("default/ConfigMap/a.yaml", data.draw(slipped(CONFIG_MAP)))
 
 
 def plan_files(data, folder):
@@ -257,5 +257,5 @@ def test_hostile_input_is_read_or_refused(check, tmp_path):
 def test_the_seeds_are_sound():
     """Else all that is made of them would be refused at its first line."""
     assert decode("default/resources.azure.com/ResourceGroup/a.yaml", RECORD.encode()).key.name == "a"
-    assert config_maps.decode("default/ConfigMap/a.yaml", CONFIG_MAP.encode()).address.name == "a"
+    assert decode_config_map("default/ConfigMap/a.yaml", CONFIG_MAP.encode()).address.name == "a"
     assert len(read_plan_text(PLAN.encode()).nodes) == 1

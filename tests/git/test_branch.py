@@ -11,8 +11,7 @@ from remembered import a_record, an_update
 from gitsync.errors import PublishError, StateError
 from gitsync.git.access import GitAccess, open_remote
 from gitsync.git.source.location import Url
-from gitsync.git.state.branch import StatusBranch
-from gitsync.git.state.commit import Author
+from gitsync.git.state.branch import Author, StatusBranch
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.record import Claim, PendingOperation, State
 

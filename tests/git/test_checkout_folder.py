@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from gitsync.errors import SourceError
 from gitsync.git.access import GitAccess
 from gitsync.git.source.checkout import open_checkout
-from gitsync.git.source.ignore import read_rules
 from gitsync.git.source.listing import EntryKind, SourceEntry
-from gitsync.git.source.selection import ReadLimits, check_budget
+from gitsync.git.source.selection import ReadLimits, check_budget, read_rules
 from gitsync.model.problem import Level
 
 

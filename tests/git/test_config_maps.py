@@ -6,9 +6,9 @@ import pytest
 from remembered import a_record, an_update
 
 from gitsync.errors import StateError
-from gitsync.git.state.config_maps import decode, encode
 from gitsync.git.state.folder import StatusFolder
 from gitsync.git.state.paths import is_config_map_path, is_record_path, make_config_map_path
+from gitsync.git.state.status_tree import decode_config_map, encode_config_map
 from gitsync.git.state.store import Update
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.record import State
@@ -54,8 +54,8 @@ def updated(*exports: Export, forget: tuple[Address, ...] = ()) -> Update:
 
 
 def test_a_config_map_is_the_object_that_a_cluster_would_have():
-    assert encode(EXPORT).decode() == TEXT
-    assert decode("default/ConfigMap/endpoints.yaml", encode(EXPORT)) == EXPORT
+    assert encode_config_map(EXPORT).decode() == TEXT
+    assert decode_config_map("default/ConfigMap/endpoints.yaml", encode_config_map(EXPORT)) == EXPORT
 
 
 def test_a_folder_keeps_config_maps_beside_records(tmp_path: Path):
@@ -83,7 +83,7 @@ BROKEN = [
 @pytest.mark.parametrize("text, says, why", BROKEN)
 def test_a_file_that_we_did_not_write_is_refused(text: str, says: str, why: str):
     with pytest.raises(StateError, match=says):
-        decode("default/ConfigMap/endpoints.yaml", text.encode())
+        decode_config_map("default/ConfigMap/endpoints.yaml", text.encode())
 
 
 def test_a_place_is_either_a_record_s_or_a_config_map_s():

@@ -13,8 +13,8 @@ from gitsync.git.source.checkout import open_checkout
 from gitsync.git.source.location import Url
 from gitsync.git.state.branch import StatusBranch
 from gitsync.git.state.folder import StatusFolder
-from gitsync.git.state.foreign import StatusReader, _limit_token, read_foreign_status
 from gitsync.git.state.seal import RecordSeals, name_place
+from gitsync.git.state.stores import StatusReader, _limit_token, read_foreign_status
 from gitsync.model.record import Trust
 from gitsync.model.secret import Secret
 

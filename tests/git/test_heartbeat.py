@@ -13,9 +13,8 @@ from remembered import a_record, an_update
 from gitsync.errors import PublishError, StateError
 from gitsync.git.access import GitAccess, open_remote
 from gitsync.git.source.location import Url
-from gitsync.git.state.branch import StatusBranch
+from gitsync.git.state.branch import StatusBranch, name_heartbeat
 from gitsync.git.state.folder import StatusFolder
-from gitsync.git.state.heartbeat import name_heartbeat
 from gitsync.model.heartbeat import Heartbeat
 
 NAME = "gitsync/status"

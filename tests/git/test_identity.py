@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitsync.formats.repository_name import normalize_repository
-from gitsync.git.source.checkout import Checkout
-from gitsync.git.source.identity import find_repository, find_revision
+from gitsync.git.source.checkout import Checkout, find_repository, find_revision
 
 
 @pytest.mark.parametrize(

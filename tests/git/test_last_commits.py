@@ -7,7 +7,7 @@ import pytest
 
 from gitsync.git.access import GitAccess
 from gitsync.git.source.checkout import open_checkout
-from gitsync.git.source.last_commits import NOT_FOUND, SHALLOW, TOO_FAR, UNREADABLE, find_last_commits
+from gitsync.git.source.history import NOT_FOUND, SHALLOW, TOO_FAR, UNREADABLE, find_last_commits
 from gitsync.git.source.worktree import find_work_tree
 
 HUB, SPOKE, UNIT = ("net/hub.yaml",), ("net/spoke.yaml",), ("apps/prod", "apps/base/app.yaml")

@@ -7,7 +7,7 @@ from remembered import a_record, an_update
 
 from gitsync.errors import StateError
 from gitsync.git.state.folder import StatusFolder
-from gitsync.git.state.merging import find_changes, merge
+from gitsync.git.state.store import find_changes, merge
 from gitsync.model.export import Address, Holder, Leftover, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.record import State

@@ -8,11 +8,10 @@ from hypothesis import strategies as st
 from remembered import a_record
 
 from gitsync.git.state.folder import StatusFolder
-from gitsync.git.state.merging import find_changed_records as changes_of
-from gitsync.git.state.merging import find_changes
-from gitsync.git.state.merging import merge as merge_states
-from gitsync.git.state.merging import overlay as merge
-from gitsync.git.state.store import Update
+from gitsync.git.state.store import Update, find_changes
+from gitsync.git.state.store import find_changed_records as changes_of
+from gitsync.git.state.store import merge as merge_states
+from gitsync.git.state.store import overlay as merge
 from gitsync.model.record import State
 
 NAMES = "abcd"

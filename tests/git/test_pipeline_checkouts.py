@@ -9,7 +9,7 @@ from remembered import a_record, an_update
 from gitsync.errors import GitsyncError
 from gitsync.git.access import GitAccess
 from gitsync.git.source.checkout import open_checkout
-from gitsync.git.source.local_config import find_headers
+from gitsync.git.source.git_directory import find_headers
 from gitsync.git.source.location import Url
 from gitsync.git.state.stores import open_store
 from gitsync.model.secret import Secret

@@ -11,7 +11,7 @@ from gitsync.errors import ConfigError, SourceError
 from gitsync.git.access import GitAccess
 from gitsync.git.source.checkout import open_checkout
 from gitsync.git.source.revisions import read_revision
-from gitsync.git.source.trusted_keys import read_trusted_keys
+from gitsync.git.source.signatures import read_trusted_keys
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ and reported.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -18,9 +19,9 @@ from typing import Any, Self
 from gitsync.config.config_file import FILE_NAME, is_in_repository
 from gitsync.config.source_settings import SourceFile
 from gitsync.errors import SourceError
+from gitsync.formats.repository_name import normalize_repository
 from gitsync.git.access import GitAccess, Remote, open_remote
 from gitsync.git.command import GitFailedError
-from gitsync.git.source.blob import is_content_of
 from gitsync.git.source.clone import fetch_ref, open_clone
 from gitsync.git.source.contents import (
     ExplainUnreadable,
@@ -30,22 +31,19 @@ from gitsync.git.source.contents import (
     list_inputs,
     read_contents,
 )
-from gitsync.git.source.git_directory import find_prefix, refuse_look_alike
-from gitsync.git.source.history import History
-from gitsync.git.source.last_commits import Place
-from gitsync.git.source.listing import EntryKind, SourceListing
-from gitsync.git.source.local_config import find_headers
+from gitsync.git.source.git_directory import find_headers, find_prefix, refuse_look_alike
+from gitsync.git.source.history import History, Place
+from gitsync.git.source.listing import EntryKind, Revision, SourceListing
 from gitsync.git.source.location import Folder, Url, check_path, check_ref, parse_location
-from gitsync.git.source.revision import Revision
-from gitsync.git.source.signature import check_signature
-from gitsync.git.source.this_repository import name_folder, name_url
-from gitsync.git.source.trusted_keys import TrustedKeys
+from gitsync.git.source.signatures import TrustedKeys, check_signature
 from gitsync.git.source.worktree import (
     FolderListing,
     WorkTree,
     find_head,
     find_remote_url,
     find_work_tree,
+    name_folder,
+    name_url,
 )
 from gitsync.model.commit import LastCommit
 from gitsync.model.problem import Problem
@@ -333,3 +331,44 @@ def find_remote(tree: WorkTree, access: GitAccess) -> tuple[Remote | None, str]:
     if url is None:
         return None, ""
     return open_remote(url, access, find_headers(url, tree.settings)), ""
+
+
+# Compare a file with a blob of a commit, without git: git would run the filters that the repository names. A filter
+# (LFS, git-crypt) may be any program. So a file that a filter changed counts as different from the committed one.
+
+
+_ALGORITHMS = {40: hashlib.sha1, 64: hashlib.sha256}  # git's, by the length of an id
+
+
+def is_content_of(blob: str, content: bytes) -> bool:
+    """Tell whether `content` is the blob with this id, unchanged or with the line ends that git stores (LF)."""
+    if _make_id(content, len(blob)) == blob:
+        return True
+    return b"\r\n" in content and _make_id(content.replace(b"\r\n", b"\n"), len(blob)) == blob
+
+
+def _make_id(content: bytes, length: int) -> str:
+    return _ALGORITHMS[length](b"blob %d\0" % len(content) + content).hexdigest()
+
+
+# The name of a source in a plan file: the same on the machine that plans and on the one that applies. A folder's path
+# and a URL's user are matters of one machine, so neither is used.
+
+
+def find_repository(source: Checkout) -> str:
+    """Host and path of the source's remote, for https and ssh alike: github.com/acme/estate.
+
+    "" for a source without a remote: its revision, which is a digest of the whole history, says which one it is.
+    """
+    return normalize_repository(source.remote.url) if source.remote else ""
+
+
+def find_revision(source: Checkout) -> str:
+    """The commit that a source is at; for a folder without one, a digest of the files that were read."""
+    if source.revision is not None:
+        return source.revision
+    digest = hashlib.sha256()
+    for path, content in sorted(source.files.items()):
+        digest.update(f"{path}\0{len(content)}\0".encode())
+        digest.update(content)
+    return f"files:{digest.hexdigest()}"

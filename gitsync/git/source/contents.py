@@ -15,13 +15,15 @@ from itertools import accumulate, chain
 from gitsync.config.config_file import FILE_NAME
 from gitsync.config.source_settings import SourceFile, find_unit_entries
 from gitsync.errors import SourceError
-from gitsync.git.source.ignore import IGNORE_FILE, IgnoreRules, read_rules
 from gitsync.git.source.listing import EntryKind, SourceEntry, SourceListing
 from gitsync.git.source.selection import (
+    IGNORE_FILE,
+    IgnoreRules,
     ReadLimits,
     check_budget,
     ignored,
     is_in_dot_folder,
+    read_rules,
     select_manifests,
     select_visible,
     warn_skipped,

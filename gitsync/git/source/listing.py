@@ -1,13 +1,19 @@
-"""The entries of a source before they are read: names, kinds and sizes, and a way to read them.
+"""List the entries of a source before they are read: names, kinds and sizes, and a way to read them.
 
-A revision and a folder have the same listing, so that one set of rules (`selection`) selects the files of both.
+A revision (here) and a folder (`worktree`) have the same listing, so that one set of rules (`selection`) selects the
+files of both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple, Protocol
+
+from gitsync.errors import SourceError
+from gitsync.git.command import GitFailedError, Repository
 
 
 class EntryKind(StrEnum):
@@ -53,3 +59,108 @@ class SourceListing(Protocol):
 def is_printable(path: str) -> bool:
     """Tell whether a path may be shown unchanged to people and in logs."""
     return path.isprintable()
+
+
+# One revision of a repository, read from its objects: no work tree, so no links, filters or hooks come into play.
+#
+# Two commands whatever the number of files: one lists the tree, one prints the contents
+# (docs/reference/design.md#git-access).
+
+
+_LINK_MODE = b"120000"
+_REPOSITORY_MODE = b"160000"
+_MOST_NAMES = 1000  # that git gets as arguments
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """The tree of `commit` below `root` (a folder of the repository, "" for its top). Paths are relative to `root`;
+    `label` is its name in messages, if not its commit. Without sizes, that of each file is 0. `_listed` has the listing
+    of all of it, once that was read.
+    """
+
+    repository: Repository
+    commit: str
+    root: str = ""
+    label: str = ""
+    has_sizes: bool = True
+    _listed: list[SourceEntry] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    @property
+    def name(self) -> str:
+        return self.label or f"revision {self.commit[:12]}"
+
+    def entries(self, path: str) -> tuple[SourceEntry, ...]:
+        if not path and self._listed:
+            return tuple(self._listed)
+        full_path = "/".join(filter(None, (self.root, path)))
+        output = self._list("-r", self.commit, *(["--", full_path] if full_path else []))
+        if full_path and not output:
+            raise SourceError(f"There is no folder or file {full_path} in {self.name}.", hint="Check --path.")
+        entries = tuple(sorted(self._parse(output), key=lambda entry: entry.path))
+        if not path:
+            self._listed[:] = entries
+        return entries
+
+    def find(self, paths: Iterable[str]) -> tuple[SourceEntry, ...]:
+        wanted = frozenset(paths)
+        if self._listed or len(wanted) > _MOST_NAMES:
+            return tuple(entry for entry in self.entries("") if entry.path in wanted)
+        prefix = self.root + "/" if self.root else ""
+        names = [prefix + path for path in sorted(wanted)]
+        return tuple(self._parse(self._list(self.commit, "--", *names))) if names else ()
+
+    def read(self, entries: Iterable[SourceEntry]) -> Mapping[str, bytes]:
+        wanted = tuple(entries)
+        if not wanted:
+            return {}
+        ids = "".join(f"{entry.id}\n" for entry in wanted).encode()
+        with self._failures():
+            contents = _split_batch(self.repository.run("cat-file", "--batch", "--buffer", stdin=ids))
+        return dict(zip((entry.path for entry in wanted), contents, strict=True))
+
+    def _list(self, *arguments: str) -> bytes:
+        with self._failures():
+            options = ("-z", "--full-tree", *(("--long",) if self.has_sizes else ()))
+            return self.repository.ask("ls-tree", *options, *arguments)
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        """What git cannot do is that this revision cannot be read."""
+        try:
+            yield
+        except GitFailedError as error:
+            raise SourceError(f"Cannot read {self.name}: {error.message}", hint=error.hint) from error
+
+    def _parse(self, output: bytes) -> Iterator[SourceEntry]:
+        """Lines are `MODE TYPE ID SIZE<tab>PATH`, each ended by NUL; the size may be left out."""
+        prefix = len(self.root.encode()) + 1 if self.root else 0
+        for line in output.split(b"\0")[:-1]:
+            facts, _, name = line.partition(b"\t")
+            mode, kind, blob, size = (*facts.split(), b"")[:4]
+            path = name[prefix:].decode("utf-8", "surrogateescape")
+            if not is_printable(path):
+                yield SourceEntry(ascii(path)[1:-1], EntryKind.UNREADABLE)
+            elif mode == _LINK_MODE:
+                yield SourceEntry(path, EntryKind.LINK)
+            elif mode == _REPOSITORY_MODE:
+                yield SourceEntry(path, EntryKind.REPOSITORY)
+            elif kind == b"blob":
+                # A missing blob has no size; reading it fails.
+                yield SourceEntry(path, EntryKind.FILE, int(size) if size.isdigit() else 0, blob.decode())
+
+
+def _split_batch(output: bytes) -> Iterator[bytes]:
+    """The contents out of `cat-file --batch`: each is `ID blob SIZE`, a newline, SIZE bytes, a newline."""
+    position = 0
+    while position < len(output):
+        end = output.index(b"\n", position)
+        header = output[position:end].split()
+        if len(header) != 3:
+            raise SourceError(
+                f"The object {header[0].decode()} is not in the repository.",
+                hint="Run git fsck, or clone the whole repository: it is damaged or a partial clone.",
+            )
+        size = int(header[2])
+        yield output[end + 1 : end + 1 + size]
+        position = end + 1 + size + 1

@@ -22,14 +22,11 @@ from gitsync.git.source.checkout import check_outside, find_excluded, find_remot
 from gitsync.git.source.clone import Clone, fetch_commit, fetch_ref, open_clone
 from gitsync.git.source.contents import ExplainUnreadable, Wanted, explain_nothing, read_contents
 from gitsync.git.source.git_directory import refuse_look_alike
-from gitsync.git.source.history import History
-from gitsync.git.source.last_commits import UNREADABLE, Place
+from gitsync.git.source.history import UNREADABLE, History, Place
+from gitsync.git.source.listing import Revision
 from gitsync.git.source.location import Folder, Url, check_path, check_ref, parse_location
-from gitsync.git.source.revision import Revision
-from gitsync.git.source.signature import check_signature
-from gitsync.git.source.this_repository import name_url
-from gitsync.git.source.trusted_keys import TrustedKeys
-from gitsync.git.source.worktree import WorkTree, find_head, find_work_tree
+from gitsync.git.source.signatures import TrustedKeys, check_signature
+from gitsync.git.source.worktree import WorkTree, find_head, find_work_tree, name_url
 from gitsync.model.commit import LastCommit
 from gitsync.model.problem import Problem
 from gitsync.model.unit import Unit, UnitEntry

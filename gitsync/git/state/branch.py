@@ -8,25 +8,26 @@ and the push is tried again, so two runs never lose each other's records. All of
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import NamedTuple, Self, TypeVar
+from urllib.parse import quote, unquote
 
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 from gitsync.errors import GitsyncError, PublishError, StateError
 from gitsync.git.access import Remote
-from gitsync.git.command import GitFailedError
+from gitsync.git.command import GitFailedError, Repository
 from gitsync.git.source.clone import Clone, list_advertised, open_clone
-from gitsync.git.source.location import Url, folder_of
-from gitsync.git.source.revision import Revision
+from gitsync.git.source.listing import Revision
+from gitsync.git.source.location import Url, folder_of, is_commit_id
 from gitsync.git.state.codec import UNSEALED
-from gitsync.git.state.commit import Author, Commit, format_status_message, write_commit
-from gitsync.git.state.heartbeat import move_heartbeat, name_heartbeat, read_heartbeats
-from gitsync.git.state.merging import Changes, find_changes, merge
 from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.status_tree import Files, build_files, read_state
-from gitsync.git.state.store import Update, split_taken
+from gitsync.git.state.store import Changes, Update, find_changes, merge, split_taken
 from gitsync.model.clock import Clock
 from gitsync.model.gvk import Key
 from gitsync.model.heartbeat import Heartbeat
@@ -211,3 +212,152 @@ class StatusBranch:
         if self._opened_clone is not None:
             self._opened_clone.close()
             self._opened_clone = None
+
+
+# Make a commit from files, without a working tree and an index: one `git fast-import`
+# (docs/reference/design.md#git-access).
+#
+# It becomes a ref in the mirror of gitsync; it is not visible to others before it is pushed.
+
+
+_REF = "refs/gitsync/written"
+_NOT_IN_A_NAME = re.compile(r"[<>\x00-\x1f\x7f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """The author of status commits."""
+
+    name: str = "gitsync"
+    email: str = "gitsync@localhost"
+
+    def __str__(self) -> str:
+        return f"{_NOT_IN_A_NAME.sub('', self.name).strip()} <{_NOT_IN_A_NAME.sub('', self.email).strip()}>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit:
+    """A commit to write. `parent` is a commit id, None for the first commit of a branch."""
+
+    parent: str | None
+    files: Files
+    message: str
+    author: Author
+    time: datetime
+
+
+def write_commit(repository: Repository, commit: Commit) -> str:
+    """Write a commit and return its id. GitFailedError if git refuses it."""
+    stream = b"".join(_format_stream(commit))
+    return repository.run("fast-import", "--quiet", "--done", "--force", stdin=stream).decode().rstrip("\n")
+
+
+def format_status_message(headline: str, revision: str | None) -> str:
+    """The headline, marked so that it starts no pipeline, and the revision of the status."""
+    subject = " ".join(headline.split()) + " [skip ci]"
+    return f"{subject}\n\nRevision: {revision}\n" if revision else f"{subject}\n"
+
+
+def _format_stream(commit: Commit) -> Iterator[bytes]:
+    """In git's own words (git-fast-import(1))."""
+    yield b"feature done\n"
+    yield f"commit {_REF}\nmark :1\ncommitter {commit.author} {int(commit.time.timestamp())} +0000\n".encode()
+    yield from _format_data(commit.message.encode())
+    if commit.parent:
+        yield f"from {commit.parent}\n".encode()
+    for path, content in sorted(commit.files.items()):
+        if content is None:
+            yield f"D {path}\n".encode()
+        else:
+            yield f"M 100644 inline {path}\n".encode()
+            yield from _format_data(content)
+    yield b"get-mark :1\n"  # prints the id of the commit
+    yield b"done\n"
+
+
+def _format_data(content: bytes) -> Iterator[bytes]:
+    yield f"data {len(content)}\n".encode()
+    yield content
+    yield b"\n"
+
+
+# Heartbeats: a branch for each agent, beside the status branch, whose only commit says when a run last succeeded.
+#
+# The status branch gets no commit from a run that changes nothing, so it cannot say that. The commit has no files and
+# no parent, so that the branch never grows, and no pipeline is started by it: there is no definition of one in it. It
+# is a branch and no ref of another kind, since hosts of git limit which refs may be pushed, and protect branches by
+# pattern.
+
+
+_FETCHED = "refs/gitsync/heartbeats/"
+_FIELDS = 4
+_LATEST = int(datetime.max.replace(tzinfo=UTC).timestamp())
+_LONGEST_RUN = timedelta(days=1)
+"""How much later the heartbeat of a run that overlaps may be. One that is even later has a wrong time."""
+
+
+class _Beat(NamedTuple):
+    """A heartbeat, and the commit that has it."""
+
+    commit: str
+    heartbeat: Heartbeat
+
+
+def name_heartbeats(branch: str) -> str:
+    """The folder of the heartbeat branches that belong to a status branch. It is no folder of that branch: git cannot
+    have a branch inside of another one.
+    """
+    return f"{branch}-heartbeat/"
+
+
+def name_heartbeat(branch: str, agent: str) -> str:
+    """The heartbeat branch of an agent. Characters that a ref cannot have everywhere are escaped as in URLs."""
+    return name_heartbeats(branch) + quote(agent, safe="").replace(".", "%2E").replace("~", "%7E")
+
+
+def read_heartbeats(clone: Clone, branch: str) -> tuple[Heartbeat, ...]:
+    """The heartbeats beside a status branch, sorted by agent. GitFailedError if the remote does not answer."""
+    return tuple(sorted((beat.heartbeat for beat in _fetch(clone, branch)), key=lambda heartbeat: heartbeat.agent))
+
+
+def move_heartbeat(clone: Clone, branch: str, heartbeat: Heartbeat, author: Author) -> None:
+    """Push a heartbeat, unless there is one of a later run. GitFailedError if it cannot be pushed, or another run was
+    faster.
+    """
+    name = name_heartbeat(branch, heartbeat.agent)
+    before = next((beat for beat in _fetch(clone, branch) if beat.heartbeat.agent == heartbeat.agent), None)
+    if before and heartbeat.time <= before.heartbeat.time <= heartbeat.time + _LONGEST_RUN:
+        return
+    message = format_status_message(f"Last success of {heartbeat.agent}", heartbeat.revision)
+    commit = write_commit(
+        clone.repository, Commit(parent=None, files={}, message=message, author=author, time=heartbeat.time)
+    )
+    lease = f"--force-with-lease=refs/heads/{name}:{before.commit if before else ''}"
+    clone.repository.run("push", "--quiet", lease, "--", clone.url, f"{commit}:refs/heads/{name}")
+
+
+def _fetch(clone: Clone, branch: str) -> list[_Beat]:
+    clone.fetch(f"+refs/heads/{name_heartbeats(branch)}*:{_FETCHED}*", depth=())  # with a depth, none is an error
+    form = "%(refname)%00%(objectname)%00%(committerdate:unix)%00%(contents:trailers:key=Revision,valueonly)%01"
+    lines = clone.repository.run("for-each-ref", f"--format={form}", _FETCHED).decode("utf-8", "replace")
+    return list(_parse(lines))
+
+
+def _parse(lines: str) -> Iterator[_Beat]:
+    for line in lines.split("\x01"):
+        fields = [field.strip() for field in line.split("\0")]
+        if len(fields) != _FIELDS:  # the end, or what follows our separator in a message of somebody else
+            continue
+        ref, commit, seconds, revision = fields
+        heartbeat = Heartbeat(
+            agent=unquote(ref.removeprefix(_FETCHED)),
+            time=_parse_time(seconds),
+            revision=revision if is_commit_id(revision) else None,
+        )
+        yield _Beat(commit, heartbeat)
+
+
+def _parse_time(seconds: str) -> datetime:
+    """Others may push here too, and a commit can have any time: one that is none counts as the first of all."""
+    since_epoch = int(seconds) if seconds.isascii() and seconds.isdigit() else 0
+    return datetime.fromtimestamp(min(since_epoch, _LATEST), UTC)

@@ -20,11 +20,10 @@ from typing import Self
 from gitsync.errors import PublishError, StateError
 from gitsync.git.source.worktree import FolderListing
 from gitsync.git.state.codec import UNSEALED
-from gitsync.git.state.merging import find_changes, merge
 from gitsync.git.state.paths import INVENTORY
 from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.status_tree import Files, build_files, build_inventory, read_state
-from gitsync.git.state.store import Update, split_taken
+from gitsync.git.state.store import Update, find_changes, merge, split_taken
 from gitsync.model.gvk import Key
 from gitsync.model.heartbeat import Heartbeat
 from gitsync.model.record import Record, State

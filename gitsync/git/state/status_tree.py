@@ -7,19 +7,15 @@ or one with another id, would make gitsync forget a resource, or delete another 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from gitsync.errors import SourceError, StateError
-from gitsync.git.source.ignore import IgnoreRules
 from gitsync.git.source.listing import EntryKind, SourceEntry, SourceListing
-from gitsync.git.source.selection import ReadLimits, check_budget, select_visible
-from gitsync.git.state import config_maps
+from gitsync.git.source.selection import IgnoreRules, ReadLimits, check_budget, select_visible
 from gitsync.git.state.codec import SCHEMA, UNSEALED, decode, encode
 from gitsync.git.state.fields import DocumentFields
-from gitsync.git.state.leftovers import build_leftovers, read_leftovers
-from gitsync.git.state.merging import Changes, Records
 from gitsync.git.state.paths import (
     INVENTORY,
     REPORT,
@@ -30,10 +26,12 @@ from gitsync.git.state.paths import (
     make_record_path,
 )
 from gitsync.git.state.seal import RecordSeals
-from gitsync.git.state.store import Update
+from gitsync.git.state.store import Changes, Records, Update
 from gitsync.git.state.yaml_text import dump
+from gitsync.model.export import OWNER, Address, Export, Holder, Leftover, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.record import Record, State
+from gitsync.model.secret import Secret
 
 Files = Mapping[str, bytes | None]
 """Files to write by their path in the tree; None for one to remove."""
@@ -68,7 +66,7 @@ def read_state(listing: SourceListing, seals: RecordSeals = UNSEALED, *, cut_sho
     revision, revisions = _read_revisions(head)
     record_list = (decode(path, content, seals) for path, content in contents.items() if is_record_path(path))
     config_map_list = (
-        config_maps.decode(path, content) for path, content in contents.items() if is_config_map_path(path)
+        decode_config_map(path, content) for path, content in contents.items() if is_config_map_path(path)
     )
     records = dict(sorted((record.key, record) for record in record_list))
     if not cut_short:
@@ -160,8 +158,93 @@ def build_files(changes: Changes, after: State, update: Update, seals: RecordSea
     """The files to write for the state `after`, of which only `changes` are new; the inventory comes last."""
     texts = {SUMMARY: update.summary, REPORT: update.report}
     return {
-        **{make_config_map_path(at): config_maps.encode(e) if e else None for at, e in changes.config_maps.items()},
+        **{make_config_map_path(at): encode_config_map(e) if e else None for at, e in changes.config_maps.items()},
         **{make_record_path(key): encode(record, seals) if record else None for key, record in changes.records.items()},
         **{name: text().encode() for name, text in texts.items() if text is not None},
         INVENTORY: build_inventory(after),
     }
+
+
+# Exports that could not be removed, as entries of the inventory.
+#
+# They have no record: that of their resource is gone. Others can push to a branch, so a run removes such an object
+# only if the resource that is named here still owns it there.
+
+
+_LEFTOVERS = "leftovers"
+
+
+def build_leftovers(leftovers: Iterable[Leftover]) -> list[dict[str, Any]]:
+    """The entries, sorted."""
+    return [
+        {"object": _format_object(one.address), "owner": str(one.owner), "sink": one.sink} for one in sorted(leftovers)
+    ]
+
+
+def read_leftovers(head: DocumentFields) -> frozenset[Leftover]:
+    """Read what `build_leftovers` wrote. StateError (file, line, hint) for anything else."""
+    return frozenset(_read_leftover(entry) for entry in head.each(_LEFTOVERS))
+
+
+def _read_leftover(entry: DocumentFields) -> Leftover:
+    try:
+        owner = Owner.parse(entry.text("owner"))
+    except ValueError:
+        raise entry.refusal("owner", "must be Kind.group/namespace/name") from None
+    return Leftover(owner, _read_object(entry), entry.text("sink"))
+
+
+def _format_object(address: Address) -> str:
+    return f"{address.holder}/{address.namespace}/{address.name}"
+
+
+def _read_object(entry: DocumentFields) -> Address:
+    holder, *names = entry.text("object").split("/")
+    if holder not in set(Holder) or len(names) != 2 or not all(names):
+        raise entry.refusal("object", "must be Secret/namespace/name or ConfigMap/namespace/name")
+    return Address(Holder(holder), *names)
+
+
+# An exported config map as a file of the status tree: the object that ASO would create, for people and for git.
+#
+# An annotation names its owner, so that another resource does not overwrite it
+# (docs/reference/reconciliation.md#export-ownership).
+
+
+def encode_config_map(export: Export) -> bytes:
+    """The file of a config map: the same bytes for the same object."""
+    metadata = {
+        "annotations": dict(sorted({**export.annotations, OWNER: str(export.owner)}.items())),
+        **({"labels": dict(sorted(export.labels.items()))} if export.labels else {}),
+        "name": export.address.name,
+        "namespace": export.address.namespace,
+    }
+    data = {key: value.reveal() for key, value in sorted(export.data.items())}
+    return dump({"apiVersion": "v1", "data": data, "kind": str(Holder.CONFIG_MAP), "metadata": metadata})
+
+
+def decode_config_map(path: str, content: bytes) -> Export:
+    """Read what `encode_config_map` wrote. StateError (file, line, hint) for anything else."""
+    document = DocumentFields.read(path, content)
+    metadata = document.within("metadata")
+    address = Address(Holder.CONFIG_MAP, metadata.text("namespace"), metadata.text("name"))
+    if make_config_map_path(address) != path:
+        raise document.refusal("metadata", f"names {address}, whose file is {make_config_map_path(address)}")
+    annotations = metadata.within("annotations")
+    owner = _read_owner(annotations)
+    others = {name: text for name, text in _read_texts(annotations).items() if name != OWNER}
+    labels = _read_texts(metadata.within("labels")) if metadata.mapping("labels") else {}
+    data = {key: Secret(value) for key, value in _read_texts(document.within("data")).items()}
+    return Export(address=address, owner=owner, data=data, annotations=others, labels=labels)
+
+
+def _read_owner(annotations: DocumentFields) -> Owner:
+    text = annotations.text(OWNER)
+    try:
+        return Owner.parse(text)
+    except ValueError:
+        raise annotations.refusal(OWNER, "must be Kind.group/namespace/name") from None
+
+
+def _read_texts(fields: DocumentFields) -> Mapping[str, str]:
+    return {name: fields.text(name) for name in sorted(fields.values)}
