@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING
 from gitsync.arm.auth.access import ArmAccess
 from gitsync.arm.client import Arm
 from gitsync.arm.cloud import Cloud
-from gitsync.arm.http.first_contact import SignedCarrier
-from gitsync.arm.http.late_carrier import LateCarrier
+from gitsync.arm.http.first_contact import AuthenticatedTransport
 from gitsync.arm.http.traffic import Traffic
 from gitsync.arm.http.trust import Trust, read_trust
+from gitsync.arm.lazy_transport import LazyTransport
 from gitsync.model.clock import Clock
 from gitsync.model.signin import SignIn
 
 if TYPE_CHECKING:
-    from gitsync.arm.http.network import HttpTransport
+    from gitsync.arm.http.network import HttpConnection
 
 
 @asynccontextmanager
@@ -51,7 +51,7 @@ class Arms:
         self._traffic = Traffic(clock, access.network.in_flight, access.limits, access.request_share)
         self._arms: list[tuple[ArmAccess, Arm]] = []
         self._opening = asyncio.Lock()
-        self._http: HttpTransport | None = None
+        self._http: HttpConnection | None = None
 
     async def open(self, sign_in: SignIn, cloud: Cloud | None = None) -> Arm:
         """The `Arm` of a sign-in, at the run's cloud or another. Raises ConfigError if the settings cannot work; the
@@ -63,24 +63,24 @@ class Arms:
         for other, arm in self._arms:
             if other == access:
                 return arm
-        carrier = await self._carrier(access)
-        arm = Arm(carrier, access, self._clock, self._traffic)
+        transport = await self._transport(access)
+        arm = Arm(transport, access, self._clock, self._traffic)
         self._arms.append((access, arm))
         return arm
 
-    async def _carrier(self, access: ArmAccess) -> SignedCarrier:
-        """The run's own carrier opens when it is used; that of a Secret at once, since its error stops only the
+    async def _transport(self, access: ArmAccess) -> AuthenticatedTransport:
+        """The run's own transport opens when it is used; that of a Secret at once, since its error stops only the
         resources that use the Secret.
         """
         if access == self._access:
-            return LateCarrier(partial(self._open_carrier, access))
-        return await self._open_carrier(access)
+            return LazyTransport(partial(self._open_transport, access))
+        return await self._open_transport(access)
 
-    async def _open_carrier(self, access: ArmAccess) -> SignedCarrier:
-        from gitsync.arm.http.carrier import open_carrier  # noqa: PLC0415 - azure and aiohttp are slow to import
-        from gitsync.arm.http.network import open_transport  # noqa: PLC0415 - as above
+    async def _open_transport(self, access: ArmAccess) -> AuthenticatedTransport:
+        from gitsync.arm.http.network import open_connection  # noqa: PLC0415 - as above
+        from gitsync.arm.http.transport import open_transport  # noqa: PLC0415 - azure and aiohttp are slow to import
 
         async with self._opening:
             if self._http is None:
-                self._http = await self._stack.enter_async_context(open_transport(access.network, self._trust))
-            return await self._stack.enter_async_context(open_carrier(access, self._clock, http=self._http))
+                self._http = await self._stack.enter_async_context(open_connection(access.network, self._trust))
+            return await self._stack.enter_async_context(open_transport(access, self._clock, http=self._http))

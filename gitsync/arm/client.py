@@ -17,12 +17,12 @@ from gitsync.arm.cloud import Cloud
 from gitsync.arm.http.address import format_target
 from gitsync.arm.http.answer import Response
 from gitsync.arm.http.call import ArmRequest
-from gitsync.arm.http.exchange import Exchange
 from gitsync.arm.http.failures import read_absence
-from gitsync.arm.http.first_contact import SignedCarrier, make_first_contact
+from gitsync.arm.http.first_contact import AuthenticatedTransport, make_first_contact
 from gitsync.arm.http.pacing import Pace
 from gitsync.arm.http.pages import MOST_PAGES, Entries, Page, Source, parse_page, read_page
 from gitsync.arm.http.payload import encode_payload
+from gitsync.arm.http.retries import Retrier
 from gitsync.arm.http.shown_resource import read_shown_resource
 from gitsync.arm.http.traffic import Traffic
 from gitsync.arm.lro.operations import Operations
@@ -56,28 +56,30 @@ async def open_arm(access: ArmAccess, clock: Clock, credential: TokenCredential 
 
     Raises ConfigError if the settings cannot work: nothing was sent then.
     """
-    from gitsync.arm.http.carrier import open_carrier  # noqa: PLC0415 - azure and aiohttp take a fifth of a second to import
+    from gitsync.arm.http.transport import open_transport  # noqa: PLC0415 - azure and aiohttp take a fifth of a second to import
 
-    async with open_carrier(access, clock, credential) as carrier:
-        yield Arm(carrier, access, clock)
+    async with open_transport(access, clock, credential) as transport:
+        yield Arm(transport, access, clock)
 
 
 class Arm:
     """Azure Resource Manager for one run, as one principal. `traffic` is what the run's credentials share."""
 
-    def __init__(self, carrier: SignedCarrier, access: ArmAccess, clock: Clock, traffic: Traffic | None = None) -> None:
-        self._carrier = carrier
+    def __init__(
+        self, transport: AuthenticatedTransport, access: ArmAccess, clock: Clock, traffic: Traffic | None = None
+    ) -> None:
+        self._transport = transport
         self._clock = clock
         self._traffic = traffic = traffic or Traffic(
             clock, access.network.in_flight, access.limits, access.request_share
         )
         pace = Pace(clock, access.interval)
-        exchange = Exchange(carrier, access, clock, traffic=traffic)
+        retrier = Retrier(transport, access, clock, traffic=traffic)
         self._parts = _Parts(
             cloud=access.cloud,
-            exchange=exchange,
-            operations=Operations(exchange, access.cloud, pace),
-            registrations=Registrations(exchange, pace),
+            retrier=retrier,
+            operations=Operations(retrier, access.cloud, pace),
+            registrations=Registrations(retrier, pace),
         )
 
     async def sign_in(self, deadline: float = float("inf")) -> Principal | None:
@@ -85,19 +87,19 @@ class Arm:
 
         Raises ConfigError: which credential failed, why, and how to fix it.
         """
-        return await make_first_contact(self._carrier.sign_in, "to sign in", self._parts.exchange, deadline)
+        return await make_first_contact(self._transport.sign_in, "to sign in", self._parts.retrier, deadline)
 
     async def reach(self, deadline: float = float("inf")) -> None:
         """Connect to the endpoint now, so that a run with a wrong one is refused before it begins. No request is sent.
 
         Raises ConfigError: at once if the host cannot be resolved or trusted, after some seconds if it refuses.
         """
-        await make_first_contact(self._carrier.connect, "to connect", self._parts.exchange, deadline)
-        self._parts.exchange.host.answered()
+        await make_first_contact(self._transport.connect, "to connect", self._parts.retrier, deadline)
+        self._parts.retrier.host.answered()
 
     async def read_subscription_name(self, subscription: str, deadline: float = float("inf")) -> str:
         """The display name of a subscription; "" if it cannot be read. One request, which is not tried again."""
-        return await read_subscription_name(self._parts.exchange, subscription, deadline)
+        return await read_subscription_name(self._parts.retrier, subscription, deadline)
 
     def reader(self, session: Session) -> Reader:
         return Reader(self._parts, session)
@@ -119,7 +121,7 @@ class Arm:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Parts:
     cloud: Cloud
-    exchange: Exchange
+    retrier: Retrier
     operations: Operations
     registrations: Registrations
 
@@ -216,7 +218,7 @@ class Reader:
             is_optional=is_optional,
         )
         call = replace(call, max_bytes=LARGEST_PAGE, is_list=True) if accepts is _LIST else call
-        return await self._parts.exchange.send(call, self._session)
+        return await self._parts.retrier.send(call, self._session)
 
 
 class Writer(Reader):
@@ -230,21 +232,21 @@ class Writer(Reader):
     ) -> AcceptedWrite:
         """Send the whole resource. Even a 200 may only begin the work: hand the reply to `wait`."""
         call = _make_write("PUT", arm_id, api_version, body, if_match=if_match)
-        return accept_write(call, api_version, await self._parts.exchange.send(call, self._session))
+        return accept_write(call, api_version, await self._parts.retrier.send(call, self._session))
 
     async def patch(
         self, arm_id: str, api_version: str, body: Mapping[str, Any], *, if_match: str | None = None
     ) -> AcceptedWrite:
         """Send a merge patch (RFC 7396)."""
         call = _make_write("PATCH", arm_id, api_version, body, if_match=if_match)
-        return accept_write(call, api_version, await self._parts.exchange.send(call, self._session))
+        return accept_write(call, api_version, await self._parts.retrier.send(call, self._session))
 
     async def delete(
         self, arm_id: str, api_version: str, *, if_match: str | None = None, query: Mapping[str, str] | None = None
     ) -> AcceptedWrite:
         """Delete; what is not there is deleted already."""
         call = _make_write("DELETE", arm_id, api_version, if_match=if_match, query=query)
-        return accept_write(call, api_version, await self._parts.exchange.send(call, self._session))
+        return accept_write(call, api_version, await self._parts.retrier.send(call, self._session))
 
     async def post(
         self,
@@ -256,7 +258,7 @@ class Writer(Reader):
     ) -> AcceptedWrite:
         """Call an action: the id of a resource and the action's name. What it answers at its end: see `result`."""
         call = _make_write("POST", path, api_version, body, query=query)
-        return accept_write(call, api_version, await self._parts.exchange.send(call, self._session))
+        return accept_write(call, api_version, await self._parts.retrier.send(call, self._session))
 
     async def result(self, reply: AcceptedWrite) -> Response | None:
         """Follow an action to its end: what it answers then, None when the deadline came first.
@@ -321,7 +323,7 @@ PATIENCE = 10.0
 _LONGEST = 200  # characters; Azure allows 64
 
 
-async def read_subscription_name(exchange: Exchange, subscription: str, deadline: float) -> str:
+async def read_subscription_name(retrier: Retrier, subscription: str, deadline: float) -> str:
     """Ask once. "" if Azure refuses, does not answer in time, or answers without a name.
 
     `deadline` is in the clock's monotonic seconds.
@@ -334,9 +336,9 @@ async def read_subscription_name(exchange: Exchange, subscription: str, deadline
         resource_id=path,
         accepts=frozenset({200}),
     )
-    session = Session(deadline=min(deadline, exchange.clock.monotonic() + PATIENCE))
+    session = Session(deadline=min(deadline, retrier.clock.monotonic() + PATIENCE))
     try:
-        answer = await exchange.once(call, session)
+        answer = await retrier.once(call, session)
     except ArmError:
         return ""
     name = answer.mapping().get("displayName")

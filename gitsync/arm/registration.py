@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from gitsync.arm.http.address import format_target
 from gitsync.arm.http.answer import Response
 from gitsync.arm.http.call import ArmRequest
-from gitsync.arm.http.exchange import Exchange, may_read_again
 from gitsync.arm.http.failures import DeadlineError
 from gitsync.arm.http.pacing import Pace
+from gitsync.arm.http.retries import Retrier, may_read_again
 from gitsync.arm.session import Session
 from gitsync.errors import ArmError
 from gitsync.model.clock import format_rfc3339
@@ -36,8 +36,8 @@ class _Registration:
 class Registrations:
     """All registrations of a run."""
 
-    def __init__(self, exchange: Exchange, pace: Pace) -> None:
-        self._exchange = exchange
+    def __init__(self, retrier: Retrier, pace: Pace) -> None:
+        self._retrier = retrier
         self._pace = pace
         self._known: defaultdict[tuple[str, str], _Registration] = defaultdict(_Registration)
 
@@ -69,7 +69,7 @@ class Registrations:
             if not await self._pace.pause(wait, polls, session):
                 return False
             polls += 1
-            state, wait = self._state(await self._exchange.send(_look_at(path), session))
+            state, wait = self._state(await self._retrier.send(_look_at(path), session))
         return True
 
     async def _ask(self, path: str, known: _Registration, session: Session) -> tuple[str, float | None]:
@@ -84,7 +84,7 @@ class Registrations:
             is_poll=False,
         )
         try:
-            answer = await self._exchange.send(call, session)
+            answer = await self._retrier.send(call, session)
         except ArmError as error:
             known.was_asked = error.outcome_unknown
             if not error.outcome_unknown:

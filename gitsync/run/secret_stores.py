@@ -65,10 +65,13 @@ def _make_identity(
     @asynccontextmanager
     async def identity() -> AsyncIterator[tuple[Any, VaultConnection]]:
         from gitsync.arm.auth.credentials import open_credential  # noqa: PLC0415 - azure-identity takes a while to import
-        from gitsync.arm.http.network import open_transport  # noqa: PLC0415 - as above
+        from gitsync.arm.http.network import open_connection  # noqa: PLC0415 - as above
 
-        async with open_transport(access.network) as transport, open_credential(access, transport, clock) as credential:
-            yield credential, transport
+        async with (
+            open_connection(access.network) as connection,
+            open_credential(access, connection, clock) as credential,
+        ):
+            yield credential, connection
 
     return identity
 

@@ -1,6 +1,6 @@
 """How a Key Vault is reached: the part of the connection to Azure that a vault needs.
 
-Separate from `gitsync.arm.http.network`, whose `HttpTransport` this describes, since this package does not depend on
+Separate from `gitsync.arm.http.network`, whose `HttpConnection` this describes, since this package does not depend on
 ARM.
 """
 

@@ -1,4 +1,4 @@
-"""What an answer may take: time, memory, depth and digits. The deadline bounds an exchange as a whole."""
+"""What an answer may take: time, memory, depth and digits. The deadline bounds a request with its answer as a whole."""
 
 import asyncio
 import base64

@@ -50,7 +50,7 @@ class Bucket:
 
 
 async def ask(throttle: Throttle, clock: VirtualClock, bucket: Bucket, path: str, round_trip: float) -> None:
-    """One request until it is answered, as the exchange sends it."""
+    """One request until it is answered, as the retrier sends it."""
     while True:
         assert await throttle.admit("GET", path, FOREVER)
         sent_at = clock.seconds

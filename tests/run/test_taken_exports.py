@@ -14,7 +14,7 @@ from rig import StaticCredential
 from world import GROUP, World, of
 
 from gitsync.arm.auth.access import Network
-from gitsync.arm.http.network import open_transport
+from gitsync.arm.http.network import open_connection
 from gitsync.errors import SourceError
 from gitsync.model.condition import ConditionStatus, Severity
 from gitsync.model.verdict import Action
@@ -240,7 +240,7 @@ class VaultWorld(RemoteWorld):
         async with (
             super().azure() as azure,
             self.vault as vault,
-            open_transport(Network(ca_bundle=self.ca.bundle, read_timeout=5)) as way,
+            open_connection(Network(ca_bundle=self.ca.bundle, read_timeout=5)) as way,
             open_key_vault(vault.url, StaticCredential(), way, self.clock) as place,
         ):
             self.reads(place)

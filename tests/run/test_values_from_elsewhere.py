@@ -15,7 +15,7 @@ from test_scenarios_of_secrets import FEDERATION, FEDERATION_ID, IDENTITY, confi
 from world import GROUP, GROUP_ID, World, of
 
 from gitsync.arm.auth.access import Network
-from gitsync.arm.http.network import open_transport
+from gitsync.arm.http.network import open_connection
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report.text import render
@@ -255,7 +255,7 @@ class Vaulted(World):
         async with (
             super().azure() as azure,
             self.vault as fake,
-            open_transport(Network(ca_bundle=self.ca.bundle, read_timeout=5)) as way,
+            open_connection(Network(ca_bundle=self.ca.bundle, read_timeout=5)) as way,
             open_key_vault(fake.url, StaticCredential(), way, self.clock) as vault,
         ):
             self.places = Places(order=("manifests", "key-vault"), sources={"key-vault": vault})

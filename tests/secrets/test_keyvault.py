@@ -18,7 +18,7 @@ from scripted_server import Say, serving
 from gitsync.arm.auth.access import ArmAccess, Network
 from gitsync.arm.auth.credentials import open_credential
 from gitsync.arm.cloud import make_cloud
-from gitsync.arm.http.network import open_transport
+from gitsync.arm.http.network import open_connection
 from gitsync.errors import ArmError, ConfigError
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
@@ -51,7 +51,7 @@ async def opened(ca, credential=None, **options):
     clock = FakeClock()
     async with (
         FakeKeyVault(ca.tls, **options) as fake,
-        open_transport(Network(ca_bundle=ca.bundle, read_timeout=5)) as way,
+        open_connection(Network(ca_bundle=ca.bundle, read_timeout=5)) as way,
         open_key_vault(fake.url, credential or StaticCredential(), way, clock) as vault,
     ):
         yield SimpleNamespace(fake=fake, vault=vault, clock=clock)
@@ -392,7 +392,7 @@ async def signed_in(ca, **options):
         cloud = make_cloud("https://127.0.0.1:1", "https://arm.example", authority.url)
         access = ArmAccess(cloud=cloud, sign_in=who, network=Network(ca_bundle=ca.bundle))
         async with (
-            open_transport(access.network) as way,
+            open_connection(access.network) as way,
             open_credential(access, way, clock) as credential,
             open_key_vault(fake.url, credential, way, clock) as vault,
         ):
@@ -426,7 +426,7 @@ def test_the_vault_of_a_tenant_that_was_not_allowed_gets_no_token(ca):
 
 def test_nobody_in_particular_may_ask_an_emulator(ca):
     async def test():
-        async with FakeKeyVault(ca.tls) as fake, open_transport(Network(ca_bundle=ca.bundle)) as way:
+        async with FakeKeyVault(ca.tls) as fake, open_connection(Network(ca_bundle=ca.bundle)) as way:
             fake.make(PLAIN, "v")
             async with open_key_vault(fake.url, None, way, FakeClock()) as vault:
                 assert plain(await vault.read(DB, ["password"])) == {"password": "v"}
@@ -466,7 +466,10 @@ def test_a_vault_that_asks_for_another_audience_gets_no_token(ca):
 
     async def ask(audience):
         credential = StaticCredential()
-        async with FakeKeyVault(ca.tls, audience=audience) as fake, open_transport(Network(ca_bundle=ca.bundle)) as way:
+        async with (
+            FakeKeyVault(ca.tls, audience=audience) as fake,
+            open_connection(Network(ca_bundle=ca.bundle)) as way,
+        ):
             fake.make(PLAIN, "v")
             url = "https://mine.vault.azure.net"
             async with open_key_vault(url, credential, Elsewhere(way, fake), FakeClock()) as vault:
@@ -621,7 +624,7 @@ def test_a_run_without_exports_of_secrets_reads_no_vault(ca):
 def test_a_certificate_of_another_authority_is_told_at_once(ca, tmp_path):
     async def test():
         other = private_ca.make(tmp_path)
-        async with FakeKeyVault(other.tls) as fake, open_transport(Network(ca_bundle=ca.bundle)) as way:
+        async with FakeKeyVault(other.tls) as fake, open_connection(Network(ca_bundle=ca.bundle)) as way:
             clock = FakeClock()
             async with open_key_vault(fake.url, StaticCredential(), way, clock) as vault:
                 with pytest.raises(VaultError, match=r"^The certificate of https://.* is not accepted: "):

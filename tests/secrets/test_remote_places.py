@@ -11,7 +11,7 @@ from fake_kubernetes import FakeKubernetes
 from rig import StaticCredential
 
 from gitsync.arm.auth.access import Network
-from gitsync.arm.http.network import open_transport
+from gitsync.arm.http.network import open_connection
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError
 from gitsync.model.export import Address, Holder
@@ -33,7 +33,7 @@ def test_both_are_source_and_sink_and_opened_once(tmp_path):
 
     @asynccontextmanager
     async def identity():
-        async with open_transport(Network(ca_bundle=ca.bundle)) as way:
+        async with open_connection(Network(ca_bundle=ca.bundle)) as way:
             yield StaticCredential(), way
 
     async def test():
@@ -116,7 +116,7 @@ def test_a_plan_that_is_to_read_secrets_opens_what_a_sync_does(tmp_path):
 
     @asynccontextmanager
     async def identity():
-        async with open_transport(Network(ca_bundle=ca.bundle)) as way:
+        async with open_connection(Network(ca_bundle=ca.bundle)) as way:
             yield StaticCredential(), way
 
     opened = open_plan(ca, tmp_path, identity=identity, plan_secrets=True)

@@ -16,7 +16,7 @@ from azure.core.exceptions import AzureError, ClientAuthenticationError
 
 from gitsync.arm.auth.access import ArmAccess, RenewableCredential, TokenCredential
 from gitsync.arm.http.failures import CredentialError, scrub
-from gitsync.arm.http.network import HttpTransport
+from gitsync.arm.http.network import HttpConnection
 from gitsync.arm.http.reachability import make_authority_error
 from gitsync.errors import ConfigError, GitsyncError
 from gitsync.model.clock import Clock
@@ -63,7 +63,7 @@ _FOREIGN_TENANT = re.compile(
 
 @asynccontextmanager
 async def open_credential(
-    access: ArmAccess, http: HttpTransport, clock: Clock, override: TokenCredential | None = None
+    access: ArmAccess, http: HttpConnection, clock: Clock, override: TokenCredential | None = None
 ) -> AsyncIterator[RenewableCredential | None]:
     """The credential of a run, None for anonymous access; `override` replaces the one in the settings.
 

@@ -17,7 +17,7 @@ from azure.core.exceptions import ClientAuthenticationError, ServiceRequestError
 from azure.identity.aio import ClientAssertionCredential
 
 from gitsync.arm.cloud import is_safe
-from gitsync.arm.http.network import HttpTransport
+from gitsync.arm.http.network import HttpConnection
 from gitsync.errors import ConfigError
 from gitsync.formats.strict_json import read_json
 from gitsync.model.clock import Clock
@@ -46,7 +46,7 @@ class FederatedCredential:
         await self._exchange.close()
 
 
-def find_job_tokens(environment: Mapping[str, str], http: HttpTransport) -> JobTokens | None:
+def find_job_tokens(environment: Mapping[str, str], http: HttpConnection) -> JobTokens | None:
     """The source of tokens of the CI job; None outside of a job, or if the job may not have them."""
     for find in (_find_github, _find_azure_pipelines):
         request = find(environment)
@@ -81,7 +81,7 @@ def _find_azure_pipelines(environment: Mapping[str, str]) -> _Request | None:
     return "POST", f"{url}?api-version=7.1&serviceConnectionId={quote(connection, safe='')}", headers, "oidcToken"
 
 
-def _make_token_source(http: HttpTransport, method: str, url: str, headers: dict[str, str], member: str) -> JobTokens:
+def _make_token_source(http: HttpConnection, method: str, url: str, headers: dict[str, str], member: str) -> JobTokens:
     if not is_safe(url):
         raise ConfigError("The token URL of the CI system is not https.", hint="Use an https URL.")
     proxy = next(iter(http.proxies(url).values()), None)

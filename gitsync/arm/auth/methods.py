@@ -25,7 +25,7 @@ from gitsync.arm.auth.access import ArmAccess
 from gitsync.arm.auth.certificates import open_certificate_credential, open_identity_file_credential
 from gitsync.arm.auth.federation import FederatedCredential, JobTokens, find_job_tokens
 from gitsync.arm.cloud import Cloud
-from gitsync.arm.http.network import HttpTransport
+from gitsync.arm.http.network import HttpConnection
 from gitsync.errors import ConfigError
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
@@ -41,7 +41,7 @@ class _BuildContext:
 
     sign_in: SignIn
     cloud: Cloud
-    http: HttpTransport
+    http: HttpConnection
     clock: Clock
     redactions: Redactions
 
@@ -57,7 +57,7 @@ class _BuildContext:
         }
 
 
-def build_credential(access: ArmAccess, http: HttpTransport, clock: Clock) -> Any:
+def build_credential(access: ArmAccess, http: HttpConnection, clock: Clock) -> Any:
     """Build the credential of the method that the settings name. Raises ConfigError if they are incomplete."""
     context = _BuildContext(
         sign_in=access.sign_in, cloud=access.cloud, http=http, clock=clock, redactions=access.redactions

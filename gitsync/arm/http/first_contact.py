@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeVar
 
 from gitsync.arm.auth.principal import Principal
-from gitsync.arm.http.exchange import Carrier, Exchange
+from gitsync.arm.http.retries import Retrier, Transport
 from gitsync.arm.session import Session
 from gitsync.errors import ArmError, ConfigError
 
@@ -16,21 +16,21 @@ FIRST_PATIENCE = 60.0
 T = TypeVar("T")
 
 
-class SignedCarrier(Carrier, Protocol):
-    """A carrier that has a credential."""
+class AuthenticatedTransport(Transport, Protocol):
+    """A transport that has a credential."""
 
     async def sign_in(self) -> Principal | None: ...
 
     async def connect(self) -> None: ...
 
 
-async def make_first_contact(ask: Callable[[], Awaitable[T]], doing: str, exchange: Exchange, deadline: float) -> T:
+async def make_first_contact(ask: Callable[[], Awaitable[T]], doing: str, retrier: Retrier, deadline: float) -> T:
     """Make contact; retry passing failures until the deadline or the patience ends.
 
     Raises ConfigError if it fails.
     """
-    session = Session(deadline=min(deadline, exchange.clock.monotonic() + FIRST_PATIENCE))
+    session = Session(deadline=min(deadline, retrier.clock.monotonic() + FIRST_PATIENCE))
     try:
-        return await exchange.ask_patiently(ask, doing, session)
+        return await retrier.ask_patiently(ask, doing, session)
     except ArmError as error:
         raise ConfigError(error.message, hint=error.hint) from error

@@ -45,7 +45,7 @@ class BoundedResponse(aiohttp.ClientResponse):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HttpTransport:
+class HttpConnection:
     """The open session, and the SDK's transport over it (which does not own it)."""
 
     session: aiohttp.ClientSession
@@ -59,13 +59,13 @@ class HttpTransport:
 
 
 @asynccontextmanager
-async def open_transport(network: Network, trust: Trust | None = None) -> AsyncIterator[HttpTransport]:
+async def open_connection(network: Network, trust: Trust | None = None) -> AsyncIterator[HttpConnection]:
     """`trust` is what was read of the CA bundle before, if it was: a usual bundle takes a twentieth of a second.
 
     Raises ConfigError for a CA bundle that cannot be read.
     """
     trusted = read_trust(network.ca_bundle) if trust is None else trust
-    connector = aiohttp.TCPConnector(limit=0, ssl=trusted)  # the exchange limits what is in flight
+    connector = aiohttp.TCPConnector(limit=0, ssl=trusted)  # the retrier limits what is in flight
     async with aiohttp.ClientSession(
         connector=connector,
         cookie_jar=aiohttp.DummyCookieJar(),
@@ -79,7 +79,7 @@ async def open_transport(network: Network, trust: Trust | None = None) -> AsyncI
             read_timeout=network.read_timeout,
             connection_data_block_size=_BLOCK,
         )
-        yield HttpTransport(session=session, transport=transport, environment=network.environment)
+        yield HttpConnection(session=session, transport=transport, environment=network.environment)
 
 
 async def _prevent_resend(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:

@@ -10,7 +10,7 @@ from yarl import URL
 
 from gitsync.arm.http.failures import AuthorityError, TransportError, scrub
 from gitsync.arm.http.host_state import PATIENCE
-from gitsync.arm.http.network import HttpTransport
+from gitsync.arm.http.network import HttpConnection
 
 _NEVER_SENT = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.ClientHttpProxyError)
 _UNTRUSTED = (aiohttp.ClientSSLError, ssl.SSLError)
@@ -22,7 +22,7 @@ _HINTS: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
 )
 
 
-async def connect(http: HttpTransport, url: str, *, is_direct: bool) -> None:
+async def connect(http: HttpConnection, url: str, *, is_direct: bool) -> None:
     """Open a connection, TLS and proxy included, and leave it to the next request. Raises aiohttp.ClientError."""
     proxy = None if is_direct else next(iter(http.proxies(url).values()), None)
     connector = http.session.connector

@@ -13,9 +13,9 @@ from gitsync.arm.cloud import Cloud
 from gitsync.arm.http.address import format_target
 from gitsync.arm.http.answer import Response
 from gitsync.arm.http.call import UNKNOWN_CODE, ArmRequest
-from gitsync.arm.http.exchange import Exchange, may_read_again
 from gitsync.arm.http.failures import DeadlineError, make_arm_error
 from gitsync.arm.http.pacing import Pace
+from gitsync.arm.http.retries import Retrier, may_read_again
 from gitsync.arm.http.shown_resource import is_shown, read_shown_resource
 from gitsync.arm.lro.poll import (
     OperationProgress,
@@ -39,8 +39,8 @@ _POLL_ACCEPTS = frozenset({200, 201, 202, 204, 404})
 class Operations:
     """Polls for all nodes of a run; each waits by itself."""
 
-    def __init__(self, exchange: Exchange, cloud: Cloud, pace: Pace) -> None:
-        self._exchange = exchange
+    def __init__(self, retrier: Retrier, cloud: Cloud, pace: Pace) -> None:
+        self._retrier = retrier
         self._cloud = cloud
         self._pace = pace
 
@@ -84,7 +84,7 @@ class Operations:
         while latest is not None and latest.is_moving and await self._pace.pause(wait, polls, session):
             polls += 1
             try:
-                answer = await self._exchange.send(call, session)
+                answer = await self._retrier.send(call, session)
             except DeadlineError:
                 return latest
             wait = answer.retry_after(self._pace.clock.now())
@@ -114,12 +114,12 @@ class Operations:
             raise self._make_lost_error(poll, reply)
         poll = replace(poll, polls=poll.polls + 1)
         try:
-            answer = await self._exchange.once(_make_poll(poll.place, reply), session)
+            answer = await self._retrier.once(_make_poll(poll.place, reply), session)
         except DeadlineError:
             raise
         except ArmError as error:
             if may_read_again(error):
-                self._exchange.note_repeated(error, session)
+                self._retrier.note_repeated(error, session)
                 return replace(poll, state=OperationProgress.RUNNING, wait=error.retry_after)
             if poll.place.watch is Watch.RESOURCE:
                 raise
@@ -158,7 +158,7 @@ class Operations:
         state = read_live(poll.answer).provisioning_state
         if error.code == UNKNOWN_CODE and state:
             error.hint = f"Azure gave no reason; the provisioningState of the resource is {state}."
-        self._exchange.remember(error, session)
+        self._retrier.remember(error, session)
         return error
 
 

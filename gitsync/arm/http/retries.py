@@ -36,7 +36,7 @@ from gitsync.model.result import Attempt
 T = TypeVar("T")
 
 
-class Carrier(Protocol):
+class Transport(Protocol):
     """Sends one request."""
 
     async def send(self, call: ArmRequest, *, read_timeout: float) -> Response:
@@ -46,11 +46,11 @@ class Carrier(Protocol):
         ...
 
 
-class Exchange:
+class Retrier:
     """Sends the calls of all nodes of one credential. The limit is on requests in flight, not on nodes."""
 
-    def __init__(self, carrier: Carrier, access: ArmAccess, clock: Clock, *, traffic: Traffic) -> None:
-        self._carrier = carrier
+    def __init__(self, transport: Transport, access: ArmAccess, clock: Clock, *, traffic: Traffic) -> None:
+        self._transport = transport
         self._throttle = traffic.throttle(access)
         self.host = traffic.host(access)
         self._authority = Host(clock, access.network.patience)
@@ -133,7 +133,7 @@ class Exchange:
                     may_be_done = call.is_write
                     self._tally.count(call)
                     session.requests += 1
-                    answer = await self._carrier.send(call, read_timeout=self._read_timeout)
+                    answer = await self._transport.send(call, read_timeout=self._read_timeout)
                 finally:
                     self._throttle.release(call.method, call.path)
                     _log_request(call, answer, attempt, self.clock.monotonic() - sent_at)

@@ -27,7 +27,7 @@ from gitsync.arm.cloud import Cloud
 from gitsync.arm.http.answer import Response
 from gitsync.arm.http.call import ArmRequest
 from gitsync.arm.http.failures import CredentialError, TransportError, refuses_token
-from gitsync.arm.http.network import HttpTransport, open_transport
+from gitsync.arm.http.network import HttpConnection, open_connection
 from gitsync.arm.http.reachability import connect, make_transport_error
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.model.clock import Clock
@@ -37,19 +37,19 @@ _VERSION = version("gitsync")
 
 
 @asynccontextmanager
-async def open_carrier(
-    access: ArmAccess, clock: Clock, credential: TokenCredential | None = None, http: HttpTransport | None = None
-) -> AsyncIterator[SdkCarrier]:
+async def open_transport(
+    access: ArmAccess, clock: Clock, credential: TokenCredential | None = None, http: HttpConnection | None = None
+) -> AsyncIterator[SdkTransport]:
     """Raises ConfigError if the settings cannot work; nothing is sent yet. `http` is an open transport."""
     async with (
-        open_transport(access.network) if http is None else nullcontext(http) as connection,
+        open_connection(access.network) if http is None else nullcontext(http) as connection,
         open_credential(access, connection, clock, credential) as guarded_credential,
         _make_client(access.cloud, connection, guarded_credential) as client,
     ):
-        yield SdkCarrier(client, guarded_credential, access, connection)
+        yield SdkTransport(client, guarded_credential, access, connection)
 
 
-def _make_client(cloud: Cloud, http: HttpTransport, credential: TokenCredential | None) -> ResourceManagementClient:
+def _make_client(cloud: Cloud, http: HttpConnection, credential: TokenCredential | None) -> ResourceManagementClient:
     policies = [AsyncARMChallengeAuthenticationPolicy(cast("Any", credential), cloud.scope)] if credential else []
     return ResourceManagementClient(
         cast("Any", credential or "anonymous"),  # the client insists on one; only the policy above asks it
@@ -61,7 +61,7 @@ def _make_client(cloud: Cloud, http: HttpTransport, credential: TokenCredential 
     )
 
 
-class SdkCarrier:
+class SdkTransport:
     """Sends calls only to the endpoint of a cloud."""
 
     def __init__(
@@ -69,7 +69,7 @@ class SdkCarrier:
         client: ResourceManagementClient,
         credential: RenewableCredential | None,
         access: ArmAccess,
-        http: HttpTransport,
+        http: HttpConnection,
     ) -> None:
         self._client = client
         self._credential = credential

@@ -1,16 +1,16 @@
-"""A carrier that is opened late: by the first thing asked of it, once, and again only where that failed."""
+"""A transport that is opened late: by the first thing asked of it, once, and again only where that failed."""
 
 import asyncio
 from types import SimpleNamespace
 
 import pytest
 
-from gitsync.arm.http.late_carrier import LateCarrier
+from gitsync.arm.lazy_transport import LazyTransport
 from gitsync.errors import ConfigError
 
 
 class Opener:
-    """Opens carriers that answer, after so many errors. `opened` counts the tries."""
+    """Opens transports that answer, after so many errors. `opened` counts the tries."""
 
     def __init__(self, errors=0):
         self.errors = errors
@@ -36,7 +36,7 @@ class Opener:
 def test_it_is_opened_once_by_whatever_asks_first():
     async def run():
         opener = Opener()
-        late = LateCarrier(opener)
+        late = LazyTransport(opener)
         assert opener.opened == 0
         answers = await asyncio.gather(late.send("a", read_timeout=1), late.sign_in(), late.connect(), late.sign_in())
         assert answers == [("a", 1), "somebody", None, "somebody"]
@@ -48,7 +48,7 @@ def test_it_is_opened_once_by_whatever_asks_first():
 def test_what_could_not_be_opened_is_told_to_everyone_and_tried_again():
     async def run():
         opener = Opener(errors=2)
-        late = LateCarrier(opener)
+        late = LazyTransport(opener)
         for _ in range(2):
             with pytest.raises(ConfigError, match="no tenant"):
                 await late.connect()
