@@ -13,12 +13,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from gitsync.arm.auth.access import ArmAccess
+from gitsync.arm.auth.access import ArmAccess, Trust, read_trust
 from gitsync.arm.client import Arm
 from gitsync.arm.cloud import Cloud
-from gitsync.arm.http.first_contact import AuthenticatedTransport
-from gitsync.arm.http.traffic import Traffic
-from gitsync.arm.http.trust import Trust, read_trust
+from gitsync.arm.http.retries import AuthenticatedTransport, Traffic
 from gitsync.arm.lazy_transport import LazyTransport
 from gitsync.model.clock import Clock
 from gitsync.model.signin import SignIn

@@ -1,6 +1,7 @@
 """What a node may ask of Azure: an `Arm` for the run, a `Reader` or `Writer` for each node.
 
-Extensions and plans are handed readers, so that nothing there can write.
+Extensions and plans are handed readers, so that nothing there can write; an extension that has to act is handed an
+`ExtensionClient`.
 """
 
 from __future__ import annotations
@@ -14,21 +15,14 @@ from typing import Any
 from gitsync.arm.auth.access import ArmAccess, TokenCredential
 from gitsync.arm.auth.principal import Principal
 from gitsync.arm.cloud import Cloud
-from gitsync.arm.http.address import format_target
-from gitsync.arm.http.answer import Response
-from gitsync.arm.http.call import ArmRequest
+from gitsync.arm.http.bodies import MOST_PAGES, Entries, Page, Source, parse_page, read_page, read_shown_resource
 from gitsync.arm.http.failures import read_absence
-from gitsync.arm.http.first_contact import AuthenticatedTransport, make_first_contact
-from gitsync.arm.http.pacing import Pace
-from gitsync.arm.http.pages import MOST_PAGES, Entries, Page, Source, parse_page, read_page
-from gitsync.arm.http.payload import encode_payload
-from gitsync.arm.http.retries import Retrier
-from gitsync.arm.http.shown_resource import read_shown_resource
-from gitsync.arm.http.traffic import Traffic
+from gitsync.arm.http.messages import ArmRequest, Response, encode_payload, format_target
+from gitsync.arm.http.retries import AuthenticatedTransport, Retrier, Traffic, make_first_contact
 from gitsync.arm.lro.operations import Operations
-from gitsync.arm.lro.reply import AcceptedWrite, accept_write
+from gitsync.arm.lro.poll import AcceptedWrite, accept_write
 from gitsync.arm.registration import Registrations
-from gitsync.arm.session import Session
+from gitsync.arm.session import DEADLINE, Pace, Session
 from gitsync.errors import ArmError
 from gitsync.model.clock import Clock
 from gitsync.model.live import Absence, Live
@@ -44,6 +38,7 @@ _ACCEPTS = {
     "DELETE": frozenset({200, 202, 204, 404}),
     "POST": frozenset({200, 201, 202, 204}),
 }
+
 LARGEST_PAGE = 100 << 20
 """Bytes of one page of a list."""
 
@@ -222,7 +217,7 @@ class Reader:
 
 
 class Writer(Reader):
-    """What changes Azure. Hold the resource's lane while a write and its operation last.
+    """What changes Azure. Hold the resource's write lock while a write and its operation last.
 
     An ArmError with `outcome_unknown` means that the write may have been done: read before writing again.
     """
@@ -312,11 +307,72 @@ def _make_write(
     )
 
 
-# The display name of a subscription, for people: they recognise a wrong target by it, not by a UUID.
+class ExtensionClient:
+    """What an extension may ask of Azure for one node (`ActsOnAzure`): reads, and actions and deletes to their end.
+
+    Every method raises ArmError if Azure refused, did not answer, or had not ended at the node's deadline. `has_acted`
+    tells that something was called or deleted. Responses of actions contain keys: only the caller gets them, and they
+    never appear in an attempt, exception or log.
+    """
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self.has_acted = False
+
+    async def get(self, arm_id: str, api_version: str) -> Live | None:
+        return await self._writer.get(arm_id, api_version)
+
+    async def list(self, path: str, api_version: str) -> Entries:
+        return await self._writer.list(path, api_version)
+
+    async def call(
+        self,
+        path: str,
+        api_version: str,
+        body: Mapping[str, Any] | None = None,
+        *,
+        query: Mapping[str, str] | None = None,
+    ) -> Mapping[str, Any]:
+        """What an action answers at its end; empty for a 204."""
+        self.has_acted = True
+        answer = await self._writer.result(await self._writer.post(path, api_version, body, query=query))
+        if answer is None:
+            raise self._make_deadline_error("POST", path)
+        if answer.content and not isinstance(answer.body, dict):
+            raise ArmError(
+                f"{path} returned a response that is not a JSON object (a proxy?).",
+                status=answer.status,
+                code="UnusableAnswer",
+                request_id=answer.request_id,
+                resource_id=path,
+                method="POST",
+            )
+        return answer.mapping()
+
+    async def pages(self, path: str, api_version: str) -> Entries:
+        return await self._writer.pages_from(await self.call(path, api_version), path)
+
+    async def delete(
+        self, arm_id: str, api_version: str, *, if_match: str | None = None, query: Mapping[str, str] | None = None
+    ) -> None:
+        self.has_acted = True
+        reply = await self._writer.delete(arm_id, api_version, if_match=if_match, query=query)
+        if not await self._writer.wait(reply):
+            raise self._make_deadline_error("DELETE", arm_id)
+
+    def _make_deadline_error(self, method: str, path: str) -> ArmError:
+        text = f"Deadline exceeded before {method} {path} completed. {self._writer.last_error}"
+        return ArmError(
+            text.rstrip(),
+            code=DEADLINE,
+            resource_id=path,
+            method=method,
+            outcome_unknown=True,
+            hint="Run again: the next run resumes polling. Or raise --resource-timeout.",
+        )
 
 
 API_VERSION = "2022-12-01"
-
 PATIENCE = 10.0
 """Seconds; a run does not wait longer for a name."""
 

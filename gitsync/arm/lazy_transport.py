@@ -8,9 +8,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from gitsync.arm.auth.principal import Principal
-from gitsync.arm.http.answer import Response
-from gitsync.arm.http.call import ArmRequest
-from gitsync.arm.http.first_contact import AuthenticatedTransport
+from gitsync.arm.http.messages import ArmRequest, Response
+from gitsync.arm.http.retries import AuthenticatedTransport
 
 
 class LazyTransport:

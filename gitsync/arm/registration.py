@@ -9,13 +9,10 @@ import asyncio
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
-from gitsync.arm.http.address import format_target
-from gitsync.arm.http.answer import Response
-from gitsync.arm.http.call import ArmRequest
 from gitsync.arm.http.failures import DeadlineError
-from gitsync.arm.http.pacing import Pace
+from gitsync.arm.http.messages import ArmRequest, Response, format_target
 from gitsync.arm.http.retries import Retrier, may_read_again
-from gitsync.arm.session import Session
+from gitsync.arm.session import Pace, Session
 from gitsync.errors import ArmError
 from gitsync.model.clock import format_rfc3339
 

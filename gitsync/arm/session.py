@@ -1,6 +1,7 @@
-"""The requests of one node to Azure: their deadline, the failures so far, their number.
+"""The requests of one node to Azure: their deadline, their number, the failures so far, and the waits between polls.
 
-The one mutable value of this package that the driver shares: it sets the stage, the client counts and remembers.
+A `Session` is the one mutable value that the stages share with the client: they set the stage, the client counts and
+remembers.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from gitsync.arm.auth.access import Interval
 from gitsync.model.clock import Clock
 from gitsync.model.result import Attempt, Stage
 
 THROTTLED = 429
-
 LAST_ANSWER = 5.0
 """Seconds that requests in flight may still take when the session is ended."""
 
@@ -86,3 +87,27 @@ class Session:
             return ""
         prefix = f"{cause.status} {cause.code}: " if cause.status else ""
         return f"Last error: {prefix}{cause.message}"
+
+
+LAST_LOOK = 1.0
+"""Seconds before the deadline that are kept for a last poll."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """The interval of a run, with its clock."""
+
+    clock: Clock
+    interval: Interval
+
+    async def pause(self, requested: float | None, polls: int, session: Session) -> bool:
+        """Wait the seconds that Azure requested, else the interval after so many polls.
+
+        Returns False at once if Azure requested more than the deadline leaves, or no time is left.
+        """
+        remaining = session.deadline - self.clock.monotonic()
+        seconds = requested or min(self.interval.after(polls), remaining - LAST_LOOK)
+        if seconds <= 0 or seconds > remaining:
+            return False
+        await self.clock.sleep(seconds)
+        return True

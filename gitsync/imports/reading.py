@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
-from gitsync.arm.http.pages import is_refusal
+from gitsync.arm.http.bodies import is_refusal
 from gitsync.catalog.collections import find_collections
 from gitsync.errors import ArmError
 from gitsync.formats.arm_path import find_resource_group

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from gitsync.arm.client import Reader, Writer
-from gitsync.arm.lro.reply import AcceptedWrite
+from gitsync.arm.lro.poll import AcceptedWrite
 from gitsync.arm.session import Session
 from gitsync.diff.ignore import Paths, remove_paths
 from gitsync.diff.three_way import Remembered

@@ -14,8 +14,7 @@ from typing import Any, TypeVar
 
 from loguru import logger
 
-from gitsync.arm.http.pages import Entries, is_refusal
-from gitsync.arm.http.shown_resource import find_fault
+from gitsync.arm.http.bodies import Entries, find_fault, is_refusal
 from gitsync.catalog.collections import list_embedded
 from gitsync.errors import ArmError
 from gitsync.extensions.registry import Registry

@@ -13,11 +13,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gitsync.arm.arms import Arms, open_arms
-from gitsync.arm.auth.access import ArmAccess, Network
+from gitsync.arm.auth.access import ArmAccess, Interval, Network
 from gitsync.arm.client import Arm
 from gitsync.arm.clock import SystemClock
 from gitsync.arm.cloud import Cloud, make_cloud
-from gitsync.arm.http.pacing import Interval
 from gitsync.catalog.catalog import Catalog, open_catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import SourceSettings, find_source_settings

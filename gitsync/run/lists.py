@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Collection, Iterable, Iterator
 from dataclasses import replace
 
-from gitsync.arm.http.pages import Entries
+from gitsync.arm.http.bodies import Entries
 from gitsync.catalog.collections import find_collections
 from gitsync.config.config import Config
 from gitsync.model.export import Holder

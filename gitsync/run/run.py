@@ -14,7 +14,7 @@ from functools import partial
 from typing import TypeVar
 
 from gitsync.arm.clock import SystemClock
-from gitsync.arm.http.pages import list_ids
+from gitsync.arm.http.bodies import list_ids
 from gitsync.arm.session import Session
 from gitsync.config.config import Config
 from gitsync.errors import ArmError, ConfigError

@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.arm.http.address import find_lock_name, find_rbac_action, format_target
+from gitsync.arm.http.failures import find_rbac_action
+from gitsync.arm.http.messages import format_target
+from gitsync.arm.write_locks import find_lock_name
 from gitsync.errors import ArmError
 
 SUB = "/subscriptions/S"

@@ -6,8 +6,8 @@ import pytest
 from rig import API, CLIENT, GROUP, OBJECT, SUBSCRIPTION, TENANT, VNET, Rig, StaticCredential, anonymous, moving, run
 from scripted_server import BREAK, Say
 
+from gitsync.arm.http.bodies import is_refusal
 from gitsync.arm.http.failures import DeadlineError
-from gitsync.arm.http.pages import is_refusal
 from gitsync.errors import ArmError
 from gitsync.model.report import RequestCounts
 from gitsync.model.result import Stage

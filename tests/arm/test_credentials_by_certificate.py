@@ -19,10 +19,9 @@ from rig import API, CLIENT, OBJECT, TENANT, VNET, jwt, moving
 from scripted_server import Say, ScriptedServer, serving
 
 from gitsync.arm.arms import Arms, open_arms
-from gitsync.arm.auth.access import ArmAccess, Network
+from gitsync.arm.auth.access import ArmAccess, Limit, Network, RequestKind
 from gitsync.arm.client import Arm, open_arm
 from gitsync.arm.cloud import make_cloud
-from gitsync.arm.http.throttle import Limit, RequestKind
 from gitsync.arm.session import Session
 from gitsync.errors import ConfigError
 from gitsync.model.secret import Secret

@@ -10,11 +10,8 @@ from hypothesis import strategies as st
 from rig import API, VNET, jwt
 
 from gitsync.arm.auth.principal import Principal, describe_principal, read_principal
-from gitsync.arm.http.address import format_target
-from gitsync.arm.http.answer import Response
-from gitsync.arm.http.call import ArmRequest
 from gitsync.arm.http.failures import make_arm_error, read_error, scrub
-from gitsync.arm.http.payload import encode_payload, mask_payload
+from gitsync.arm.http.messages import ArmRequest, Response, encode_payload, format_target, mask_payload
 from gitsync.model.secret import Secret
 
 UNKNOWN = ("UnknownError", "There was an unknown deployment error")

@@ -4,8 +4,8 @@ import asyncio
 
 from fake_clock import FakeClock
 
-from gitsync.arm.http.held_time import HeldTime
-from gitsync.arm.http.throttle import Limit, RequestKind, Throttle
+from gitsync.arm.auth.access import Limit, RequestKind
+from gitsync.arm.http.throttle import HeldTime, Throttle
 from gitsync.arm.session import Session
 
 

@@ -14,8 +14,8 @@ from scripted_server import HANG, Say
 
 from gitsync.arm.client import Arm, open_arm
 from gitsync.arm.clock import SystemClock
-from gitsync.arm.http.answer import Response
 from gitsync.arm.http.failures import CredentialError, DeadlineError, TransportError
+from gitsync.arm.http.messages import Response
 from gitsync.arm.session import Session
 from gitsync.errors import ArmError, ConfigError
 

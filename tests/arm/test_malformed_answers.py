@@ -6,7 +6,7 @@ import pytest
 from rig import API, GROUP, OPERATION, VNET, Rig, StaticCredential, moving, run
 from scripted_server import Say
 
-from gitsync.arm.actor import Actor
+from gitsync.arm.client import ExtensionClient
 from gitsync.errors import ArmError
 
 LIST = f"{GROUP}/resources"
@@ -64,7 +64,7 @@ def test_an_odd_page_of_an_action_is_told_without_what_stands_in_it(page, says, 
         rig.server.on("POST", LIST, Say(200, {"value": [{"key": KEY}], "nextLink": link}))
         rig.server.on("GET", LIST, Say(200, page))
         with pytest.raises(ArmError) as caught:
-            await Actor(rig.writer).pages(LIST, API)
+            await ExtensionClient(rig.writer).pages(LIST, API)
         assert KEY not in f"{caught.value} {vars(caught.value)}", why
 
     run(test)
@@ -75,7 +75,7 @@ def test_an_odd_first_page_of_an_action_is_no_empty_list(page):
     async def test(rig: Rig) -> None:
         rig.server.on("POST", LIST, Say(200, page))
         with pytest.raises(ArmError) as caught:
-            await Actor(rig.writer).pages(LIST, API)
+            await ExtensionClient(rig.writer).pages(LIST, API)
         assert caught.value.code == "MalformedList"
         assert KEY not in f"{caught.value} {vars(caught.value)}"
 

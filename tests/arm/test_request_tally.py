@@ -4,8 +4,8 @@ import pytest
 from rig import API, GROUP, VNET, Rig, run
 from scripted_server import Say
 
-from gitsync.arm.http.call import ArmRequest
-from gitsync.arm.http.request_tally import find_kind, find_type
+from gitsync.arm.http.messages import ArmRequest
+from gitsync.arm.http.throttle import find_kind, find_type
 
 NETWORK = "Microsoft.Network/virtualNetworks"
 SUBSCRIPTION = GROUP.partition("/resourceGroups")[0]

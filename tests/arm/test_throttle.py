@@ -8,8 +8,9 @@ from fake_clock import FakeClock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitsync.arm.http.answer import Response
-from gitsync.arm.http.throttle import ARM_LIMITS, Limit, RequestKind, Throttle, classify_method
+from gitsync.arm.auth.access import ARM_LIMITS, Limit, RequestKind
+from gitsync.arm.http.messages import Response
+from gitsync.arm.http.throttle import Throttle, classify_method
 from gitsync.arm.session import Session
 
 SUB = "/subscriptions/AAAA"

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from virtual_clock import VirtualClock
 
-from gitsync.arm.http.answer import Response
+from gitsync.arm.http.messages import Response
 from gitsync.arm.http.throttle import Throttle
 from gitsync.arm.session import Session
 

@@ -13,8 +13,7 @@ from exporting import exporters
 from fake_clock import FakeClock
 from rig import anonymous
 
-from gitsync.arm.actor import Actor
-from gitsync.arm.client import open_arm
+from gitsync.arm.client import ExtensionClient, open_arm
 from gitsync.arm.session import Session
 from gitsync.catalog.catalog import open_catalog
 from gitsync.emulator.http.server import Emulator
@@ -39,7 +38,7 @@ PROPERTIES = {
 }
 """What the resources tell, which no provider of the emulator makes up."""
 
-Test = Callable[[Emulator, Actor], Awaitable[Any]]
+Test = Callable[[Emulator, ExtensionClient], Awaitable[Any]]
 
 
 def against_azure(test: Test, **settings: Any) -> Any:
@@ -50,7 +49,7 @@ def against_azure(test: Test, **settings: Any) -> Any:
         async with Emulator(EmulatorSettings(limits=None, **settings), clock=clock) as azure:
             azure.put(GROUP, {"location": "westeurope"})
             async with open_arm(anonymous(azure.url), clock) as arm:
-                actor = Actor(arm.writer(Session(deadline=clock.monotonic() + 1800)))
+                actor = ExtensionClient(arm.writer(Session(deadline=clock.monotonic() + 1800)))
                 return await test(azure, actor)
 
     return asyncio.run(run())
@@ -68,7 +67,7 @@ def made(azure: Emulator, arm_id: str, properties: Any = None) -> None:
         azure.put("/".join(steps[:end]), {"location": "westeurope", "properties": dict(properties or {})})
 
 
-async def about(azure: Emulator, actor: Actor, group: str, kind: str, properties: Any = None) -> Subject:
+async def about(azure: Emulator, actor: ExtensionClient, group: str, kind: str, properties: Any = None) -> Subject:
     arm_id = id_of(group, kind)
     made(azure, arm_id, properties)
     return replace(subject(group, kind, own=await actor.get(arm_id, "2024-01-01")), arm_id=arm_id)
@@ -78,7 +77,7 @@ async def about(azure: Emulator, actor: Actor, group: str, kind: str, properties
 def test_every_field_of_every_kind_is_given(kind):
     wanted = exporters()[kind].fields
 
-    async def test(azure: Emulator, actor: Actor) -> None:
+    async def test(azure: Emulator, actor: ExtensionClient) -> None:
         found = await REGISTRY.export_secrets(await about(azure, actor, *kind, PROPERTIES), actor, wanted)
         assert found.keys() == wanted
         assert all(secret.reveal() for secret in found.values())
@@ -96,7 +95,7 @@ def test_every_field_of_every_kind_is_given(kind):
     ],
 )
 def test_entries_are_looked_for_on_every_page(kind, field):
-    async def test(azure: Emulator, actor: Actor) -> None:
+    async def test(azure: Emulator, actor: ExtensionClient) -> None:
         found = await REGISTRY.export_secrets(await about(azure, actor, *kind), actor, frozenset({field}))
         assert found[field].reveal()
         assert len([r for r in azure.requests if "listkeys" in r.path.casefold()]) > 3, "as many pages as entries"
@@ -113,7 +112,7 @@ def test_entries_are_looked_for_on_every_page(kind, field):
     ],
 )
 def test_a_kubeconfig_is_one_that_a_client_can_read(kind, field):
-    async def test(azure: Emulator, actor: Actor) -> str:
+    async def test(azure: Emulator, actor: ExtensionClient) -> str:
         found = await REGISTRY.export_secrets(await about(azure, actor, *kind), actor, frozenset({field}))
         return found[field].reveal()
 
@@ -121,7 +120,7 @@ def test_a_kubeconfig_is_one_that_a_client_can_read(kind, field):
 
 
 def test_what_azure_refuses_is_told_with_its_code():
-    async def test(azure: Emulator, actor: Actor) -> str:
+    async def test(azure: Emulator, actor: ExtensionClient) -> str:
         it = await about(azure, actor, "storage.azure.com", "StorageAccount")
         azure.remove(it.arm_id)
         with pytest.raises(ArmError) as raised:
@@ -134,7 +133,7 @@ def test_what_azure_refuses_is_told_with_its_code():
 def test_the_address_of_a_private_endpoint_is_read_from_the_interface_that_azure_makes_with_it():
     asked = {"ipConfigurations": [{"name": "it", "properties": {"privateIPAddress": "10.0.0.4"}}]}
 
-    async def test(azure: Emulator, actor: Actor) -> dict[str, str]:
+    async def test(azure: Emulator, actor: ExtensionClient) -> dict[str, str]:
         it = await about(azure, actor, "network.azure.com", "PrivateEndpoint", asked)
         return dict(await REGISTRY.export_config_maps(it, actor, frozenset({FIELD})))
 
@@ -142,7 +141,7 @@ def test_the_address_of_a_private_endpoint_is_read_from_the_interface_that_azure
 
 
 def test_a_product_is_deleted_with_its_subscriptions_and_once_more_as_any_other():
-    async def test(azure: Emulator, actor: Actor) -> list[tuple[str, str]]:
+    async def test(azure: Emulator, actor: ExtensionClient) -> list[tuple[str, str]]:
         it = await about(azure, actor, "apimanagement.azure.com", "Product")
 
         async def last(product: Subject, _azure: Any) -> None:
@@ -156,7 +155,7 @@ def test_a_product_is_deleted_with_its_subscriptions_and_once_more_as_any_other(
 
 
 def test_a_product_that_is_gone_already_is_left_to_the_default_delete():
-    async def test(azure: Emulator, actor: Actor) -> list[str]:
+    async def test(azure: Emulator, actor: ExtensionClient) -> list[str]:
         it = await about(azure, actor, "apimanagement.azure.com", "Product")
         azure.remove(it.arm_id)
         left: list[str] = []

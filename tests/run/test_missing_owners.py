@@ -10,7 +10,7 @@ from test_scenarios import ASSIGNMENT, IDENTITY
 from test_secret_digests import KEY
 from world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, annotated, of
 
-from gitsync.arm.http.throttle import ARM_LIMITS, Limit, RequestKind
+from gitsync.arm.auth.access import ARM_LIMITS, Limit, RequestKind
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.model.verdict import Action, Verdict
 

@@ -21,9 +21,8 @@ from fake_clock import FakeClock
 from git_template import init_repository
 
 from gitsync.arm.arms import open_arms
-from gitsync.arm.auth.access import ArmAccess, Network
+from gitsync.arm.auth.access import ARM_LIMITS, ArmAccess, Network
 from gitsync.arm.cloud import make_cloud
-from gitsync.arm.http.throttle import ARM_LIMITS
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings

@@ -5,9 +5,8 @@ import json
 import pytest
 from recordings import FOLDER, needs_recordings
 
-from gitsync.arm.http.answer import Response
-from gitsync.arm.http.call import ArmRequest
 from gitsync.arm.http.failures import read_error
+from gitsync.arm.http.messages import ArmRequest, Response
 from gitsync.errors import ArmError
 from gitsync.model.condition import Retry
 from gitsync.planning.actions import may_recover

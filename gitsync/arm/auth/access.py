@@ -5,17 +5,20 @@ Separate from the code that uses them, because that code imports the SDK, which 
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from gitsync.arm.cloud import Cloud
-from gitsync.arm.http.host_state import PATIENCE
-from gitsync.arm.http.pacing import Interval
-from gitsync.arm.http.throttle import ARM_LIMITS, Limit, RequestKind
+from gitsync.errors import ConfigError
 from gitsync.model.signin import SignIn
 from gitsync.redaction import Redactions
+
+PATIENCE = 15.0
+"""Seconds for a host that has not answered yet, such as a proxy that starts beside the run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +34,63 @@ class Network:
     read_timeout: float = 120.0
     patience: float = PATIENCE
     in_flight: int = 32
+
+
+Trust = ssl.SSLContext | Literal[True]
+
+
+def read_trust(ca_bundle: Path | None) -> Trust:
+    """Read what to verify with before the connection opens, whose library is slow to import: a bundle that cannot be
+    read refuses a run at once. True stands for the system's certificates, which aiohttp reads once when it is imported.
+
+    Raises ConfigError for a bundle that cannot be read.
+    """
+    if ca_bundle is None:
+        return True
+    try:
+        return ssl.create_default_context(cafile=str(ca_bundle))
+    except (OSError, ssl.SSLError) as error:
+        raise ConfigError(
+            f"The CA bundle {ca_bundle} cannot be read: {error}.", hint="It must be a file of certificates in PEM."
+        ) from error
+
+
+class RequestKind(StrEnum):
+    """What a request counts as; an action (POST) is a write."""
+
+    READS = "reads"
+    WRITES = "writes"
+    DELETES = "deletes"
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A token bucket: how many requests at once, and how many more each second."""
+
+    burst: float
+    per_second: float
+
+    def part(self, share: float) -> Limit:
+        return Limit(self.burst * share, self.per_second * share)
+
+
+ARM_LIMITS: Mapping[RequestKind, Limit] = {
+    RequestKind.READS: Limit(250, 25),
+    RequestKind.WRITES: Limit(200, 10),
+    RequestKind.DELETES: Limit(200, 10),
+}
+"""ARM's, per principal and subscription, and the same for a tenant (Microsoft's request-limits-and-throttling)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Seconds between polls if Azure does not say: doubling from `first` to `most`."""
+
+    first: float = 1.0
+    most: float = 60.0
+
+    def after(self, polls: int) -> float:
+        return min(self.most, self.first * 2.0 ** min(polls, 32))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

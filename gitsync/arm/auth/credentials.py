@@ -16,8 +16,7 @@ from azure.core.exceptions import AzureError, ClientAuthenticationError
 
 from gitsync.arm.auth.access import ArmAccess, RenewableCredential, TokenCredential
 from gitsync.arm.http.failures import CredentialError, scrub
-from gitsync.arm.http.network import HttpConnection
-from gitsync.arm.http.reachability import make_authority_error
+from gitsync.arm.http.network import HttpConnection, make_authority_error
 from gitsync.errors import ConfigError, GitsyncError
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret

@@ -12,10 +12,7 @@ from itertools import islice
 from typing import Any
 
 from gitsync.arm.auth.principal import Principal
-from gitsync.arm.http.address import find_rbac_action
-from gitsync.arm.http.answer import Response
-from gitsync.arm.http.call import UNKNOWN_CODE, ArmRequest
-from gitsync.arm.http.payload import mask_payload
+from gitsync.arm.http.messages import UNKNOWN_CODE, ArmRequest, Response, mask_payload
 from gitsync.errors import ArmError
 from gitsync.model.live import Absence
 from gitsync.redaction import truncate
@@ -211,3 +208,21 @@ def _find_hint(answer: Response, call: ArmRequest, code: str, message: str) -> s
 
 def _name_identity(principal: Principal | None) -> str:
     return f"The identity ({principal})" if principal and str(principal) else "The identity (no token was sent)"
+
+
+_VERBS = {"GET": "read", "HEAD": "read", "PUT": "write", "PATCH": "write", "DELETE": "delete", "POST": "action"}
+
+
+def find_rbac_action(method: str, path: str) -> str:
+    """The right that a request needs, in Azure's words: `Microsoft.Network/virtualNetworks/write`."""
+    verb = _VERBS[method]
+    _, marker, rest = path.rpartition("/providers/")
+    if not marker:
+        depth = "subscriptions/resourceGroups" if "/resourcegroups/" in path.casefold() else "subscriptions"
+        return f"Microsoft.Resources/{depth}/{verb}"
+    namespace, *names = rest.strip("/").split("/")
+    if not names:
+        return f"Microsoft.Resources/subscriptions/providers/{verb}"
+    if verb == "action":
+        return "/".join((namespace, *names[:-1:2], names[-1], verb))
+    return "/".join((namespace, *names[::2], verb))

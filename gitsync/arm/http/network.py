@@ -1,4 +1,5 @@
-"""The connection to Azure: one HTTP session with one TLS context for everything, and which proxy a host is reached by.
+"""The connection to Azure: one HTTP session with one TLS context for everything, which proxy a host is reached by, and
+what it means when a host cannot be reached.
 
 Proxies and certificates are read once. Left to the SDK they are looked up for every request, and a private CA costs a
 new TLS context and connection each time (docs/reference/design.md#http-client).
@@ -6,6 +7,8 @@ new TLS context and connection each time (docs/reference/design.md#http-client).
 
 from __future__ import annotations
 
+import asyncio
+import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -13,15 +16,23 @@ from urllib.parse import urlsplit
 
 import aiohttp
 from azure.core.pipeline.transport import AioHttpTransport
+from yarl import URL
 
-from gitsync.arm.auth.access import Network
-from gitsync.arm.http.trust import Trust, read_trust
+from gitsync.arm.auth.access import PATIENCE, Network, Trust, read_trust
+from gitsync.arm.http.failures import AuthorityError, TransportError, scrub
 from gitsync.errors import ConfigError
 
 MOST_BYTES = 16 << 20
 """The limit for an answer of an authority, a CI system or a vault."""
 
 _BLOCK = 1 << 16
+_NEVER_SENT = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.ClientHttpProxyError)
+_UNTRUSTED = (aiohttp.ClientSSLError, ssl.SSLError)
+_HINTS: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
+    ((aiohttp.ClientConnectorDNSError,), "Check the name of the host, the DNS server, and HTTPS_PROXY."),
+    (_UNTRUSTED, "If a private CA signed its certificate, set --ca-bundle to that CA."),
+    (_NEVER_SENT, "Check the address, the firewall, and HTTPS_PROXY."),
+)
 
 
 class ConnectionLostError(aiohttp.ClientError):
@@ -124,3 +135,44 @@ def _is_exempt(host: str, port: int | None, exempt: str) -> bool:
         ):
             return True
     return False
+
+
+async def connect(http: HttpConnection, url: str, *, is_direct: bool) -> None:
+    """Open a connection, TLS and proxy included, and leave it to the next request. Raises aiohttp.ClientError."""
+    proxy = None if is_direct else next(iter(http.proxies(url).values()), None)
+    connector = http.session.connector
+    if connector is None:
+        raise AssertionError("the session is open")
+    request = aiohttp.ClientRequest(
+        "GET",
+        URL(url),
+        loop=asyncio.get_running_loop(),
+        session=http.session,
+        proxy=URL(proxy) if proxy else None,
+    )
+    connection = await connector.connect(request, [], aiohttp.ClientTimeout(sock_connect=PATIENCE))
+    connection.release()
+
+
+def make_transport_error(message: str, cause: BaseException) -> TransportError:
+    """The error for a request that got no answer, by what aiohttp says of it."""
+    return TransportError(
+        scrub(message),
+        was_sent=not isinstance(cause, _NEVER_SENT),
+        is_wrong_host=_is_wrong_host(cause),
+        hint=_find_hint(cause),
+    )
+
+
+def make_authority_error(message: str, cause: BaseException) -> AuthorityError:
+    """The same for a request for a token."""
+    hint = _find_hint(cause) or "Check AZURE_AUTHORITY_HOST, the network, and HTTPS_PROXY."
+    return AuthorityError(scrub(message), was_sent=False, is_wrong_host=_is_wrong_host(cause), hint=hint)
+
+
+def _is_wrong_host(cause: BaseException) -> bool:
+    return isinstance(cause, (aiohttp.ClientConnectorDNSError, *_UNTRUSTED))
+
+
+def _find_hint(cause: BaseException) -> str:
+    return next((hint for kinds, hint in _HINTS if isinstance(cause, kinds)), "")

@@ -4,20 +4,23 @@ The only place that retries (docs/reference/design.md#requests). Reads are tried
 again only if it surely was not done: a 429, or a connection that never stood. Any request is sent once more with a new
 token if Azure did not accept its token. The deadline bounds each try as a whole, from its turn and its token to the
 last byte of its answer.
+
+A `Retrier` serves one credential. `Traffic` is what the credentials of one run share, since Azure limits a principal,
+whichever Secret names it: slots, counts, the buckets of each principal, and whether a host has answered at all.
 """
 
 from __future__ import annotations
 
+import asyncio
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import nullcontext, suppress
 from typing import Any, Protocol, TypeVar
 
 from loguru import logger
 
-from gitsync.arm.auth.access import ArmAccess
-from gitsync.arm.http.answer import Response
-from gitsync.arm.http.call import ArmRequest
+from gitsync.arm.auth.access import ArmAccess, Limit, RequestKind
+from gitsync.arm.auth.principal import Principal
 from gitsync.arm.http.failures import (
     AuthorityError,
     DeadlineError,
@@ -26,11 +29,12 @@ from gitsync.arm.http.failures import (
     make_arm_error,
     read_error,
 )
-from gitsync.arm.http.host_state import Host
-from gitsync.arm.http.traffic import Traffic
+from gitsync.arm.http.messages import ArmRequest, Response
+from gitsync.arm.http.throttle import HeldTime, RequestTally, Throttle
 from gitsync.arm.session import DEADLINE, THROTTLED, Session
-from gitsync.errors import ArmError
+from gitsync.errors import ArmError, ConfigError
 from gitsync.model.clock import Clock, format_rfc3339
+from gitsync.model.report import RequestCounts, RequestUse
 from gitsync.model.result import Attempt
 
 T = TypeVar("T")
@@ -44,6 +48,18 @@ class Transport(Protocol):
         that is too large.
         """
         ...
+
+
+class AuthenticatedTransport(Transport, Protocol):
+    """A transport that has a credential."""
+
+    async def sign_in(self) -> Principal | None: ...
+
+    async def connect(self) -> None: ...
+
+
+FIRST_PATIENCE = 60.0
+"""Seconds that a run waits for an authority or an endpoint that does not answer."""
 
 
 class Retrier:
@@ -206,6 +222,18 @@ class Retrier:
         log.debug("Azure refused the request or did not respond")
 
 
+async def make_first_contact(ask: Callable[[], Awaitable[T]], doing: str, retrier: Retrier, deadline: float) -> T:
+    """Make contact; retry passing failures until the deadline or the patience ends.
+
+    Raises ConfigError if it fails.
+    """
+    session = Session(deadline=min(deadline, retrier.clock.monotonic() + FIRST_PATIENCE))
+    try:
+        return await retrier.ask_patiently(ask, doing, session)
+    except ArmError as error:
+        raise ConfigError(error.message, hint=error.hint) from error
+
+
 def _log_request(call: ArmRequest, answer: Response | None, attempt: int, seconds: float) -> None:
     """Log a request at its end, with the time that it took; `answer` is None if there was none.
 
@@ -259,3 +287,81 @@ def _format_deadline_message(doing: str, session: Session) -> str:
     """The message of a deadline, with the last cause."""
     text = f"{session.end_reason} before Azure responded to the request {doing}. {session.last_error()}"
     return text.rstrip()
+
+
+class Host:
+    """One host for the length of a run."""
+
+    def __init__(self, clock: Clock, patience: float) -> None:
+        """`patience` is in seconds: how long it may refuse connections before it has answered anything."""
+        self._clock = clock
+        self._patience = patience
+        self._has_answered = False
+        self._silent_since: float | None = None
+
+    def answered(self) -> None:
+        self._has_answered = True
+
+    def may_answer(self, error: BaseException) -> bool:
+        """Tell whether a retry makes sense after an error."""
+        if self._has_answered or not isinstance(error, TransportError) or error.was_sent:
+            return True
+        if error.is_wrong_host:
+            return False
+        now = self._clock.monotonic()
+        self._silent_since = now if self._silent_since is None else self._silent_since
+        return now - self._silent_since < self._patience
+
+
+_Principal = tuple[object, ...]
+
+
+class Traffic:
+    """Made once a run, inside its event loop."""
+
+    def __init__(
+        self, clock: Clock, in_flight: int, limits: Mapping[RequestKind, Limit], request_share: float = 1.0
+    ) -> None:
+        self._slots = asyncio.Semaphore(in_flight)
+        self.tally = RequestTally()
+        self.held = HeldTime(clock)
+        self._clock = clock
+        self._limits = limits
+        self._request_share = request_share
+        self._throttles: dict[_Principal, Throttle] = {}
+        self._hosts: dict[str, Host] = {}
+
+    @property
+    def requests(self) -> RequestCounts:
+        """What the run has sent so far, with all its credentials."""
+        return RequestCounts(**self.tally.totals)
+
+    @property
+    def use(self) -> RequestUse:
+        """What it was for, and what it used up of the limits."""
+        shares = [share for throttle in self._throttles.values() for share in throttle.hour_shares()]
+        return RequestUse(
+            by_type=self.tally.by_type,
+            hour_shares={kind.value: max(share for of, share in shares if of is kind) for kind, _ in sorted(shares)},
+            throttled_seconds=self.held.seconds,
+        )
+
+    def throttle(self, access: ArmAccess) -> Throttle:
+        """The buckets of the principal that signs in."""
+        principal = _find_principal(access)
+        if principal not in self._throttles:
+            self._throttles[principal] = Throttle(
+                self._clock, self._slots, self._limits, self._request_share, self.held
+            )
+        return self._throttles[principal]
+
+    def host(self, access: ArmAccess) -> Host:
+        """What is known of the endpoint, for every identity."""
+        return self._hosts.setdefault(access.cloud.endpoint, Host(self._clock, access.network.patience))
+
+
+def _find_principal(access: ArmAccess) -> _Principal:
+    """A client of a tenant is one principal however it proves itself; without a client, the method is all we know."""
+    sign_in = access.sign_in
+    identity = (sign_in.tenant.casefold(), sign_in.client.casefold()) if sign_in.client else (sign_in.method,)
+    return (access.cloud.origin, *identity)

@@ -1,5 +1,5 @@
 """When a request may go: Azure's request limits, kept on our side so that they are not hit
-(docs/reference/arm.md#request-limits).
+(docs/reference/arm.md#request-limits); and what the requests of a run count as.
 
 One `Throttle` serves one principal (an `Arm` has one credential). It keeps a token bucket for each subscription and
 kind of request, sized as ARM's and corrected by what its answers say is left; a 429 holds all of a bucket's requests
@@ -7,70 +7,38 @@ back, or those to one provider if only the provider is busy. Waiting is first co
 
 A bucket of Azure may be smaller than ARM's, or shared with others. So a 429 halves the refill that is counted on, and
 answers that show more than was counted on raise it again: within a few answers the pace is Azure's own.
+
+`HeldTime` and `RequestTally` are figures of the report: how long limits held the run back, and what it asked.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
-from gitsync.arm.http.answer import Response
-from gitsync.arm.http.held_time import HeldTime
+from gitsync.arm.auth.access import ARM_LIMITS, Limit, RequestKind
+from gitsync.arm.http.messages import ArmRequest, Response
 from gitsync.arm.session import Session
 from gitsync.formats.arm_path import find_provider, find_subscription
 from gitsync.model.clock import Clock
+from gitsync.validation.references import parse_arm_type
 
 _ANOTHER_OPERATION = "retryableerror"
 """Prefix of 429 codes for another operation on the same resource, not for a limit: other requests need not wait."""
 
-
 _COUNT = re.compile(r"[0-9]{1,6}")
 """The remaining count in a header; ARM's largest are some 12,000."""
-
-
-class RequestKind(StrEnum):
-    """What a request counts as; an action (POST) is a write."""
-
-    READS = "reads"
-    WRITES = "writes"
-    DELETES = "deletes"
-
-
-KINDS = {"GET": RequestKind.READS, "HEAD": RequestKind.READS, "DELETE": RequestKind.DELETES}
-
-
-def classify_method(method: str) -> RequestKind:
-    return KINDS.get(method, RequestKind.WRITES)
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """A token bucket: how many requests at once, and how many more each second."""
-
-    burst: float
-    per_second: float
-
-    def part(self, share: float) -> Limit:
-        return Limit(self.burst * share, self.per_second * share)
-
-
-ARM_LIMITS: Mapping[RequestKind, Limit] = {
-    RequestKind.READS: Limit(250, 25),
-    RequestKind.WRITES: Limit(200, 10),
-    RequestKind.DELETES: Limit(200, 10),
-}
-"""ARM's, per principal and subscription, and the same for a tenant (Microsoft's request-limits-and-throttling)."""
-
 
 _ROUNDING = 1e-6
 """Of a token: what adding up fractions of seconds may lose. A request that lacks less goes, one that lacks more waits
 for all of it; a wait for the rest of a rounding could be too short for a clock to show.
 """
-
 
 _RAISE = 1.05
 """By how much a count that is higher than was counted on raises the refill: less than a 429 halves it."""
@@ -289,3 +257,96 @@ class _Bucket:
         self._tokens = 0.0
         self._reserve = _RESERVE
         self._filled_at = max(self._filled_at, until)
+
+
+KINDS = {"GET": RequestKind.READS, "HEAD": RequestKind.READS, "DELETE": RequestKind.DELETES}
+
+
+def classify_method(method: str) -> RequestKind:
+    return KINDS.get(method, RequestKind.WRITES)
+
+
+class HeldTime:
+    """For how long at least one request was held back by a limit. Waits that overlap count once."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._held = 0
+        self._since = 0.0
+        self._seconds = 0.0
+
+    @property
+    def seconds(self) -> float:
+        return self._seconds + (self._clock.monotonic() - self._since if self._held else 0.0)
+
+    @contextmanager
+    def holding(self) -> Iterator[None]:
+        """Count the time inside of this context."""
+        if not self._held:
+            self._since = self._clock.monotonic()
+        self._held += 1
+        try:
+            yield
+        finally:
+            self._held -= 1
+            if not self._held:
+                self._seconds += self._clock.monotonic() - self._since
+
+
+class CallKind(StrEnum):
+    """What a request does."""
+
+    LIST = "list"  # one page
+    GET = "get"
+    PUT = "put"
+    PATCH = "patch"
+    DELETE = "delete"
+    POLL = "poll"
+    LIST_KEYS = "listKeys"
+    ACTION = "action"
+
+
+_KINDS: Final = {
+    "GET": CallKind.GET,
+    "HEAD": CallKind.GET,
+    "PUT": CallKind.PUT,
+    "PATCH": CallKind.PATCH,
+    "DELETE": CallKind.DELETE,
+}
+
+
+class RequestTally:
+    """The counts so far. `totals` has those of the buckets, with polls apart from reads, and the throttled ones."""
+
+    def __init__(self) -> None:
+        self.totals: Counter[str] = Counter()
+        self._by_type: Counter[tuple[str, CallKind]] = Counter()
+
+    def count(self, call: ArmRequest) -> None:
+        self.totals["polls" if call.is_poll else classify_method(call.method)] += 1
+        self._by_type[find_type(call), find_kind(call)] += 1
+
+    @property
+    def by_type(self) -> dict[str, dict[str, int]]:
+        """The counts by type and kind, sorted by name."""
+        types = sorted({arm_type for arm_type, _ in self._by_type})
+        rows = sorted(self._by_type.items())
+        return {each: {kind.value: times for (arm_type, kind), times in rows if arm_type == each} for each in types}
+
+
+def find_kind(call: ArmRequest) -> CallKind:
+    if call.is_poll:
+        return CallKind.POLL
+    if call.is_list:
+        return CallKind.LIST
+    if call.method != "POST":
+        return _KINDS[call.method]
+    action = call.path.rpartition("/")[2].casefold()
+    return CallKind.LIST_KEYS if action.startswith("list") or action.endswith("keys") else CallKind.ACTION
+
+
+def find_type(call: ArmRequest) -> str:
+    """The ARM type that a request is about: for an action its resource's, for a list that of its entries."""
+    if call.method == "POST":
+        return parse_arm_type(call.resource_id.rpartition("/")[0])
+    return parse_arm_type(f"{call.resource_id}/" if call.is_list else call.resource_id)

@@ -10,14 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from gitsync.arm.cloud import Cloud
-from gitsync.arm.http.address import format_target
-from gitsync.arm.http.answer import Response
-from gitsync.arm.http.call import UNKNOWN_CODE, ArmRequest
+from gitsync.arm.http.bodies import is_shown, read_live, read_shown_resource
 from gitsync.arm.http.failures import DeadlineError, make_arm_error
-from gitsync.arm.http.pacing import Pace
+from gitsync.arm.http.messages import UNKNOWN_CODE, ArmRequest, Response, format_target
 from gitsync.arm.http.retries import Retrier, may_read_again
-from gitsync.arm.http.shown_resource import is_shown, read_shown_resource
 from gitsync.arm.lro.poll import (
+    AcceptedWrite,
     OperationProgress,
     PollTarget,
     Watch,
@@ -27,8 +25,7 @@ from gitsync.arm.lro.poll import (
     read_first_progress,
     read_progress,
 )
-from gitsync.arm.lro.reply import AcceptedWrite, read_live
-from gitsync.arm.session import Session
+from gitsync.arm.session import Pace, Session
 from gitsync.errors import ArmError
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.live import Live

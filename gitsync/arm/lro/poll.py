@@ -1,4 +1,5 @@
-"""Where to poll an operation, and what an answer says about it: the rules, without any waiting.
+"""What a write began: Azure's first answer, where to poll from there, and what each poll says. The rules, without any
+waiting.
 
 Sources: ARM's resource-provider contract (async-api-reference, Addendum) and
 docs/reference/arm.md#long-running-operations. A poll URL is only taken if it leads to the endpoint itself, for the
@@ -14,13 +15,48 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from gitsync.arm.cloud import Cloud
-from gitsync.arm.http.answer import Response
+from gitsync.arm.http.bodies import read_live
 from gitsync.arm.http.failures import FAILED_STATES
-from gitsync.arm.lro.reply import AcceptedWrite
+from gitsync.arm.http.messages import ArmRequest, Response
 from gitsync.formats.arm_path import is_same_id
 from gitsync.model.live import Live
 
 _CHANGES = frozenset({"PUT", "PATCH"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptedWrite:
+    """An accepted write. `body` may contain secrets and the poll URL may be signed, so neither is shown.
+
+    `status` is 404 for a DELETE of a resource that did not exist. Pass it to `Writer.wait` for the result.
+    """
+
+    arm_id: str
+    api_version: str
+    status: int
+    body: Mapping[str, Any] = field(repr=False)
+    etag: str | None = None
+    call: ArmRequest = field(repr=False)
+    answer: Response = field(repr=False)
+
+    @property
+    def live(self) -> Live:
+        """The resource as the answer shows it; without properties if the answer has none."""
+        return Live(body=self.body, etag=self.etag)
+
+
+def accept_write(call: ArmRequest, api_version: str, answer: Response) -> AcceptedWrite:
+    """The reply to a write, from an answer that was expected."""
+    live = read_live(answer)
+    return AcceptedWrite(
+        arm_id=call.path,
+        api_version=api_version,
+        status=answer.status,
+        body=live.body,
+        etag=live.etag,
+        call=call,
+        answer=answer,
+    )
 
 
 class Watch(StrEnum):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from gitsync.arm.actor import Actor
+from gitsync.arm.client import ExtensionClient
 from gitsync.arm.write_locks import WriteLocks
 from gitsync.diff.ignore import keep_live_paths, remove_paths
 from gitsync.diff.merge_patch import merge_patch
@@ -129,7 +129,7 @@ async def _call(attempt: ApplyAttempt, call: ActionCall, cache: RunCache, locks:
         return attempt
     try:
         async with locks.hold(attempt.arm_id):
-            await Actor(attempt.writer).call(call.path, call.api_version, call.body)
+            await ExtensionClient(attempt.writer).call(call.path, call.api_version, call.body)
     except ArmError as failure:
         return attempt.stopped(make_unreadable(failure))
     cache.note_write(attempt.arm_id)

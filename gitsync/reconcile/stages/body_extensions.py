@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gitsync.arm.actor import Actor
+from gitsync.arm.client import ExtensionClient
 from gitsync.errors import ArmError
 from gitsync.extensions.api import LookupRequest, LookupResult, PermanentError
 from gitsync.extensions.registry import Registry
@@ -54,7 +54,7 @@ async def run_required_actions(attempt: ApplyAttempt, registry: Registry, cache:
     """
     try:
         for call in registry.first_calls(attempt.as_subject()):
-            await Actor(attempt.writer).call(call.path, call.api_version, call.body)
+            await ExtensionClient(attempt.writer).call(call.path, call.api_version, call.body)
     except ArmError as failure:
         waits = may_recover(failure, missed_is_ours=False, granted=cache.has_granted)
         return attempt.stopped(make_unreadable(failure), waits=waits)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from gitsync.arm.actor import Actor
+from gitsync.arm.client import ExtensionClient
 from gitsync.errors import ArmError
 from gitsync.extensions.api import ActsOnAzure, Subject
 from gitsync.extensions.registry import Registry
@@ -41,7 +41,7 @@ async def delete(
     (docs/reference/kinds.md#extension-calls, #deletes). Refusals are warnings, so that the next run tries again.
     """
     attempt = begin_write(attempt, cache)
-    ending, actor, record = _Ending(), Actor(attempt.writer), attempt.record
+    ending, actor, record = _Ending(), ExtensionClient(attempt.writer), attempt.record
 
     async def send_delete(_subject: Subject, _azure: ActsOnAzure) -> None:
         if_match = None if actor.has_acted else attempt.if_match  # an action may have moved the ETag

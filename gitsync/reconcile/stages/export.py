@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from gitsync.arm.actor import Actor
+from gitsync.arm.client import ExtensionClient
 from gitsync.cel.budget import EvaluationBudget
 from gitsync.cel.exported import Exported, compile_exports, find_needed_fields
 from gitsync.cel.objects import Object, make_self
@@ -216,7 +216,7 @@ async def _read_secrets(
     fields = _find_secret_destinations(attempt, tools).keys() | find_needed_fields(expressions)
     if not fields:
         return {}
-    actor = Actor(attempt.writer)
+    actor = ExtensionClient(attempt.writer)
     values = await tools.registry.export_secrets(attempt.as_subject(), actor, frozenset(fields))
     for value in values.values():
         tools.redactions.add(value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gitsync.arm.actor import Actor
+from gitsync.arm.client import ExtensionClient
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.extensions.registry import Registry
 from gitsync.model.gvk import Key
@@ -30,7 +30,7 @@ async def handle_success(attempt: ApplyAttempt, *, registry: Registry, values: R
     if not writes:
         return attempt
     try:
-        _keep(values, attempt.key, await registry.succeeded(attempt.as_subject(), Actor(attempt.writer)))
+        _keep(values, attempt.key, await registry.succeeded(attempt.as_subject(), ExtensionClient(attempt.writer)))
     except ArmError as failure:
         return attempt.stopped(make_unreadable(failure))
     except GitsyncError as failure:

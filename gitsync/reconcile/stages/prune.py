@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gitsync.arm.http.pages import list_ids
+from gitsync.arm.http.bodies import list_ids
 from gitsync.catalog.catalog import Catalog
 from gitsync.extensions.registry import Registry
 from gitsync.model.condition import Condition, ConditionStatus

@@ -5,7 +5,7 @@ from loguru import logger
 from rig import API, OPERATION, VNET, Rig, StaticCredential, run
 from scripted_server import Say
 
-from gitsync.arm.actor import Actor
+from gitsync.arm.client import ExtensionClient
 from gitsync.errors import ArmError
 
 ACTION = f"{VNET}/listKeys"
@@ -57,7 +57,7 @@ def test_an_action_is_followed_to_what_it_answers_at_last(answer, polls, results
         rig.server.on("POST", ACTION, answer)
         rig.server.on("GET", OPERATION, *polls)
         rig.server.on("GET", RESULT, *results)
-        assert await Actor(rig.writer).call(ACTION, API, {"a": 1}, query={"b": "2"}) == expected, why
+        assert await ExtensionClient(rig.writer).call(ACTION, API, {"a": 1}, query={"b": "2"}) == expected, why
         assert rig.server.lines == [f"POST {ACTION}", *asked]
         assert rig.server.seen[0].body == {"a": 1}
         assert rig.server.seen[0].query == f"api-version={API}&b=2"
@@ -111,7 +111,7 @@ def test_nothing_of_an_answer_is_told(answers, code, why):
         rig.server.on("POST", ACTION, answers[0])
         rig.server.on("GET", RESULT, *answers[1:])
         with pytest.raises(ArmError) as refused:
-            await Actor(rig.writer).call(ACTION, API)
+            await ExtensionClient(rig.writer).call(ACTION, API)
         error = refused.value
         assert error.code == code, why
         told.append(repr((error, vars(error), rig.session.attempts)))
@@ -132,7 +132,7 @@ def test_the_deadline_ends_the_waiting_and_says_so(answer):
         rig.server.on("GET", OPERATION, RUNNING)
         rig.server.on("GET", RESULT, Say(202))
         with pytest.raises(ArmError, match=r"Deadline exceeded before POST .* completed") as late:
-            await Actor(rig.writer).call(ACTION, API)
+            await ExtensionClient(rig.writer).call(ACTION, API)
         assert (late.value.code, late.value.outcome_unknown) == ("DeadlineExceeded", True)
         assert rig.server.lines.count(f"POST {ACTION}") == 1
 
@@ -144,7 +144,7 @@ def test_all_pages_of_an_action_are_read():
         link = f"{{url}}{ACTION}?api-version={API}&$skiptoken=2"
         rig.server.on("POST", ACTION, Say(200, {"value": [{"name": "a"}], "nextLink": link}))
         rig.server.on("GET", ACTION, Say(200, {"value": [{"name": "b"}]}))
-        assert await Actor(rig.writer).pages(ACTION, API) == [{"name": "a"}, {"name": "b"}]
+        assert await ExtensionClient(rig.writer).pages(ACTION, API) == [{"name": "a"}, {"name": "b"}]
         assert rig.server.lines == [f"POST {ACTION}", f"GET {ACTION}"]
 
     run(test)
@@ -154,7 +154,7 @@ def test_a_page_on_another_host_is_not_asked_for():
     async def test(rig: Rig) -> None:
         rig.server.on("POST", ACTION, Say(200, {"value": [KEYS], "nextLink": "https://elsewhere.example/x"}))
         with pytest.raises(ArmError) as refused:
-            await Actor(rig.writer).pages(ACTION, API)
+            await ExtensionClient(rig.writer).pages(ACTION, API)
         assert refused.value.code == "ForeignNextLink"
         assert KEY not in repr(vars(refused.value))
 
@@ -166,7 +166,7 @@ def test_nothing_of_a_further_page_is_told():
         rig.server.on("POST", ACTION, Say(200, {"value": [], "nextLink": f"{{url}}{ACTION}?page=2"}))
         rig.server.on("GET", ACTION, Say(403, f"denied {KEY}"))
         with pytest.raises(ArmError) as refused:
-            await Actor(rig.writer).pages(ACTION, API)
+            await ExtensionClient(rig.writer).pages(ACTION, API)
         assert KEY not in repr((vars(refused.value), str(refused.value), rig.session.attempts))
 
     run(test)
@@ -184,7 +184,7 @@ def test_a_delete_is_waited_for(answer, polls, why):
     async def test(rig: Rig) -> None:
         rig.server.on("DELETE", VNET, answer)
         rig.server.on("GET", OPERATION, *polls)
-        await Actor(rig.writer).delete(VNET, API, if_match="*", query={"deleteSubscriptions": "true"})
+        await ExtensionClient(rig.writer).delete(VNET, API, if_match="*", query={"deleteSubscriptions": "true"})
         assert rig.server.lines == [f"DELETE {VNET}", *[POLL] * len(polls)], why
         assert rig.server.seen[0].headers["if-match"] == "*"
         assert rig.server.seen[0].query == f"api-version={API}&deleteSubscriptions=true"
@@ -197,7 +197,7 @@ def test_a_delete_that_does_not_end_in_time_says_so():
         rig.server.on("DELETE", VNET, Say(202, None, ASYNC))
         rig.server.on("GET", OPERATION, RUNNING)
         with pytest.raises(ArmError, match=r"Deadline exceeded before DELETE .* completed"):
-            await Actor(rig.writer).delete(VNET, API)
+            await ExtensionClient(rig.writer).delete(VNET, API)
 
     run(test, seconds=60)
 
@@ -206,7 +206,7 @@ def test_it_reads_as_well():
     async def test(rig: Rig) -> None:
         rig.server.on("GET", VNET, Say(200, {"id": VNET}))
         rig.server.on("GET", f"{VNET}/subnets", Say(200, {"value": [{"name": "a"}]}))
-        actor = Actor(rig.writer)
+        actor = ExtensionClient(rig.writer)
         live = await actor.get(VNET, API)
         assert live is not None
         assert live.body == {"id": VNET}

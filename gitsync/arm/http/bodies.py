@@ -1,7 +1,9 @@
-"""What a page of a list must look like, and where the next page is.
+"""What an answer must look like to be believed: the resource that was asked for, or a page of a list.
 
-A list decides what may be deleted, so a page that is odd in any way raises an error: an odd list is not an empty list.
-Messages name the kind of a value and never the value, because a list that an action answers may hold keys.
+An answer to a GET that is not the resource is an error: it does not say that the resource is absent, and nothing is
+compared with it, sent because of it, or deleted because of it. A list decides what may be deleted, so a page that is
+odd in any way raises an error too: an odd list is not an empty list. Messages name the kind of a value and never the
+value, because a list that an action answers may hold keys.
 """
 
 from __future__ import annotations
@@ -11,20 +13,88 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gitsync.arm.cloud import Cloud, parse_origin
-from gitsync.arm.http.answer import Response
+from gitsync.arm.http.messages import Response
 from gitsync.errors import ArmError
+from gitsync.formats.arm_path import is_same_id
+from gitsync.model.live import Live
 
 Entries = list[Mapping[str, Any]]
 """The entries of a list, of all its pages."""
 
-MALFORMED: Final = "MalformedList"
-FOREIGN: Final = "ForeignNextLink"
+MALFORMED_LIST: Final = "MalformedList"
+FOREIGN_LINK: Final = "ForeignNextLink"
 MOST_PAGES: Final = 1000
 """Pages of one list. ARM shows up to 1,000 entries a page, and a resource group holds no such number of pages."""
 
 _REFUSALS = frozenset({400, 403, 404, 405})
 _HINT = "Check the endpoint, and any proxy between gitsync and Azure. gitsync ignores this list."
 _KINDS = {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "a list", dict: "an object"}
+MALFORMED_RESOURCE = "MalformedResource"
+_PROVIDERS = "/providers/"
+
+
+def read_shown_resource(answer: Response, arm_id: str) -> Live:
+    """The resource that an answer to a GET shows. Raises ArmError (code MalformedResource) if it shows
+    another one, or none.
+    """
+    if fault := find_fault(answer.body, arm_id):
+        raise ArmError(
+            f"The response to GET {arm_id} is not that resource: {fault}.",
+            status=answer.status,
+            code=MALFORMED_RESOURCE,
+            request_id=answer.request_id,
+            resource_id=arm_id,
+            method="GET",
+            hint="Check the endpoint, and any proxy between gitsync and Azure. gitsync does not change the resource.",
+        )
+    return read_live(answer)
+
+
+def is_shown(answer: Response, arm_id: str) -> bool:
+    """Tell whether an answer shows the resource."""
+    return not find_fault(answer.body, arm_id)
+
+
+def find_fault(body: Any, arm_id: str) -> str:
+    """What is wrong with a body that should show the resource; "" if nothing is."""
+    if not isinstance(body, dict):
+        return "it is not a JSON object"
+    shown_id = body.get("id")
+    if not isinstance(shown_id, str):
+        return "it has no id"
+    if not _is_id_of(shown_id, arm_id):
+        return "it has the id of another resource"
+    if not isinstance(body.get("type"), str | None):
+        return "its type is not a string"
+    return _find_fault_of_properties(body.get("properties"))
+
+
+def _find_fault_of_properties(properties: Any) -> str:
+    if properties is None:
+        return ""
+    if not isinstance(properties, Mapping):
+        return "its properties are not an object"
+    if not isinstance(properties.get("provisioningState"), str | None):
+        return "its provisioningState is not a string"
+    return ""
+
+
+def _is_id_of(shown: str, requested: str) -> bool:
+    """Tell whether an id names the requested resource.
+
+    Azure shows some resources at a scope further up: a role definition of a resource group has the id of one of the
+    subscription. It also writes the name of a region without blanks.
+    """
+    shown, requested = shown.replace(" ", ""), requested.replace(" ", "")
+    if is_same_id(shown, requested):
+        return True
+    (scope, _, name), (requested_scope, _, requested_name) = _split_id(shown), _split_id(requested)
+    return bool(requested_name) and name == requested_name and f"{requested_scope}/".startswith(f"{scope}/")
+
+
+def _split_id(arm_id: str) -> tuple[str, str, str]:
+    """The scope of an id, and after the separator type and name; all in lower case."""
+    return arm_id.rstrip("/").casefold().rpartition(_PROVIDERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +104,7 @@ class Source:
     path: str
     method: str = "GET"
 
-    def malformed(self, how: str, *, code: str = MALFORMED, request_id: str = "") -> ArmError:
+    def malformed(self, how: str, *, code: str = MALFORMED_LIST, request_id: str = "") -> ArmError:
         """The error for a list that is not valid. `how` completes the sentence "The list of … "."""
         return ArmError(
             f"The list of {self.path} {how}.",
@@ -74,7 +144,7 @@ def is_refusal(error: ArmError) -> bool:
     """Tell whether the error of a list means that the server does not offer it: asking again would not help, and the
     resources can still be read one by one.
     """
-    return error.status in _REFUSALS or error.code == FOREIGN
+    return error.status in _REFUSALS or error.code == FOREIGN_LINK
 
 
 def list_ids(entries: Iterable[Mapping[str, Any]], path: str) -> list[str]:
@@ -116,9 +186,18 @@ def _find_following(link: object, source: Source, cloud: Cloud) -> str | None:
         raise source.malformed("has a `nextLink` that is not a URL")
     following = cloud.target_of(link)
     if following is None:
-        raise source.malformed("continues on another host; gitsync sends no token there", code=FOREIGN)
+        raise source.malformed("continues on another host; gitsync sends no token there", code=FOREIGN_LINK)
     return following
 
 
 def _describe_kind(value: object) -> str:
     return "nothing" if value is None else _KINDS.get(type(value), "something else")
+
+
+def read_live(answer: Response) -> Live:
+    """The resource that a GET or PUT shows; its ETag comes from the header, else from the body."""
+    body = answer.mapping()
+    body_etag = body.get("etag")
+    return Live(
+        body=body, etag=answer.headers.get("etag") or (body_etag if isinstance(body_etag, str) and body_etag else None)
+    )

@@ -1,0 +1,254 @@
+"""One request to Azure and its response, as values: what is asked of what, and which responses are no failure.
+
+Ids come from manifests, which are not trusted: a `?` or `#` in one would cut the path and drop the api-version, a `..`
+would reach another resource. So `format_target` checks and quotes every id before anything is sent.
+
+Bodies become bytes here, and only here are the secrets in them revealed. What was revealed is kept beside the bytes:
+Azure's error may quote it back, and it has to be masked before anyone reads it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from gitsync.arm.auth.principal import Principal
+from gitsync.errors import ArmError
+from gitsync.formats.strict_json import read_json
+from gitsync.model.secret import Secret
+
+_SAFE = "/:@!$'()*,;-._~"
+_FORBIDDEN = re.compile(r"[?#\\\x00-\x1f\x7f]")
+
+
+def format_target(path: str, api_version: str, query: Mapping[str, str] | None = None) -> str:
+    """Path and query of a request, quoted: `/a b` becomes `/a%20b?api-version=…`.
+
+    Raises ArmError (code InvalidResourceId) for a path that is not absolute, has an empty, `.` or `..` segment, or a
+    character that means something else in a URL.
+    """
+    _check_path(path)
+    parameters = {"api-version": api_version, **(query or {})}
+    return f"{quote(path, safe=_SAFE)}?{urlencode(parameters, quote_via=quote, safe=_SAFE)}"
+
+
+def _check_path(path: str) -> None:
+    segments = path.split("/")[1:]
+    if path.startswith("/") and not _FORBIDDEN.search(path) and not {"", ".", ".."} & set(segments):
+        return
+    raise ArmError(
+        f"{path!r} is not a valid ARM id.",
+        code="InvalidResourceId",
+        resource_id=path,
+        hint="An id starts with '/', has no empty, '.' or '..' segment, and none of the characters ? # \\.",
+    )
+
+
+MASK = "<secret>"
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """The bytes of a body, and the secrets in it, longest first."""
+
+    content: bytes = field(repr=False)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+
+
+def encode_payload(body: Mapping[str, Any]) -> Payload:
+    """JSON with the secrets revealed. Raises TypeError for what is not JSON, ValueError for NaN and infinities."""
+    revealed: set[str] = set()
+
+    def reveal(value: object) -> Any:
+        if isinstance(value, Secret):
+            revealed.add(value.reveal())
+            return value.reveal()
+        if isinstance(value, Mapping):
+            return dict(value)
+        raise TypeError(f"a body cannot contain a {type(value).__name__}")
+
+    content = json.dumps(dict(body), default=reveal, allow_nan=False).encode()
+    return Payload(content, tuple(sorted(revealed - {""}, key=lambda secret: (-len(secret), secret))))
+
+
+def mask_payload(value: Any, secrets: Iterable[str]) -> Any:
+    """A text, or JSON of texts, without the given secrets, be they plain or escaped as JSON does it."""
+    if isinstance(value, str):
+        for secret in secrets:
+            for spelling in (secret, json.dumps(secret)[1:-1]):
+                value = value.replace(spelling, MASK)
+        return value
+    if isinstance(value, Mapping):
+        return {key: mask_payload(item, secrets) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [mask_payload(item, secrets) for item in value]
+    return value
+
+
+UNKNOWN_CODE = "UnknownError"
+"""The code of a failure whose answer gives none."""
+
+_READS = frozenset({"GET", "HEAD"})
+_SHOW_A_RESOURCE = frozenset({"GET", "PUT", "PATCH"})
+_WITH_RESOURCE = frozenset({200, 201, 404})
+_NOT_ABSENT = frozenset({"invalidresourcetype", "invalidresourcenamespace", "subscriptionnotfound"})
+_ABSENT = frozenset({"notfound", "parentresourcenotfound", "resourcegroupnotfound", "resourcenotfound"})
+"""Codes of a 404, in lower case, that are about the path of the request. A provider's own may be about anything."""
+
+_MISSING = re.compile(r"(.{4,})(notfound|does(no|n)texist)")
+_SHORTEST_WORD = 4  # letters of a type that a code may end in; records of DNS have types such as `A`
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmRequest:
+    """`path` is the ARM path as it is meant, `target` path and query as they are sent (relative to the endpoint).
+
+    `target` is not shown: that of a poll may be signed. `resource_id` is what messages name. If it `is_private`, the
+    answer may hold keys: only the code and the message of a failure are read. `max_bytes` is the size of the largest
+    answer that is read. One that `is_optional` has a substitute, so it is only repeated after a 429.
+    """
+
+    method: str
+    path: str
+    target: str = field(repr=False)
+    resource_id: str
+    accepts: frozenset[int]
+    headers: Mapping[str, str] = field(default_factory=dict)
+    payload: Payload | None = None
+    is_poll: bool = False
+    is_list: bool = False
+    is_private: bool = False
+    is_optional: bool = False
+    max_bytes: int = 16 << 20
+
+    @property
+    def is_write(self) -> bool:
+        return self.method not in _READS
+
+    def takes(self, answer: Response, code: str, message: str = "") -> bool:
+        """Tell whether the response is one that the call expects. `code` and `message` are those of an error.
+
+        A 404 about the type, the provider, the subscription or another resource does not mean that the resource is
+        absent, and a prune must not treat it as deleted. A response that is not JSON comes from something in between
+        (a proxy), not from Azure Resource Manager; so does a 404 without a code, or a success with an error as its
+        body. A GET returns 409 if the provider is not registered with the subscription; no resource can exist then, so
+        that counts as a 404.
+        """
+        if self._is_unregistered(answer, code):
+            return True
+        if answer.status not in self.accepts or self._is_error_in_disguise(answer):
+            return False
+        if answer.status == 404 and not self._says_absent(answer, code.casefold(), message):
+            return False
+        is_resource = self.method in _SHOW_A_RESOURCE and answer.status in _WITH_RESOURCE
+        return not (is_resource and answer.content) or isinstance(answer.body, dict)
+
+    def _says_absent(self, answer: Response, code: str, message: str) -> bool:
+        """Tell whether a 404 is about the resource: by its code, or if it has no body, by Azure's request id. A code of
+        a provider is if it names the type of the resource or one above it (`ContainerNotFound`), or if Azure's message
+        names the resource.
+
+        A polled resource is gone for a known reason, so a 404 alone is enough.
+        """
+        if code in _NOT_ABSENT:
+            return False
+        if self.is_poll or (self.method != "GET" and not answer.content):
+            return True
+        if not answer.content:
+            return bool(answer.request_id)
+        *words, name = self.path.casefold().strip("/").split("/")
+        types = [word.removesuffix("s") for word in words[::2] if len(word) > _SHORTEST_WORD]
+        missing = _MISSING.fullmatch(code)
+        if code in _ABSENT or (
+            missing and any(missing[1].endswith(word) or word.endswith(missing[1]) for word in types)
+        ):
+            return True
+        is_named = re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", message.casefold())
+        return code != UNKNOWN_CODE.casefold() and bool(answer.request_id) and is_named is not None
+
+    def _is_error_in_disguise(self, answer: Response) -> bool:
+        """Tell whether an error came with a status of success. The status of an operation may well have one."""
+        return answer.status < 300 and not self.is_poll and bool(answer.mapping().get("error"))
+
+    def _is_unregistered(self, answer: Response, code: str) -> bool:
+        return (
+            not (self.is_write or self.is_poll)
+            and 404 in self.accepts
+            and answer.status == 409
+            and code.casefold() == "missingsubscriptionregistration"
+        )
+
+
+_SECONDS = re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?")
+_LONGEST_WAIT = 86400.0  # seconds; more is a mistake, and further than any deadline
+_LONGEST_DATE = 64  # characters; those of RFC 9110 have 29
+_MILLISECONDS = ("retry-after-ms", "x-ms-retry-after-ms")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    """One HTTP response. Header names are in lower case. Headers and content may contain secrets and are not shown.
+
+    `principal` is the identity of the refused token; only read if the status is 401 or 403. `body` is the content as
+    JSON, None if there is none or it is malformed; parsed once, since some bodies have megabytes. `is_token_dropped`:
+    Azure did not accept the token, and the next request gets a new one.
+    """
+
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    content: bytes = field(default=b"", repr=False)
+    principal: Principal | None = None
+    is_token_dropped: bool = False
+    body: Any = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "body", _parse_json(self.content))
+
+    def mapping(self) -> Mapping[str, Any]:
+        """The body if it is a JSON object, else an empty one."""
+        return self.body if isinstance(self.body, dict) else {}
+
+    @property
+    def request_id(self) -> str:
+        """The id that Azure's support asks for."""
+        return self.headers.get("x-ms-request-id") or self.headers.get("x-ms-correlation-request-id") or ""
+
+    def retry_after(self, now: datetime) -> float | None:
+        """Seconds to wait, from `Retry-After` (RFC 9110 §10.2.3: seconds or a date) or Azure's in milliseconds.
+
+        None if nothing, nonsense, or no time at all is asked for: then the caller's own back-off applies. At most a
+        day.
+        """
+        for name in _MILLISECONDS:
+            if _SECONDS.fullmatch(self.headers.get(name, "")):
+                return _limit_wait(float(self.headers[name]) / 1000)
+        value = self.headers.get("retry-after", "").strip()
+        return _limit_wait(float(value) if _SECONDS.fullmatch(value) else _count_seconds_until(value, now))
+
+
+def _parse_json(content: bytes) -> Any:
+    try:
+        return read_json(content) if content else None
+    except ValueError:
+        return None
+
+
+def _limit_wait(seconds: float) -> float | None:
+    return min(seconds, _LONGEST_WAIT) if seconds > 0 else None
+
+
+def _count_seconds_until(date: str, now: datetime) -> float:
+    """Seconds until an HTTP date; 0 if it is not a date. Python's parser fails in several ways on odd ones."""
+    if len(date) > _LONGEST_DATE:
+        return 0.0
+    try:
+        moment = parsedate_to_datetime(date)
+        return (moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds()
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return 0.0
