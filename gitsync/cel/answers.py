@@ -1,7 +1,8 @@
-"""What an expression comes to, stage by stage: refused, failed, or a value with its type
+"""Answers what an expression comes to, stage by stage: refused, failed, or a value with its type
 (docs/expressions.md#try-an-expression).
 
-For `gitsync eval`; runs evaluate the expressions of a manifest with `outcomes`.
+For `gitsync eval`; runs evaluate the expressions of a manifest with `outcomes`. A question may be one line of JSON
+(`gitsync eval --jsonl`). That is untrusted, so errors name the line and the member.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
+from gitsync.catalog.catalog import Catalog
 from gitsync.cel.evaluate import evaluate
 from gitsync.cel.expressions import (
     EXPORTABLE,
@@ -23,12 +25,13 @@ from gitsync.cel.expressions import (
 )
 from gitsync.cel.functions.conversions import format_double
 from gitsync.cel.functions.times import write_duration, write_timestamp
-from gitsync.cel.objects import Object
-from gitsync.cel.syntax.extras import list_extras
-from gitsync.cel.syntax.secret_names import list_selected_secrets
+from gitsync.cel.objects import Object, make_object
+from gitsync.cel.syntax.aso_differences import list_extras, list_selected_secrets
 from gitsync.cel.values import EvaluationError, find_type, name_type
-from gitsync.errors import ExpressionError
+from gitsync.errors import ExpressionError, SourceError
+from gitsync.formats.strict_json import read_json
 from gitsync.model.facts import Kind
+from gitsync.model.gvk import GVK
 
 
 class AnswerStage(StrEnum):
@@ -53,15 +56,22 @@ class Answer:
     exportable: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """The answer as JSON has it; a compile error has no type, and an object of Azure no value."""
+        """Convert the answer to JSON; a compile error has no type, and an object of Azure no value."""
+        members: dict[str, Any] = {"stage": self.stage}
+        if self.stage is not AnswerStage.VALUE:
+            members["error"] = self.error
+        else:
+            members["type"] = self.type
+            is_hidden = name_type(self.value) == "object" and self.value.find_type_name().startswith(_WITHOUT_VALUE)
+            if not is_hidden:
+                members["value"] = to_json(self.value)
         if self.stage is AnswerStage.COMPILE:
-            return {"stage": self.stage, "error": self.error}
-        said = {"error": self.error} if self.stage is AnswerStage.EVAL else {"type": self.type, **_value_of(self.value)}
-        return {"stage": self.stage, **said, "secrets": list(self.secrets), "exportable": self.exportable}
+            return members
+        return {**members, "secrets": list(self.secrets), "exportable": self.exportable}
 
 
 def answer_as_aso(text: str, kind: Kind, subject: Object, secrets: Mapping[str, str]) -> Answer:
-    """What an expression comes to in ASO for an object of a kind and the plain values of its secrets. What only
+    """Answer what an expression comes to in ASO for an object of a kind and the plain values of its secrets. What only
     gitsync has is refused. Raises nothing.
     """
     try:
@@ -75,7 +85,7 @@ def answer_as_aso(text: str, kind: Kind, subject: Object, secrets: Mapping[str, 
 
 
 def answer_program(program: CompiledExpression, subject: Object, secrets: Mapping[str, str]) -> Answer:
-    """What a compiled expression comes to. Raises nothing."""
+    """Answer what a compiled expression comes to. Raises nothing."""
     asked = tuple(sorted(list_selected_secrets(program.tree)))
     exportable = program.type in EXPORTABLE
     try:
@@ -91,40 +101,93 @@ _WITHOUT_VALUE: Final = ("v", "cel.")
 """How the types begin whose values are not shown: the kind and its parts, Kubernetes' metadata, and ids."""
 
 
-def _value_of(value: Any) -> dict[str, Any]:
-    is_shown = name_type(value) != "object" or not value.type_name().startswith(_WITHOUT_VALUE)
-    return {"value": to_json(value)} if is_shown else {}
-
-
 def to_json(value: Any) -> Any:
-    """A value as JSON has it: times and types as text, bytes as base64, objects with the fields that are set."""
+    """Convert a value to JSON: times and types as text, bytes as base64, objects with the fields that are set."""
     convert = _JSON.get(name_type(value))
     return convert(value) if convert else value
 
 
-def _map(value: Mapping[Any, Any]) -> Any:
-    """A map whose keys are no text is none in JSON: it is shown as Go writes it."""
+def _convert_map(value: Mapping[Any, Any]) -> Any:
     if all(isinstance(key, str) for key in value):
         return {key: to_json(value[key]) for key in sorted(value)}
+    # JSON has no map whose keys are not text: it is shown as Go writes it.
     return f"map[{' '.join(f'{key}:{to_json(value[key])}' for key in sorted(value, key=str))}]"
 
 
-def _double(value: float) -> Any:
-    return value if math.isfinite(value) else format_double(value)
-
-
-def _object(value: Any) -> Any:
-    return value.to_json() if isinstance(value, Object) else {}
-
-
 _JSON: Final[Mapping[str, Callable[[Any], Any]]] = {
-    "double": _double,
+    "double": lambda value: value if math.isfinite(value) else format_double(value),
     "list": lambda value: [to_json(item) for item in value],
-    "map": _map,
+    "map": _convert_map,
     "bytes": lambda value: base64.b64encode(value).decode(),
     "timestamp": write_timestamp,
     "duration": write_duration,
     "optional": lambda value: to_json(value.value) if value.present else None,
     "type": lambda value: value.name,
-    "object": _object,
+    "object": lambda value: value.to_json() if isinstance(value, Object) else {},
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpressionQuestion:
+    """`document` is the object that the expression calls `self`, as an API server gives it."""
+
+    kind: Kind
+    document: Mapping[str, Any]
+    secrets: Mapping[str, str] = field(repr=False)
+    expression: str
+
+
+def answer_question(question: ExpressionQuestion) -> Answer:
+    """Answer what the expression comes to in ASO."""
+    subject = make_object(question.kind, question.document)
+    return answer_as_aso(question.expression, question.kind, subject, question.secrets)
+
+
+def read_expression_question(line: bytes, number: int, catalog: Catalog) -> ExpressionQuestion:
+    """Read the question in one line: apiVersion, kind, self, secret and expression. Raises SourceError, with the
+    line's number, if it is not valid or the catalog lacks the kind.
+    """
+    position = f"Line {number}"
+    try:
+        members = read_json(line)
+    except ValueError as error:
+        raise SourceError(f"{position} is not JSON: {error}.", hint="Write one JSON object per line.") from error
+    if not isinstance(members, dict):
+        raise SourceError(f"{position} is not a JSON object.", hint="Write one JSON object per line.")
+    api_version, kind = _read_text(members, "apiVersion", position), _read_text(members, "kind", position)
+    return ExpressionQuestion(
+        kind=_find_kind(api_version, kind, catalog, position),
+        document=_read_object(members, "self", position),
+        secrets=_read_secrets(members, position),
+        expression=_read_text(members, "expression", position),
+    )
+
+
+def _find_kind(api_version: str, name: str, catalog: Catalog, position: str) -> Kind:
+    group, _, version = api_version.partition("/")
+    kind = catalog.kind(GVK(group, version, name))
+    if kind is None:
+        hint = "Set apiVersion and kind as in a manifest. `gitsync explain` lists the kinds."
+        raise SourceError(f"{position}: {name} of {api_version} is not known.", hint=hint)
+    return kind
+
+
+def _read_secrets(members: Mapping[str, Any], position: str) -> Mapping[str, str]:
+    secrets = _read_object(members, "secret", position)
+    if not all(isinstance(value, str) for value in secrets.values()):
+        raise SourceError(f"{position}: secret has a value that is not text.", hint="Quote it, or remove it.")
+    return secrets
+
+
+def _read_object(members: Mapping[str, Any], name: str, position: str) -> Mapping[str, Any]:
+    value = members.get(name)
+    if value is None or isinstance(value, dict):
+        return value or {}
+    raise SourceError(f"{position}: {name} is not an object.", hint="Set it to a JSON object, or remove it.")
+
+
+def _read_text(members: Mapping[str, Any], name: str, position: str) -> str:
+    value = members.get(name)
+    if isinstance(value, str):
+        return value
+    raise SourceError(f"{position}: {name} is not text.", hint=f"Set {name} to text.")

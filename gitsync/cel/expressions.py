@@ -1,7 +1,7 @@
-"""From the text of an expression to something that can be evaluated: read, checked, its type known
+"""Compiles the text of an expression to something that can be evaluated: parsed, checked, its type known
 (docs/reference/reconciliation.md#export-expressions).
 
-An entry point of this package, next to `exported`, `findings` and `outcomes` for the expressions of manifests.
+An entry point of this package, next to `export_expressions` and `outcomes` for the expressions of manifests.
 """
 
 from __future__ import annotations
@@ -61,34 +61,34 @@ class CompiledExpression:
 
 @lru_cache(maxsize=256)
 def build_environment(kind: Kind) -> Environment:
-    """What the expressions in manifests of a kind may name."""
+    """List what the expressions in manifests of a kind may name."""
     return Environment({"self": make_self_type(kind), "secret": TEXTS})
 
 
 @lru_cache(maxsize=1024)
 def compile_expression(text: str, environment: Environment) -> CompiledExpression:
-    """The expression, checked. ExpressionError with every mistake, each with its line and column, and a hint."""
+    """Compile an expression. Raises ExpressionError with every mistake, each with its line and column, and a hint."""
     try:
         tree = parse(text)
     except ExpressionError as error:
-        raise _refused(text, error.message, error.hint) from error
+        raise _make_refused(text, error.message, error.hint) from error
     found = check(tree, environment.variables)
     if found.mistakes:
         told = found.mistakes[:_MOST_MISTAKES]
         more = len(found.mistakes) - len(told)
         said = "; ".join(format_error(mistake.at, mistake.said) for mistake in told)
         hint = next((mistake.hint for mistake in told if mistake.hint), "")
-        raise _refused(text, f"{said}; and {more} more" if more else said, hint)
+        raise _make_refused(text, f"{said}; and {more} more" if more else said, hint)
     return CompiledExpression(
         text=text, tree=tree, type=found.type, secrets=found.secrets, uses_secret_whole=found.uses_secret_whole
     )
 
 
 def quote_expression(text: str) -> str:
-    """An expression as messages show it; cut where it is long."""
+    """Quote an expression as messages show it; cut if it is long."""
     return json.dumps(truncate(text, _SHOWN), ensure_ascii=False)
 
 
-def _refused(text: str, said: str, hint: str) -> ExpressionError:
+def _make_refused(text: str, said: str, hint: str) -> ExpressionError:
     told = truncate(said, _LONGEST_COMPLAINT)
     return ExpressionError(f"failed to compile CEL expression: {quote_expression(text)}: {told}", hint=hint)

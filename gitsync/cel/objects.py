@@ -1,4 +1,5 @@
-"""The value of `self` when an expression is evaluated: a manifest and its status, read through the types of its kind.
+"""Makes the value of `self` when an expression is evaluated: a manifest and its status, read through the types of its
+kind.
 
 A field that is not set reads as the zero value of its type, as in ASO
 (docs/expressions.md#presence), so that `self.status.a.b` has a value while `a` is not there yet.
@@ -6,7 +7,7 @@ A field that is not set reads as the zero value of its type, as in ASO
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from gitsync.cel.functions.times import parse_timestamp
@@ -38,25 +39,27 @@ class Object:
         self._type = type_
         self._data = data
 
-    def member(self, name: str) -> Any:
-        """The value of a field; the zero value of its type where it is not set. EvaluationError for no field of it."""
-        return convert_value(self._fields()[self._known(name)], self._raw(name), type(self))
+    def read_member(self, name: str) -> Any:
+        """Read a field; the zero value of its type if it is not set. Raises EvaluationError for no
+        field of the type.
+        """
+        return convert_value(self._list_fields()[self._require_field(name)], self._find_raw(name), type(self))
 
     def has(self, name: str) -> bool:
-        """Whether Go finds a field set: a pointer if it is there, any other field if it is not its zero value."""
-        raw, fields = self._raw(name), self._fields()
-        is_pointer = isinstance(fields, TypeFields) and fields.is_pointer(fields.spelt(name))
+        """Tell whether Go finds a field set: a pointer if it is there, any other field if it is not its zero value."""
+        raw, fields = self._find_raw(name), self._list_fields()
+        is_pointer = isinstance(fields, TypeFields) and fields.is_pointer(fields.spell(name))
         return raw is not None and (is_pointer or _is_set(fields[name], raw))
 
     def is_zero(self) -> bool:
-        """Whether nothing is set."""
-        return not any(self.has(name) for name in self._fields())
+        """Tell whether nothing is set."""
+        return not any(self.has(name) for name in self._list_fields())
 
-    def type_name(self) -> str:
+    def find_type_name(self) -> str:
         return self._type.name
 
     def to_json(self) -> dict[str, Any]:
-        """What is set, as in the manifest."""
+        """Return what is set, as in the manifest."""
         return {name: value for name, value in self._data.items() if value is not None}
 
     def __eq__(self, other: object) -> bool:
@@ -68,22 +71,22 @@ class Object:
     def __repr__(self) -> str:
         return f"<{self._type}>"
 
-    def _fields(self) -> Mapping[str, Type]:
+    def _list_fields(self) -> Mapping[str, Type]:
         return self._type.fields or {}
 
-    def _known(self, name: str) -> str:
-        if name not in self._fields():
+    def _require_field(self, name: str) -> str:
+        if name not in self._list_fields():
             raise EvaluationError(f"no such field: {name}")
         return name
 
-    def _raw(self, name: str) -> Any:
+    def _find_raw(self, name: str) -> Any:
         fields = self._type.fields
-        known = self._known(name)
-        return self._data.get(fields.spelt(known) if isinstance(fields, TypeFields) else known)
+        known = self._require_field(name)
+        return self._data.get(fields.spell(known) if isinstance(fields, TypeFields) else known)
 
 
 def _is_set(type_: Type, raw: Any) -> bool:
-    """Whether a value of JSON is more than the zero value that Go has for a type that is no pointer."""
+    """Tell whether a value of JSON is more than the zero value that Go has for a type that is no pointer."""
     if type_ in {TIME, TIMESTAMP}:
         return bool(raw)
     if type_.fields is not None:
@@ -92,7 +95,7 @@ def _is_set(type_: Type, raw: Any) -> bool:
 
 
 def make_recorded_status(kind: Kind, status: Mapping[str, Any]) -> RecordedObject:
-    """The status of a resource as far as it is on record, for `make_self`."""
+    """Make the status of a resource as far as it is on record, for `make_self`."""
     type_ = (make_self_type(kind).fields or {})["status"]
     return RecordedObject(type_, status)
 
@@ -105,7 +108,7 @@ def make_self(
     azure_name: str = "",
     generation: int = 1,
 ) -> Object:
-    """What `self` is for a manifest and its status (as `status.aso_status` makes it). `azure_name` is the name that the
+    """Make `self` for a manifest and its status (as `status.aso_status` makes it). `azure_name` is the name that the
     resource has in Azure, as far as the manifest does not give it; ASO fills it in as well.
     """
     named = own_name(resource, kind)
@@ -135,7 +138,7 @@ def make_self(
 
 
 def make_object(kind: Kind, document: Mapping[str, Any]) -> Object:
-    """What `self` is for a whole object as an API server gives it: apiVersion, kind, metadata, spec and status."""
+    """Make `self` of a whole object as an API server gives it: apiVersion, kind, metadata, spec and status."""
     metadata = document.get("metadata")
     embedded = metadata if isinstance(metadata, Mapping) else {}
     return Object(make_self_type(kind), {**embedded, **document})
@@ -146,63 +149,45 @@ class RecordedObject(Object):
 
     __slots__ = ()
 
-    def _raw(self, name: str) -> Any:
-        found = super()._raw(name)
+    def _find_raw(self, name: str) -> Any:
+        found = super()._find_raw(name)
         if found is None:
             raise EvaluationError(f"the field {name} is not recorded")
         return found
 
 
 def convert_value(type_: Type, raw: Any, make: type[Object] = Object) -> Any:
-    """What JSON says where a type is asked for, with `make` for structs; JSON of another shape stays what it is, and
+    """Convert JSON to the value of a type, with `make` for structs; JSON of another shape stays what it is, and
     fails where it is used.
     """
     if raw is None:
-        return _zero(type_)
+        return _make_zero(type_)
     if isinstance(raw, Secret):
         raise EvaluationError("the field has a variable from a Secret, which an expression cannot read")
     if type_ == TIME:
         return Object(TIME, {"Time": raw})
     if type_.fields is not None:
         return make(type_, raw) if isinstance(raw, Mapping) else raw
-    if type_.name == "list":
-        return _list(type_, raw, make)
-    if type_.name == "map":
-        return _map(type_, raw, make)
-    read = _READ.get(type_.name)
-    return read(type_, raw) if read else raw
+    return _convert_plain(type_, raw, make)
 
 
-def _list(type_: Type, raw: Any, make: type[Object]) -> Any:
-    return [convert_value(type_.params[0], item, make) for item in raw] if isinstance(raw, list | tuple) else raw
+def _convert_plain(type_: Type, raw: Any, make: type[Object]) -> Any:
+    match type_.name:
+        case "list" if isinstance(raw, list | tuple):
+            return [convert_value(type_.params[0], item, make) for item in raw]
+        case "map" if isinstance(raw, Mapping):
+            return {key: convert_value(type_.params[1], value, make) for key, value in raw.items()}
+        case "double" if isinstance(raw, int) and not isinstance(raw, bool):
+            return float(raw)
+        case "int" if isinstance(raw, float) and raw.is_integer():
+            return int(raw)
+        case "timestamp" if isinstance(raw, str):
+            return parse_timestamp(raw)
+        case _:
+            return raw
 
 
-def _map(type_: Type, raw: Any, make: type[Object]) -> Any:
-    if not isinstance(raw, Mapping):
-        return raw
-    return {key: convert_value(type_.params[1], value, make) for key, value in raw.items()}
-
-
-def _double(_: Type, raw: Any) -> Any:
-    return float(raw) if isinstance(raw, int) and not isinstance(raw, bool) else raw
-
-
-def _int(_: Type, raw: Any) -> Any:
-    return int(raw) if isinstance(raw, float) and raw.is_integer() else raw
-
-
-def _timestamp(_: Type, raw: Any) -> Any:
-    return parse_timestamp(raw) if isinstance(raw, str) else raw
-
-
-_READ: Final[Mapping[str, Callable[[Type, Any], Any]]] = {
-    "double": _double,
-    "int": _int,
-    "timestamp": _timestamp,
-}
-
-
-def _zero(type_: Type) -> Any:
+def _make_zero(type_: Type) -> Any:
     if type_.fields is not None:
         return Object(type_, {})
     if type_.name in {"list", "map"}:

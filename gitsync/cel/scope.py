@@ -1,14 +1,52 @@
-"""Where a part of an expression is worked out: the variables that it sees, and what is left to spend."""
+"""Holds what a part of an expression is evaluated with: the variables that it sees, and what is left to spend.
+
+Expressions always end, but nested macros and doubled lists can take very long. The budget limits the work of one
+expression, so that no manifest can hang a run or fill its memory. The input of expressions is a response of Azure and
+some secrets: thousands of characters, not millions.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
-from gitsync.cel.budget import EvaluationBudget
 from gitsync.cel.syntax.tree import ExpressionNode
 from gitsync.cel.values import EvaluationError, name_type
+
+MOST_STEPS: Final = 200_000
+"""Parts of the expression worked out, and items of lists and maps visited: less than a second."""
+
+MOST_CHARACTERS: Final = 10_000_000
+"""Characters, bytes and list items that functions read and make: some ten megabytes."""
+
+_SIZED: Final = (str, bytes, list)
+
+
+class EvaluationBudget:
+    """What is left for one evaluation. Once it is used up it stays so: nothing absorbs that error."""
+
+    __slots__ = ("_characters", "_steps")
+
+    def __init__(self, steps: int = MOST_STEPS, characters: int = MOST_CHARACTERS) -> None:
+        self._steps = steps
+        self._characters = characters
+
+    def step(self, count: int = 1) -> None:
+        self._steps -= count
+        if self._steps < 0:
+            raise EvaluationError("the expression takes too many steps")
+
+    def charge_characters(self, count: int) -> None:
+        self._characters -= count
+        if self._characters < 0:
+            self._steps = 0  # so that no step follows where `&&`, `all` or `or` absorbs this error
+            raise EvaluationError("the expression processes too much text")
+
+    def weigh(self, value: Any) -> None:
+        """Charge for what a function reads or makes; maps and objects are charged as they are visited."""
+        if isinstance(value, _SIZED):
+            self.charge_characters(len(value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,18 +57,18 @@ class EvaluationScope:
     budget: EvaluationBudget
     read: Callable[[ExpressionNode, EvaluationScope], Any]
 
-    def value(self, node: ExpressionNode) -> Any:
-        """The value of a part of the expression; it costs a step."""
+    def evaluate(self, node: ExpressionNode) -> Any:
+        """Evaluate a part of the expression; it costs a step."""
         self.budget.step()
         return self.read(node, self)
 
-    def bound(self, names: Iterable[tuple[str, Any]]) -> EvaluationScope:
-        """The same with some more names, which hide those of outside."""
+    def bind(self, names: Iterable[tuple[str, Any]]) -> EvaluationScope:
+        """Make a scope with some more names, which hide those of outside."""
         return replace(self, names={**self.names, **dict(names)})
 
 
 def require_bool(value: Any, where: str) -> bool:
-    """A value where true or false must stand. Raises EvaluationError for any other."""
+    """Return a value where true or false must stand. Raises EvaluationError for any other."""
     if not isinstance(value, bool):
         raise EvaluationError(f"no such overload: {where}({name_type(value)})")
     return value

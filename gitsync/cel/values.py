@@ -1,4 +1,4 @@
-"""The values that expressions work with, where Python's own do not do.
+"""Defines the values that expressions work with, where Python's own do not do.
 
 null, bool, int, double, string, bytes, list are Python's None, bool, int, float, str, bytes, list (or tuple). What
 Python has no word for stands here: uint, maps that tell `true` from `1`, times to the nanosecond, optionals, types.
@@ -66,13 +66,13 @@ class TypeValue:
 class Struct(Protocol):
     """An object with declared fields: one that is not set reads as its zero value, and `has` tells."""
 
-    def member(self, name: str) -> Any: ...
+    def read_member(self, name: str) -> Any: ...
 
     def has(self, name: str) -> bool: ...
 
     def is_zero(self) -> bool: ...
 
-    def type_name(self) -> str: ...
+    def find_type_name(self) -> str: ...
 
 
 class MapValue(Mapping[Any, Any]):
@@ -88,13 +88,13 @@ class MapValue(Mapping[Any, Any]):
         for key, value in entries:
             if name_type(key) not in KEYS:
                 raise EvaluationError(f"unsupported key type: {find_type(key).name}")
-            self._entries[_told_apart(key)] = value
+            self._entries[_make_entry_key(key)] = value
 
     def __getitem__(self, key: Any) -> Any:
-        return self._entries[_told_apart(key)]
+        return self._entries[_make_entry_key(key)]
 
     def __contains__(self, key: object) -> bool:
-        return _told_apart(key) in self._entries
+        return _make_entry_key(key) in self._entries
 
     def __iter__(self) -> Iterator[Any]:
         return (key for _, key in self._entries)
@@ -106,7 +106,7 @@ class MapValue(Mapping[Any, Any]):
         return f"<map of {len(self)}>"
 
 
-def _told_apart(key: Any) -> tuple[bool, Any]:
+def _make_entry_key(key: Any) -> tuple[bool, Any]:
     """Python finds True where 1 is the key: keep them apart."""
     return isinstance(key, bool), key
 
@@ -156,18 +156,18 @@ TYPES: Final[dict[str, TypeValue]] = {
 
 
 def name_type(value: Any) -> str:
-    """The short name of a value's type ("int", "timestamp", "object"), by which functions are looked up."""
+    """Find the short name of a value's type ("int", "timestamp", "object"), by which functions are looked up."""
     cls: Any = type(value)
-    return _KINDS.get(cls) or _kind_of_class(cls)
+    return _KINDS.get(cls) or _find_kind_of_class(cls)
 
 
 @cache
-def _kind_of_class(cls: type) -> str:
-    """The kind of a class that is not listed; remembered, since to ask for a protocol is slow."""
+def _find_kind_of_class(cls: type) -> str:
+    # Remembered, since to ask for a protocol is slow.
     return next((name for known, name in _FURTHER_KINDS if issubclass(cls, known)), "unknown")
 
 
 def find_type(value: Any) -> TypeValue:
-    """What `type(value)` gives."""
+    """Find the type of a value, as `type(value)` gives it."""
     kind = name_type(value)
-    return TypeValue(value.type_name() if kind == "object" else _LONG_NAMES.get(kind, kind))
+    return TypeValue(value.find_type_name() if kind == "object" else _LONG_NAMES.get(kind, kind))

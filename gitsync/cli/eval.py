@@ -56,7 +56,7 @@ def run(options: argparse.Namespace, config: Config) -> int:
 
 def _answer_many(path: str) -> int:
     from gitsync.catalog.catalog import open_catalog
-    from gitsync.cel.questions import answer_question, read_expression_question
+    from gitsync.cel.answers import answer_question, read_expression_question
 
     catalog = open_catalog()
     with open_lines(path) as lines:

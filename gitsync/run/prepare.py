@@ -127,7 +127,7 @@ def _check_expressions(prepared: Prepared, catalog: Catalog) -> Prepared:
     kind = catalog.kind(prepared.resource.gvk)
     if kind is None or not has_expressions(prepared.resource):
         return prepared
-    from gitsync.cel.findings import check_expressions  # noqa: PLC0415 - an engine that most repositories do not need
+    from gitsync.cel.export_expressions import check_expressions  # noqa: PLC0415 - an engine that most repositories do not need
 
     problems = check_expressions(prepared.resource, kind)
     return replace(prepared, problems=tuple(sorted((*prepared.problems, *problems), key=lambda problem: problem.order)))

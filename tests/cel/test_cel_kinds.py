@@ -242,11 +242,11 @@ def test_json_of_another_shape_fails_where_it_is_used():
 
 def test_an_object_has_no_other_members():
     thing = Object(make_struct_type("Thing", {"a": STRING, "b": INT}), {"a": "x"})
-    assert (thing.member("a"), thing.member("b"), thing.has("b")) == ("x", 0, False)
+    assert (thing.read_member("a"), thing.read_member("b"), thing.has("b")) == ("x", 0, False)
     assert repr(thing) == "<Thing>"
     assert hash(thing) == hash(Object(make_struct_type("Thing", {}), {}))
     with pytest.raises(EvaluationError, match="no such field: c"):
-        thing.member("c")
+        thing.read_member("c")
 
 
 def test_without_a_kind_names_are_what_they_are():

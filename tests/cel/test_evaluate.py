@@ -358,7 +358,7 @@ def test_optionals_refuse(expression, message):
 class Server:
     """An object with declared fields, of which one is set."""
 
-    def member(self, name):
+    def read_member(self, name):
         return {"host": "db.example", "port": 0, "tags": {}}[name]
 
     def has(self, name):
@@ -367,7 +367,7 @@ class Server:
     def is_zero(self):
         return False
 
-    def type_name(self):
+    def find_type_name(self):
         return "db.Server"
 
 

@@ -5,9 +5,8 @@ from builders import lines_of
 from lamps import LAMP, exporting, lamp, lamp_kind
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.cel.exported import compile_exports, find_needed_fields
+from gitsync.cel.export_expressions import check_expressions, compile_exports, find_needed_fields
 from gitsync.cel.expressions import UNTYPED, build_environment, compile_expression
-from gitsync.cel.findings import check_expressions
 from gitsync.cel.objects import make_self
 from gitsync.cel.outcomes import evaluate_exports
 from gitsync.errors import ExpressionError, GitsyncError

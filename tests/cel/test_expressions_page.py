@@ -9,8 +9,8 @@ import yaml
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.cel.evaluate import evaluate
+from gitsync.cel.export_expressions import check_expressions
 from gitsync.cel.expressions import build_environment, compile_expression
-from gitsync.cel.findings import check_expressions
 from gitsync.cel.objects import make_self
 from gitsync.cel.syntax.lexer import LONGEST
 from gitsync.cel.syntax.parser import MOST_BRACKETS, MOST_DEPTH

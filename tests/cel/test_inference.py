@@ -26,34 +26,34 @@ TYPES = st.recursive(
 
 def test_what_is_learnt_is_kept_if_all_fits_and_forgotten_if_not():
     known = Inference()
-    one, other = known.fresh(), known.fresh()
+    one, other = known.make_fresh(), known.make_fresh()
     assert known.fits([one, other], [STRING, INT])
     assert not known.fits([one, BOOL], [DYN, INT])
-    assert (known.resolved(one), known.resolved(other)) == (STRING, INT)
-    third = known.fresh()
+    assert (known.resolve(one), known.resolve(other)) == (STRING, INT)
+    third = known.make_fresh()
     assert not known.fits([third, BOOL], [STRING, INT])
-    assert known.settled(third) == DYN
+    assert known.settle(third) == DYN
 
 
 def test_of_two_types_the_wider_is_kept():
     known = Inference()
-    one = known.fresh()
+    one = known.make_fresh()
     assert known.fits([one, one, one], [make_list_type(STRING), make_list_type(DYN), make_list_type(STRING)])
-    assert known.resolved(one) == make_list_type(DYN)
+    assert known.resolve(one) == make_list_type(DYN)
 
 
 def test_types_that_stand_for_each_other_learn_together():
     known = Inference()
-    one, other, third = known.fresh(), known.fresh(), known.fresh()
+    one, other, third = known.make_fresh(), known.make_fresh(), known.make_fresh()
     assert known.fits([one, other], [other, third])
     assert known.fits([third], [STRING])
     assert known.fits([third], [DYN])
-    assert {known.resolved(type_) for type_ in (one, other, third)} == {DYN}
+    assert {known.resolve(type_) for type_ in (one, other, third)} == {DYN}
 
 
 def test_no_type_holds_itself():
     known = Inference()
-    one = known.fresh()
+    one = known.make_fresh()
     assert not known.fits([one], [make_list_type(one)])
     assert not known.fits([make_list_type(one)], [one])
 
@@ -75,13 +75,13 @@ def test_fitting_is_mutual(one, other):
 @given(TYPES)
 def test_an_open_type_becomes_what_it_meets(type_):
     known = Inference()
-    one = known.fresh()
+    one = known.make_fresh()
     assert known.fits([one], [type_])
-    assert known.settled(one) == type_
+    assert known.settle(one) == type_
 
 
 @given(st.lists(TYPES, min_size=1, max_size=4))
 def test_a_lists_items_all_fit_the_type_that_is_found_for_them(types):
     known = Inference()
-    joined = known.settled(known.joined(types))
+    joined = known.settle(known.join(types))
     assert all(Inference().fits([joined], [type_]) for type_ in types)

@@ -1,8 +1,10 @@
-"""`"…%s…".format([…])`: clauses, each with the value that it shows, as cel-go's string extension of version 3 does.
+"""Evaluates `"…%s…".format([…])`: clauses, each with the value that it shows, as cel-go's string
+extension of version 3 does.
 
-`%s` shows everything but objects: lists and maps as literals, with text in quotes and keys sorted. `%d` shows whole
-numbers, `%f` and `%e` doubles in English (`1,234.500000`, `1.234500×10⁰³`), `%b`, `%o`, `%x`, `%X` whole numbers in
-other bases, and text and bytes in hexadecimal. `%.3f` gives a precision, which is 6 by itself; for `%e` it is a width.
+`%s` shows everything but objects: lists and maps as literals, with text in quotes and keys sorted.
+`%d` shows whole numbers, `%f` and `%e` doubles in English (`1,234.500000`, `1.234500×10⁰³`), `%b`,
+`%o`, `%x`, `%X` whole numbers in other bases, and text and bytes in hexadecimal. `%.3f` gives a
+precision, which is 6 by itself; for `%e` it is a width.
 """
 
 from __future__ import annotations
@@ -11,11 +13,11 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from gitsync.cel.budget import EvaluationBudget
 from gitsync.cel.functions.conversions import decode_bytes, encode_text, format_double
 from gitsync.cel.functions.strings import quote_printable
 from gitsync.cel.functions.times import write_duration, write_timestamp
-from gitsync.cel.syntax.clauses import Clause, split_clauses
+from gitsync.cel.scope import EvaluationBudget
+from gitsync.cel.types.format_strings import Clause, split_clauses
 from gitsync.cel.values import EvaluationError, find_type, name_type
 
 _MISSING: Final = object()
@@ -29,37 +31,33 @@ def format_text(budget: EvaluationBudget, template: str, values: Sequence[Any]) 
     """Put values into a template. Raises EvaluationError for an unknown clause, and for one without its value."""
     rest = iter(values)
     try:
-        text = "".join(_part(budget, part, rest) for part in split_clauses(template))
+        parts = [
+            part if isinstance(part, str) else _format_clause(budget, part, rest) for part in split_clauses(template)
+        ]
     except ValueError as error:
         raise EvaluationError(f"format: {error}") from None
+    text = "".join(parts)
     budget.weigh(text)
     return text
 
 
-def _part(budget: EvaluationBudget, part: str | Clause, rest: Iterator[Any]) -> str:
-    """Text as it is; a clause with the next value."""
-    if isinstance(part, str):
-        return part
+def _format_clause(budget: EvaluationBudget, clause: Clause, rest: Iterator[Any]) -> str:
     value = next(rest, _MISSING)
     if value is _MISSING:
         raise EvaluationError("format: there are more clauses than values")
-    return _clause(budget, part, value)
-
-
-def _clause(budget: EvaluationBudget, clause: Clause, value: Any) -> str:
     precision = _PRECISION if clause.precision is None else clause.precision
-    budget.characters(precision)
+    budget.charge_characters(precision)
     budget.weigh(value)
     if clause.letter == "s":
         return _show(budget, value)
     given = _ENDLESS.get(value, value) if clause.letter in "fe" and isinstance(value, str) else value
     write = _WRITERS.get((clause.letter, name_type(given)))
     if write is None:
-        raise _refusal(clause.letter, value)
+        raise _make_refusal(clause.letter, value)
     return write(given, precision)
 
 
-def _refusal(letter: str, value: Any) -> EvaluationError:
+def _make_refusal(letter: str, value: Any) -> EvaluationError:
     return EvaluationError(f"format: %{letter} cannot show a value of type {find_type(value).name}")
 
 
@@ -74,7 +72,7 @@ def _show(budget: EvaluationBudget, value: Any, inner: bool = False) -> str:  # 
             show = _INNER.get(kind) if inner else None
             show = show or _SHOWN.get(kind)
     if show is None:
-        raise _refusal("s", value)
+        raise _make_refusal("s", value)
     text = show(value)
     budget.weigh(text)
     return text
@@ -87,28 +85,20 @@ def _show_map(budget: EvaluationBudget, value: Mapping[Any, Any]) -> str:
     return f"{{{', '.join(f'{key}:{entry}' for key, entry in sorted(entries))}}}"
 
 
-def _endless(number: float) -> str:
+def _format_endless(number: float) -> str:
     return "NaN" if math.isnan(number) else f"{'-' if number < 0 else ''}∞"
 
 
-def _fixed(number: float, precision: int) -> str:
-    return f"{number or 0.0:,.{precision}f}" if math.isfinite(number) else _endless(number)
-
-
-def _scientific(number: float, width: int) -> str:
-    """Six digits after the point; the number after the point of a clause is a width."""
+def _format_scientific(number: float, width: int) -> str:
+    # Six digits follow the point, always; the number after the point of a clause is a width.
     if not math.isfinite(number):
-        return _endless(number).rjust(width)
+        return _format_endless(number).rjust(width)
     digits, _, power = f"{number or 0.0:.{_PRECISION}e}".partition("e")
     return f"{digits}×10{power.removeprefix('+').translate(_RAISED)}".rjust(width)
 
 
-def _in_base(letter: str) -> Callable[[int, int], str]:
+def _make_base_writer(letter: str) -> Callable[[int, int], str]:
     return lambda number, _precision: format(int(number), letter)
-
-
-def _inner_double(number: float) -> str:
-    return f"{number:.6f}" if math.isfinite(number) else f'"{format_double(number)}"'
 
 
 _SHOWN: Final[dict[str, Callable[[Any], str]]] = {
@@ -124,7 +114,7 @@ _SHOWN: Final[dict[str, Callable[[Any], str]]] = {
     "type": lambda named: named.name,
 }
 _INNER: Final[dict[str, Callable[[Any], str]]] = {
-    "double": _inner_double,
+    "double": lambda number: f"{number:.6f}" if math.isfinite(number) else f'"{format_double(number)}"',
     "string": quote_printable,
     "bytes": lambda raw: f"b{quote_printable(decode_bytes(raw))}",
     "timestamp": lambda time: f'timestamp("{write_timestamp(time)}")',
@@ -133,9 +123,11 @@ _INNER: Final[dict[str, Callable[[Any], str]]] = {
 """What is shown otherwise inside of a list or a map: as a literal."""
 
 _WRITERS: Final[dict[tuple[str, str], Callable[[Any, int], str]]] = {
-    **{(letter, kind): _in_base(letter) for letter in "dboxX" for kind in ("int", "uint")},
-    ("f", "double"): _fixed,
-    ("e", "double"): _scientific,
+    **{(letter, kind): _make_base_writer(letter) for letter in "dboxX" for kind in ("int", "uint")},
+    ("f", "double"): lambda number, precision: (
+        f"{number or 0.0:,.{precision}f}" if math.isfinite(number) else _format_endless(number)
+    ),
+    ("e", "double"): _format_scientific,
     ("b", "bool"): lambda truth, _: "1" if truth else "0",
     ("x", "string"): lambda text, _: encode_text(text).hex(),
     ("X", "string"): lambda text, _: encode_text(text).hex().upper(),

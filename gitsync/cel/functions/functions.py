@@ -1,55 +1,42 @@
-"""Every function and operator by its name and the types of its arguments, and how one is called.
+"""Calls functions and operators by their name and the types of their arguments; and defines the small
+libraries that need no module of their own: optional values, and base64, math and sets, which ASO does not have.
 
-Operators that do not work out all of their sides (`&&`, `||`, `? :`, `or`) are the evaluator's business. A function of
-the second table is given the budget, since it can do much work for little text.
+Operators that do not work out all of their sides (`&&`, `||`, `? :`, `or`) are the evaluator's business. Each library
+works as in cel-go's `ext`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import base64
+import binascii
+import operator
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from gitsync.cel import optionals
-from gitsync.cel.budget import EvaluationBudget
 from gitsync.cel.functions import (
-    arithmetic,
     conversions,
-    equality,
     format,  # noqa: A004 - the module is named after the function that it is about
-    further,
     matching,
+    operators,
     resource_id,
     strings,
     times,
 )
-from gitsync.cel.values import EvaluationError, name_type
+from gitsync.cel.functions.operators import NUMBERS, contains
+from gitsync.cel.scope import EvaluationBudget
+from gitsync.cel.values import NONE, Duration, EvaluationError, Optional, name_type
 
-OverloadKey = tuple[str, ...]
-"""A name, then the kind of each argument, or "any" for all of them."""
-
-_PLAIN: Final[dict[OverloadKey, Callable[..., Any]]] = {
-    ("size", "list"): len,
-    ("size", "map"): len,
-    **arithmetic.FUNCTIONS,
-    **equality.FUNCTIONS,
-    **conversions.FUNCTIONS,
-    **times.FUNCTIONS,
-    **strings.FUNCTIONS,
-    **optionals.FUNCTIONS,
-    **further.FUNCTIONS,
+_ZEROS: Final[dict[str, Any]] = {
+    "null_type": None,
+    "bool": False,
+    "int": 0,
+    "uint": 0,
+    "double": 0.0,
+    "string": "",
+    "bytes": b"",
+    "duration": Duration(0),
 }
-_MEASURED: Final[dict[OverloadKey, Callable[..., Any]]] = {
-    **equality.MEASURED,
-    **strings.MEASURED,
-    **format.MEASURED,
-    **matching.MEASURED,
-    **resource_id.MEASURED,
-    **further.MEASURED,
-}
-_OF_MANY: Final = frozenset({"math.greatest", "math.least"})
-
-NAMES: Final = frozenset(key[0] for key in (*_PLAIN, *_MEASURED)) | _OF_MANY
-"""Every function and operator that `call` knows."""
+"""The value that each type has where nothing is set."""
 
 
 def call(budget: EvaluationBudget, name: str, args: list[Any]) -> Any:
@@ -59,14 +46,14 @@ def call(budget: EvaluationBudget, name: str, args: list[Any]) -> Any:
     """
     for value in args:
         budget.weigh(value)
-    result = _called(budget, name, args)
+    result = _call_overload(budget, name, args)
     budget.weigh(result)
     return result
 
 
-def _called(budget: EvaluationBudget, name: str, args: list[Any]) -> Any:
+def _call_overload(budget: EvaluationBudget, name: str, args: list[Any]) -> Any:
     if name in _OF_MANY:
-        return further.find_extreme(name, args)
+        return _find_extreme(name, args)
     exact = (name, *map(name_type, args))
     for key in (exact, (name, *("any",) * len(args))):
         if key in _PLAIN:
@@ -74,3 +61,95 @@ def _called(budget: EvaluationBudget, name: str, args: list[Any]) -> Any:
         if key in _MEASURED:
             return _MEASURED[key](budget, *args)
     raise EvaluationError(f"no such overload: {name}({', '.join(exact[1:])})")
+
+
+def is_zero(value: Any) -> bool:
+    """Tell whether a value is the one that its type has where nothing is set."""
+    kind = name_type(value)
+    if kind == "object":
+        return bool(value.is_zero())
+    if kind in {"list", "map"}:
+        return not value
+    return kind in _ZEROS and bool(value == _ZEROS[kind])
+
+
+def _require_value(optional: Optional) -> Any:
+    if not optional.present:
+        raise EvaluationError("optional.none() dereference")
+    return optional.value
+
+
+def _unwrap(items: Sequence[Any]) -> list[Any]:
+    if not all(isinstance(item, Optional) for item in items):
+        raise EvaluationError("unwrap: the list contains a value that is not optional")
+    return [item.value for item in items if item.present]
+
+
+def _decode_base64(text: str) -> bytes:
+    """Read base64, with or without the padding at its end."""
+    bare = text.rstrip("=")
+    try:
+        return base64.b64decode(bare + "=" * (-len(bare) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        raise EvaluationError("base64.decode: the text is not base64") from None
+
+
+def _find_extreme(name: str, values: Sequence[Any]) -> Any:
+    """`math.least` or `math.greatest` of some numbers, or of one list of them."""
+    numbers = values[0] if len(values) == 1 and name_type(values[0]) == "list" else values
+    if not numbers:
+        raise EvaluationError(f"{name}: there is no number to choose from")
+    if any(name_type(number) not in NUMBERS for number in numbers):
+        raise EvaluationError(f"no such overload: {name}({', '.join(map(name_type, numbers))})")
+    is_before = operator.lt if name == "math.least" else operator.gt
+    chosen, *others = numbers
+    for number in others:
+        chosen = number if is_before(number, chosen) else chosen
+    return chosen
+
+
+def _contains_all(budget: EvaluationBudget, whole: Sequence[Any], part: Sequence[Any]) -> bool:
+    return all(contains(budget, item, whole) for item in part)
+
+
+OverloadKey = tuple[str, ...]
+"""A name, then the kind of each argument, or "any" for all of them."""
+
+_PLAIN: Final[dict[OverloadKey, Callable[..., Any]]] = {
+    ("size", "list"): len,
+    ("size", "map"): len,
+    **operators.FUNCTIONS,
+    **conversions.FUNCTIONS,
+    **times.FUNCTIONS,
+    **strings.FUNCTIONS,
+    ("optional.none",): lambda: NONE,
+    ("optional.of", "any"): Optional,
+    ("optional.ofNonZeroValue", "any"): lambda value: NONE if is_zero(value) else Optional(value),
+    ("optional.unwrap", "list"): _unwrap,
+    ("unwrapOpt", "list"): _unwrap,
+    ("first", "list"): lambda items: Optional(items[0]) if items else NONE,
+    ("last", "list"): lambda items: Optional(items[-1]) if items else NONE,
+    ("hasValue", "optional"): lambda optional: optional.present,
+    ("value", "optional"): _require_value,
+    ("base64.encode", "bytes"): lambda raw: base64.b64encode(raw).decode(),
+    ("base64.decode", "string"): _decode_base64,
+}
+_MEASURED: Final[dict[OverloadKey, Callable[..., Any]]] = {
+    **operators.MEASURED,
+    **strings.MEASURED,
+    **format.MEASURED,
+    **matching.MEASURED,
+    **resource_id.MEASURED,
+    # Lists are sets here: neither order nor repetition counts.
+    ("sets.contains", "list", "list"): _contains_all,
+    ("sets.equivalent", "list", "list"): lambda budget, one, other: (
+        _contains_all(budget, one, other) and _contains_all(budget, other, one)
+    ),
+    ("sets.intersects", "list", "list"): lambda budget, one, other: any(contains(budget, item, other) for item in one),
+}
+"""Functions that are given the budget, since they can do much work for little text."""
+
+_OF_MANY: Final = frozenset({"math.greatest", "math.least"})
+
+NAMES: Final = frozenset(key[0] for key in (*_PLAIN, *_MEASURED)) | _OF_MANY
+"""Every function and operator that `call` knows."""

@@ -1,4 +1,4 @@
-r"""`matches`: whether a pattern of RE2 matches somewhere in a text.
+"""Evaluates `matches`: whether a pattern of RE2 matches somewhere in a text.
 
 RE2 does not backtrack: its time grows with the pattern times the text, which is charged to the budget. `re2` is
 imported with the first pattern, since most repositories have none.
@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from gitsync.cel.budget import EvaluationBudget
+from gitsync.cel.scope import EvaluationBudget
 from gitsync.cel.values import EvaluationError
 
 MOST_CHARACTERS: Final = 1000
@@ -47,9 +47,9 @@ _REFUSALS: Final[Mapping[str, str]] = {
 
 
 def matches(budget: EvaluationBudget, text: str, pattern: str) -> bool:
-    """Whether a pattern of RE2 matches somewhere in a text.
+    """Tell whether a pattern of RE2 matches somewhere in a text.
 
-    EvaluationError for what is no such pattern, and for a pattern and a text that are too much work.
+    Raises EvaluationError for what is no such pattern, and for a pattern and a text that are too much work.
     """
     if len(pattern) > MOST_CHARACTERS:
         raise _make_pattern_error(f"is longer than {MOST_CHARACTERS} characters")
@@ -66,7 +66,7 @@ def matches(budget: EvaluationBudget, text: str, pattern: str) -> bool:
 
 @lru_cache(maxsize=16)
 def _compile(pattern: str) -> Any:
-    """A compiled pattern. EvaluationError if Go's regexp, which ASO uses, would refuse it."""
+    """Compile a pattern. Raises EvaluationError if Go's regexp, which ASO uses, would refuse it."""
     import re2  # noqa: PLC0415 - few repositories have patterns
 
     if any(escape[1] == "C" for escape in _ESCAPE.finditer(pattern)):  # one byte: all that Go lacks of RE2's syntax
@@ -78,14 +78,10 @@ def _compile(pattern: str) -> Any:
     try:
         return re2.compile(pattern.encode("utf-8", "surrogatepass"), options)
     except re2.error as error:
-        raise _make_pattern_error(_explain(error)) from None
+        said = error.args[0].decode("utf-8", "replace")
+        raise _make_pattern_error(_REFUSALS.get(said.partition(": ")[0], "is not valid")) from None
     finally:
         re2.purge()  # re2 itself would keep 128 patterns of any size
-
-
-def _explain(error: Exception) -> str:
-    said = error.args[0].decode("utf-8", "replace")
-    return _REFUSALS.get(said.partition(": ")[0], "is not valid")
 
 
 def _make_pattern_error(why: str) -> EvaluationError:

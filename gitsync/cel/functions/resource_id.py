@@ -1,4 +1,4 @@
-"""`aso.parseResourceId(text)`: an ARM id taken apart, as Azure's SDK for Go does it
+"""Evaluates `aso.parseResourceId(text)`: an ARM id taken apart, as Azure's SDK for Go does it
 (docs/reference/reconciliation.md#parsing-ids).
 
 An id is a sequence of types and names below the tenant; the `parent` of each is the one before it. `provider` is only
@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from gitsync.cel.budget import EvaluationBudget
+from gitsync.cel.scope import EvaluationBudget
 from gitsync.cel.values import EvaluationError
 
 MOST_CHARACTERS: Final = 4096
@@ -31,18 +31,18 @@ class ResourceType:
     namespace: str = ""
     type: str = ""
 
-    def member(self, name: str) -> Any:
+    def read_member(self, name: str) -> Any:
         if name not in {"namespace", "type"}:
             raise EvaluationError(f"no such key: {name}")
         return self.namespace if name == "namespace" else self.type
 
     def has(self, name: str) -> bool:
-        return bool(self.member(name))
+        return bool(self.read_member(name))
 
     def is_zero(self) -> bool:
         return not (self.namespace or self.type)
 
-    def type_name(self) -> str:
+    def find_type_name(self) -> str:
         return "cel.ResourceType"
 
 
@@ -58,7 +58,7 @@ class ResourceId:
     location: str = ""
     parent: ResourceId | None = None
 
-    def member(self, name: str) -> Any:
+    def read_member(self, name: str) -> Any:
         if name not in _MEMBERS:
             raise EvaluationError(f"no such key: {name}")
         return _MEMBERS[name](self)
@@ -66,12 +66,12 @@ class ResourceId:
     def has(self, name: str) -> bool:
         if name == "resourceType":
             return any(self.type)
-        return self.parent is not None if name == "parent" else bool(self.member(name))
+        return self.parent is not None if name == "parent" else bool(self.read_member(name))
 
     def is_zero(self) -> bool:
         return self == ResourceId()
 
-    def type_name(self) -> str:
+    def find_type_name(self) -> str:
         return "cel.ResourceID"
 
 
@@ -87,57 +87,57 @@ _MEMBERS: Final[dict[str, Callable[[ResourceId], Any]]] = {
 
 
 def parse_resource_id(budget: EvaluationBudget, text: str) -> ResourceId:
-    """Take an ARM id apart; each segment costs a step. Raises EvaluationError for what is none; the message does not
-    repeat the text.
+    """Take an ARM id apart; each segment costs a step. Raises EvaluationError for what is no id; the message
+    does not repeat the text.
     """
     if len(text) > MOST_CHARACTERS:
-        raise _refusal(f"it has more than {MOST_CHARACTERS} characters")
+        raise _make_id_error(f"it has more than {MOST_CHARACTERS} characters")
     start, *segments = text.split("/")
     budget.step(len(segments))
     if start or not segments:
-        raise _refusal("it does not start with '/'")
+        raise _make_id_error("it does not start with '/'")
     if not all(segments):
-        raise _refusal("it has an empty segment")
+        raise _make_id_error("it has an empty segment")
     if len(segments) < 2:
-        raise _refusal("it has fewer than two segments")
+        raise _make_id_error("it has fewer than two segments")
     if segments[0].casefold() not in {"subscriptions", "providers"}:
-        raise _refusal("it starts neither with /subscriptions nor with /providers")
+        raise _make_id_error("it starts neither with /subscriptions nor with /providers")
     here = ResourceId(_TENANT)
     while segments:
-        here, segments = _step(here, segments)
+        here, segments = _descend(here, segments)
     return here
 
 
-def _refusal(why: str) -> EvaluationError:
+def _make_id_error(why: str) -> EvaluationError:
     return EvaluationError(f"aso.parseResourceId: invalid resource ID: {why}")
 
 
-def _step(here: ResourceId, segments: list[str]) -> tuple[ResourceId, list[str]]:
+def _descend(here: ResourceId, segments: list[str]) -> tuple[ResourceId, list[str]]:
     """Go down by what the next segments name: a type of a provider, a provider itself, or a type of the same one."""
     if segments[0].casefold() != "providers":
-        return _child(here, segments), segments[2:]
+        return _descend_to_child(here, segments), segments[2:]
     if len(segments) == 2 or (len(segments) > 2 and segments[2].casefold() == "providers"):
         if here.type not in {_SUBSCRIPTION, _TENANT}:
-            raise _refusal("a provider is not in a subscription or the tenant")
-        return _below(here, _PROVIDER, segments[1]), segments[2:]
+            raise _make_id_error("a provider is not in a subscription or the tenant")
+        return _make_id_below(here, _PROVIDER, segments[1]), segments[2:]
     if len(segments) < 4:
-        raise _refusal("no type and name follow the provider")
-    return _below(here, (segments[1], segments[2]), segments[3]), segments[4:]
+        raise _make_id_error("no type and name follow the provider")
+    return _make_id_below(here, (segments[1], segments[2]), segments[3]), segments[4:]
 
 
-def _child(here: ResourceId, segments: Sequence[str]) -> ResourceId:
+def _descend_to_child(here: ResourceId, segments: Sequence[str]) -> ResourceId:
     named, name = segments[0], segments[1] if len(segments) > 1 else ""
     if not name and (named.casefold() in {"subscriptions", "resourcegroups"} or here.type == _GROUP):
-        raise _refusal("a type has no name")
+        raise _make_id_error("a type has no name")
     if named.casefold() == "resourcegroups" and here.type == _SUBSCRIPTION:
-        return _below(here, _GROUP, name)
+        return _make_id_below(here, _GROUP, name)
     if named.casefold() == "subscriptions" and here.type == _TENANT:
-        return _below(here, _SUBSCRIPTION, name)
+        return _make_id_below(here, _SUBSCRIPTION, name)
     namespace, outer = here.type
-    return _below(here, (namespace, f"{outer}/{named}"), name)
+    return _make_id_below(here, (namespace, f"{outer}/{named}"), name)
 
 
-def _below(parent: ResourceId, type_: tuple[str, str], name: str) -> ResourceId:
+def _make_id_below(parent: ResourceId, type_: tuple[str, str], name: str) -> ResourceId:
     id_ = replace(parent, type=type_, name=name, parent=parent)
     if type_ == _SUBSCRIPTION:
         return replace(id_, subscription=name)

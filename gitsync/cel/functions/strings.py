@@ -1,6 +1,6 @@
-"""Functions of text: what CEL has by itself, and the string extension of version 3.
+"""Evaluates the functions of text: what CEL has by itself, and the string extension of version 3.
 
-Places count characters (code points) from 0. Letters are changed in ASCII alone, as the names say. What a function
+Indexes count characters (code points) from 0. Letters are changed in ASCII alone, as the names say. What a function
 could make larger than what it is given is measured before it is made.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from gitsync.cel.budget import EvaluationBudget
+from gitsync.cel.scope import EvaluationBudget
 from gitsync.cel.values import EvaluationError, name_type
 
 _UPPER: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -29,37 +29,37 @@ _ESCAPES: Final = {
 }
 
 
-def _out_of_range() -> EvaluationError:
+def _make_index_error() -> EvaluationError:
     return EvaluationError("index out of range")
 
 
-def _char_at(text: str, index: int) -> str:
+def _take_char(text: str, index: int) -> str:
     if not 0 <= index <= len(text):
-        raise _out_of_range()
+        raise _make_index_error()
     return text[index : index + 1]
 
 
-def _index_of(text: str, part: str, start: int = 0) -> int:
+def _find_index(text: str, part: str, start: int = 0) -> int:
     if start < 0:
-        raise _out_of_range()
+        raise _make_index_error()
     return text.find(part, start) if part else min(start, len(text))
 
 
-def _last_index_of(text: str, part: str, start: int | None = None) -> int:
+def _find_last_index(text: str, part: str, start: int | None = None) -> int:
     """Return the last position of `part`; with `start`, none after it."""
     if start is None:
         return text.rfind(part)
     if start < 0:
-        raise _out_of_range()
+        raise _make_index_error()
     if not part:
         return min(start, len(text))
     return text.rfind(part, 0, start + len(part)) if start < len(text) else -1
 
 
-def _substring(text: str, start: int, end: int | None = None) -> str:
+def _cut(text: str, start: int, end: int | None = None) -> str:
     last = len(text) if end is None else end
     if not (0 <= start <= len(text) and 0 <= last <= len(text)):
-        raise _out_of_range()
+        raise _make_index_error()
     if start > last:
         raise EvaluationError("substring: the start is after the end")
     return text[start:last]
@@ -79,14 +79,14 @@ def _split(text: str, separator: str, limit: int = -1) -> list[str]:
 def _replace(budget: EvaluationBudget, text: str, old: str, new: str, limit: int = -1) -> str:
     found = text.count(old)
     count = found if limit < 0 else min(found, limit)
-    budget.characters(len(text) + count * len(new))
+    budget.charge_characters(len(text) + count * len(new))
     return text.replace(old, new, count)
 
 
 def _join(budget: EvaluationBudget, parts: Sequence[Any], separator: str = "") -> str:
     if any(name_type(part) != "string" for part in parts):
         raise EvaluationError("join: the list contains a value that is not a string")
-    budget.characters(sum(map(len, parts)) + len(parts) * len(separator))
+    budget.charge_characters(sum(map(len, parts)) + len(parts) * len(separator))
     return separator.join(parts)
 
 
@@ -97,10 +97,10 @@ def quote_literal(text: str) -> str:
 
 def quote_printable(text: str) -> str:
     """Write a text as Go's %q does: what is not printable as an escape."""
-    return f'"{"".join(map(_printable, text))}"'
+    return f'"{"".join(map(_escape_unprintable, text))}"'
 
 
-def _printable(letter: str) -> str:
+def _escape_unprintable(letter: str) -> str:
     short = _ESCAPES.get(ord(letter))
     if short is not None or letter.isprintable():
         return short or letter
@@ -114,19 +114,19 @@ FUNCTIONS: Final[dict[tuple[str, ...], Callable[..., Any]]] = {
     ("contains", "string", "string"): lambda text, part: part in text,
     ("startsWith", "string", "string"): str.startswith,
     ("endsWith", "string", "string"): str.endswith,
-    ("charAt", "string", "int"): _char_at,
-    ("indexOf", "string", "string"): _index_of,
-    ("indexOf", "string", "string", "int"): _index_of,
-    ("lastIndexOf", "string", "string"): _last_index_of,
-    ("lastIndexOf", "string", "string", "int"): _last_index_of,
+    ("charAt", "string", "int"): _take_char,
+    ("indexOf", "string", "string"): _find_index,
+    ("indexOf", "string", "string", "int"): _find_index,
+    ("lastIndexOf", "string", "string"): _find_last_index,
+    ("lastIndexOf", "string", "string", "int"): _find_last_index,
     ("lowerAscii", "string"): lambda text: text.translate(_TO_LOWER),
     ("upperAscii", "string"): lambda text: text.translate(_TO_UPPER),
     ("trim", "string"): lambda text: text.strip(_BLANKS),
     ("reverse", "string"): lambda text: text[::-1],
     ("split", "string", "string"): _split,
     ("split", "string", "string", "int"): _split,
-    ("substring", "string", "int"): _substring,
-    ("substring", "string", "int", "int"): _substring,
+    ("substring", "string", "int"): _cut,
+    ("substring", "string", "int", "int"): _cut,
     ("strings.quote", "string"): quote_literal,
 }
 

@@ -1,4 +1,4 @@
-"""Points in time and lengths of time: how they are read, written, reckoned with and taken apart.
+"""Reads and writes points in time and lengths of time, calculates with them and takes them apart.
 
 Nanoseconds are kept, which Python's datetime does not do; it serves for the calendar alone. Without a time zone the
 parts of a timestamp are those in UTC. Months, days of the year and days of the month count from 0; `getDate` from 1.
@@ -40,7 +40,9 @@ _OFFSET: Final = re.compile(r"([+-]?)(\d{1,2}):(\d{1,2})", re.ASCII)
 
 
 def make_timestamp(nanoseconds: int, offset: int = 0) -> Timestamp:
-    """A point in time, with the offset from UTC in seconds that its text has. EvaluationError out of its range."""
+    """Make a point in time, with the offset from UTC in seconds that its text has. Raises
+    EvaluationError out of range.
+    """
     if not _FIRST <= nanoseconds <= _LAST:
         raise EvaluationError("timestamp out of range: years are from 1 to 9999")
     return Timestamp(nanoseconds, offset)
@@ -50,10 +52,6 @@ def make_duration(nanoseconds: int) -> Duration:
     if not -_LONGEST - 1 <= nanoseconds <= _LONGEST:
         raise EvaluationError("duration out of range")
     return Duration(nanoseconds)
-
-
-def _nanoseconds(fraction: str | None) -> int:
-    return int((fraction or "")[:9].ljust(9, "0"))
 
 
 def parse_timestamp(text: str) -> Timestamp:
@@ -70,12 +68,13 @@ def parse_timestamp(text: str) -> Timestamp:
     if int(hours or 0) > 23 or int(minutes or 0) > 59:
         raise EvaluationError("timestamp: there is no such offset from UTC")
     offset = (int(hours or 0) * _HOUR + int(minutes or 0) * _MINUTE) * (-1 if sign == "-" else 1)
-    local = (moment - _EPOCH) // timedelta(seconds=1) * SECOND + _nanoseconds(fraction)
+    local = (moment - _EPOCH) // timedelta(seconds=1) * SECOND
+    local += int((fraction or "")[:9].ljust(9, "0"))  # what is finer than a nanosecond is dropped
     return make_timestamp(local - offset, offset // SECOND)
 
 
-def _decimal(nanoseconds: int) -> str:
-    """What is behind the point, without zeros at its end: ".5", or nothing."""
+def _format_fraction(nanoseconds: int) -> str:
+    """Write what is behind the point, without zeros at its end: ".5", or nothing."""
     return f".{nanoseconds:09}".rstrip("0") if nanoseconds else ""
 
 
@@ -86,12 +85,9 @@ def write_timestamp(time: Timestamp) -> str:
         moment = _EPOCH.replace(tzinfo=None) + timedelta(seconds=seconds + time.offset)
     except OverflowError:
         raise EvaluationError("timestamp out of range: years are from 1 to 9999") from None
-    return f"{moment.isoformat()}{_decimal(rest)}{_write_offset(time.offset)}"
-
-
-def _write_offset(seconds: int) -> str:
-    hours, minutes = divmod(abs(seconds) // 60, 60)
-    return f"{'-' if seconds < 0 else '+'}{hours:02}:{minutes:02}" if seconds else "Z"
+    hours, minutes = divmod(abs(time.offset) // 60, 60)
+    offset = f"{'-' if time.offset < 0 else '+'}{hours:02}:{minutes:02}" if time.offset else "Z"
+    return f"{moment.isoformat()}{_format_fraction(rest)}{offset}"
 
 
 def parse_duration(text: str) -> Duration:
@@ -104,11 +100,11 @@ def parse_duration(text: str) -> Duration:
         raise EvaluationError("duration: the text is not a row of numbers with units, as in 1h30m or 1.5s")
     if any(len(part[1]) > 19 for part in parts):
         raise EvaluationError("duration out of range")
-    total = sum(_length(part[1], part[2], _UNITS[part[3]]) for part in parts)
+    total = sum(_measure(part[1], part[2], _UNITS[part[3]]) for part in parts)
     return make_duration(-total if text.startswith("-") else total)
 
 
-def _length(whole: str, fraction: str | None, unit: int) -> int:
+def _measure(whole: str, fraction: str | None, unit: int) -> int:
     digits = (fraction or "")[:15]
     scale: int = 10 ** len(digits)
     return int(whole or 0) * unit + int(digits or 0) * unit // scale
@@ -116,10 +112,10 @@ def _length(whole: str, fraction: str | None, unit: int) -> int:
 
 def write_duration(length: Duration) -> str:
     seconds, rest = divmod(abs(length.nanoseconds), SECOND)
-    return f"{'-' if length.nanoseconds < 0 else ''}{seconds}{_decimal(rest)}s"
+    return f"{'-' if length.nanoseconds < 0 else ''}{seconds}{_format_fraction(rest)}s"
 
 
-def _zone(name: str) -> tzinfo:
+def _find_zone(name: str) -> tzinfo:
     """Return the time zone of a name ("Europe/Berlin") or of an offset ("+02:00")."""
     found = _OFFSET.fullmatch(name)
     if found is not None:
@@ -132,10 +128,10 @@ def _zone(name: str) -> tzinfo:
         raise EvaluationError("unknown time zone: give a name as in Europe/Berlin, or an offset as in +02:00") from None
 
 
-def _calendar(time: Timestamp, zone: str) -> datetime:
+def _move_to_zone(time: Timestamp, zone: str) -> datetime:
     moment = _EPOCH + timedelta(seconds=time.nanoseconds // SECOND)
     try:
-        return moment.astimezone(_zone(zone))
+        return moment.astimezone(_find_zone(zone))
     except OverflowError:
         raise EvaluationError("timestamp out of range: years are from 1 to 9999") from None
 
@@ -155,31 +151,31 @@ _PARTS: Final[dict[str, Callable[[datetime], int]]] = {
 _LENGTHS: Final = {"getHours": _HOUR, "getMinutes": _MINUTE, "getSeconds": SECOND, "getMilliseconds": _MILLISECOND}
 
 
-def _part_of_time(part: Callable[[datetime], int]) -> Callable[..., int]:
-    return lambda time, zone="": part(_calendar(time, zone))
+def _make_part_reader(part: Callable[[datetime], int]) -> Callable[..., int]:
+    return lambda time, zone="": part(_move_to_zone(time, zone))
 
 
-def _milliseconds(time: Timestamp, zone: str = "") -> int:
-    _zone(zone)
+def _read_milliseconds(time: Timestamp, zone: str = "") -> int:
+    _find_zone(zone)
     return time.nanoseconds % SECOND // _MILLISECOND
 
 
-def _whole(unit: int) -> Callable[[Duration], int]:
+def _make_unit_counter(unit: int) -> Callable[[Duration], int]:
     return lambda length: abs(length.nanoseconds) // unit * (-1 if length.nanoseconds < 0 else 1)
 
 
-def _moved(time: Timestamp, length: Duration) -> Timestamp:
+def _move(time: Timestamp, length: Duration) -> Timestamp:
     return make_timestamp(time.nanoseconds + length.nanoseconds, time.offset)
 
 
 FUNCTIONS: Final[dict[tuple[str, ...], Callable[..., Any]]] = {
-    **{(name, "timestamp"): _part_of_time(part) for name, part in _PARTS.items()},
-    **{(name, "timestamp", "string"): _part_of_time(part) for name, part in _PARTS.items()},
-    ("getMilliseconds", "timestamp"): _milliseconds,
-    ("getMilliseconds", "timestamp", "string"): _milliseconds,
-    **{(name, "duration"): _whole(unit) for name, unit in _LENGTHS.items()},
-    ("_+_", "timestamp", "duration"): _moved,
-    ("_+_", "duration", "timestamp"): lambda length, time: _moved(time, length),
+    **{(name, "timestamp"): _make_part_reader(part) for name, part in _PARTS.items()},
+    **{(name, "timestamp", "string"): _make_part_reader(part) for name, part in _PARTS.items()},
+    ("getMilliseconds", "timestamp"): _read_milliseconds,
+    ("getMilliseconds", "timestamp", "string"): _read_milliseconds,
+    **{(name, "duration"): _make_unit_counter(unit) for name, unit in _LENGTHS.items()},
+    ("_+_", "timestamp", "duration"): _move,
+    ("_+_", "duration", "timestamp"): lambda length, time: _move(time, length),
     ("_+_", "duration", "duration"): lambda one, other: make_duration(one.nanoseconds + other.nanoseconds),
     ("_-_", "timestamp", "duration"): lambda time, length: make_timestamp(
         time.nanoseconds - length.nanoseconds, time.offset

@@ -1,4 +1,4 @@
-"""What an expression says, as a tree: made by the parser, read by the checker and the evaluator.
+"""Defines the tree of an expression: made by the parser, read by the checker and the evaluator.
 
 Macros keep their shape (a range, variables, what is worked out for each), since that is what both readers need.
 """
@@ -104,7 +104,7 @@ ExpressionNode = Literal | Ident | Select | IndexAccess | FunctionCall | ListOf 
 
 
 def iterate_children(node: ExpressionNode) -> tuple[ExpressionNode, ...]:
-    """What a node is made of, as it is written."""
+    """List what a node is made of, in the order of the text."""
     match node:
         case Literal() | Ident():
             return ()
@@ -123,7 +123,7 @@ def iterate_children(node: ExpressionNode) -> tuple[ExpressionNode, ...]:
 
 
 def iterate_depths(node: ExpressionNode) -> Iterator[int]:
-    """How deep each node stands, the first at 1; works for trees of any depth."""
+    """Yield the depth of each node, the first at 1; works for trees of any depth."""
     waiting = [(node, 1)]
     while waiting:
         top, depth = waiting.pop()

@@ -1,15 +1,27 @@
-"""How types fit one another, and what a call's types come out as (CEL's type checking, with type parameters and dyn).
+"""Infers how types fit one another, and what the types of calls and macros come out as (CEL's type checking, with type
+parameters and dyn).
 
-Apart from the checker, which walks trees: here are only types.
+The checker walks trees: here are only types.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import count
 
 from gitsync.cel.types.signatures import Overload
-from gitsync.cel.types.types import DYN, NULL, Type, make_type_parameter
+from gitsync.cel.types.types import (
+    BOOL,
+    DYN,
+    INT,
+    NULL,
+    Type,
+    make_list_type,
+    make_map_type,
+    make_optional_type,
+    make_type_parameter,
+)
 
 
 class Inference:
@@ -20,26 +32,26 @@ class Inference:
         self._earlier: list[tuple[str, Type | None]] = []  # what to put back where a call does not fit after all
         self._numbers = count()
 
-    def fresh(self) -> Type:
-        """A type still to be found: of the items of an empty list, say."""
+    def make_fresh(self) -> Type:
+        """Make a type still to be found: of the items of an empty list, say."""
         return make_type_parameter(str(next(self._numbers)))
 
-    def resolved(self, type_: Type) -> Type:
-        """The type with all that is known of its parameters."""
+    def resolve(self, type_: Type) -> Type:
+        """Replace parameters of a type by what is known of them."""
         while type_.is_param and (found := self._found.get(type_.name)) is not None:
             type_ = found
         if not type_.params:
             return type_
-        return Type(type_.name, tuple(map(self.resolved, type_.params)), type_.fields)
+        return Type(type_.name, tuple(map(self.resolve, type_.params)), type_.fields)
 
-    def settled(self, type_: Type) -> Type:
-        """The type where nothing more will be known: what is open is dyn."""
-        known = self.resolved(type_)
+    def settle(self, type_: Type) -> Type:
+        """Resolve a type where nothing more will be known: what is open is dyn."""
+        known = self.resolve(type_)
         if known.is_param:
             return DYN
         if not known.params:
             return known
-        return Type(known.name, tuple(map(self.settled, known.params)), known.fields)
+        return Type(known.name, tuple(map(self.settle, known.params)), known.fields)
 
     def fits(self, wanted: Sequence[Type], given: Sequence[Type]) -> bool:
         """Whether each given type matches the wanted one; keeps the bindings of type parameters if all do."""
@@ -58,37 +70,37 @@ class Inference:
         self._earlier.append((name, self._found.get(name)))
         self._found[name] = type_
 
-    def joined(self, types: Iterable[Type]) -> Type:
-        """The one type of a list's items: dyn where they differ, a type to be found where there are none."""
+    def join(self, types: Iterable[Type]) -> Type:
+        """Join the types of a list's items to one: dyn if they differ, a type to be found if there are none."""
         one: Type | None = None
         for type_ in types:
             if one is None:
                 one = type_
             elif self.fits([one], [type_]):
-                one = type_ if _is_wider(self.resolved(type_), self.resolved(one)) else one
+                one = type_ if _is_wider(self.resolve(type_), self.resolve(one)) else one
             else:
                 return DYN
-        return self.fresh() if one is None else one
+        return self.make_fresh() if one is None else one
 
-    def called(self, overloads: Iterable[Overload], given: Sequence[Type]) -> Type | None:
-        """What a call gives; dyn where several overloads fit and differ, None where none fits."""
+    def infer_call(self, overloads: Iterable[Overload], given: Sequence[Type]) -> Type | None:
+        """Infer what a call gives; dyn if several overloads fit and differ, None if none fits."""
         result: Type | None = None
         for overload in overloads:
-            wanted, gives = self._renamed(overload)
+            wanted, gives = self._rename_parameters(overload)
             if self.fits(wanted, given):
-                now = self.resolved(gives)
+                now = self.resolve(gives)
                 result = now if result is None or result == now else DYN
         return result
 
-    def _renamed(self, overload: Overload) -> tuple[Sequence[Type], Type]:
-        """An overload with parameters of its own, so that two calls do not share theirs."""
+    def _rename_parameters(self, overload: Overload) -> tuple[Sequence[Type], Type]:
+        """Give an overload parameters of its own, so that two calls do not share theirs."""
         if not overload.is_generic:
             return overload.args, overload.result
         names: dict[str, Type] = {}
 
         def rename(type_: Type) -> Type:
             if type_.is_param:
-                return names.setdefault(type_.name, self.fresh())
+                return names.setdefault(type_.name, self.make_fresh())
             return Type(type_.name, tuple(map(rename, type_.params)), type_.fields) if type_.params else type_
 
         return [rename(arg) for arg in overload.args], rename(overload.result)
@@ -109,7 +121,7 @@ class Inference:
 
     def _stand_for(self, parameter: Type, type_: Type) -> bool:
         """Whether a parameter may be a type; of what was known of it and what is new, the wider is kept."""
-        known, other = self.resolved(parameter), self.resolved(type_)
+        known, other = self.resolve(parameter), self.resolve(type_)
         if known == other:
             return True
         if known.is_param or other.is_param:
@@ -121,10 +133,10 @@ class Inference:
         if not self._fit(known, other):
             return False
         if _is_wider(other, known):
-            self._keep(self._last(parameter).name, other)
+            self._keep(self._find_last(parameter).name, other)
         return True
 
-    def _last(self, parameter: Type) -> Type:
+    def _find_last(self, parameter: Type) -> Type:
         """The parameter at the end of a chain of parameters that stand for each other."""
         while (found := self._found.get(parameter.name)) is not None and found.is_param:
             parameter = found
@@ -143,3 +155,55 @@ def _is_wider(one: Type, other: Type) -> bool:
 
 def _mentions(type_: Type, parameter: Type) -> bool:
     return type_ == parameter or any(_mentions(inner, parameter) for inner in type_.params)
+
+
+@dataclass(frozen=True, slots=True)
+class MacroTypes:
+    """What a macro asks of its arguments, and the type that it gives."""
+
+    wanted: tuple[Type, ...]
+    gives: Type
+
+
+def bind_types(name: str, over: Type, count: int, inference: Inference) -> tuple[Type, ...] | None:
+    """Find the types of a macro's variables; None if it does not support the type of its target. One variable is an
+    item of a list or a key of a map; two are position and item, or key and value.
+    """
+    if name == "bind":
+        return (over,)
+    if over == DYN or over.is_param:
+        return (DYN,) * count
+    if name in {"optMap", "optFlatMap"}:
+        return over.params if over.name == "optional_type" else None
+    params = tuple(map(inference.resolve, over.params))
+    pairs = {"list": (INT, *params), "map": params}
+    pair = pairs.get(over.name)
+    if pair is None:
+        return None
+    if count == 2:
+        return pair
+    return pair[1:] if over.name == "list" else pair[:1]
+
+
+def infer_macro(name: str, variables: Sequence[Type], args: Sequence[Type]) -> MacroTypes:
+    """Infer what a macro asks of arguments that have these types, and what it gives."""
+    last = args[-1]
+    condition = (BOOL,) * (len(args) - 1)
+    match name:
+        case "all" | "exists" | "exists_one":
+            return MacroTypes((BOOL,), BOOL)
+        case "filter":
+            return MacroTypes((BOOL,), make_list_type(variables[0]))
+        case "map" | "transformList":
+            return MacroTypes((*condition, last), make_list_type(last))
+        case "transformMap":
+            key = variables[0]
+            return MacroTypes((*condition, last), make_map_type(key, last))
+        case "transformMapEntry":
+            return MacroTypes((*condition, make_map_type(DYN, DYN)), last)
+        case "optMap":
+            return MacroTypes((last,), make_optional_type(last))
+        case "optFlatMap":
+            return MacroTypes((make_optional_type(DYN),), last)
+        case _:  # bind: its body is what it is
+            return MacroTypes((last,), last)

@@ -1,4 +1,4 @@
-"""The type of `self` for a kind of the catalog: metadata, and the kind's own spec and status
+"""Makes the type of `self` for a kind of the catalog: metadata, and the kind's own spec and status
 (docs/reference/reconciliation.md#export-expressions).
 
 Types are worked out field by field when an expression selects them, since a kind may have thousands of fields. Names of
@@ -93,15 +93,15 @@ _ESCAPES: Final = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/"
 
 
 def make_self_type(kind: Kind) -> Type:
-    """The type of `self` for manifests of this kind and version. The fields of its metadata are its own as well
+    """Make the type of `self` for manifests of this kind and version. The fields of its metadata are its own as well
     (`self.namespace`), since Go embeds them.
     """
-    fields = TypeFields(kind.types, {"fields": _fields_of_self(kind)}, kind.gvk.version, is_kubernetes_pointer)
+    fields = TypeFields(kind.types, {"fields": _build_self_fields(kind)}, kind.gvk.version, is_kubernetes_pointer)
     return make_struct_type(f"{kind.gvk.version}.{kind.gvk.kind}", fields)
 
 
 def list_secret_names(kind: Kind) -> tuple[str, ...]:
-    """The secrets that resources of a kind can export, by their field in operatorSpec.secrets, sorted."""
+    """List the secrets that resources of a kind can export, by their field in operatorSpec.secrets, sorted."""
     fields = kind.types[kind.spec]["fields"]
     for step in ("operatorSpec", "secrets"):
         type_ = fields[step]["type"] if step in fields else None
@@ -112,7 +112,7 @@ def list_secret_names(kind: Kind) -> tuple[str, ...]:
 
 
 def escape_name(name: str) -> str:
-    """The name by which an expression selects a field: `a-b` as `a__dash__b`, `in` as `__in__`."""
+    """Write the name by which an expression selects a field: `a-b` as `a__dash__b`, `in` as `__in__`."""
     if name in _KEYWORDS:
         return f"__{name}__"
     for written, instead in _ESCAPES.items():
@@ -136,13 +136,13 @@ class TypeFields(Mapping[str, Type]):
         self._spelt = {escape_name(name): name for name in facts["fields"]}
         self._worked_out: dict[str, Type] = {}
 
-    def spelt(self, name: str) -> str:
-        """The name in the manifest of a field that an expression names. KeyError where there is none."""
+    def spell(self, name: str) -> str:
+        """Find the name in the manifest of a field that an expression names. Raises KeyError if there is none."""
         return self._spelt[name]
 
     def __getitem__(self, name: str) -> Type:
         if name not in self._worked_out:
-            self._worked_out[name] = self._type(self._facts["fields"][self._spelt[name]]["type"])
+            self._worked_out[name] = self._make_type(self._facts["fields"][self._spelt[name]]["type"])
         return self._worked_out[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -151,23 +151,23 @@ class TypeFields(Mapping[str, Type]):
     def __len__(self) -> int:
         return len(self._spelt)
 
-    def _type(self, type_: FieldType) -> Type:
+    def _make_type(self, type_: FieldType) -> Type:
         if isinstance(type_, str):
-            return _SCALARS.get(type_) or self._own(type_)
+            return _SCALARS.get(type_) or self._make_own_type(type_)
         if "base" in type_:
-            return self._type(type_["base"])
+            return self._make_type(type_["base"])
         if "ref" in type_:
             fields = TypeFields(self._types, self._types[type_["ref"]], self._package, is_azure_pointer)
             return make_struct_type(f"{self._package}.{type_['ref']}", fields)
         if "list" in type_:
-            return make_list_type(self._type(type_["list"]))
-        return make_map_type(STRING, self._type(type_["map"]))
+            return make_list_type(self._make_type(type_["list"]))
+        return make_map_type(STRING, self._make_type(type_["map"]))
 
-    def _own(self, name: str) -> Type:
+    def _make_own_type(self, name: str) -> Type:
         return make_struct_type(_GO_NAMES[name], TypeFields(_OWN, _OWN[name], self._package, is_kubernetes_pointer))
 
 
-def _fields_of_self(kind: Kind) -> Mapping[str, Field]:
+def _build_self_fields(kind: Kind) -> Mapping[str, Field]:
     return {
         **_OWN["metadata"]["fields"],
         "apiVersion": _TEXT,

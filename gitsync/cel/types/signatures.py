@@ -1,4 +1,4 @@
-"""What every operator and function takes and gives, as a table (CEL's standard definitions; its string extension 3,
+"""Lists what every operator and function takes and gives (CEL's standard definitions; its string extension 3,
 optional values, numbers of different types compared; ASO's parseResourceId:
 docs/reference/reconciliation.md#export-expressions).
 
@@ -197,28 +197,28 @@ class Overload:
 
 @cache
 def list_overloads() -> Mapping[str, tuple[Overload, ...]]:
-    """Every function and operator by its name, with its overloads in the order of the table."""
+    """List every function and operator by its name, with its overloads in the order of the table."""
     found: dict[str, list[Overload]] = {}
-    for line in _lines():
-        name, overload = _read(line)
+    for line in _iterate_lines():
+        name, overload = _parse_line(line)
         found.setdefault(name, []).append(overload)
     return {name: tuple(rows) for name, rows in found.items()}
 
 
 @cache
 def list_namespaced() -> frozenset[str]:
-    """The functions that have a namespace: `strings.quote`."""
+    """List the functions that have a namespace: `strings.quote`."""
     return frozenset(name for name in list_overloads() if re.fullmatch(r"\w+\.\w+", name))
 
 
-def _lines() -> Iterator[str]:
+def _iterate_lines() -> Iterator[str]:
     for table in (_OPERATORS, _STANDARD, _OF_TIME, _OF_STRINGS, _OF_OPTIONALS, _FURTHER):
         for line in table.strip().splitlines():
-            yield from _spelled_out(line)
-    yield from _comparisons()
+            yield from _spell_out(line)
+    yield from _iterate_comparisons()
 
 
-def _spelled_out(line: str) -> Iterator[str]:
+def _spell_out(line: str) -> Iterator[str]:
     if "NUMBER" in line:
         yield from (line.replace("NUMBER", number) for number in _NUMBERS)
     elif "ZONE" in line:
@@ -227,8 +227,8 @@ def _spelled_out(line: str) -> Iterator[str]:
         yield line
 
 
-def _comparisons() -> Iterator[str]:
-    """Numbers compare with numbers of other types, but are never equal to them: the checker refuses `1 == 1.0`."""
+def _iterate_comparisons() -> Iterator[str]:
+    # Numbers compare with numbers of other types, but are never equal to them: the checker refuses `1 == 1.0`.
     mixed = [(one, other) for one in _NUMBERS for other in _NUMBERS if one != other]
     for sign in ("_<_", "_<=_", "_>_", "_>=_"):
         alike = ((type_, type_) for type_ in (*_NUMBERS, *_ORDERED))
@@ -237,7 +237,7 @@ def _comparisons() -> Iterator[str]:
         yield f"{sign}(A, A) -> bool"
 
 
-def _read(line: str) -> tuple[str, Overload]:
+def _parse_line(line: str) -> tuple[str, Overload]:
     found = _LINE.fullmatch(line)
     if found is None:
         raise AssertionError(line)
@@ -245,12 +245,14 @@ def _read(line: str) -> tuple[str, Overload]:
     is_method = target is not None and (target.partition("(")[0] in {*_TYPES, "list", "map", "optional_type"})
     if target is not None and not is_method:
         name = f"{target}.{name}"
-    args = (target, *_split(found["args"])) if is_method and target else tuple(_split(found["args"]))
-    return name, Overload(tuple(map(_type, args)), _type(found["result"]), is_method, _GENERIC.search(line) is not None)
+    args = (target, *_split_types(found["args"])) if is_method and target else tuple(_split_types(found["args"]))
+    return name, Overload(
+        tuple(map(_parse_type, args)), _parse_type(found["result"]), is_method, _GENERIC.search(line) is not None
+    )
 
 
-def _split(text: str) -> Iterator[str]:
-    """Types between commas, where those inside brackets belong to a type."""
+def _split_types(text: str) -> Iterator[str]:
+    """Split types at commas; those inside brackets belong to a type."""
     depth, start = 0, 0
     for place, letter in enumerate(f"{text},"):
         depth += (letter == "(") - (letter == ")")
@@ -260,8 +262,8 @@ def _split(text: str) -> Iterator[str]:
             start = place + 1
 
 
-def _type(text: str) -> Type:
+def _parse_type(text: str) -> Type:
     name, _, inside = text.partition("(")
     if inside:
-        return Type(name, tuple(map(_type, _split(inside.removesuffix(")")))))
+        return Type(name, tuple(map(_parse_type, _split_types(inside.removesuffix(")")))))
     return _TYPES.get(name) or make_type_parameter(name)

@@ -1,4 +1,4 @@
-"""The types of expressions, as the checker reasons about them (CEL's language definition, "Values").
+"""Defines the types of expressions, as the checker reasons about them (CEL's language definition, "Values").
 
 A struct names its fields through a mapping that may work them out one by one: the kinds of Azure are large, and an
 expression looks at a few fields of one.
@@ -62,7 +62,7 @@ def make_type_type(inner: Type) -> Type:
 
 
 def make_type_parameter(name: str) -> Type:
-    """A type still to be found; the name tells it from others."""
+    """Make a type still to be found; the name tells it from others."""
     return Type(f"_var{name}")
 
 

@@ -1,17 +1,46 @@
-"""Whether a literal format string fits the list literal that it is given (cel-go's string extension, version 3, which
-reports both while it compiles).
+"""Splits format strings into clauses (`%s`, `%.2f`, `%%`), and checks whether a literal one fits
+the list literal that it is given (cel-go's string extension, version 3, which reports both while it
+compiles).
 
-Separate from the checker, which knows functions by their signatures: `format` takes a list of any types.
+Separate from the checker, which knows functions by their signatures: `format` takes a list of any
+types.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Final
 
-from gitsync.cel.syntax.clauses import Clause, split_clauses
 from gitsync.cel.syntax.tree import ExpressionNode, FunctionCall, ListOf, Literal, MapOf, Position
 from gitsync.cel.types.types import Type
+
+_CLAUSE: Final = re.compile(r"%(?:(?P<percent>%)|(?:\.(?P<digits>[0-9]{1,18}))?(?P<letter>[sdfebxXo]))", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One clause that takes a value; `precision` is None if the clause gives none."""
+
+    letter: str
+    precision: int | None
+
+
+def split_clauses(template: str) -> Iterator[str | Clause]:
+    """Yield the text and the clauses of a format string in their order. Raises ValueError for a `%`
+    that begins no clause.
+    """
+    here = 0
+    while (at := template.find("%", here)) >= 0:
+        yield template[here:at]
+        found = _CLAUSE.match(template, at)
+        if found is None:
+            raise ValueError("unrecognized clause; use %s %d %f %e %b %o %x %X, or %% for a percent sign")
+        yield "%" if found["percent"] else Clause(found["letter"], int(found["digits"]) if found["digits"] else None)
+        here = found.end()
+    yield template[here:]
+
 
 TypeOf = Callable[[ExpressionNode], Type]
 """The type of a part of the expression, as far as it is known."""
@@ -35,8 +64,8 @@ _TAKEN: Final = {
 
 
 def check_format(call: FunctionCall, type_of: TypeOf) -> Iterator[tuple[Position, str]]:
-    """The mistakes of a call of `format`, with their positions; none if its parts are no literals."""
-    template, values = _literals(call)
+    """Yield the mistakes of a call of `format`, with their positions; none if its parts are no literals."""
+    template, values = _find_literals(call)
     if template is None or values is None:
         return
     try:
@@ -52,7 +81,7 @@ def check_format(call: FunctionCall, type_of: TypeOf) -> Iterator[tuple[Position
         yield from _check_value(clause, value, type_of)
 
 
-def _literals(call: FunctionCall) -> tuple[str | None, list[ExpressionNode] | None]:
+def _find_literals(call: FunctionCall) -> tuple[str | None, list[ExpressionNode] | None]:
     template = call.target.value if isinstance(call.target, Literal) else None
     values = call.args[0] if len(call.args) == 1 else None
     return (
@@ -67,11 +96,11 @@ def _check_value(clause: Clause, value: ExpressionNode, type_of: TypeOf) -> Iter
         said = f"%{clause.letter} cannot show a value of type {type_.name}"
         yield value.at, f"error during formatting: {said}"
     elif clause.letter == "s":
-        for inner in _parts(value):
+        for inner in _list_parts(value):
             yield from _check_value(clause, inner, type_of)
 
 
-def _parts(value: ExpressionNode) -> tuple[ExpressionNode, ...]:
+def _list_parts(value: ExpressionNode) -> tuple[ExpressionNode, ...]:
     """What a literal of a list or a map contains, which `%s` shows as well."""
     match value:
         case ListOf():

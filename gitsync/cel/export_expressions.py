@@ -1,0 +1,210 @@
+"""Compiles the expressions of a manifest with what they export and where to, and reports all their problems at once
+(docs/reference/reconciliation.md#export-destinations, #export-expressions).
+
+This is done offline, and needs nothing that evaluates. Single expressions know nothing of destinations (`expressions`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gitsync.catalog.type_words import join_with_or
+from gitsync.cel.expressions import (
+    EXPORTABLE,
+    TEXTS,
+    CompiledExpression,
+    Environment,
+    build_environment,
+    compile_expression,
+    quote_expression,
+)
+from gitsync.cel.syntax.aso_differences import list_extras, list_selected_secrets
+from gitsync.cel.types.kinds import list_secret_names
+from gitsync.cel.types.types import STRING
+from gitsync.errors import ExpressionError
+from gitsync.model.export import Address, Holder
+from gitsync.model.facts import Kind
+from gitsync.model.problem import Level, Problem
+from gitsync.model.resource import Resource
+from gitsync.problems.field_path import FieldPath
+from gitsync.problems.finding import Finding, locate_finding
+from gitsync.problems.suggest import suggest
+
+FIELDS: Final = {"secretExpressions": Holder.SECRET, "configMapExpressions": Holder.CONFIG_MAP}
+"""The fields of operatorSpec that contain expressions, and what they write to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    """One entry of secretExpressions or configMapExpressions: without `key`, its value is a map of keys."""
+
+    address: Address
+    key: str | None
+    value: CompiledExpression
+    annotations: Mapping[str, CompiledExpression]
+    labels: Mapping[str, CompiledExpression]
+
+    @property
+    def programs(self) -> tuple[CompiledExpression, ...]:
+        return (self.value, *self.annotations.values(), *self.labels.values())
+
+
+def compile_exports(resource: Resource, kind: Kind) -> tuple[Exported, ...]:
+    """Compile the expressions of a manifest, in their order. Raises ExpressionError for the first that does not
+    compile; `check_expressions` reports all.
+    """
+    environment = build_environment(kind)
+    return tuple(
+        Exported(
+            address=Address(holder, resource.key.namespace, str(entry.get("name"))),
+            key=str(entry["key"]) if entry.get("key") else None,
+            value=compile_expression(str(entry.get("value")), environment),
+            annotations=_compile_all(entry.get("annotations"), environment),
+            labels=_compile_all(entry.get("labels"), environment),
+        )
+        for _, holder, entry in find_expressions(resource)
+    )
+
+
+def find_needed_fields(expressions: Iterable[Exported]) -> frozenset[str]:
+    """Find the fields of operatorSpec.secrets whose values expressions need: `secret.name` and
+    `secret["name"]`, in values, annotations and labels alike. Expressions for config maps get none.
+    """
+    into_secrets = (one for one in expressions if one.address.holder is Holder.SECRET)
+    return frozenset(name for one in into_secrets for program in one.programs for name in program.secrets)
+
+
+def find_expressions(resource: Resource) -> Iterator[tuple[FieldPath, Holder, Mapping[str, Any]]]:
+    """Yield every entry of a manifest that has an expression, with its path."""
+    said = resource.spec.get("operatorSpec")
+    for field, holder in FIELDS.items():
+        rows = said.get(field) if isinstance(said, Mapping) else None
+        for place, entry in enumerate(rows if isinstance(rows, list) else ()):
+            if isinstance(entry, Mapping) and isinstance(entry.get("value"), str):
+                yield ("spec", "operatorSpec", field, place), holder, entry
+
+
+def _compile_all(said: Any, environment: Environment) -> dict[str, CompiledExpression]:
+    rows = said.items() if isinstance(said, Mapping) else ()
+    return {str(key): compile_expression(str(value), environment) for key, value in rows}
+
+
+def check_expressions(resource: Resource, kind: Kind) -> tuple[Problem, ...]:
+    """Report every problem of the expressions of one manifest, in the order of its file. Entries of the wrong shape are
+    skipped: the schema check reports them.
+    """
+    found = (finding for row in find_expressions(resource) for finding in _check_entry(*row, kind))
+    return tuple(sorted((locate_finding(finding, resource) for finding in found), key=lambda problem: problem.order))
+
+
+def _check_entry(path: FieldPath, holder: Holder, entry: Mapping[str, Any], kind: Kind) -> Iterator[Finding]:
+    for here, text in _iterate_texts(path, entry):
+        try:
+            program = compile_expression(text, build_environment(kind))
+        except ExpressionError as error:
+            yield Finding(code="InvalidExpression", path=here, message=f"{error.message}.", hint=error.hint)
+            continue
+        is_value = here == (*path, "value")
+        if is_value:
+            yield from _check_output(path, entry, program)
+        elif program.type != STRING:
+            yield _make_wrong_type(here, program, "[string]")
+        if holder is not Holder.SECRET:
+            yield from _refuse_secrets(here, program)
+            yield from _check_extras(here, program)
+            continue
+        yield from _check_secrets(here, program, kind)
+        yield from _check_extras(here, program)
+        yield from _check_overlooked(here, program) if is_value else _refuse_in_metadata(here, program)
+
+
+def _iterate_texts(path: FieldPath, entry: Mapping[str, Any]) -> Iterator[tuple[FieldPath, str]]:
+    yield (*path, "value"), entry["value"]
+    for field in ("annotations", "labels"):
+        said = entry.get(field)
+        for key, text in said.items() if isinstance(said, Mapping) else ():
+            if isinstance(text, str):
+                yield (*path, field, key), text
+
+
+def _check_output(path: FieldPath, entry: Mapping[str, Any], program: CompiledExpression) -> Iterator[Finding]:
+    # An expression gives one text for one key, or a map that has keys of its own.
+    if program.type not in EXPORTABLE:
+        yield _make_wrong_type((*path, "value"), program, f"[{','.join(map(str, EXPORTABLE))}]")
+    elif program.type == STRING and not entry.get("key"):
+        text = quote_expression(program.text)
+        message = f"CEL expression with output type string must specify destination 'key', {text} does not."
+        yield Finding(code="ExpressionKey", path=path, message=message, hint="Set key to the key for the value.")
+    elif program.type == TEXTS and entry.get("key"):
+        message = (
+            "CEL expression with output type map[string]string must not specify destination 'key', "
+            f"{quote_expression(program.text)} does."
+        )
+        hint = "Remove key: the map has its own keys."
+        yield Finding(code="ExpressionKey", path=(*path, "key"), message=message, hint=hint)
+
+
+def _make_wrong_type(path: FieldPath, program: CompiledExpression, wanted: str) -> Finding:
+    message = f"expression {quote_expression(program.text)} must return one of {wanted}, but was {program.type}."
+    return Finding(code="ExpressionOutput", path=path, message=message, hint="Convert it with string(…).")
+
+
+def _check_secrets(path: FieldPath, program: CompiledExpression, kind: Kind) -> Iterator[Finding]:
+    known = list_secret_names(kind)
+    for name in sorted(program.secrets - set(known)):
+        meant = suggest(name, known)
+        hint = f"Did you mean secret.{meant}? " if meant else ""
+        hint += f"It has {join_with_or(known)}." if known else "It has no secrets to export."
+        message = (
+            f"expression {quote_expression(program.text)} uses secret.{name}, which {kind.gvk.kind} does not have."
+        )
+        yield Finding(code="UnknownSecret", path=path, message=message, hint=hint)
+    if program.uses_secret_whole:
+        yield Finding(
+            code="SecretNotNamed",
+            path=path,
+            level=Level.WARNING,
+            message=f"expression {quote_expression(program.text)} uses secret without the name of a secret.",
+            hint="Name the secrets, as in secret.primaryKey: gitsync reads only named secrets from Azure.",
+        )
+
+
+def _check_extras(path: FieldPath, program: CompiledExpression) -> Iterator[Finding]:
+    # Such a function is in the way of going back to ASO, and of a cluster that runs ASO on the same manifests.
+    for name in list_extras(program.tree):
+        yield Finding(
+            code="RefusedByAso",
+            path=path,
+            level=Level.WARNING,
+            message=f"expression {quote_expression(program.text)} uses {name}, which ASO does not have.",
+            hint=f"Write it without {name} if ASO reads the manifest, too: ASO refuses it.",
+        )
+
+
+def _check_overlooked(path: FieldPath, program: CompiledExpression) -> Iterator[Finding]:
+    for name in sorted(program.secrets - list_selected_secrets(program.tree)):
+        yield Finding(
+            code="RefusedByAso",
+            path=path,
+            level=Level.WARNING,
+            message=f"expression {quote_expression(program.text)} names the secret {name} in a way that ASO overlooks.",
+            hint=f"Write secret.{name} if ASO reads the manifest, too: ASO reads only secrets that are named so.",
+        )
+
+
+def _refuse_secrets(path: FieldPath, program: CompiledExpression) -> Iterator[Finding]:
+    if program.secrets or program.uses_secret_whole:
+        message = f"expression {quote_expression(program.text)} uses secret, which is empty in configMapExpressions."
+        hint = "Move the expression to secretExpressions: config maps are not confidential."
+        yield Finding(code="SecretInConfigMap", path=path, message=message, hint=hint)
+
+
+def _refuse_in_metadata(path: FieldPath, program: CompiledExpression) -> Iterator[Finding]:
+    if program.secrets or program.uses_secret_whole:
+        message = (
+            f"expression {quote_expression(program.text)} uses secret, but annotations and labels are not encrypted."
+        )
+        hint = "Write it to its own key: nothing encrypts the metadata of a Secret, not even SOPS."
+        yield Finding(code="SecretInMetadata", path=path, message=message, hint=hint)
