@@ -1,7 +1,7 @@
 """`python -m bench.growth`: how the time for a hostile file grows with the file, as a ratio of processor times.
 
 A file of four times the size should take four times as long, and somewhat more with a logarithm. A square takes
-sixteen times as long. Exits 1 for a ratio above `MOST`. The files are those of tests/bounds.
+sixteen times as long. Exits 1 for a ratio above `MOST`. The files are those of tests/bounds, and are read as there.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-BOUNDS = Path(__file__).resolve().parent.parent / "tests" / "bounds"
+from tests.support.hostile_files import IGNORE_FILES, MANIFESTS, PLANS, RECORDS
+
 SMALL, TIMES = 250_000, 4
 MOST = 8
 """Between four and sixteen; the machine may be busy."""
@@ -23,9 +24,6 @@ Make = Callable[[int], str]
 
 def main() -> int:
     """Print a row for each file, and give the exit code."""
-    sys.path.insert(0, str(BOUNDS))
-    from hostile_files import IGNORE_FILES, MANIFESTS, PLANS, RECORDS  # noqa: PLC0415 - beside the tests
-
     tables = (("validate", MANIFESTS), ("ignore", IGNORE_FILES), ("record", RECORDS), ("plan", PLANS))
     steep = 0
     for reader, table in tables:
@@ -47,13 +45,16 @@ def _seconds(reader: str, text: str) -> float:
     with tempfile.TemporaryDirectory(prefix="gitsync-bench-") as folder:
         file = Path(folder, "a.yaml")
         file.write_text(text, encoding="utf-8")
-        command = ["-m", "gitsync", "validate", folder]
-        words = command if reader == "validate" else [str(BOUNDS / "read_one.py"), reader, str(file)]
-        process = subprocess.Popen([sys.executable, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        _, status, usage = os.wait4(process.pid, 0)
-    if os.waitstatus_to_exitcode(status) not in {0, 1}:
-        raise RuntimeError(f"{reader} ended with status {status}")
-    return usage.ru_utime + usage.ru_stime
+        wanted = f"{reader} {folder if reader == 'validate' else file}"
+        before = os.times()
+        done = subprocess.run(
+            [sys.executable, "-m", "tests.bounds.measured"], input=wanted, stdout=subprocess.PIPE, text=True, check=True
+        )
+        after = os.times()
+    code = int(done.stdout.split()[0])
+    if code not in {0, 1}:
+        raise RuntimeError(f"{reader} ended with status {code}")
+    return after.children_user + after.children_system - before.children_user - before.children_system
 
 
 if __name__ == "__main__":
