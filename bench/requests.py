@@ -1,6 +1,6 @@
 """`python -m bench.requests`: how many requests a silent second run takes, with good lists and with bad ones.
 
-The estate has 21 resources in each of 50 groups (tests/run/plain_estate.yaml). Counts do not depend on the machine.
+The estate has 21 resources in each of 50 groups (tests/support/plain_estate.yaml). Counts do not depend on the machine.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from pathlib import Path
 from gitsync.emulator.faults import Canned, FaultRule, Match
 from gitsync.emulator.http.call import ListFault
 from gitsync.emulator.settings import Timing
+from tests.support.plain_estate import plain_estate
+from tests.support.world import World
 
-TESTS = Path(__file__).resolve().parent.parent / "tests"
 GROUPS = 50
 
 TRIMMED, EMPTY = ListFault(trim=("/properties", "/tags")), ListFault(missing=("*",))
@@ -43,10 +44,6 @@ SCENARIOS: Mapping[str, Mapping[str, ListFault | Canned]] = {
 
 def main() -> int:
     """Print a row for each scenario, and give the exit code: 1 if a run was not silent."""
-    sys.path[:0] = [str(TESTS), str(TESTS / "run"), str(TESTS / "arm")]
-    from plain_estate import plain_estate  # noqa: PLC0415 - beside the tests
-    from world import World  # noqa: PLC0415 - beside the tests
-
     is_silent = True
     with tempfile.TemporaryDirectory(prefix="gitsync-bench-") as folder:
         world = World(Path(folder), operations=Timing(polls=0))

@@ -7,17 +7,17 @@ import tempfile
 from collections.abc import Iterator
 
 import pytest
-import worker_reports
-from helm_at_hand import REASON as NO_HELM
-from hypothesis_profile import load_profile
-from kustomize_at_hand import REASON as NO_KUSTOMIZE
-from language_server_at_hand import REASON as NO_LANGUAGE_SERVER
-from memory_folder import find_memory_folder
-from recordings import REASON
-from shells import REASON as NO_SHELL
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.model.gvk import GVK
+from tests.support import worker_reports
+from tests.support.helm_at_hand import REASON as NO_HELM
+from tests.support.hypothesis_profile import load_profile
+from tests.support.kustomize_at_hand import REASON as NO_KUSTOMIZE
+from tests.support.language_server_at_hand import REASON as NO_LANGUAGE_SERVER
+from tests.support.memory_folder import find_memory_folder
+from tests.support.recordings import REASON
+from tests.support.shells import REASON as NO_SHELL
 
 # Without bytecode, each worker compiles each test and rewrites its asserts again, which takes it 12 seconds of CPU, and
 # each command that a test starts takes half a second more. What is imported from here on is kept.

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import pytest
-from world import GROUP, VNET
 
 from gitsync import api
 from gitsync.config.config import SETTINGS
 from gitsync.errors import ConfigError
 from gitsync.model.verdict import Verdict
+from tests.support.world import GROUP, VNET
 
 
 @pytest.fixture

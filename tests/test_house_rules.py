@@ -117,12 +117,6 @@ def test_the_map_names_every_part_of_the_package():
     assert named == there - {"py.typed"}
 
 
-def test_names_of_test_files_are_unique():
-    names = [path.name for path in TESTS if path.name != "conftest.py"]
-    assert sorted(names) == sorted(set(names))
-    assert [name_of(path) for path in TESTS if path.name == "__init__.py"] == []
-
-
 def patched(path):
     """Names of gitsync that a test replaces; where that is needed, an argument is missing."""
     text = path.read_text(encoding="utf-8")

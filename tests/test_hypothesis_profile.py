@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from hypothesis_profile import choose_profile
+
+from tests.support.hypothesis_profile import choose_profile
 
 TESTS = Path(__file__).resolve().parent
 

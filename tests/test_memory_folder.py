@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from memory_folder import find_memory_folder
+
+from tests.support.memory_folder import find_memory_folder
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,8 @@
 """A worker leaves out only what nobody sees."""
 
 import pytest
-from worker_reports import SHORTEST, is_shown
+
+from tests.support.worker_reports import SHORTEST, is_shown
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 import pytest
-from fake_clock import FakeClock
-from private_ca import make
-from rig import anonymous
 
 from gitsync.arm.auth.access import ArmAccess, Network
 from gitsync.arm.client import Arm, open_arm
@@ -21,6 +18,9 @@ from gitsync.errors import ArmError
 from gitsync.model.report import RequestCounts
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
+from tests.support.arm_rig import anonymous
+from tests.support.fake_clock import FakeClock
+from tests.support.private_ca import make
 
 SUB = "11111111-2222-3333-4444-555555555555"
 RG = f"/subscriptions/{SUB}/resourceGroups/rg"

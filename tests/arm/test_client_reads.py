@@ -3,14 +3,27 @@
 import asyncio
 
 import pytest
-from rig import API, CLIENT, GROUP, OBJECT, SUBSCRIPTION, TENANT, VNET, Rig, StaticCredential, anonymous, moving, run
-from scripted_server import BREAK, Say
 
 from gitsync.arm.http.bodies import is_refusal
 from gitsync.arm.http.failures import DeadlineError
 from gitsync.errors import ArmError
 from gitsync.model.report import RequestCounts
 from gitsync.model.result import Stage
+from tests.support.arm_rig import (
+    API,
+    CLIENT,
+    GROUP,
+    OBJECT,
+    SUBSCRIPTION,
+    TENANT,
+    VNET,
+    Rig,
+    StaticCredential,
+    anonymous,
+    moving,
+    run,
+)
+from tests.support.scripted_server import BREAK, Say
 
 
 def error(code: str, message: str = "no") -> dict:

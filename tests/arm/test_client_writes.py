@@ -1,13 +1,13 @@
 """Writing over a real socket: what is sent, what is sent again, and when the outcome is unknown."""
 
 import pytest
-from rig import API, VNET, Rig, StaticCredential, anonymous, moving, run
-from scripted_server import BREAK, HANG, Say
 
 from gitsync.arm.http.failures import TransportError
 from gitsync.errors import ArmError
 from gitsync.model.report import RequestCounts
 from gitsync.model.secret import Secret
+from tests.support.arm_rig import API, VNET, Rig, StaticCredential, anonymous, moving, run
+from tests.support.scripted_server import BREAK, HANG, Say
 
 BODY = {"location": "westus", "properties": {"addressSpace": {"addressPrefixes": ["10.0.0.0/16"]}}}
 

@@ -8,10 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from fake_clock import FakeClock
-from private_ca import PrivateCa, make
-from rig import API, CLIENT, OBJECT, OPERATION, TENANT, VNET, jwt, moving
-from scripted_server import Say, ScriptedServer, serving
 
 from gitsync.arm.auth.access import ArmAccess, Network
 from gitsync.arm.auth.credentials import format_causes
@@ -23,6 +19,10 @@ from gitsync.arm.session import Session
 from gitsync.errors import ArmError, ConfigError
 from gitsync.model.secret import MASKED, Secret
 from gitsync.model.signin import Method, SignIn
+from tests.support.arm_rig import API, CLIENT, OBJECT, OPERATION, TENANT, VNET, jwt, moving
+from tests.support.fake_clock import FakeClock
+from tests.support.private_ca import PrivateCa, make
+from tests.support.scripted_server import Say, ScriptedServer, serving
 
 TOKEN = jwt(tid=TENANT, appid=CLIENT, oid=OBJECT)
 ISSUE = f"/{TENANT}/oauth2/v2.0/token"

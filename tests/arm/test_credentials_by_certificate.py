@@ -13,10 +13,6 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.hazmat.primitives.serialization import pkcs12
 from cryptography.x509.oid import NameOID
-from fake_clock import FakeClock
-from private_ca import PrivateCa, make
-from rig import API, CLIENT, OBJECT, TENANT, VNET, jwt, moving
-from scripted_server import Say, ScriptedServer, serving
 
 from gitsync.arm.arms import Arms, open_arms
 from gitsync.arm.auth.access import ArmAccess, Limit, Network, RequestKind
@@ -26,6 +22,10 @@ from gitsync.arm.session import Session
 from gitsync.errors import ConfigError
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
+from tests.support.arm_rig import API, CLIENT, OBJECT, TENANT, VNET, jwt, moving
+from tests.support.fake_clock import FakeClock
+from tests.support.private_ca import PrivateCa, make
+from tests.support.scripted_server import Say, ScriptedServer, serving
 
 TOKEN = jwt(tid=TENANT, appid=CLIENT, oid=OBJECT)
 GRANTED = Say(200, {"token_type": "Bearer", "expires_in": 3600, "access_token": TOKEN})

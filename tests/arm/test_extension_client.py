@@ -2,11 +2,11 @@
 
 import pytest
 from loguru import logger
-from rig import API, OPERATION, VNET, Rig, StaticCredential, run
-from scripted_server import Say
 
 from gitsync.arm.client import ExtensionClient
 from gitsync.errors import ArmError
+from tests.support.arm_rig import API, OPERATION, VNET, Rig, StaticCredential, run
+from tests.support.scripted_server import Say
 
 ACTION = f"{VNET}/listKeys"
 RESULT = f"{OPERATION}/result"

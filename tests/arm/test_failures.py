@@ -7,12 +7,12 @@ from types import MappingProxyType
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rig import API, VNET, jwt
 
 from gitsync.arm.auth.principal import Principal, describe_principal, read_principal
 from gitsync.arm.http.failures import make_arm_error, read_error, scrub
 from gitsync.arm.http.messages import ArmRequest, Response, encode_payload, format_target, mask_payload
 from gitsync.model.secret import Secret
+from tests.support.arm_rig import API, VNET, jwt
 
 UNKNOWN = ("UnknownError", "There was an unknown deployment error")
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)

@@ -2,11 +2,10 @@
 
 import asyncio
 
-from fake_clock import FakeClock
-
 from gitsync.arm.auth.access import Limit, RequestKind
 from gitsync.arm.http.throttle import HeldTime, Throttle
 from gitsync.arm.session import Session
+from tests.support.fake_clock import FakeClock
 
 
 def test_waits_that_overlap_count_once():

@@ -8,9 +8,6 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
 import pytest
-from raw_server import bomb, dripping, head, raw_server, whole
-from rig import API, GROUP, VNET, Rig, StaticCredential, anonymous, moving, run
-from scripted_server import HANG, Say
 
 from gitsync.arm.client import Arm, open_arm
 from gitsync.arm.clock import SystemClock
@@ -18,6 +15,9 @@ from gitsync.arm.http.failures import CredentialError, DeadlineError, TransportE
 from gitsync.arm.http.messages import Response
 from gitsync.arm.session import Session
 from gitsync.errors import ArmError, ConfigError
+from tests.arm.raw_server import bomb, dripping, head, raw_server, whole
+from tests.support.arm_rig import API, GROUP, VNET, Rig, StaticCredential, anonymous, moving, run
+from tests.support.scripted_server import HANG, Say
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 BODY = json.dumps({"id": VNET, "name": "hub", "properties": {"provisioningState": "Succeeded"}}).encode()

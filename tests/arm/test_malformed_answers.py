@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from rig import API, GROUP, OPERATION, VNET, Rig, StaticCredential, moving, run
-from scripted_server import Say
 
 from gitsync.arm.client import ExtensionClient
 from gitsync.errors import ArmError
+from tests.support.arm_rig import API, GROUP, OPERATION, VNET, Rig, StaticCredential, moving, run
+from tests.support.scripted_server import Say
 
 LIST = f"{GROUP}/resources"
 KEY = "k3y-that-nobody-may-see"

@@ -4,16 +4,16 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from fake_clock import FakeClock
-from private_ca import PrivateCa, make
-from rig import API, VNET, anonymous, moving
-from scripted_server import Say, serving
 
 from gitsync.arm.client import open_arm
 from gitsync.arm.http.failures import TransportError
 from gitsync.arm.http.network import find_proxy
 from gitsync.arm.session import Session
 from gitsync.errors import ConfigError
+from tests.support.arm_rig import API, VNET, anonymous, moving
+from tests.support.fake_clock import FakeClock
+from tests.support.private_ca import PrivateCa, make
+from tests.support.scripted_server import Say, serving
 
 
 @pytest.fixture(scope="module")

@@ -1,14 +1,14 @@
 """Long-running operations over a real socket, in every style that Azure has: to their end, by the right requests."""
 
 import pytest
-from rig import API, OPERATION, SUBSCRIPTION, VNET, Rig, StaticCredential, moving, run
-from scripted_server import BREAK, Say
 
 from gitsync.errors import ArmError
 from gitsync.model.live import Live
 from gitsync.model.report import RequestCounts
 from gitsync.model.result import Stage
 from gitsync.model.secret import Secret
+from tests.support.arm_rig import API, OPERATION, SUBSCRIPTION, VNET, Rig, StaticCredential, moving, run
+from tests.support.scripted_server import BREAK, Say
 
 ASYNC = {"Azure-AsyncOperation": f"{{url}}{OPERATION}?api-version={API}&t=signed"}
 LOCATION = {"Location": f"{{url}}{OPERATION}?api-version={API}"}

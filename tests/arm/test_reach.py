@@ -6,11 +6,6 @@ import socket
 from pathlib import Path
 
 import pytest
-from fake_clock import FakeClock
-from private_ca import PrivateCa, make
-from raw_server import raw_server, whole
-from rig import API, VNET, anonymous, moving
-from scripted_server import Say, serving
 
 from gitsync.arm.auth.access import ArmAccess, Network
 from gitsync.arm.client import open_arm
@@ -20,6 +15,11 @@ from gitsync.arm.session import Session
 from gitsync.errors import ConfigError
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
+from tests.arm.raw_server import raw_server, whole
+from tests.support.arm_rig import API, VNET, anonymous, moving
+from tests.support.fake_clock import FakeClock
+from tests.support.private_ca import PrivateCa, make
+from tests.support.scripted_server import Say, serving
 
 
 @pytest.fixture(scope="module")

@@ -5,12 +5,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from recordings import FOLDER as RECORDINGS
-from recordings import needs_recordings
-from rig import Rig, run
-from scripted_server import Say
 
 from gitsync.errors import ArmError
+from tests.support.arm_rig import Rig, run
+from tests.support.recordings import FOLDER as RECORDINGS
+from tests.support.recordings import needs_recordings
+from tests.support.scripted_server import Say
 
 RECORDED = RECORDINGS / "arm-traffic" / "long-running"
 HEADERS = {"location", "azure-asyncoperation", "operation-location", "retry-after"}

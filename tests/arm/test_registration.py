@@ -3,11 +3,11 @@
 import asyncio
 
 import pytest
-from rig import SUBSCRIPTION, Rig, StaticCredential, run
-from scripted_server import Say
 
 from gitsync.errors import ArmError
 from gitsync.model.report import RequestCounts
+from tests.support.arm_rig import SUBSCRIPTION, Rig, StaticCredential, run
+from tests.support.scripted_server import Say
 
 PROVIDER = f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Kusto"
 REGISTER = f"{PROVIDER}/register"

@@ -1,11 +1,11 @@
 """What a request is counted as."""
 
 import pytest
-from rig import API, GROUP, VNET, Rig, run
-from scripted_server import Say
 
 from gitsync.arm.http.messages import ArmRequest
 from gitsync.arm.http.throttle import find_kind, find_type
+from tests.support.arm_rig import API, GROUP, VNET, Rig, run
+from tests.support.scripted_server import Say
 
 NETWORK = "Microsoft.Network/virtualNetworks"
 SUBSCRIPTION = GROUP.partition("/resourceGroups")[0]

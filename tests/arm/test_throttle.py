@@ -4,7 +4,6 @@ import asyncio
 from itertools import count
 
 import pytest
-from fake_clock import FakeClock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,6 +11,7 @@ from gitsync.arm.auth.access import ARM_LIMITS, Limit, RequestKind
 from gitsync.arm.http.messages import Response
 from gitsync.arm.http.throttle import Throttle, classify_method
 from gitsync.arm.session import Session
+from tests.support.fake_clock import FakeClock
 
 SUB = "/subscriptions/AAAA"
 VNET = f"{SUB}/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v"

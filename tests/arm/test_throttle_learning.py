@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from virtual_clock import VirtualClock
 
 from gitsync.arm.http.messages import Response
 from gitsync.arm.http.throttle import Throttle
 from gitsync.arm.session import Session
+from tests.arm.virtual_clock import VirtualClock
 
 HUB, SPOKE = (f"/subscriptions/{name}/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v" for name in "ab")
 FOREVER = Session(deadline=math.inf)

@@ -8,8 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import hostile_files
 import pytest
+
+from tests.support import hostile_files
 
 HERE = Path(__file__).parent
 SIZE = 80_000

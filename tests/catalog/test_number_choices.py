@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 
 import pytest
-from handmade import a_resource
 
 from gitsync.model.gvk import GVK
 from gitsync.validation.constraints import find_violations
 from gitsync.validation.validate import validate_resource
+from tests.support.handmade_kinds import a_resource
 
 SHAPES = {"integer": int, "number": int | float}
 INSIGHTS = ("insights.azure.com", "v1api20220615", "ScheduledQueryRule")

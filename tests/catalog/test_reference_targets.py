@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 import yaml
-from recordings import FOLDER as RECORDINGS
-from recordings import needs_recordings
 
 from gitsync.catalog import reference_targets
 from gitsync.catalog.catalog import open_catalog
 from gitsync.catalog.kind_names import find_kind
 from gitsync.catalog.reference_targets import Referrer, find_target, list_children, list_references, list_referrers
+from tests.support.recordings import FOLDER as RECORDINGS
+from tests.support.recordings import needs_recordings
 
 CATALOG = open_catalog()
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "manifests"

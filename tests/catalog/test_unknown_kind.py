@@ -1,12 +1,12 @@
 """Kinds and versions that the catalog does not have."""
 
 import pytest
-from handmade import VERSION, a_catalog
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.catalog.unknown_kind import check_served_version, explain_unknown_kind
 from gitsync.model.gvk import GVK
 from gitsync.model.problem import Level
+from tests.support.handmade_kinds import VERSION, a_catalog
 
 CATALOG = a_catalog({"storage.azure.com": ["StorageAccount"], "network.azure.com": ["VirtualNetwork"]})
 

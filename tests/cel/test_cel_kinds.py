@@ -1,7 +1,6 @@
 """What `self` is: its type for a kind, and its value for a manifest with a status."""
 
 import pytest
-from lamps import LAMP, lamp, lamp_kind
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.cel.evaluate import evaluate
@@ -13,6 +12,7 @@ from gitsync.cel.values import EvaluationError
 from gitsync.errors import ExpressionError
 from gitsync.model.gvk import GVK
 from gitsync.model.secret import Secret
+from tests.cel.lamps import LAMP, lamp, lamp_kind
 
 STATUS = {
     "id": "/subscriptions/s/resourceGroups/g/providers/Microsoft.Light/lamps/desk",

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 
-from recordings import FOLDER as RECORDINGS
-from recordings import needs_recordings
-
+from tests.support.recordings import FOLDER as RECORDINGS
+from tests.support.recordings import needs_recordings
 from tools import check_expressions
 
 FOLDER = RECORDINGS / "conformance"

@@ -3,15 +3,15 @@
 import math
 from dataclasses import dataclass
 
-import evaluating
 import pytest
-from evaluating import row
 
 from gitsync.cel.evaluate import evaluate
 from gitsync.cel.syntax.parser import parse
 from gitsync.cel.syntax.tree import FunctionCall, Ident, Position
 from gitsync.cel.values import NONE, Duration, EvaluationError, MapValue, Optional, TypeValue, Uint, name_type
 from gitsync.errors import GitsyncError
+from tests.cel import evaluating
+from tests.cel.evaluating import row
 
 SELF = {
     "metadata": {"name": "cache", "annotations": {"team": "core", "cost centre": "7"}},

@@ -1,8 +1,6 @@
 """Expressions of manifests: compiled, told of when they are wrong, and worked out."""
 
 import pytest
-from builders import lines_of
-from lamps import LAMP, exporting, lamp, lamp_kind
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.cel.export_expressions import check_expressions, compile_exports, find_needed_fields
@@ -16,6 +14,8 @@ from gitsync.model.problem import Level, SourceLocation
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
 from gitsync.request.exports import ExportError
+from tests.cel.lamps import LAMP, exporting, lamp, lamp_kind
+from tests.support.builders import lines_of
 
 
 def test_a_program_knows_its_type_and_its_secrets():

@@ -1,11 +1,11 @@
 """`format`: what each clause shows, of which types, and how exactly."""
 
 import pytest
-from evaluating import row, value_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.cel.values import EvaluationError
+from tests.cel.evaluating import row, value_of
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,11 @@
 import math
 
 import pytest
-from evaluating import failure_of, row, value_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.cel.values import Uint, name_type
+from tests.cel.evaluating import failure_of, row, value_of
 
 
 @pytest.mark.parametrize(

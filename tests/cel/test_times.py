@@ -3,12 +3,12 @@
 from datetime import UTC, datetime
 
 import pytest
-from evaluating import row, value_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.cel.functions.times import SECOND, parse_duration, parse_timestamp, write_duration, write_timestamp
 from gitsync.cel.values import Duration, EvaluationError, Timestamp
+from tests.cel.evaluating import row, value_of
 
 
 @pytest.mark.parametrize(

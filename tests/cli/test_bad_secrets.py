@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 import re
 
-import private_ca
 import pytest
-from command_line import azure, in_background
-from fake_key_vault import FakeKeyVault, Fault
-from secret_estate import AT_ONCE, GROUP, Estate, account, account_id, secret, server, server_id
+
+from tests.support import private_ca
+from tests.support.command_line import azure, in_background
+from tests.support.fake_key_vault import FakeKeyVault, Fault
+from tests.support.secret_estate import AT_ONCE, GROUP, Estate, account, account_id, secret, server, server_id
 
 KEY_1 = "secrets: {key1: {name: lake, key: first}}"
 FOLDER = ("--export-to", "status,folder", "--export-folder", "../out")

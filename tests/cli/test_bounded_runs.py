@@ -18,12 +18,12 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
-import world
-from command_line import LONG, Ended, Moment, azure, ended, gitsync, start, variables
-from warm_process import find_door
 
 from gitsync.emulator.settings import Timing
 from gitsync.emulator.types.behaviour import Style
+from tests.support import world
+from tests.support.command_line import LONG, Ended, Moment, azure, ended, gitsync, start, variables
+from tests.support.warm_process import find_door
 
 PROMISE = 25
 """Seconds from SIGTERM to the end of the process: schedulers kill what does not end within half a minute."""

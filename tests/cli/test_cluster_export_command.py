@@ -4,9 +4,9 @@ import json
 import subprocess
 
 import pytest
-from cluster_objects import aso, make_list, make_object
 
 from gitsync.cli.main import run
+from tests.support.cluster_objects import aso, make_list, make_object
 
 GROUP_ID = "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/core"
 SERVER_ID = f"{GROUP_ID}/providers/Microsoft.DBforPostgreSQL/flexibleServers/shop"

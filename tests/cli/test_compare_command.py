@@ -7,9 +7,9 @@ import subprocess
 import sys
 
 import pytest
-from command_line import LONG, variables
 
 from gitsync.cli.main import run
+from tests.support.command_line import LONG, variables
 
 REDIS = "Microsoft.Cache/redis"
 

@@ -5,15 +5,15 @@ import sys
 from pathlib import Path
 
 import pytest
-import shells
-from command_line import gitsync, variables
-from git_template import init_repository
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.cli.completion import SHELLS
 from gitsync.cli.main import COMMANDS, run
 from gitsync.cli.shell.candidates import FILES, FOLDERS, list_candidates
 from gitsync.cli.shell.command_line import split_line
+from tests.support import shells
+from tests.support.command_line import gitsync, variables
+from tests.support.git_template import init_repository
 
 MANIFESTS = """apiVersion: resources.azure.com/v1api20200601
 kind: ResourceGroup

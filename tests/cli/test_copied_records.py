@@ -6,8 +6,9 @@ import subprocess
 
 import pytest
 import yaml
-from command_line import SUBSCRIPTION, gitsync
-from former_seals import make_former_seal
+
+from tests.support.command_line import SUBSCRIPTION, gitsync
+from tests.support.former_seals import make_former_seal
 
 KEY = "0123456789abcdef0123456789abcdef"
 SHARED = "default/resources.azure.com/ResourceGroup/shared.yaml"

@@ -15,13 +15,13 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
-import world
-from command_line import SUBSCRIPTION, Ended, azure, ended, gitsync, start, variables
-from git_template import init_repository
 
 import gitsync as package
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.state.store import SqliteStore
+from tests.support import world
+from tests.support.command_line import SUBSCRIPTION, Ended, azure, ended, gitsync, start, variables
+from tests.support.git_template import init_repository
 
 GROUP_ID = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/core"
 

@@ -9,10 +9,11 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-import world
-from command_line import Ended, gitsync
-from git_template import init_repository
-from hostile import add_hooks, make_bare, make_look_alike, write_program
+
+from tests.support import world
+from tests.support.command_line import Ended, gitsync
+from tests.support.git_template import init_repository
+from tests.support.hostile_folders import add_hooks, make_bare, make_look_alike, write_program
 
 TOKEN = "t0ken-that-nobody-may-see"
 SECRETS = {

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-from command_line import SUBSCRIPTION, azure, gitsync
-from world import World
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.emulator.faults import Canned, FaultRule, Match
@@ -17,6 +15,8 @@ from gitsync.emulator.settings import EmulatorSettings, Timing
 from gitsync.emulator.state.store import MemoryStore
 from gitsync.imports.children import KindTree
 from gitsync.validation.references import parse_arm_type
+from tests.support.command_line import SUBSCRIPTION, azure, gitsync
+from tests.support.world import World
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "manifests"
 ROOT = f"/subscriptions/{SUBSCRIPTION}/resourceGroups"

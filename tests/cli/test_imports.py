@@ -6,8 +6,9 @@ import sys
 from textwrap import dedent
 
 import pytest
-import world
-from command_line import SUBSCRIPTION, variables
+
+from tests.support import world
+from tests.support.command_line import SUBSCRIPTION, variables
 
 PROGRAM = """
 import json, sys

@@ -6,12 +6,12 @@ import json
 
 import pytest
 import yaml
-from world import GROUP, World
 
 from gitsync.cli.main import run
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import Extension
 from gitsync.extensions.registry import BUILT_IN
+from tests.support.world import GROUP, World
 
 COMMAND = "##vso[task.complete result=Succeeded;]"
 

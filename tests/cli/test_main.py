@@ -7,12 +7,12 @@ import sys
 from importlib import import_module
 from importlib.metadata import version
 
-import command_line
 import pytest
 
 import gitsync
 from gitsync.cli.main import COMMANDS
 from gitsync.config.config import SETTINGS
+from tests.support import command_line
 
 
 def run(*arguments, folder, **variables):

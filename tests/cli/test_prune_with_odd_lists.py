@@ -7,13 +7,13 @@ import subprocess
 from textwrap import dedent
 
 import pytest
-import world
-from command_line import SUBSCRIPTION, azure, gitsync
-from scripts import rules
 
 from gitsync.emulator.settings import Timing
 from gitsync.emulator.state.store import MemoryStore
 from gitsync.emulator.types.behaviour import Style
+from tests.support import world
+from tests.support.command_line import SUBSCRIPTION, azure, gitsync
+from tests.support.fault_rules import rules
 
 GROUP_ID = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/core"
 STRANGER_ID = f"{GROUP_ID}/providers/Microsoft.Storage/storageAccounts/files"

@@ -4,8 +4,9 @@ import json
 
 import jsonschema
 import pytest
-from command_line import SUBSCRIPTION, gitsync
-from json_schemas import NAMES, find_faults, read_schema
+
+from tests.support.command_line import SUBSCRIPTION, gitsync
+from tests.support.json_schemas import NAMES, find_faults, read_schema
 
 ENVIRONMENT = {"AZURE_SUBSCRIPTION_ID": SUBSCRIPTION, "GITSYNC_EMULATOR": "azure.db", "GITSYNC_STATUS_DIR": "status"}
 MANIFESTS = """\

@@ -13,11 +13,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from command_line import SUBSCRIPTION, gitsync, start, variables
 
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import TENANT
 from gitsync.emulator.state.store import SqliteStore
+from tests.support.command_line import SUBSCRIPTION, gitsync, start, variables
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "manifests"
 READER, WRITER = "00000000-0000-4000-8000-00000000000a", "00000000-0000-4000-8000-00000000000b"

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from command_line import gitsync
 
 from gitsync.cli.describe import add_advice
 from gitsync.git.source.checkout import open_checkout
@@ -20,6 +19,7 @@ from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.export import Address, Holder, Leftover, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.record import Claim, Record
+from tests.support.command_line import gitsync
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
 HUB = Key("network.azure.com", "VirtualNetwork", "default", "hub")

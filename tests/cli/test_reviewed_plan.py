@@ -7,8 +7,9 @@ import subprocess
 import textwrap
 
 import pytest
-from command_line import SUBSCRIPTION, gitsync
-from world import GROUP
+
+from tests.support.command_line import SUBSCRIPTION, gitsync
+from tests.support.world import GROUP
 
 VARIABLES = {"AZURE_SUBSCRIPTION_ID": SUBSCRIPTION, "GITSYNC_CREDENTIAL": "anonymous"}
 KEY = "a-digest-key-that-is-long-enough-for-anybody"

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import stat
 
-import private_ca
 import pytest
-from command_line import azure, in_background
-from fake_key_vault import FakeKeyVault
-from secret_estate import (
+
+from tests.support import private_ca
+from tests.support.command_line import azure, in_background
+from tests.support.fake_key_vault import FakeKeyVault
+from tests.support.secret_estate import (
     AT_ONCE,
     GROUP,
     Estate,

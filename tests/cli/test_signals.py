@@ -16,12 +16,12 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
-import world
-from command_line import LONG, Azure, Ended, azure, ended, gitsync, start
-from fake_clock import FakeClock
 
 from gitsync.emulator.settings import Timing, read_settings
 from gitsync.emulator.types.behaviour import Style
+from tests.support import world
+from tests.support.command_line import LONG, Azure, Ended, azure, ended, gitsync, start
+from tests.support.fake_clock import FakeClock
 
 MANIFESTS = "---\n".join(dedent(one) for one in (world.GROUP, world.VNET, world.SUBNET))
 NAMES = ("core", "hub", "one")

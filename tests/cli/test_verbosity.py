@@ -1,10 +1,10 @@
 """`-q`: nothing on stdout or stderr while all is well, and the usual report if something failed."""
 
 import pytest
-import world
-from command_line import SUBSCRIPTION
 
 from gitsync.cli.main import run
+from tests.support import world
+from tests.support.command_line import SUBSCRIPTION
 
 AZURE = ("--emulator", "--subscription", SUBSCRIPTION, "--status-dir", "../status")
 

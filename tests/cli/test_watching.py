@@ -8,12 +8,13 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-import world
-from command_line import SUBSCRIPTION, Ended, gitsync, variables
-from git_template import init_repository
-from json_schemas import find_faults
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse
-from trace_collector import attributes, collecting
+
+from tests.support import world
+from tests.support.command_line import SUBSCRIPTION, Ended, gitsync, variables
+from tests.support.git_template import init_repository
+from tests.support.json_schemas import find_faults
+from tests.support.trace_collector import attributes, collecting
 
 GROUP, VNET = dedent(world.GROUP), dedent(world.VNET)
 STATUS, HEARTBEAT = "refs/heads/gitsync/status", "refs/heads/gitsync/status-heartbeat/gitsync"

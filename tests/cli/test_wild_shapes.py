@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import pytest
-import wild_shapes as wild
-from command_line import azure
-from git_template import init_repository
-from helm_at_hand import needs_helm
-from secret_estate import AT_ONCE, Estate
 
 from gitsync.cli.main import run
 from gitsync.units.kustomize import has_tool
+from tests.cli import wild_shapes as wild
+from tests.support.command_line import azure
+from tests.support.git_template import init_repository
+from tests.support.helm_at_hand import needs_helm
+from tests.support.secret_estate import AT_ONCE, Estate
 
 pytestmark = pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
 

@@ -8,14 +8,14 @@ import threading
 from pathlib import Path
 
 import pytest
-from command_line import SUBSCRIPTION, gitsync
-from git_template import init_repository
 
 from gitsync.config.config import SETTINGS, Config
 from gitsync.config.config_file import check_source_file, is_in_repository
 from gitsync.config.setting import Authority, SettingForm
 from gitsync.config.source_settings import SourceFile, find_source_settings
 from gitsync.errors import ConfigError
+from tests.support.command_line import SUBSCRIPTION, gitsync
+from tests.support.git_template import init_repository
 
 SOURCE_SETTINGS = {"namespace", "units", "unknown_fields"}
 GROUP = """apiVersion: resources.azure.com/v1api20200601

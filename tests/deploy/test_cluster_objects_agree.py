@@ -8,13 +8,13 @@ from typing import Any
 import kubernetes_validate
 import pytest
 import yaml
-from cluster_tools import BASE, CHART, KUBERNETES, build, index, read_block, refuse, template
-from helm_at_hand import needs_helm
-from kustomize_at_hand import needs_kustomize
 
 import gitsync
 from gitsync.config.config import SETTINGS, Config
 from gitsync.config.setting import SettingForm
+from tests.deploy.cluster_tools import BASE, CHART, KUBERNETES, build, index, read_block, refuse, template
+from tests.support.helm_at_hand import needs_helm
+from tests.support.kustomize_at_hand import needs_kustomize
 
 VERSIONS = ("1.25", "1.37")  # the oldest that the chart allows, and the newest that the validator knows
 OVERLAY, VALUES = read_block("kustomization.yaml"), read_block("values.yaml")

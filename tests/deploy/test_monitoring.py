@@ -13,13 +13,13 @@ from typing import Any
 import promql_parser
 import pytest
 import yaml
-from cluster_tools import MONITORING, read_block, template
-from helm_at_hand import needs_helm
 
 from gitsync.cli.main import COMMANDS
 from gitsync.model.result import Outcome
 from gitsync.model.verdict import DRIFTED, Verdict
 from gitsync.report.metrics import METRICS
+from tests.deploy.cluster_tools import MONITORING, read_block, template
+from tests.support.helm_at_hand import needs_helm
 
 COMMON = {"command", "agent", "source", "status"}
 LABELS = {name: COMMON | set(metric.labels) for name, metric in METRICS.items()}

@@ -6,9 +6,6 @@ import asyncio
 import subprocess
 
 import pytest
-from builders import record, vnet, vnet_id
-from git_template import init_repository
-from world import GROUP, SUBSCRIPTION, VNET
 
 from gitsync.config.config import Config
 from gitsync.doctor.examination import examine
@@ -16,6 +13,9 @@ from gitsync.doctor.source import examine_seals
 from gitsync.model.record import State, Trust
 from gitsync.model.secret import Secret
 from gitsync.redaction import Redactions
+from tests.support.builders import record, vnet, vnet_id
+from tests.support.git_template import init_repository
+from tests.support.world import GROUP, SUBSCRIPTION, VNET
 
 OK, WARNING, ERROR = "ok", "warning", "error"
 

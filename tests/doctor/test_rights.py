@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from builders import group_id, prepared, rg, subnet, vnet, vnet_id
 
 from gitsync.doctor.rights import grants, list_needed_rights, name_action
 from gitsync.extensions.registry import BUILT_IN, Registry
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
+from tests.support.builders import group_id, prepared, rg, subnet, vnet, vnet_id
 
 REGISTRY = Registry(BUILT_IN)
 SUBSCRIPTION = group_id().partition("/resourceGroups/")[0]

@@ -1,8 +1,6 @@
 """Example manifests: valid by `gitsync validate` and by the schemas, for every kind."""
 
 import pytest
-from handmade import a_kind
-from schema_validation import CATALOG, find_kind_errors
 
 from gitsync.catalog.kind_names import find_kind, find_newest_version
 from gitsync.catalog.later_versions import find_lacking
@@ -12,6 +10,8 @@ from gitsync.git.state.yaml_text import dump
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.gvk import GVK
 from gitsync.validation.validate import validate_resource
+from tests.editor.schema_validation import CATALOG, find_kind_errors
+from tests.support.handmade_kinds import a_kind
 
 EXAMPLES = build_examples(CATALOG)
 

@@ -2,11 +2,11 @@
 
 import jsonschema
 import pytest
-from handmade import a_kind
-from schema_validation import CATALOG
 
 from gitsync.editor.field_schemas import build_spec
 from gitsync.validation.field_places import find_spec
+from tests.editor.schema_validation import CATALOG
+from tests.support.handmade_kinds import a_kind
 
 
 def spec_of(fields, **more):

@@ -6,9 +6,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from recordings import FOLDER as RECORDINGS
-from recordings import needs_recordings
-from schema_validation import CATALOG, find_kind_errors, find_problems
 
 from gitsync.catalog.kind_names import find_kind
 from gitsync.catalog.spec_visitor import visit_spec
@@ -19,6 +16,9 @@ from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.recognition import is_ours
 from gitsync.validation.constraints import find_violations
 from gitsync.validation.validate import validate_resource
+from tests.editor.schema_validation import CATALOG, find_kind_errors, find_problems
+from tests.support.recordings import FOLDER as RECORDINGS
+from tests.support.recordings import needs_recordings
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = sorted((RECORDINGS / "conformance" / "cases").glob("*-v2*/manifests"))

@@ -2,11 +2,11 @@
 
 import pytest
 import yaml
-from schema_validation import CATALOG, find_errors, kind_files, schema
 
 from gitsync.editor.manifest_schema import ENTRY
 from gitsync.model.gvk import GVK
 from gitsync.model.policy import RECONCILE_POLICY
+from tests.editor.schema_validation import CATALOG, find_errors, kind_files, schema
 
 
 def entry_errors(text):

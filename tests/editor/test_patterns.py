@@ -5,11 +5,11 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from schema_validation import CATALOG
 
 from gitsync.editor.patterns import allow_variables, ignore_case, spell_out
 from gitsync.model.gvk import GVK
 from gitsync.validation.constraints import matches
+from tests.editor.schema_validation import CATALOG
 
 
 @pytest.mark.parametrize(

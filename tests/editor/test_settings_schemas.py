@@ -2,7 +2,6 @@
 
 import pytest
 import yaml
-from schema_validation import find_errors
 
 from gitsync.config.config import SETTINGS
 from gitsync.config.config_file import read_config_file, read_source_settings
@@ -10,6 +9,7 @@ from gitsync.config.unit_entries import UNIT_KEYS
 from gitsync.config.values import parse_value
 from gitsync.editor.settings_schemas import OPERATOR_SETTINGS, SOURCE_SETTINGS, build_settings_schemas
 from gitsync.errors import ConfigError
+from tests.editor.schema_validation import find_errors
 
 SCHEMAS = build_settings_schemas()
 

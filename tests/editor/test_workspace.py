@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 import re2
-from command_line import gitsync
-from language_server import LanguageServer
-from language_server_at_hand import needs_language_server
-from schema_validation import CATALOG, schema
 
 from gitsync.editor.kind_schemas import DRAFT
 from gitsync.editor.manifest_schema import ENTRY, SHARED
 from gitsync.editor.settings_schemas import OPERATOR_SETTINGS, SOURCE_SETTINGS
 from gitsync.editor.workspace import SCHEMAS
+from tests.editor.language_server import LanguageServer
+from tests.editor.schema_validation import CATALOG, schema
+from tests.support.command_line import gitsync
+from tests.support.language_server_at_hand import needs_language_server
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "editor.md").read_text()
 HEADER = "apiVersion: storage.azure.com/v20230101\nkind: StorageAccount\nmetadata:\n  name: example\n"

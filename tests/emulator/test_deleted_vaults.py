@@ -1,10 +1,10 @@
 """Key vaults that were deleted: their names are taken until they are recovered or purged."""
 
 import pytest
-from asked import GROUP, OPEN, SUBSCRIPTION, TestClock, at, play, with_group
 
 from gitsync.emulator.settings import read_settings
 from gitsync.emulator.state.store import SqliteStore
+from tests.emulator.asked import GROUP, OPEN, SUBSCRIPTION, TestClock, at, play, with_group
 
 KIND = "Microsoft.KeyVault/vaults"
 VAULT = at(KIND, "kv")

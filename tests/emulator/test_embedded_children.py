@@ -1,9 +1,9 @@
 """Children that are entries of their parent as well."""
 
 import pytest
-from asked import GROUP, at, play, with_group
 
 from gitsync.emulator.patch import find_value as inside
+from tests.emulator.asked import GROUP, at, play, with_group
 
 FAMILIES = [
     ("Microsoft.Network/virtualNetworks", "subnets", ("properties", "subnets")),

@@ -9,8 +9,9 @@ import urllib.request
 from contextlib import contextmanager
 
 import pytest
-from asked import GROUP, VERSION
-from command_line import gitsync, start
+
+from tests.emulator.asked import GROUP, VERSION
+from tests.support.command_line import gitsync, start
 
 BODY = json.dumps({"location": "westeurope"}).encode()
 

@@ -4,10 +4,10 @@ import csv
 from dataclasses import replace
 
 import pytest
-from asked import GROUP, OPEN, PLAIN, SUBSCRIPTION, VNET, at, play
-from recordings import FOLDER, needs_recordings
 
 from gitsync.emulator.http.target import parse
+from tests.emulator.asked import GROUP, OPEN, PLAIN, SUBSCRIPTION, VNET, at, play
+from tests.support.recordings import FOLDER, needs_recordings
 
 OTHER = f"{SUBSCRIPTION}/resourceGroups/other"
 ELSEWHERE = at("Contoso.Things/things", "two", scope=OTHER)

@@ -12,7 +12,6 @@ import urllib.request
 from dataclasses import replace
 
 import pytest
-from asked import GROUP, OPEN, PLAIN, VERSION, TestClock, play
 
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import Timing
@@ -20,6 +19,7 @@ from gitsync.emulator.state.store import MemoryStore, SqliteStore
 from gitsync.emulator.state.stored import EmulatedOperation, StoredResource
 from gitsync.emulator.types.behaviour import Style
 from gitsync.errors import ConfigError
+from tests.emulator.asked import GROUP, OPEN, PLAIN, VERSION, TestClock, play
 
 ONE = StoredResource(id="/A", body={"x": [1, {"y": None}]}, api_version="v", number=1, created="c", changed="d")
 

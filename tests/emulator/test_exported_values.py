@@ -1,9 +1,9 @@
 """The values that people export are there once a resource is: end points, host names, the ids of identities."""
 
 import pytest
-from asked import at, play, with_group
 
 from gitsync.emulator.patch import find_value as inside
+from tests.emulator.asked import at, play, with_group
 
 EXPORTED = [
     ("Microsoft.Cache/redis", ["properties.hostName", "properties.port", "properties.sslPort"]),

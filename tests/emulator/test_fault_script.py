@@ -5,13 +5,13 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-from asked import GROUP, PLAIN, VNET, TestClock, play, with_group
 
 from gitsync.emulator.faults import _ANSWER, _LIST, _MATCH, _MOVE, _OPERATION, _RULE, Canned, FaultRule, Match
 from gitsync.emulator.settings import _SETTINGS, _TIMING, EmulatorSettings, Limits, read_settings
 from gitsync.emulator.state.store import MemoryStore
 from gitsync.emulator.types.behaviour import Style
 from gitsync.errors import ConfigError
+from tests.emulator.asked import GROUP, PLAIN, VNET, TestClock, play, with_group
 
 
 def script(tmp_path, text):

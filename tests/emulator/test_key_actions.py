@@ -5,9 +5,10 @@ import json
 from dataclasses import replace
 
 import pytest
-from asked import GROUP, OPEN, at, play
-from recordings import FOLDER as RECORDINGS
-from recordings import needs_recordings
+
+from tests.emulator.asked import GROUP, OPEN, at, play
+from tests.support.recordings import FOLDER as RECORDINGS
+from tests.support.recordings import needs_recordings
 
 RECORDED = RECORDINGS / "arm-traffic" / "actions"
 STD = {"primaryKey", "secondaryKey", "primaryConnectionString", "secondaryConnectionString"}

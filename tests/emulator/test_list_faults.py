@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from asked import GROUP, OPEN, PLAIN, SUBSCRIPTION, VNET, TestClock, at, play
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from gitsync.emulator.faults import FaultRule, Match
 from gitsync.emulator.http.call import ListFault
 from gitsync.emulator.settings import read_settings
 from gitsync.emulator.state.store import MemoryStore, SqliteStore
+from tests.emulator.asked import GROUP, OPEN, PLAIN, SUBSCRIPTION, VNET, TestClock, at, play
 
 KIND = "Contoso.Things/things"
 LIST = f"{GROUP}/providers/{KIND}"

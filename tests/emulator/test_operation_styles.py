@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 import pytest
-from asked import GROUP, OPEN, PLAIN, TestClock, at, play, with_group
 
 from gitsync.emulator.faults import FaultRule, Match
 from gitsync.emulator.http.call import Course
 from gitsync.emulator.settings import Timing
 from gitsync.emulator.types.behaviour import Style
 from gitsync.emulator.types.recorded import ways_of
+from tests.emulator.asked import GROUP, OPEN, PLAIN, TestClock, at, play, with_group
 
 
 def timed(style, *, polls=1, retry_after=7, **more):

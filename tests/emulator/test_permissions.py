@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from asked import GROUP, OPEN, SUBSCRIPTION, VNET, play, with_group
 
 from gitsync.emulator.settings import Denial
+from tests.emulator.asked import GROUP, OPEN, SUBSCRIPTION, VNET, play, with_group
 
 DENIED = replace(OPEN, denied=(Denial(scope=GROUP, action="Microsoft.Network/*/write"), Denial(principal="other")))
 

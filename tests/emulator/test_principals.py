@@ -5,9 +5,9 @@ import json
 from dataclasses import replace
 
 import pytest
-from asked import GROUP, OPEN, SUBSCRIPTION, at, play, with_group
 
 from gitsync.emulator.settings import TENANT, Denial, EmulatedPrincipal, read_settings
+from tests.emulator.asked import GROUP, OPEN, SUBSCRIPTION, at, play, with_group
 
 ELSEWHERE = "22222222-2222-4222-8222-222222222222"
 ANYWHERE = EmulatedPrincipal(client="anywhere", object="object-anywhere", secret="one")

@@ -4,12 +4,12 @@ import json
 import re
 
 import pytest
-from asked import OPEN, play
-from recordings import FOLDER as RECORDINGS
-from recordings import needs_recordings
 
 from gitsync.emulator.http.target import PathShape, parse
 from gitsync.emulator.types.recorded import spell, ways_of
+from tests.emulator.asked import OPEN, play
+from tests.support.recordings import FOLDER as RECORDINGS
+from tests.support.recordings import needs_recordings
 
 RECORDED = RECORDINGS / "arm-traffic"
 OTHER = RECORDINGS / "arm-traffic-az"  # the answers to another client

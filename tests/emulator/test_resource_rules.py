@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import pytest
-from asked import GROUP, OPEN, PLAIN, SUBSCRIPTION, VNET, at, play, with_group
 
 from gitsync.emulator.settings import Busy, Denial, ManagementLock, Timing
 from gitsync.emulator.types.behaviour import Style
+from tests.emulator.asked import GROUP, OPEN, PLAIN, SUBSCRIPTION, VNET, at, play, with_group
 
 SUBNET = f"{VNET}/subnets/a"
 ROLE = f"{PLAIN}/providers/Microsoft.Authorization/roleAssignments/r"

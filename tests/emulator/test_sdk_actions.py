@@ -4,7 +4,6 @@ import asyncio
 import json
 
 import pytest
-from asked import GROUP, OPEN, SUBSCRIPTION, at
 from azure.core.exceptions import HttpResponseError
 from azure.core.pipeline import AsyncPipeline
 from azure.core.pipeline.policies import RequestIdPolicy
@@ -18,6 +17,7 @@ from gitsync.emulator.faults import FaultRule, Match
 from gitsync.emulator.http.call import Course
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings
+from tests.emulator.asked import GROUP, OPEN, SUBSCRIPTION, at
 
 CLUSTER = at("Microsoft.RedHatOpenShift/hcpOpenShiftClusters", "c")
 BACKUP = at("Microsoft.DataProtection/backupVaults/backupInstances", "v", "i")

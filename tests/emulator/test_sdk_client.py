@@ -5,7 +5,6 @@ import time
 from dataclasses import replace
 
 import pytest
-from asked import GROUP, OPEN, SUBSCRIPTION, VERSION, VNET, at
 from azure.core.credentials import AccessToken
 from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
 from azure.mgmt.resource.resources.aio import ResourceManagementClient
@@ -15,6 +14,7 @@ from gitsync.emulator.http.call import Course
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import Timing
 from gitsync.emulator.types.behaviour import Style
+from tests.emulator.asked import GROUP, OPEN, SUBSCRIPTION, VERSION, VNET, at
 
 HTTP = {"enforce_https": False}  # the SDK sends tokens over http only when told to
 NETWORK = {"location": "westeurope", "properties": {"addressSpace": {"addressPrefixes": ["10.0.0.0/16"]}}}

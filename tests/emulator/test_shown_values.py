@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 import pytest
-from asked import GROUP, OPEN, PLAIN, at, play, with_group
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.emulator.patch import GONE, merge, set_value
 from gitsync.emulator.types.answered_body import without_secrets
 from gitsync.emulator.types.provider_fields import with_made
+from tests.emulator.asked import GROUP, OPEN, PLAIN, at, play, with_group
 
 SECRETS = [
     ("administratorLoginPassword", "x", True, "a password"),

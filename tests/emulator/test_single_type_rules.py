@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from asked import GROUP, OPEN, SUBSCRIPTION, at, play, with_group
 
 from gitsync.emulator.settings import read_settings
+from tests.emulator.asked import GROUP, OPEN, SUBSCRIPTION, at, play, with_group
 
 ROLES = "/providers/Microsoft.Authorization/roleDefinitions"
 OWNER, READER = "8e3af657-a8ff-443c-a75c-2fe8c4bcb635", "acdd72a7-3385-48ef-bd42-f606fba81ae7"

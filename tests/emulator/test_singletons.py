@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from asked import GROUP, OPEN, at, play, with_group
-from recordings import FOLDER, needs_recordings
 
 from gitsync.emulator.types.provider_fields import with_made
+from tests.emulator.asked import GROUP, OPEN, at, play, with_group
+from tests.support.recordings import FOLDER, needs_recordings
 
 RECORDED = FOLDER / "arm-traffic" / "put-get-pairs" / "microsoft.storage.jsonl"
 STORAGE = "Microsoft.Storage/storageAccounts"

@@ -2,9 +2,8 @@
 
 from dataclasses import replace
 
-from asked import GROUP, OPEN, PLAIN, TestClock, play
-
 from gitsync.emulator.settings import Bucket, EmulatedPrincipal, EmulatorSettings, Limits
+from tests.emulator.asked import GROUP, OPEN, PLAIN, TestClock, play
 
 SMALL = replace(OPEN, limits=Limits(reads=Bucket(size=3, per_second=1), writes=Bucket(size=2, per_second=0.5)))
 

@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 
 import aiohttp
 import pytest
-from asked import GROUP, OPEN, VERSION, TestClock, play
 from azure.core.exceptions import ClientAuthenticationError
 from azure.core.pipeline.transport import AioHttpTransport
 from azure.identity.aio import ClientAssertionCredential, ClientSecretCredential
@@ -18,6 +17,7 @@ from gitsync.emulator.clock import EmulatorClock
 from gitsync.emulator.http.certificate import make_tls_context
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import TENANT, EmulatedPrincipal
+from tests.emulator.asked import GROUP, OPEN, VERSION, TestClock, play
 
 WRITER = EmulatedPrincipal(client="writer-client", object="writer-object", secret="hush")
 READER = EmulatedPrincipal(client="reader-client", object="reader-object", secret="still", read_only=True)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 
-from builders import vnet_id
-
 from gitsync.errors import ArmError
 from gitsync.extensions.api import Subject
 from gitsync.extensions.builtin.registrations import BUILT_IN
@@ -14,6 +12,7 @@ from gitsync.model.condition import Retry
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.live import Live
 from gitsync.status.error_classes import classify
+from tests.support.builders import vnet_id
 
 REGISTRY = Registry(BUILT_IN)
 

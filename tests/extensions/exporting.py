@@ -6,11 +6,10 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from asking import REGISTRY, subject
-
 from gitsync.extensions.factories.secret_actions import Keys
 from gitsync.extensions.registry import BUILT_IN
 from gitsync.model.live import Live
+from tests.extensions.asking import REGISTRY, subject
 
 
 class Answers:

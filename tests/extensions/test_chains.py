@@ -4,11 +4,11 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from asking import REGISTRY, Nobody, subject
 
 from gitsync.extensions.api import ActionCall, Extension, LookupRequest, Modifier, imported, skipped
 from gitsync.extensions.registry import Registry
 from gitsync.model.secret import Secret
+from tests.extensions.asking import REGISTRY, Nobody, subject
 
 ABOUT = subject("g", "K")
 FIRST, SECOND = LookupRequest("/a", "1"), LookupRequest("/b", "1")

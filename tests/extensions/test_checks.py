@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import pytest
-from asking import REGISTRY, asked, subject
-from builders import live
 
 from gitsync.errors import ArmError, ConfigError
 from gitsync.extensions.api import Extension, block, failure, proceed, success
@@ -11,6 +9,8 @@ from gitsync.extensions.registry import Registry
 from gitsync.extensions.third_party import load_installed
 from gitsync.model.condition import Retry
 from gitsync.status.error_classes import Classification
+from tests.extensions.asking import REGISTRY, asked, subject
+from tests.support.builders import live
 
 AKS, KUSTO = "containerservice.azure.com", "kusto.azure.com"
 

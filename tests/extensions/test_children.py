@@ -3,7 +3,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from builders import live, vnet_id
 
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import LookupRequest, Subject
@@ -11,6 +10,7 @@ from gitsync.extensions.builtin.registrations import BUILT_IN
 from gitsync.extensions.registry import Registry
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.live import Live
+from tests.support.builders import live, vnet_id
 
 REGISTRY = Registry(BUILT_IN)
 NETWORK = "network.azure.com"

@@ -6,9 +6,9 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from asking import REGISTRY, subject
 
 from gitsync.errors import ArmError
+from tests.extensions.asking import REGISTRY, subject
 
 SERVICE = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ApiManagement/service/api"
 PRODUCT = f"{SERVICE}/products/name-in-azure"

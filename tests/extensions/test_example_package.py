@@ -9,12 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from command_line import SUBSCRIPTION, azure, gitsync
-from scripts import rules
 
 from gitsync.emulator.settings import Timing
 from gitsync.emulator.state.store import MemoryStore
 from gitsync.emulator.types.behaviour import Style
+from tests.support.command_line import SUBSCRIPTION, azure, gitsync
+from tests.support.fault_rules import rules
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "extension"
 GROUP_ID = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/core"

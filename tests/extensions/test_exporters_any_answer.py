@@ -6,15 +6,15 @@ import asyncio
 from functools import cache
 from typing import Any
 
-from asking import REGISTRY, subject
-from exporting import exporters
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_exporters_tables import ACTIONS, TOLD
 
 from gitsync.errors import GitsyncError
 from gitsync.model.live import Live
 from gitsync.model.secret import Secret
+from tests.extensions.asking import REGISTRY, subject
+from tests.extensions.exporting import exporters
+from tests.extensions.test_exporters_tables import ACTIONS, TOLD
 
 MARK = "hunter2"
 
@@ -85,7 +85,7 @@ def test_what_is_given_does_not_depend_on_what_else_is_wanted(kind, data):
     wanted = data.draw(st.sets(st.sampled_from(sorted(exporters()[kind].fields)), min_size=1))
 
     def given_for(fields):
-        from exporting import Answers
+        from tests.extensions.exporting import Answers
 
         return asyncio.run(REGISTRY.export_secrets(about, Answers(said), frozenset(fields)))
 

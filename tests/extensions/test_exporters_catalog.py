@@ -6,14 +6,14 @@ from functools import cache
 from typing import Any
 
 import pytest
-from exporting import exporters
-from recordings import FOLDER as RECORDINGS
-from recordings import needs_recordings, read_aso_list
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.extensions.factories.private_address import FIELD
 from gitsync.extensions.registry import BUILT_IN
 from gitsync.model.gvk import GVK
+from tests.extensions.exporting import exporters
+from tests.support.recordings import FOLDER as RECORDINGS
+from tests.support.recordings import needs_recordings, read_aso_list
 
 SPEC = RECORDINGS / "spec" / "extensions.yaml"
 TOLD: dict[str, Any] = read_aso_list()
@@ -80,7 +80,7 @@ def test_the_actions_are_asos():
         for row in TOLD["secrets"]
         for call in row.get("calls", {}).values()
     }
-    from test_exporters_tables import ACTIONS
+    from tests.extensions.test_exporters_tables import ACTIONS
 
     ours = {(c[0], c[1], c[3], c[4], c[2] == "PAGES") for c in ACTIONS if c[:2] not in NOT_EXPORTED_BY_ASO}
     assert ours == theirs

@@ -8,10 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from asking import REGISTRY, subject
-from exporting import exporters
-from fake_clock import FakeClock
-from rig import anonymous
 
 from gitsync.arm.client import ExtensionClient, open_arm
 from gitsync.arm.session import Session
@@ -21,6 +17,10 @@ from gitsync.emulator.settings import EmulatorSettings
 from gitsync.errors import ArmError
 from gitsync.extensions.api import Subject
 from gitsync.extensions.factories.private_address import FIELD
+from tests.extensions.asking import REGISTRY, subject
+from tests.extensions.exporting import exporters
+from tests.support.arm_rig import anonymous
+from tests.support.fake_clock import FakeClock
 
 CATALOG = open_catalog()
 GROUP = "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/rg"

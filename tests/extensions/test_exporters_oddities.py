@@ -6,10 +6,10 @@ import base64
 import traceback
 
 import pytest
-from asking import with_
-from exporting import Answers, exported
 
 from gitsync.errors import ArmError, GitsyncError
+from tests.extensions.asking import with_
+from tests.extensions.exporting import Answers, exported
 
 VALUE = "hunter2-hunter2"
 NO_TEXT = base64.b64encode(b"\xff\xfe" + VALUE.encode()).decode()

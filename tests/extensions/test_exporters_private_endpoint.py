@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from asking import REGISTRY, subject, with_
-from exporting import Answers
 
 from gitsync.errors import GitsyncError
 from gitsync.extensions.factories.private_address import FIELD
+from tests.extensions.asking import REGISTRY, subject, with_
+from tests.extensions.exporting import Answers
 
 KIND = ("network.azure.com", "PrivateEndpoint")
 NIC = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/networkInterfaces/nic"

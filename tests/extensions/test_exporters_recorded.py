@@ -8,13 +8,13 @@ import json
 from dataclasses import replace
 
 import pytest
-from asking import subject
-from exporting import exporters
-from recordings import FOLDER as RECORDINGS
-from recordings import needs_recordings
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.validation.references import parse_arm_type
+from tests.extensions.asking import subject
+from tests.extensions.exporting import exporters
+from tests.support.recordings import FOLDER as RECORDINGS
+from tests.support.recordings import needs_recordings
 
 FOLDER = RECORDINGS / "arm-traffic" / "actions"
 NOT_OURS = {"microsoft.subscription.jsonl"}

@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 
 import pytest
-from asking import subject, with_
-from exporting import Answers, exported, exporters
+
+from tests.extensions.asking import subject, with_
+from tests.extensions.exporting import Answers, exported, exporters
 
 FOUR = ("primaryKey", "secondaryKey", "primaryConnectionString", "secondaryConnectionString")
 

@@ -1,9 +1,9 @@
 """What runs in an environment that is still being made."""
 
 import pytest
-from asking import class_of
 
 from gitsync.model.condition import Retry
+from tests.extensions.asking import class_of
 
 GROUP = "app.azure.com"
 

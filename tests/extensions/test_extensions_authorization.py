@@ -4,12 +4,12 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from asking import REGISTRY, subject
 
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import imported, skipped
 from gitsync.extensions.builtin.authorization import ROLES, index_roles
 from gitsync.model.live import Live
+from tests.extensions.asking import REGISTRY, subject
 
 GROUP = "authorization.azure.com"
 SCOPE = "/subscriptions/1/resourceGroups/core"

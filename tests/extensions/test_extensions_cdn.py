@@ -1,9 +1,9 @@
 """Parts of a profile that refuse each other."""
 
 import pytest
-from asking import class_of
 
 from gitsync.model.condition import Retry
+from tests.extensions.asking import class_of
 
 GROUP = "cdn.azure.com"
 

@@ -1,9 +1,9 @@
 """Disks, machines and scale sets."""
 
 import pytest
-from asking import class_of
 
 from gitsync.model.condition import Retry
+from tests.extensions.asking import class_of
 
 GROUP = "compute.azure.com"
 

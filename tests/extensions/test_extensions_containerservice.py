@@ -1,9 +1,9 @@
 """AKS refuses writes while it is busy."""
 
 import pytest
-from asking import class_of, owner_check, pre_check, with_
 
 from gitsync.model.condition import Retry
+from tests.extensions.asking import class_of, owner_check, pre_check, with_
 
 GROUP = "containerservice.azure.com"
 

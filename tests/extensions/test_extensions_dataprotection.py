@@ -3,10 +3,10 @@
 import asyncio
 
 import pytest
-from asking import REGISTRY, Nobody, post_check, subject, with_
-from builders import vnet_id
 
 from gitsync.extensions.api import ActionCall
+from tests.extensions.asking import REGISTRY, Nobody, post_check, subject, with_
+from tests.support.builders import vnet_id
 
 GROUP = "dataprotection.azure.com"
 

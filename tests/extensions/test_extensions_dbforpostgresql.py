@@ -1,7 +1,8 @@
 """A server that does not run takes no changes."""
 
 import pytest
-from asking import owner_check, pre_check, with_
+
+from tests.extensions.asking import owner_check, pre_check, with_
 
 GROUP = "dbforpostgresql.azure.com"
 

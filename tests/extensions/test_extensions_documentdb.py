@@ -1,9 +1,9 @@
 """Accounts, Cassandra clusters, and what lies in them."""
 
 import pytest
-from asking import class_of, owner_check, pre_check, with_
 
 from gitsync.model.condition import Retry
+from tests.extensions.asking import class_of, owner_check, pre_check, with_
 
 GROUP = "documentdb.azure.com"
 

@@ -1,9 +1,9 @@
 """Rules that look at what may not be there yet."""
 
 import pytest
-from asking import class_of
 
 from gitsync.model.condition import Retry
+from tests.extensions.asking import class_of
 
 GROUP = "insights.azure.com"
 

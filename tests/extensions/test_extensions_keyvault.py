@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 import pytest
-from asking import REGISTRY, subject
 
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import ActionCall, LookupRequest, PermanentError
 from gitsync.model.live import Live
+from tests.extensions.asking import REGISTRY, subject
 
 GROUP = "keyvault.azure.com"
 SCOPE = "/subscriptions/1/providers/Microsoft.KeyVault/locations/westeurope/deletedVaults"

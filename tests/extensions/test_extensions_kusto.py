@@ -1,7 +1,8 @@
 """A cluster takes no changes before it runs."""
 
 import pytest
-from asking import owner_check, pre_check, with_
+
+from tests.extensions.asking import owner_check, pre_check, with_
 
 GROUP = "kusto.azure.com"
 

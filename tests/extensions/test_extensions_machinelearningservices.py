@@ -1,9 +1,9 @@
 """Workspaces that need a storage account."""
 
 import pytest
-from asking import class_of
 
 from gitsync.model.condition import Retry
+from tests.extensions.asking import class_of
 
 GROUP = "machinelearningservices.azure.com"
 

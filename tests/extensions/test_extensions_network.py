@@ -1,10 +1,10 @@
 """Approvals, and refusals of what is made in parts."""
 
 import pytest
-from asking import class_of, post_check, with_
 
 from gitsync.errors import GitsyncError
 from gitsync.model.condition import Retry
+from tests.extensions.asking import class_of, post_check, with_
 
 GROUP = "network.azure.com"
 

@@ -1,7 +1,8 @@
 """A cluster that is being deleted."""
 
 import pytest
-from asking import pre_check, with_
+
+from tests.extensions.asking import pre_check, with_
 
 GROUP = "redhatopenshift.azure.com"
 

@@ -1,9 +1,9 @@
 """Subscriptions of a topic that is still being made."""
 
 import pytest
-from asking import class_of
 
 from gitsync.model.condition import Retry
+from tests.extensions.asking import class_of
 
 GROUP = "servicebus.azure.com"
 

@@ -1,9 +1,9 @@
 """Servers and their assessments."""
 
 import pytest
-from asking import class_of
 
 from gitsync.model.condition import Retry
+from tests.extensions.asking import class_of
 
 GROUP = "sql.azure.com"
 

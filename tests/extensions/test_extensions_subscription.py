@@ -3,10 +3,10 @@
 import asyncio
 
 import pytest
-from asking import REGISTRY, subject, with_
 
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.model.live import Live
+from tests.extensions.asking import REGISTRY, subject, with_
 
 GROUP, KIND = "subscription.azure.com", "Alias"
 OVERRIDE = "serviceoperator.azure.com/child-resource-id-override"

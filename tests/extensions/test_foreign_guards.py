@@ -4,13 +4,13 @@ import asyncio
 from dataclasses import fields
 
 import pytest
-from asking import Nobody, subject
 
 from gitsync.errors import ArmError, ExtensionError, GitsyncError
 from gitsync.extensions.api import ActionCall, Extension, LookupRequest, Modifier, imported, proceed
 from gitsync.extensions.registry import Registry
 from gitsync.extensions.third_party import guard_extension
 from gitsync.model.secret import Secret
+from tests.extensions.asking import Nobody, subject
 
 KEY = "k3y-that-nobody-may-see"
 ABOUT = subject("g", "K")

@@ -6,9 +6,9 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from asking import REGISTRY, subject, with_
 
 from gitsync.extensions.api import imported, skipped
+from tests.extensions.asking import REGISTRY, subject, with_
 
 SERVER = "/subscriptions/s/resourceGroups/g/providers/Microsoft.DBforPostgreSQL/flexibleServers/db"
 POSTGRES = ("dbforpostgresql.azure.com", "FlexibleServersConfiguration")

@@ -5,13 +5,13 @@ import re
 from pathlib import Path
 
 import pytest
-from asking import REGISTRY, Nobody, subject, with_
-from recordings import FOLDER as RECORDINGS
-from recordings import needs_recordings, read_aso_list
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.extensions.builtin.registrations import BUILT_IN
 from gitsync.extensions.factories.error_rules import Class, Refusals
+from tests.extensions.asking import REGISTRY, Nobody, subject, with_
+from tests.support.recordings import FOLDER as RECORDINGS
+from tests.support.recordings import needs_recordings, read_aso_list
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = (ROOT / "docs" / "extensions.md").read_text(encoding="utf-8")

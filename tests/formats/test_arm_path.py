@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from builders import SUBSCRIPTION, group_id, vnet_id
-
 from gitsync.formats.arm_path import (
     MOST_STEPS,
     find_provider,
@@ -10,6 +8,7 @@ from gitsync.formats.arm_path import (
     is_same_id,
     iterate_ancestors,
 )
+from tests.support.builders import SUBSCRIPTION, group_id, vnet_id
 
 
 def test_ids_compare_without_case_and_by_whole_steps():

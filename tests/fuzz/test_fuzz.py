@@ -17,9 +17,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from replaced_files import PLACES, contents, has_documents, list_deletes_after
-from rig import API, GROUP, OPERATION, VNET, Rig, moving, run
-from scripted_server import Say
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.errors import GitsyncError
@@ -30,6 +27,9 @@ from gitsync.git.state.plan_file import read_plan
 from gitsync.git.state.status_tree import decode_config_map
 from gitsync.manifests.reader import read_manifests
 from gitsync.request.build import prepare
+from tests.support.arm_rig import API, GROUP, OPERATION, VNET, Rig, moving, run
+from tests.support.replaced_files import PLACES, contents, has_documents, list_deletes_after
+from tests.support.scripted_server import Say
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "manifests"
 SEEDS = [path.read_text() for path in sorted(EXAMPLES.rglob("*.yaml"))]

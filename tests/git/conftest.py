@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
-from remembered import SetClock
+
+from tests.git.remembered import SetClock
 
 T = TypeVar("T")
 SETTINGS = """\

@@ -1,6 +1,6 @@
 """Save into a folder again and again, killed (SIGKILL) at the first, second, third … touch of the file system.
 
-Run by a test: `python killed_while_saving.py FOLDER`. Prints how many kills there were; an assertion fails where what
+Run by a test: `python -m tests.git.killed_while_saving FOLDER`. Prints how many kills there were; an assertion fails where what
 is left cannot be loaded, says something that was never said, or cannot be brought up to date by the next run.
 """
 
@@ -11,9 +11,8 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from remembered import a_record, an_update
-
 from gitsync.git.state.folder import StatusFolder
+from tests.git.remembered import a_record, an_update
 
 TOUCHES = ("open", "os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.truncate")
 OLD = {name: a_record(name) for name in ("changed", "same", "gone")}

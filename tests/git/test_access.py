@@ -11,14 +11,14 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-from git_server import EVERY_PROCESS, basic, serve
-from remembered import a_record, an_update
 
 from gitsync.errors import PublishError, SourceError
 from gitsync.git.access import GitAccess
 from gitsync.git.source.checkout import open_checkout
 from gitsync.git.state.stores import open_store
 from gitsync.model.secret import Secret
+from tests.git.remembered import a_record, an_update
+from tests.support.git_server import EVERY_PROCESS, basic, serve
 
 TOKEN = "t0ken-that-nobody-may-see"
 READER = basic("x-access-token", "reader")

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from remembered import a_record, an_update
 
 from gitsync.errors import PublishError, StateError
 from gitsync.git.access import GitAccess, open_remote
@@ -14,6 +13,7 @@ from gitsync.git.source.location import Url
 from gitsync.git.state.branch import Author, StatusBranch
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.record import Claim, PendingOperation, State
+from tests.git.remembered import a_record, an_update
 
 NAME = "gitsync/status"
 

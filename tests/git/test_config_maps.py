@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from remembered import a_record, an_update
 
 from gitsync.errors import StateError
 from gitsync.git.state.folder import StatusFolder
@@ -13,6 +12,7 @@ from gitsync.git.state.store import Update
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.record import State
 from gitsync.model.secret import Secret
+from tests.git.remembered import a_record, an_update
 
 OWNER = a_record("one").key
 ADDRESS = Address(Holder.CONFIG_MAP, "default", "endpoints")

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from remembered import a_record, an_update
 
 from gitsync.errors import PublishError, StateError
 from gitsync.git.access import GitAccess, open_remote
@@ -15,6 +14,9 @@ from gitsync.git.source.location import Url
 from gitsync.git.state.branch import StatusBranch
 from gitsync.git.state.folder import StatusFolder
 from gitsync.model.record import State
+from tests.git.remembered import a_record, an_update
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -136,8 +138,8 @@ def test_the_lock_of_a_run_that_was_killed_does_not_hold(folder):
 
 
 def test_killed_at_any_point_it_can_be_read_and_the_next_run_mends_it(folder):
-    script = Path(__file__).with_name("killed_while_saving.py")
-    done = subprocess.run([sys.executable, str(script), str(folder)], capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "tests.git.killed_while_saving", str(folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 40, "kills at every touch of the file system"
 

@@ -4,8 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from git_server import basic, serve
-from remembered import a_record, an_update
 
 from gitsync.errors import StateError
 from gitsync.git.access import GitAccess, open_remote
@@ -17,6 +15,8 @@ from gitsync.git.state.seal import RecordSeals, name_place
 from gitsync.git.state.stores import StatusReader, _limit_token, read_foreign_status
 from gitsync.model.record import Trust
 from gitsync.model.secret import Secret
+from tests.git.remembered import a_record, an_update
+from tests.support.git_server import basic, serve
 
 KEY = Secret("k" * 40)
 SEALS = RecordSeals("us", KEY, checks_all=True)

@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from remembered import a_record, an_update
 
 from gitsync.errors import PublishError, StateError
 from gitsync.git.access import GitAccess, open_remote
@@ -16,6 +15,7 @@ from gitsync.git.source.location import Url
 from gitsync.git.state.branch import StatusBranch, name_heartbeat
 from gitsync.git.state.folder import StatusFolder
 from gitsync.model.heartbeat import Heartbeat
+from tests.git.remembered import a_record, an_update
 
 NAME = "gitsync/status"
 BRANCH = "gitsync/status-heartbeat/gitsync"

@@ -6,9 +6,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from git_server import basic, serve
-from hostile import HOOKS, add_hooks, make_bare, make_look_alike, write_program
-from remembered import a_record, an_update
 
 from gitsync.errors import GitsyncError, SourceError
 from gitsync.git.access import GitAccess
@@ -16,6 +13,9 @@ from gitsync.git.source.checkout import open_checkout
 from gitsync.git.source.revisions import read_revision
 from gitsync.git.state.stores import open_store
 from gitsync.model.secret import Secret
+from tests.git.remembered import a_record, an_update
+from tests.support.git_server import basic, serve
+from tests.support.hostile_folders import HOOKS, add_hooks, make_bare, make_look_alike, write_program
 
 TOKEN = "t0ken-that-nobody-may-see"
 WRITER = basic("x-access-token", TOKEN)

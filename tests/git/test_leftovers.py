@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from remembered import a_record, an_update
 
 from gitsync.errors import StateError
 from gitsync.git.state.folder import StatusFolder
@@ -11,6 +10,7 @@ from gitsync.git.state.store import find_changes, merge
 from gitsync.model.export import Address, Holder, Leftover, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.record import State
+from tests.git.remembered import a_record, an_update
 
 LAKE = Key("storage.azure.com", "StorageAccount", "default", "lake")
 KEYS = Leftover(Owner(LAKE), Address(Holder.SECRET, "default", "keys"), "kubernetes")

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from remembered import a_record
 
 from gitsync.git.state.folder import StatusFolder
 from gitsync.git.state.store import Update, find_changes
@@ -13,6 +12,7 @@ from gitsync.git.state.store import find_changed_records as changes_of
 from gitsync.git.state.store import merge as merge_states
 from gitsync.git.state.store import overlay as merge
 from gitsync.model.record import State
+from tests.git.remembered import a_record
 
 NAMES = "abcd"
 records = st.dictionaries(

@@ -3,8 +3,6 @@
 from pathlib import Path
 
 import pytest
-from git_server import basic, serve
-from remembered import a_record, an_update
 
 from gitsync.errors import GitsyncError
 from gitsync.git.access import GitAccess
@@ -13,6 +11,8 @@ from gitsync.git.source.git_directory import find_headers
 from gitsync.git.source.location import Url
 from gitsync.git.state.stores import open_store
 from gitsync.model.secret import Secret
+from tests.git.remembered import a_record, an_update
+from tests.support.git_server import basic, serve
 
 WRITER = basic("x-access-token", "t0ken-of-the-pipeline")
 BEARER = "bearer eyJ0.t0ken-of-azure.pipelines"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
-from builders import rg, vnet
 
 from gitsync.errors import ConfigError
 from gitsync.git.state.plan_file import encode, read_plan
 from gitsync.model.review import Review, Reviewed
 from gitsync.model.verdict import Action
+from tests.support.builders import rg, vnet
 
 PLAN = Review(
     repository="github.com/acme/estate",

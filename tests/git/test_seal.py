@@ -6,8 +6,6 @@ from dataclasses import replace
 
 import pytest
 import yaml
-from builders import record, vnet, vnet_id
-from former_seals import make_former_seal
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -19,6 +17,8 @@ from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.policy import Policy
 from gitsync.model.record import Claim, Trust
 from gitsync.model.secret import Secret
+from tests.support.builders import record, vnet, vnet_id
+from tests.support.former_seals import make_former_seal
 
 KEY, OTHER, OLD = (Secret(letter * 32) for letter in "abc")
 OURS = RecordSeals("us", KEY)

@@ -5,13 +5,13 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from signing import Signer, make_ssh_signer, needs_gpg, open_pgp_signer
 
 from gitsync.errors import ConfigError, SourceError
 from gitsync.git.access import GitAccess
 from gitsync.git.source.checkout import open_checkout
 from gitsync.git.source.revisions import read_revision
 from gitsync.git.source.signatures import read_trusted_keys
+from tests.git.signing import Signer, make_ssh_signer, needs_gpg, open_pgp_signer
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from remembered import a_record, an_update
 
 from gitsync.errors import ConfigError, PublishError, StateError
 from gitsync.git.access import GitAccess, open_remote
@@ -14,6 +13,7 @@ from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.stores import open_store
 from gitsync.model.record import Trust
 from gitsync.model.secret import Secret
+from tests.git.remembered import a_record, an_update
 
 
 def test_a_source_with_a_remote_has_the_branch_there(cloned, bare, clock):

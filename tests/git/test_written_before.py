@@ -5,12 +5,12 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from json_schemas import read_schema
 
 from gitsync.git.source.worktree import FolderListing
 from gitsync.git.state import codec, plan_file
 from gitsync.git.state.status_tree import read_state
 from gitsync.model.record import Claim
+from tests.support.json_schemas import read_schema
 
 FOLDER = Path(__file__).with_name("written_before")
 STATUS = FOLDER / "status"

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 import yaml
-from cluster_objects import aso, kubectl, make_list, make_object
 
 from gitsync.imports.cluster_export import read_cluster_export
 from gitsync.model.gvk import Key
+from tests.support.cluster_objects import aso, kubectl, make_list, make_object
 
 GROUP_ID = "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/core"
 HUB_ID = f"{GROUP_ID}/providers/Microsoft.Network/virtualNetworks/hub"

@@ -4,7 +4,6 @@ import json
 
 import pytest
 import yaml
-from found import SUBSCRIPTION, at, find
 
 from gitsync.catalog.azure_values import find_azure_values
 from gitsync.catalog.catalog import open_catalog
@@ -14,6 +13,7 @@ from gitsync.manifests.reader import read_manifests
 from gitsync.model.gvk import Key
 from gitsync.request.build import prepare
 from gitsync.request.placeholders import show
+from tests.imports.found import SUBSCRIPTION, at, find
 
 STYLE = ManifestStyle(existing={}, namespace="default")
 

@@ -1,11 +1,11 @@
 """What the command line selects, and what of it is refused."""
 
 import pytest
-from found import GROUP, SUBSCRIPTION, at
 
 from gitsync.errors import ConfigError
 from gitsync.imports.filters import make_filters
 from gitsync.imports.scope import read_scope
+from tests.imports.found import GROUP, SUBSCRIPTION, at
 
 ENDPOINT = "https://management.azure.com"
 HUB = at("Microsoft.Network/virtualNetworks/hub")

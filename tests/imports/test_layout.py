@@ -1,10 +1,10 @@
 """Where manifests go: a folder a resource group, and files by topic."""
 
 import pytest
-from found import GROUP, SUBSCRIPTION, at, find
 
 from gitsync.imports.layout import Layout, place_manifests
 from gitsync.imports.manifests import ManifestStyle, make_manifests
+from tests.imports.found import GROUP, SUBSCRIPTION, at, find
 
 IDS = [
     GROUP,

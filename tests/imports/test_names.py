@@ -4,11 +4,11 @@ import random
 import re
 
 import pytest
-from found import SUBSCRIPTION, at, find
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.imports.names import MOST, name_manifests
+from tests.imports.found import SUBSCRIPTION, at, find
 
 NETWORK = at("Microsoft.Network/virtualNetworks/Hub_1")
 ZONE = at("Microsoft.Network/dnsZones/shop.contoso.example")

@@ -4,10 +4,10 @@ import base64
 
 import pytest
 import yaml
-from found import at, find
 
 from gitsync.imports.manifests import ManifestStyle, format_manifests, make_manifests
 from gitsync.imports.plain_secrets import mark_plain_secrets
+from tests.imports.found import at, find
 
 APP, GROUP = "Microsoft.App/containerApps", "Microsoft.ContainerInstance/containerGroups"
 MACHINE, SITE = "Microsoft.Compute/virtualMachines", "Microsoft.Web/sites"

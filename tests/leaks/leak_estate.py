@@ -11,13 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-import sops_rig
-from command_line import SUBSCRIPTION, Ended, gitsync
-from hunting import spellings
-from scripts import rules
-from secret_estate import GROUP
-
 from gitsync.emulator.faults import FaultRule
+from tests.leaks.hunting import spellings
+from tests.support import sops_rig
+from tests.support.command_line import SUBSCRIPTION, Ended, gitsync
+from tests.support.fault_rules import rules
+from tests.support.secret_estate import GROUP
 
 GROUP_ID = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/core"
 ACCOUNT_ID = f"{GROUP_ID}/providers/Microsoft.Storage/storageAccounts/lake"

@@ -12,12 +12,12 @@ import subprocess
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-import private_ca
 import pytest
-from command_line import SUBSCRIPTION, Azure, Ended, azure, in_background
-from fake_key_vault import FakeKeyVault, Fault
-from hunting import Hunt, files, objects, spellings
-from leak_estate import (
+
+from gitsync.emulator.settings import Timing
+from gitsync.emulator.types.keys import key
+from tests.leaks.hunting import Hunt, files, objects, spellings
+from tests.leaks.leak_estate import (
     ACCOUNT,
     ACCOUNT_ID,
     CREDENTIAL,
@@ -30,10 +30,10 @@ from leak_estate import (
     make,
     said,
 )
-from secret_estate import GROUP
-
-from gitsync.emulator.settings import Timing
-from gitsync.emulator.types.keys import key
+from tests.support import private_ca
+from tests.support.command_line import SUBSCRIPTION, Azure, Ended, azure, in_background
+from tests.support.fake_key_vault import FakeKeyVault, Fault
+from tests.support.secret_estate import GROUP
 
 GIVEN = {**INPUTS, **{name.lower(): value for name, value in SETTINGS.items()}, "credential": CREDENTIAL}
 SERVERS = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/core/providers/Microsoft.DBforPostgreSQL/flexibleServers"

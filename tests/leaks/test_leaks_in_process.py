@@ -10,17 +10,7 @@ import sys
 import traceback
 from pathlib import Path
 
-import private_ca
 import pytest
-from command_line import in_background
-from fake_clock import FakeClock
-from fake_key_vault import Fault
-from fake_kubernetes import FakeKubernetes
-from hunting import Hunt, files
-from leak_estate import ACCOUNT, ACCOUNT_ID, SERVER, said
-from scripts import rules
-from secret_estate import GROUP
-from world import World, of
 
 from gitsync import api
 from gitsync.cli.main import run as command
@@ -36,6 +26,16 @@ from gitsync.report import junit, markdown, sarif, text
 from gitsync.report.html import page
 from gitsync.secrets.kubernetes.kubernetes import open_kubernetes
 from gitsync.secrets.stores import Places
+from tests.leaks.hunting import Hunt, files
+from tests.leaks.leak_estate import ACCOUNT, ACCOUNT_ID, SERVER, said
+from tests.support import private_ca
+from tests.support.command_line import in_background
+from tests.support.fake_clock import FakeClock
+from tests.support.fake_key_vault import Fault
+from tests.support.fake_kubernetes import FakeKubernetes
+from tests.support.fault_rules import rules
+from tests.support.secret_estate import GROUP
+from tests.support.world import World, of
 
 PASSWORD = "Passw0rd\"of/the+server&'more"
 OTHER = "An0ther\"of/the+cluster&'more"

@@ -3,11 +3,11 @@ from __future__ import annotations
 import re
 
 import pytest
-from builders import group_id, prepared, rg, vnet, vnet_id
 
 from gitsync.errors import ConfigError
 from gitsync.manifests.selection import Selection, select_prepared, spell_out
 from gitsync.model.policy import Policy
+from tests.support.builders import group_id, prepared, rg, vnet, vnet_id
 
 
 @pytest.mark.parametrize(

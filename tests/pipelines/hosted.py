@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from action_runner import Job
-from command_line import SUBSCRIPTION
-from git_server import basic, serve
-from git_template import init_repository
-from host_programs import Host, make_host
+from tests.pipelines.action_runner import Job
+from tests.pipelines.host_programs import Host, make_host
+from tests.support.command_line import SUBSCRIPTION
+from tests.support.git_server import basic, serve
+from tests.support.git_template import init_repository
 
 TOKEN = "t0ken-of-the-job-which-is-long"
 GROUP = """\

@@ -3,8 +3,9 @@
 import json
 
 import pytest
-from command_line import gitsync
-from host_programs import make_host
+
+from tests.pipelines.host_programs import make_host
+from tests.support.command_line import gitsync
 
 MARK = "<!-- gitsync -->"
 PLAN = f"{MARK}\n### gitsync plan of `0123456789ab`\n\n1 create.\n"

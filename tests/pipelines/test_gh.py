@@ -7,7 +7,8 @@ import threading
 from contextlib import contextmanager
 
 import pytest
-from command_line import gitsync
+
+from tests.support.command_line import gitsync
 
 REASON = "gh is not installed"
 FORGED = {"id": "IC_0", "viewerDidAuthor": False, "author": {"login": "mallory"}, "body": "<!-- gitsync -->\nForged."}

@@ -7,7 +7,8 @@ import sysconfig
 from pathlib import Path
 
 import pytest
-from git_template import init_repository
+
+from tests.support.git_template import init_repository
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 GROUP = """\

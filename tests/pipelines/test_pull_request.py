@@ -10,9 +10,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from action_runner import ACTION, holds
-from command_line import LONG
-from hosted import host_estate
+
+from tests.pipelines.action_runner import ACTION, holds
+from tests.pipelines.hosted import host_estate
+from tests.support.command_line import LONG
 
 RUN = Path(__file__).parents[2] / "deploy" / "pipelines" / "run.sh"
 

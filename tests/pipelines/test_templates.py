@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from command_line import SUBSCRIPTION, gitsync
-from hosted import GROUP, TOKEN, host_estate
+
+from tests.pipelines.hosted import GROUP, TOKEN, host_estate
+from tests.support.command_line import SUBSCRIPTION, gitsync
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "deploy" / "pipelines"
 GITLAB = yaml.safe_load((FOLDER / "gitlab.yml").read_text())

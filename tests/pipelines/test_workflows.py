@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 import yaml
-from action_runner import ACTION
 
 from gitsync.config.config import SETTINGS
+from tests.pipelines.action_runner import ACTION
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDER = ROOT / ".github" / "workflows"

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import pytest
-from builders import live, record, vnet, vnet_id
 
 from gitsync.diff.hints import Hints, find_kind_hints
 from gitsync.diff.three_way import Remembered, remove_secrets
@@ -17,6 +16,7 @@ from gitsync.planning.actions import (
     find_remembered,
     may_recover,
 )
+from tests.support.builders import live, record, vnet, vnet_id
 
 BODY = {"properties": {"a": 1}}
 SEEN = Remembered(applied=BODY, baseline=BODY)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from builders import group_id, prepared, record, rg, vnet, vnet_id
 
 from gitsync.model.policy import Policy
 from gitsync.planning.agents import find_agent, find_unknown_agent, warn_agent_of_namespace
 from gitsync.planning.plan import make_plan
+from tests.support.builders import group_id, prepared, record, rg, vnet, vnet_id
 
 
 def group(agent, name="core"):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from builders import group_id, prepared, record, rg, subnet, vnet, vnet_id
 
 from gitsync.model.plan import Surroundings
 from gitsync.model.policy import Policy
 from gitsync.model.record import Claim
 from gitsync.planning.bystanders import spare_bystanders
 from gitsync.planning.plan import make_plan
+from tests.support.builders import group_id, prepared, record, rg, subnet, vnet, vnet_id
 
 GROUP = record(rg(), group_id())
 NET = record(vnet(), vnet_id())

@@ -4,11 +4,11 @@ from dataclasses import replace
 from graphlib import TopologicalSorter
 
 import pytest
-from builders import group_id, prune, rg, vnet, vnet_id
 
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Prune
 from gitsync.planning.group_deletes import absorb_content, find_deleted_groups, hold_shared_groups
+from tests.support.builders import group_id, prune, rg, vnet, vnet_id
 
 PRUNES = {rg(): prune(rg(), group_id(), depends_on=(vnet(),)), vnet(): prune(vnet(), vnet_id())}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from builders import group_id, record, rg, vnet, vnet_id
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.model.condition import Condition, ConditionStatus
@@ -15,6 +14,7 @@ from gitsync.model.policy import Policy
 from gitsync.model.problem import Level, Problem
 from gitsync.model.record import Claim, PendingOperation, Trust
 from gitsync.planning.known_ids import KnownRecords, find_known_ids, select_hidden
+from tests.support.builders import group_id, record, rg, vnet, vnet_id
 
 CATALOG = open_catalog()
 GROUP = record(rg(), group_id())

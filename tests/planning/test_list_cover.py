@@ -4,7 +4,6 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
-from builders import prepared, record, vnet, vnet_id
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from gitsync.model.policy import Policy
 from gitsync.model.record import Claim, PendingOperation
 from gitsync.planning.list_cover import ROTATION, ListedResource, find_cover, is_sampled, may_be_listed
 from gitsync.status.conditions import READY, RECONCILING
+from tests.support.builders import prepared, record, vnet, vnet_id
 
 VAULT = ("keyvault.azure.com", "Vault", "Microsoft.KeyVault/vaults")
 QUEUE = ("servicebus.azure.com", "NamespacesQueue", "Microsoft.ServiceBus/namespaces/{parent}/queues")

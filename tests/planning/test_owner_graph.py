@@ -5,7 +5,6 @@ import shutil
 import subprocess
 
 import pytest
-from handmade import GROUP, VERSION, a_resource
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.model.gvk import Key
@@ -14,6 +13,7 @@ from gitsync.model.resource import OwnerRef, Prepared
 from gitsync.model.template import Template
 from gitsync.planning.graph_drawing import build_graph_document, draw_dot, draw_mermaid
 from gitsync.planning.owner_graph import Graph, Presence, Relation, Vertex, build_owner_graph
+from tests.support.handmade_kinds import GROUP, VERSION, a_resource
 
 NET = "network.azure.com"
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import pytest
-from builders import group_id, prepared, record, result, rg, subnet, vnet, vnet_id
 
 from gitsync.errors import StateError
 from gitsync.model.plan import Departure
@@ -9,6 +8,7 @@ from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.record import Claim
 from gitsync.planning.plan import hold_back, make_plan
+from tests.support.builders import group_id, prepared, record, result, rg, subnet, vnet, vnet_id
 
 SUBNET = f"{vnet_id()}/subnets/one"
 PROBLEM = Problem(code="Bad", message="It is bad.")

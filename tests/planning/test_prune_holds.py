@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from builders import group_id, lines_of, prepared, record, rg, subnet, vnet, vnet_id
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from gitsync.model.plan import Departure, Surroundings
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import OwnerRef
 from gitsync.planning.plan import make_plan
+from tests.support.builders import group_id, lines_of, prepared, record, rg, subnet, vnet, vnet_id
 
 BAD = Problem(code="InvalidYaml", message="This is not YAML.", path="infra/net/b.yaml", line=3)
 GONE = record(vnet(), vnet_id(), unit="infra/net")

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builders import SUBSCRIPTION, group_id, record, rg, subnet, vnet, vnet_id
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.manifests.reader import read_manifests
@@ -14,6 +13,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.record import Claim, Trust
 from gitsync.planning.record_checks import find_contradiction, find_untrusted
 from gitsync.request.build import prepare
+from tests.support.builders import SUBSCRIPTION, group_id, record, rg, subnet, vnet, vnet_id
 
 CATALOG = open_catalog()
 EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "manifests"

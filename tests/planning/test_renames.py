@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from builders import prepared, record, rg, subnet, vnet, vnet_id
 
 from gitsync.model.policy import Policy
 from gitsync.planning.generation import digest_spec
 from gitsync.planning.plan import make_plan
 from gitsync.planning.renames import describe_rename, note_renames
+from tests.support.builders import prepared, record, rg, subnet, vnet, vnet_id
 
 SPEC = {"location": "westeurope"}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from builders import group_id, record, rg, subnet, vnet, vnet_id
 
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.policy import Policy
@@ -11,6 +10,7 @@ from gitsync.model.result import Replacement, Result
 from gitsync.model.verdict import Difference, Verdict
 from gitsync.planning.replacement import add_takes, find_replacement, list_takes
 from gitsync.status.conditions import make_error
+from tests.support.builders import group_id, record, rg, subnet, vnet, vnet_id
 
 CLUSTER = "Microsoft.ContainerService/managedClusters"
 POOL = f"{CLUSTER}/agentPools"

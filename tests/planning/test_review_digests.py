@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from builders import live, vnet
 
 from gitsync.model.review import Review, Reviewed
 from gitsync.model.secret import Placeholder, Secret
@@ -19,6 +18,7 @@ from gitsync.planning.approval import (
     find_runtime_values,
     remove_runtime_values,
 )
+from tests.support.builders import live, vnet
 
 SEEN = Reviewed(action=Action.UPDATE, desired="d", live="l", etag="e")
 

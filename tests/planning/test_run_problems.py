@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from builders import record, vnet, vnet_id
 
 from gitsync.model.refusal import is_refused
 from gitsync.planning.plan import make_plan
@@ -13,6 +12,7 @@ from gitsync.planning.run_problems import (
     describe_superseded,
     find_too_many_deletes,
 )
+from tests.support.builders import record, vnet, vnet_id
 
 
 @pytest.mark.parametrize(

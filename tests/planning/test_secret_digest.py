@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from builders import vnet
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,6 +23,7 @@ from gitsync.planning.secret_digest import (
     mask_digests,
     seal_body,
 )
+from tests.support.builders import vnet
 
 KEY, OTHER, NONE = Digests(Secret("k" * 32)), Digests(Secret("o" * 32)), Digests()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from builders import group_id, prepared, prune, record, rg, vnet, vnet_id
 
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
@@ -13,6 +12,7 @@ from gitsync.model.problem import Problem
 from gitsync.model.record import Claim
 from gitsync.planning.plan import make_plan
 from gitsync.planning.shared_resources import assign_writers, find_last_policies, join_deletes, settle_claims
+from tests.support.builders import group_id, prepared, prune, record, rg, vnet, vnet_id
 
 BAD = Problem(code="Bad", message="It is wrong.")
 

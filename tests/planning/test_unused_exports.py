@@ -1,7 +1,6 @@
 """Secrets that nobody would get: they are named once, and not asked for."""
 
 import pytest
-from handmade import a_resource
 
 from gitsync.manifests.selection import Selection
 from gitsync.model.export import Address, Holder
@@ -9,6 +8,7 @@ from gitsync.model.policy import Policy
 from gitsync.model.resource import Prepared
 from gitsync.model.template import SecretHole, SecretMapHole, Template
 from gitsync.planning.unused_exports import find_needed_secrets, warn_unused_exports
+from tests.support.handmade_kinds import a_resource
 
 
 def prepared(operator_spec=None, body=None, *, name="one", namespace="default"):

@@ -4,7 +4,6 @@ import asyncio
 from collections import Counter
 
 import pytest
-from handmade import a_kind
 
 from gitsync.catalog.collections import Collection
 from gitsync.errors import ArmError
@@ -12,6 +11,7 @@ from gitsync.model.facts import ListLevel
 from gitsync.model.gvk import Key
 from gitsync.planning.list_cover import ListedResource, find_cover
 from gitsync.reconcile.lists import Lists
+from tests.support.handmade_kinds import a_kind
 
 KIND = a_kind(arm_type="Microsoft.X/parents/things")
 PARENTS = "/subscriptions/s/resourceGroups/g/providers/Microsoft.X/parents"

@@ -5,7 +5,6 @@ from collections import Counter
 from copy import deepcopy
 
 import pytest
-from recordings import FOLDER, needs_recordings
 
 from gitsync.catalog.collections import find_collections
 from gitsync.diff.hints import find_kind_hints
@@ -21,6 +20,7 @@ from gitsync.model.verdict import Verdict
 from gitsync.request.build import prepare
 from gitsync.request.placeholders import show
 from gitsync.validation.references import parse_arm_type
+from tests.support.recordings import FOLDER, needs_recordings
 
 RECORDED = FOLDER / "arm-traffic-az" / "list-get-pairs"
 PAIRS = {file.stem: file for file in sorted(RECORDED.glob("*.jsonl"))}

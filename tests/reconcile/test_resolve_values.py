@@ -7,8 +7,6 @@ from dataclasses import replace
 from typing import Any, cast
 
 import pytest
-from builders import prepared, vnet, vnet_id
-from fake_clock import FakeClock
 
 from gitsync.arm.http.failures import DeadlineError
 from gitsync.arm.session import Session
@@ -17,6 +15,8 @@ from gitsync.model.result import Attempt, Stage
 from gitsync.model.template import SecretHole
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.stages.resolve_values import resolve_values
+from tests.support.builders import prepared, vnet, vnet_id
+from tests.support.fake_clock import FakeClock
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from builders import group_id, vnet_id
 
 from gitsync.errors import ArmError
 from gitsync.extensions.api import LookupRequest
 from gitsync.model.live import Live
 from gitsync.reconcile.run_cache import RunCache
+from tests.support.builders import group_id, vnet_id
 
 SEEN = Live(body={"name": "seen"})
 ANEW = Live(body={"name": "read anew"})

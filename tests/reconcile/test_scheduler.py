@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import asyncio
 
-from builders import prepared, result, rg, subnet, vnet
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply
 from gitsync.reconcile.scheduler import run_in_order
+from tests.support.builders import prepared, result, rg, subnet, vnet
 
 
 def nodes(**depends_on):

@@ -2,11 +2,10 @@
 
 from dataclasses import replace
 
-from report_builders import NET, READY, REFUSED, failed, key, report, result
-
 from gitsync.model.condition import Severity
 from gitsync.model.problem import SourceLocation
 from gitsync.model.verdict import Action, Difference, Verdict
+from tests.report.report_builders import NET, READY, REFUSED, failed, key, report, result
 
 _SUBSCRIPTION = "/subscriptions/11111111-2222-3333-4444-555555555555"
 _KINDS = (

@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import pytest
-from report_builders import IN_SYNC, report
 
 from gitsync.model.report import RequestCounts, RequestUse
 from gitsync.model.verdict import Action
 from gitsync.report.cost import estimate_sync, format_cost, format_need, list_by_type
 from gitsync.report.text import render
+from tests.report.report_builders import IN_SYNC, report
 
 COUNTS = RequestCounts(reads=12, writes=1, deletes=0, polls=2)
 

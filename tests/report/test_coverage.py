@@ -5,7 +5,6 @@ from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
-from report_builders import FULL
 
 from gitsync.model.coverage import Coverage
 from gitsync.model.manifests import UnreadDocument
@@ -14,6 +13,7 @@ from gitsync.report import json as json_report
 from gitsync.report import junit, markdown, sarif, text
 from gitsync.report.coverage import build_coverage, format_coverage, list_left_out
 from gitsync.report.html import page
+from tests.report.report_builders import FULL
 
 
 def unread(line, kind="", api_version="", **more):

@@ -3,7 +3,6 @@
 from dataclasses import fields, is_dataclass, replace
 
 import pytest
-from report_builders import DRIFTED, NET, REFUSED, failed, key, record, report, result
 
 from gitsync.model.problem import Problem
 from gitsync.model.record import Claim
@@ -13,6 +12,7 @@ from gitsync.model.verdict import Difference, Verdict
 from gitsync.report.masked import mask_report
 from gitsync.report.masked_fault import mask_exception
 from gitsync.report.masked_value import mask_value
+from tests.report.report_builders import DRIFTED, NET, REFUSED, failed, key, record, report, result
 
 VALUE = "hunter2-value"
 

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse
 from prometheus_client.parser import text_string_to_metric_families as parse_text_format
-from report_builders import DRIFTED, IN_SYNC, REFUSED, RUN_END
 
 from gitsync.model.problem import Level, Problem
 from gitsync.model.report import Report, RequestCounts, RequestUse
 from gitsync.model.result import Stage
 from gitsync.report.metrics import LAST_SUCCESS, METRICS, render
 from gitsync.report.timeline import StageVisit
+from tests.report.report_builders import DRIFTED, IN_SYNC, REFUSED, RUN_END
 
 REPORT = Report(
     command="sync",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 
 import pytest
-from report_builders import key, result
 
 from gitsync.report.ordering import order_results
+from tests.report.report_builders import key, result
 
 SUBSCRIPTION = "/subscriptions/0000"
 NET = "network.azure.com"

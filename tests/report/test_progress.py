@@ -6,11 +6,11 @@ import re
 import threading
 
 import pytest
-from report_builders import DRIFTED, IN_SYNC, REFUSED, key, result
 
 from gitsync.model.result import Stage
 from gitsync.report.live import show_live
 from gitsync.report.progress import Silent, Tally, print_progress
+from tests.report.report_builders import DRIFTED, IN_SYNC, REFUSED, key, result
 
 
 class Ticks:

@@ -4,11 +4,11 @@ import json as json_module
 from dataclasses import replace
 
 import pytest
-from report_builders import FULL
 
 from gitsync.model.problem import Level, Problem
 from gitsync.report import json, junit, markdown, sarif, text
 from gitsync.report.repeated_problems import MOST, shorten_problems
+from tests.report.report_builders import FULL
 
 
 def problem(

@@ -12,13 +12,25 @@ from html.parser import HTMLParser
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from large_reports import landing_zone
-from report_builders import DRIFTED, FULL, IN_SYNC, NET, PLAN, PROBLEMS, REFUSED, failed, key, report, result
 
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.report.html.looks import LOOKS
 from gitsync.report.html.page import render
+from tests.report.large_reports import landing_zone
+from tests.report.report_builders import (
+    DRIFTED,
+    FULL,
+    IN_SYNC,
+    NET,
+    PLAN,
+    PROBLEMS,
+    REFUSED,
+    failed,
+    key,
+    report,
+    result,
+)
 
 VOID = {"meta", "link", "input"}
 BREAK = "<wbr/>"

@@ -8,14 +8,14 @@ from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from browser import AXE, DESKTOP, PHONE, PROGRAM, new_page, started
-from large_reports import landing_zone
-from report_builders import DRIFTED, FULL, IN_SYNC, PROBLEMS, REFUSED, TARGET, key, report, result
-from test_report_html import EVIL, everywhere
 
 from gitsync.model.problem import SourceLocation
 from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.report.html.page import render
+from tests.report.browser import AXE, DESKTOP, PHONE, PROGRAM, new_page, started
+from tests.report.large_reports import landing_zone
+from tests.report.report_builders import DRIFTED, FULL, IN_SYNC, PROBLEMS, REFUSED, TARGET, key, report, result
+from tests.report.test_report_html import EVIL, everywhere
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium is installed; it is looked for by name in PATH")
 

@@ -7,13 +7,13 @@ from urllib.parse import urlsplit
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from report_builders import DRIFTED, FULL, IN_SYNC, ORPHAN, PROBLEMS, TARGET, report
 
 from gitsync.model.commit import LastCommit
 from gitsync.model.problem import SourceLocation
 from gitsync.report.html.forges import find_forge
 from gitsync.report.html.links import make_links
 from gitsync.report.html.page import render
+from tests.report.report_builders import DRIFTED, FULL, IN_SYNC, ORPHAN, PROBLEMS, TARGET, report
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 GITHUB, GITLAB = "https://github.com/contoso/estate", "https://gitlab.com/contoso/infra/estate"

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from jinja2 import UndefinedError
-from report_builders import FULL
 
 from gitsync.report.html import markup
 from gitsync.report.html.links import make_links
 from gitsync.report.html.markup import render_template
+from tests.report.report_builders import FULL
 
 TEMPLATES = sorted((Path(markup.__file__).parent / "templates").iterdir())
 

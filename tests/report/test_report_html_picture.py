@@ -7,14 +7,14 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from large_reports import A_GROUP, landing_zone
-from report_builders import IN_SYNC, NET, key, result
 
 from gitsync.model.verdict import Verdict
 from gitsync.report.html.grouping import NO_GROUP, GroupName, group_results
 from gitsync.report.html.picture import render_picture
 from gitsync.report.html.placement import Size, place_forest, place_layers
 from gitsync.report.html.routing import draw_path, route_references
+from tests.report.large_reports import A_GROUP, landing_zone
+from tests.report.report_builders import IN_SYNC, NET, key, result
 
 SIZE = Size(width=10, height=5, step_x=15, step_y=8)
 

@@ -4,13 +4,26 @@ import re
 from dataclasses import replace
 
 import pytest
-from report_builders import DRIFTED, FULL, IN_SYNC, NET, PLAN, PROBLEMS, READY, REFUSED, failed, key, report, result
 
 from gitsync.model.condition import Severity
 from gitsync.model.result import Replacement
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report.html.page import render
 from gitsync.report.html.sections import find_section
+from tests.report.report_builders import (
+    DRIFTED,
+    FULL,
+    IN_SYNC,
+    NET,
+    PLAN,
+    PROBLEMS,
+    READY,
+    REFUSED,
+    failed,
+    key,
+    report,
+    result,
+)
 
 HELD = failed("PruneHeld", "a.yaml cannot be read.", Severity.WARNING)
 SECTIONS = [

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from json_schemas import find_faults, read_schema
-from report_builders import DRIFTED, FULL, IN_SYNC, PLAN, failed, report, result
 
 from gitsync.model.condition import ConditionStatus, Severity
 from gitsync.model.policy import Policy
@@ -15,6 +13,8 @@ from gitsync.model.problem import Level
 from gitsync.model.result import Outcome, Stage
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report.json import render
+from tests.report.report_builders import DRIFTED, FULL, IN_SYNC, PLAN, failed, report, result
+from tests.support.json_schemas import find_faults, read_schema
 
 SCHEMA = read_schema("report")
 GOLDEN = Path(__file__).parent / "golden"

@@ -5,11 +5,24 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from junitparser import Failure, JUnitXml, Skipped
-from report_builders import DRIFTED, FULL, IN_SYNC, NET, ORPHAN, PLAN, PROBLEMS, REFUSED, failed, key, report, result
 
 from gitsync.model.policy import Policy
 from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.report.junit import render
+from tests.report.report_builders import (
+    DRIFTED,
+    FULL,
+    IN_SYNC,
+    NET,
+    ORPHAN,
+    PLAN,
+    PROBLEMS,
+    REFUSED,
+    failed,
+    key,
+    report,
+    result,
+)
 
 PENDING = replace(DRIFTED, verdict=Verdict.PENDING, key=key("VirtualNetwork", "spoke", NET))
 SKIPPED = result(key("Vault", "kv", "keyvault.azure.com"), Verdict.SKIP, policy=Policy.SKIP)

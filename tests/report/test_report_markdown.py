@@ -8,12 +8,24 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from report_builders import DRIFTED, FULL, IN_SYNC, NET, PLAN, PROBLEMS, REFUSED, failed, key, report, result
 
 from gitsync.logging import escape_controls
 from gitsync.model.verdict import Difference, Verdict
 from gitsync.report.escape import format_block, format_code
 from gitsync.report.markdown import LIMIT, MARKER, render
+from tests.report.report_builders import (
+    DRIFTED,
+    FULL,
+    IN_SYNC,
+    NET,
+    PLAN,
+    PROBLEMS,
+    REFUSED,
+    failed,
+    key,
+    report,
+    result,
+)
 
 GOLDEN = Path(__file__).parent / "golden"
 

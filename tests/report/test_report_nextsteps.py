@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 import pytest
-from report_builders import IN_SYNC, report
 
 from gitsync.diff.unknown_values import NOT_KNOWN
 from gitsync.model.problem import Level, Problem
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.secret_digest import NO_KEY
 from gitsync.report.nextsteps import list_next_steps
+from tests.report.report_builders import IN_SYNC, report
 
 PASSWORD = "/properties/password"
 A_PLAN = replace(report(replace(IN_SYNC, because={PASSWORD: f"{NOT_KNOWN}: it is exported."})), command="plan")

@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from report_builders import DRIFTED, FULL, NET, PLAN, PROBLEMS, REFUSED, key, report
 
 from gitsync.logging import escape_controls
 from gitsync.model.problem import Problem
 from gitsync.model.verdict import Verdict
 from gitsync.report.pipelines import FORMS, MOST, annotate_azure_pipelines, annotate_github, list_outputs
+from tests.report.report_builders import DRIFTED, FULL, NET, PLAN, PROBLEMS, REFUSED, key, report
 
 
 def test_github_shows_a_finding_at_its_line():

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from report_builders import RECORDS, failed, key, record
 
 from gitsync.model.condition import Severity
 from gitsync.model.export import Address, Holder
 from gitsync.model.record import Claim, PendingOperation, WriteStreak
 from gitsync.report.records import describe_record, list_records
+from tests.report.report_builders import RECORDS, failed, key, record
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -6,13 +6,26 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from report_builders import DRIFTED, FULL, IN_SYNC, NET, ORPHAN, PLAN, PROBLEMS, REFUSED, failed, key, report, result
 
 from gitsync.model.problem import SourceLocation
 from gitsync.model.verdict import Action, Verdict
 from gitsync.problems.problem_codes import find_code_meaning
 from gitsync.report.findings import FAILED
 from gitsync.report.sarif import build_log, render
+from tests.report.report_builders import (
+    DRIFTED,
+    FULL,
+    IN_SYNC,
+    NET,
+    ORPHAN,
+    PLAN,
+    PROBLEMS,
+    REFUSED,
+    failed,
+    key,
+    report,
+    result,
+)
 
 SCHEMA = json.loads((Path(__file__).parent / "schemas" / "sarif-2.1.0-rtm.4.json").read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft4Validator(SCHEMA, format_checker=jsonschema.Draft4Validator.FORMAT_CHECKER)

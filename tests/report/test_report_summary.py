@@ -3,10 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
-from report_builders import FULL, PROBLEMS, RECORDS, failed, record, report, result
-
 from gitsync.report.headline import format_subject
 from gitsync.report.summary import render
+from tests.report.report_builders import FULL, PROBLEMS, RECORDS, failed, record, report, result
 
 GOLDEN = Path(__file__).parent / "golden"
 REVISION = "0123456789abcdef"

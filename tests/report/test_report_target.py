@@ -4,13 +4,13 @@ import json
 from dataclasses import replace
 
 import pytest
-from report_builders import FULL, RECORDS, TARGET, report
 
 from gitsync.model.target import RunTarget
 from gitsync.report import junit, markdown, sarif, summary, text
 from gitsync.report.html.page import render as render_page
 from gitsync.report.json import build_document
 from gitsync.report.target import list_target
+from tests.report.report_builders import FULL, RECORDS, TARGET, report
 
 
 @pytest.mark.parametrize(

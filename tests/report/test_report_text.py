@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from report_builders import DRIFTED, FULL, IN_SYNC, NET, PLAN, REFUSED, failed, key, report, result
 
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.report.text import format_problems, render
+from tests.report.report_builders import DRIFTED, FULL, IN_SYNC, NET, PLAN, REFUSED, failed, key, report, result
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -1,11 +1,10 @@
 """The timeline: one visit for a row of steps of one stage, also if a resource is tried again."""
 
-from fake_clock import FakeClock
-from report_builders import IN_SYNC
-
 from gitsync.model.result import Stage
 from gitsync.report.progress import Tally
 from gitsync.report.timeline import StageVisit, Timeline, find_stage_seconds
+from tests.report.report_builders import IN_SYNC
+from tests.support.fake_clock import FakeClock
 
 
 def walk(timeline, clock, *steps):

@@ -3,8 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from report_builders import DRIFTED, IN_SYNC, REFUSED, RUN_END
-from trace_collector import attributes, collecting
 
 from gitsync import __version__
 from gitsync.errors import PublishError
@@ -12,6 +10,8 @@ from gitsync.model.report import Report, RequestCounts
 from gitsync.model.result import Stage
 from gitsync.report.timeline import StageVisit
 from gitsync.report.traces import export_traces, is_traced
+from tests.report.report_builders import DRIFTED, IN_SYNC, REFUSED, RUN_END
+from tests.support.trace_collector import attributes, collecting
 
 BEGAN = 1777629600 * 10**9
 SECOND = 10**9

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from report_builders import DRIFTED, IN_SYNC, NET, ORPHAN, READY, REFUSED, failed, key, report, result
 
 from gitsync.model.condition import Severity
 from gitsync.model.result import Outcome
@@ -13,6 +12,7 @@ from gitsync.report.findings import list_findings
 from gitsync.report.html.page import render as render_page
 from gitsync.report.json import build_document
 from gitsync.report.urgency import describe_causes, find_causes
+from tests.report.report_builders import DRIFTED, IN_SYNC, NET, ORPHAN, READY, REFUSED, failed, key, report, result
 
 NETWORK = replace(REFUSED, key=key("VirtualNetwork", "hub", NET))
 WAITING = failed("WaitingForOwner", "Owner cannot be found.", Severity.WARNING)

@@ -1,7 +1,6 @@
 """ARM ids, by scope and by how the owners are rooted."""
 
 import pytest
-from handmade import GROUP, a_kind, a_resource
 
 from gitsync.model.facts import Scope
 from gitsync.model.gvk import GVK, Key
@@ -9,6 +8,7 @@ from gitsync.model.resource import OwnerRef
 from gitsync.model.template import ConfigMapHole, RootHole, Text
 from gitsync.request.arm_id import ArmIds, Standing
 from gitsync.validation.annotations import OVERRIDE
+from tests.support.handmade_kinds import GROUP, a_kind, a_resource
 
 SUBSCRIPTION = "11111111-1111-1111-1111-111111111111"
 GROUP_ID = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/Core"

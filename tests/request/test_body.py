@@ -1,7 +1,6 @@
 """Specs into bodies with holes."""
 
 import pytest
-from handmade import a_kind
 
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.template import (
@@ -14,6 +13,7 @@ from gitsync.model.template import (
 )
 from gitsync.request.body import UnusableReferenceError, convert
 from gitsync.request.holes import find_holes
+from tests.support.handmade_kinds import a_kind
 
 ARM_ID = "/subscriptions/1/resourceGroups/rg"
 NAMED = {"group": "g", "kind": "K", "name": "n"}

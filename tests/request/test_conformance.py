@@ -6,12 +6,12 @@ The cases lie outside the project; where they are not at hand, there is nothing 
 import json
 
 import pytest
-from recordings import FOLDER as RECORDINGS
-from recordings import needs_recordings
 
 from gitsync.manifests.reader import read_manifests
 from gitsync.request.build import prepare
 from gitsync.request.placeholders import show
+from tests.support.recordings import FOLDER as RECORDINGS
+from tests.support.recordings import needs_recordings
 
 CASES = RECORDINGS / "conformance" / "cases"
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"

@@ -8,7 +8,6 @@ import base64
 from collections.abc import Iterable
 
 import pytest
-from builders import record, rg, vnet
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,6 +32,7 @@ from gitsync.problems.finding import Finding
 from gitsync.request.build import prepare
 from gitsync.request.credential_choice import Credential, Credentials, Unknown, choose_offline, find_credential_names
 from gitsync.validation.annotations import CREDENTIAL_FROM
+from tests.support.builders import record, rg, vnet
 
 IDS = {"AZURE_SUBSCRIPTION_ID": "sub-1", "AZURE_TENANT_ID": "tenant-1", "AZURE_CLIENT_ID": "client-1"}
 ELSEWHERE = {

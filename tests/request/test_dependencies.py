@@ -1,12 +1,12 @@
 """What must come before a manifest."""
 
 import pytest
-from handmade import GROUP, a_resource
 
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef
 from gitsync.model.template import ConfigMapHole, ReferenceHole, SecretHole, SecretMapHole
 from gitsync.request.dependencies import Dependencies, Needs
+from tests.support.handmade_kinds import GROUP, a_resource
 
 RG_ID = "/subscriptions/1/resourceGroups/Core"
 

@@ -1,11 +1,11 @@
 """The forms of an owner."""
 
 import pytest
-from handmade import GROUP, a_kind, a_resource
 
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef
 from gitsync.request.owners import find_owner
+from tests.support.handmade_kinds import GROUP, a_kind, a_resource
 
 KNOWN = a_kind(owner=(GROUP, "Parent"))
 ANY = a_kind(any_owner=True)

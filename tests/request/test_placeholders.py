@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from handmade import a_resource
 
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
@@ -19,6 +18,7 @@ from gitsync.model.template import (
 )
 from gitsync.request.fill import MissingValueError
 from gitsync.request.placeholders import show
+from tests.support.handmade_kinds import a_resource
 
 CONFIG_MAPS = {("default", "known"): {"k": "from-git"}}
 

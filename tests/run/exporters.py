@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memory_places import MemorySink
-from world import GROUP_ID, World
-
 from gitsync.model.condition import ConditionStatus, Severity
 from gitsync.model.export import Address, Holder
 from gitsync.model.gvk import Key
 from gitsync.model.result import Result
 from gitsync.secrets.stores import Places
+from tests.support.memory_places import MemorySink
+from tests.support.world import GROUP_ID, World
 
 ACCOUNT_ID = f"{GROUP_ID}/providers/Microsoft.Storage/storageAccounts/lake"
 ACCOUNT = """\

@@ -8,8 +8,6 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from aiohttp import web
-from private_ca import make
-from world import SUBSCRIPTION, World
 
 from gitsync.arm.auth.access import ArmAccess, Network
 from gitsync.arm.cloud import make_cloud
@@ -17,6 +15,8 @@ from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import TENANT, EmulatedPrincipal
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
+from tests.support.private_ca import make
+from tests.support.world import SUBSCRIPTION, World
 
 OTHER = "22222222-2222-2222-2222-222222222222"
 """A second subscription; the global credential has the world's."""

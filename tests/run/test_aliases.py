@@ -1,8 +1,6 @@
 """Subscriptions by alias, in whole runs: where their children stand, and that they are cancelled before they go."""
 
 import pytest
-from scripts import rules
-from world import SUBSCRIPTION, World, annotated, of
 
 from gitsync.emulator.identity.roles import BUILT_IN as ROLES
 from gitsync.emulator.settings import EmulatorSettings
@@ -12,6 +10,8 @@ from gitsync.extensions.builtin.registrations import BUILT_IN
 from gitsync.model.condition import Severity
 from gitsync.model.verdict import Action, Verdict
 from gitsync.validation.annotations import OVERRIDE
+from tests.support.fault_rules import rules
+from tests.support.world import SUBSCRIPTION, World, annotated, of
 
 ALIAS_ID = "/providers/Microsoft.Subscription/aliases/playground"
 API = "2021-10-01"

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from world import SUBSCRIPTION, World, of
 
 from gitsync.model.verdict import Action
+from tests.support.world import SUBSCRIPTION, World, of
 
 HERE = "https://github.com/acme/estate"
 START = "clusters/prod"

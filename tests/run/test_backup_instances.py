@@ -1,11 +1,11 @@
 """A check that wants an action called, in whole runs: the vault looks again at what a user's mistake had stopped."""
 
 import pytest
-from scripts import rules
-from world import GROUP, GROUP_ID, World, annotated, of
 
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.model.verdict import Verdict
+from tests.support.fault_rules import rules
+from tests.support.world import GROUP, GROUP_ID, World, annotated, of
 
 VAULT_ID = f"{GROUP_ID}/providers/Microsoft.DataProtection/backupVaults/safe"
 INSTANCE_ID = f"{VAULT_ID}/backupInstances/disk"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
-from cluster_objects import make_list, make_object
-from world import GROUP_ID, VNET_ID, World, of
 
 from gitsync.cli.offline import read_offline
 from gitsync.config.config import Config
 from gitsync.model.policy import Policy
 from gitsync.redaction import Redactions
 from gitsync.units.kustomize import has_tool
+from tests.support.cluster_objects import make_list, make_object
+from tests.support.world import GROUP_ID, VNET_ID, World, of
 
 pytestmark = pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
 

@@ -1,8 +1,6 @@
 """Bodies that cannot be made of a manifest alone, in whole runs: roles by name, and vaults that were deleted."""
 
 import pytest
-from scripts import rules
-from world import GROUP, GROUP_ID, SUBSCRIPTION, World, of
 
 from gitsync.emulator.identity.roles import BUILT_IN
 from gitsync.emulator.settings import EmulatorSettings
@@ -10,6 +8,8 @@ from gitsync.git.state.plan_file import encode
 from gitsync.model.condition import Severity
 from gitsync.model.result import Stage
 from gitsync.model.verdict import Action, Verdict
+from tests.support.fault_rules import rules
+from tests.support.world import GROUP, GROUP_ID, SUBSCRIPTION, World, of
 
 ROLES = "/providers/Microsoft.Authorization/roleDefinitions"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from world import GROUP, SUBNET, VNET, VNET_ID, World, of
 
 from gitsync.errors import CatalogError
 from gitsync.extensions.api import Extension, proceed, success
@@ -12,6 +11,7 @@ from gitsync.extensions.third_party import guard_extension
 from gitsync.model.condition import Severity
 from gitsync.model.record import Claim
 from gitsync.model.verdict import Action, Verdict
+from tests.support.world import GROUP, SUBNET, VNET, VNET_ID, World, of
 
 VNETS = ("network.azure.com", "VirtualNetwork")
 
@@ -113,7 +113,7 @@ def test_an_extension_that_breaks_off_means_that_the_check_could_not_be_made(tmp
 
 
 def test_a_classifier_that_breaks_off_is_told(tmp_path):
-    from scripts import rules
+    from tests.support.fault_rules import rules
 
     refused = "{match: {method: PUT, type: Microsoft.Network/virtualNetworks}, answer: {code: Bad, status: 400}}"
     world = extended(World(tmp_path, rules=rules(refused)), theirs(classify=breaks_off))

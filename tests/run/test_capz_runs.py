@@ -1,10 +1,10 @@
 """Runs over a source with objects of CAPZ: CAPZ writes what is inside of them, and gitsync what depends on that."""
 
 import pytest
-from world import GROUP_ID, World, of
 
 from gitsync.model.result import Outcome
 from gitsync.model.verdict import Verdict
+from tests.support.world import GROUP_ID, World, of
 
 MANAGE = "units:\n- {path: fleet, capz: manage}\n"
 WRAPPED = """\

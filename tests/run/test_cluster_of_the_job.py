@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from contextlib import asynccontextmanager
 
-import private_ca
 import pytest
-from exporters import BOTH, ENDPOINT, KEY_1, READY, account, said, server
-from fake_kubernetes import NO_DRY_RUN, POLICY, REVIEWS, Admission, FakeKubernetes
-from world import GROUP, GROUP_ID, World, of
 
 from gitsync.errors import ConfigError
 from gitsync.model.condition import ConditionStatus, Severity
 from gitsync.model.verdict import Verdict
 from gitsync.secrets.kubernetes.kubernetes import open_kubernetes
 from gitsync.secrets.stores import Places
+from tests.run.exporters import BOTH, ENDPOINT, KEY_1, READY, account, said, server
+from tests.support import private_ca
+from tests.support.fake_kubernetes import NO_DRY_RUN, POLICY, REVIEWS, Admission, FakeKubernetes
+from tests.support.world import GROUP, GROUP_ID, World, of
 
 VALUE = "Marker-of-the-cluster"
 NOT_YET = (ConditionStatus.FALSE, Severity.WARNING, "Failed")

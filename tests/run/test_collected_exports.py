@@ -5,11 +5,6 @@
 from __future__ import annotations
 
 import pytest
-from exported import tree
-from exporters import account, config_map_at, secret_at, world_with
-from memory_places import MemorySink
-from scripts import rules
-from world import GROUP, SUBNET, VNET, annotated, of
 
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.extensions.api import Extension
@@ -20,6 +15,11 @@ from gitsync.model.verdict import Action
 from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.sinks.folder import FolderSink
 from gitsync.secrets.stores import Places
+from tests.run.exporters import account, config_map_at, secret_at, world_with
+from tests.support.exports import tree
+from tests.support.fault_rules import rules
+from tests.support.memory_places import MemorySink
+from tests.support.world import GROUP, SUBNET, VNET, annotated, of
 
 EXPORTS = "secrets: {key1: {name: keys, key: first}}\n        configMaps: {blobEndpoint: {name: where, key: blob}}"
 LAKE = account(EXPORTS)

@@ -4,10 +4,10 @@ The cases lie outside the project. One in five is run, since all of them would t
 """
 
 import pytest
-from recordings import FOLDER, needs_recordings
-from world import World
 
 from gitsync.emulator.settings import Timing
+from tests.support.recordings import FOLDER, needs_recordings
+from tests.support.world import World
 
 CASES = FOLDER / "conformance" / "cases"
 

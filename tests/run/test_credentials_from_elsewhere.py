@@ -6,18 +6,18 @@ from __future__ import annotations
 
 from contextlib import asynccontextmanager
 
-import private_ca
 import pytest
-from fake_kubernetes import FakeKubernetes
-from tenants import OTHER, Tenants, group_id, principal
-from test_review import apply, planned
-from world import GROUP, SUBSCRIPTION, VNET, annotated, of
 
 from gitsync.emulator.settings import TENANT, Denial
 from gitsync.model.condition import Severity
 from gitsync.model.verdict import Action, Verdict
 from gitsync.secrets.kubernetes.kubernetes import open_kubernetes
 from gitsync.secrets.stores import Places
+from tests.run.tenants import OTHER, Tenants, group_id, principal
+from tests.run.test_review import apply, planned
+from tests.support import private_ca
+from tests.support.fake_kubernetes import FakeKubernetes
+from tests.support.world import GROUP, SUBSCRIPTION, VNET, annotated, of
 
 OTHER_GROUP = GROUP.replace("name: core", "name: other")
 CORE, NETWORK = group_id("core", OTHER), f"{group_id('core', OTHER)}/providers/Microsoft.Network/virtualNetworks/hub"

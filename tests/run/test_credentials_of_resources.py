@@ -7,8 +7,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import pytest
-from tenants import OTHER, Tenants, group_id, inside, principal, secret
-from world import GROUP, GROUP_ID, SUBSCRIPTION, VNET, VNET_ID, World, annotated, of
 
 from gitsync.emulator.settings import TENANT, Denial
 from gitsync.errors import ConfigError
@@ -18,6 +16,8 @@ from gitsync.model.secret import Secret
 from gitsync.model.verdict import Action, Verdict
 from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.stores import Places
+from tests.run.tenants import OTHER, Tenants, group_id, inside, principal, secret
+from tests.support.world import GROUP, GROUP_ID, SUBSCRIPTION, VNET, VNET_ID, World, annotated, of
 
 READY = (ConditionStatus.TRUE, Severity.NONE, "Succeeded")
 NOT_YET = (ConditionStatus.FALSE, Severity.WARNING, "Failed")

@@ -8,10 +8,10 @@ import re
 import shutil
 
 import pytest
-from world import GROUP, GROUP_ID, VNET, World, of
 
 from gitsync.errors import StateError
 from gitsync.model.verdict import Verdict
+from tests.support.world import GROUP, GROUP_ID, VNET, World, of
 
 GROUP_FILE = "default/resources.azure.com/ResourceGroup/core.yaml"
 VNET_FILE = "default/network.azure.com/VirtualNetwork/hub.yaml"

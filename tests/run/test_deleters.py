@@ -1,14 +1,13 @@
 """Deleters of extensions, in whole runs: what they get, and that the DELETE stays the resource's own."""
 
-from scripts import rules
-from world import GROUP, VNET, VNET_ID, World, of
-
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import Extension
 from gitsync.extensions.builtin.registrations import BUILT_IN
 from gitsync.model.condition import Severity
 from gitsync.model.verdict import Verdict
+from tests.support.fault_rules import rules
+from tests.support.world import GROUP, VNET, VNET_ID, World, of
 
 CONDITIONAL = {"max_deletes": 5, "prune": True}
 

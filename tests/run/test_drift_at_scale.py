@@ -10,15 +10,15 @@ import asyncio
 import shutil
 
 import pytest
-from estate import estate
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from world import SUBSCRIPTION, World
 
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.patch import GONE
 from gitsync.emulator.settings import Timing
 from gitsync.model.verdict import Verdict
+from tests.run.estate import estate
+from tests.support.world import SUBSCRIPTION, World
 
 DELETED = object()
 

@@ -5,7 +5,16 @@ and 26 to 34).
 from __future__ import annotations
 
 import pytest
-from exporters import (
+
+from gitsync.emulator.settings import EmulatorSettings
+from gitsync.model.condition import ConditionStatus, Severity
+from gitsync.model.export import Owner
+from gitsync.model.secret import MASKED
+from gitsync.model.verdict import Action, Verdict
+from gitsync.secrets.protocols import VaultError
+from gitsync.secrets.stores import Places
+from gitsync.status.advice import find_condition_advice
+from tests.run.exporters import (
     ACCOUNT_ID,
     BOTH,
     ENDPOINT,
@@ -22,18 +31,9 @@ from exporters import (
     server,
     world_with,
 )
-from memory_places import MemorySink, MemorySource
-from scripts import rules
-from world import GROUP, GROUP_ID, World, annotated, of
-
-from gitsync.emulator.settings import EmulatorSettings
-from gitsync.model.condition import ConditionStatus, Severity
-from gitsync.model.export import Owner
-from gitsync.model.secret import MASKED
-from gitsync.model.verdict import Action, Verdict
-from gitsync.secrets.protocols import VaultError
-from gitsync.secrets.stores import Places
-from gitsync.status.advice import find_condition_advice
+from tests.support.fault_rules import rules
+from tests.support.memory_places import MemorySink, MemorySource
+from tests.support.world import GROUP, GROUP_ID, World, annotated, of
 
 
 @pytest.fixture

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from scripts import rules
-from world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, annotated, of
 
 from gitsync.emulator.settings import Denial, EmulatorSettings, ManagementLock, Timing
 from gitsync.emulator.types.behaviour import Style
@@ -15,6 +13,8 @@ from gitsync.extensions.registry import BUILT_IN
 from gitsync.model.record import Claim
 from gitsync.model.result import Stage
 from gitsync.model.verdict import Action, Verdict
+from tests.support.fault_rules import rules
+from tests.support.world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, annotated, of
 
 VNETS = "Microsoft.Network/virtualNetworks"
 

@@ -7,13 +7,13 @@ import json
 
 import pytest
 from loguru import logger
-from scripts import rules
-from world import GROUP, SUBNET, SUBSCRIPTION, VNET, World, of
 
 from gitsync.errors import DeclinedError
 from gitsync.logging import set_up
 from gitsync.model.result import Outcome
 from gitsync.run.consent import ChangeCounts
+from tests.support.fault_rules import rules
+from tests.support.world import GROUP, SUBNET, SUBSCRIPTION, VNET, World, of
 
 
 class Answer:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from scripts import rules
-from world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, World, annotated, of
 
 from gitsync.model.verdict import Action, Verdict
+from tests.support.fault_rules import rules
+from tests.support.world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, World, annotated, of
 
 TAGGED = GROUP.replace("location: westeurope", "location: westeurope\n      tags: {team: git, env: git}")
 HOUR = 3600.0

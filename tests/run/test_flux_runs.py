@@ -6,7 +6,6 @@ import textwrap
 from dataclasses import replace
 
 import pytest
-from world import SUBSCRIPTION, World, of
 
 from gitsync.cli.offline import read_offline
 from gitsync.config.config import Config
@@ -15,6 +14,7 @@ from gitsync.model.verdict import Action
 from gitsync.redaction import Redactions
 from gitsync.run.revision_plan import plan_revisions
 from gitsync.units.kustomize import has_tool
+from tests.support.world import SUBSCRIPTION, World, of
 
 pytestmark = pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
 

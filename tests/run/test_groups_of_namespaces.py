@@ -1,9 +1,6 @@
 """One resource in Azure that several manifests declare: a group in each namespace, since owners stay in theirs."""
 
 import pytest
-from scripts import rules
-from test_review import planned
-from world import GROUP, GROUP_ID, World, annotated, of
 
 from gitsync.config.config import Config
 from gitsync.emulator.settings import EmulatorSettings
@@ -13,6 +10,9 @@ from gitsync.model.record import Claim
 from gitsync.model.verdict import Action, Verdict
 from gitsync.redaction import Redactions
 from gitsync.run.revision_plan import plan_revisions
+from tests.run.test_review import planned
+from tests.support.fault_rules import rules
+from tests.support.world import GROUP, GROUP_ID, World, annotated, of
 
 READY = ("True", "", "Succeeded")
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from world import GROUP, GROUP_ID, World, of
 
 from gitsync.errors import UnsafePlanError
 from gitsync.model.verdict import Verdict
 from gitsync.report import markdown, text
+from tests.support.world import GROUP, GROUP_ID, World, of
 
 TAGGED = GROUP.replace("location: westeurope", "location: westeurope\n      tags: {a: b}")
 OTHER = GROUP.replace("name: core", "name: other")

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 import yaml
-from cluster_objects import aso, make_list, make_object
-from estate import BESIDE, estate
-from world import CATALOG, World
 
 from gitsync.cli.main import run
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.verdict import Action, Verdict
+from tests.run.estate import BESIDE, estate
+from tests.support.cluster_objects import aso, make_list, make_object
+from tests.support.world import CATALOG, World
 
 RESOURCES = 25
 

@@ -5,10 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from helm_at_hand import needs_helm
-from memory_places import MemorySource
-from test_flux_runs import flux
-from world import SUBSCRIPTION, World, of
 
 from gitsync.cli.offline import read_offline
 from gitsync.config.config import Config
@@ -18,6 +14,10 @@ from gitsync.redaction import Redactions
 from gitsync.report.json import build_document
 from gitsync.report.text import render
 from gitsync.secrets.stores import Places
+from tests.run.test_flux_runs import flux
+from tests.support.helm_at_hand import needs_helm
+from tests.support.memory_places import MemorySource
+from tests.support.world import SUBSCRIPTION, World, of
 
 pytestmark = needs_helm
 

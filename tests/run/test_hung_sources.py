@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 import pytest
-from exporters import secret_at, server
-from memory_places import MemorySource
-from world import GROUP, World, of
 
 from gitsync.model.export import Address
 from gitsync.model.secret import Secret
 from gitsync.secrets.stores import Places
+from tests.run.exporters import secret_at, server
+from tests.support.memory_places import MemorySource
+from tests.support.world import GROUP, World, of
 
 
 class HungSource(MemorySource):

@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Azure, Moment, azure, ended, gitsync, start
-from world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, World, annotated, of
 
 from gitsync.emulator.settings import Timing
 from gitsync.emulator.types.behaviour import Style
 from gitsync.git.state.folder import StatusFolder
 from gitsync.model.record import Claim, Record
 from gitsync.model.verdict import Action, Verdict
+from tests.support.command_line import Azure, Moment, azure, ended, gitsync, start
+from tests.support.world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, World, annotated, of
 
 NETWORK = f"{GROUP_ID}/providers/Microsoft.Network"
 OLD_ID, SPOKE_ID = f"{NETWORK}/virtualNetworks/old", f"{NETWORK}/virtualNetworks/spoke"

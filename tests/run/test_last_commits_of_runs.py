@@ -6,8 +6,6 @@ import json
 import subprocess
 
 import pytest
-from builders import record, vnet
-from world import GROUP, SUBNET, VNET, VNET_ID, World, of
 
 from gitsync.config.config import Config
 from gitsync.git.access import GitAccess
@@ -21,6 +19,8 @@ from gitsync.report.html.page import render as render_page
 from gitsync.run.departures import Reading, find_departures
 from gitsync.run.revision_plan import plan_revisions
 from gitsync.units.kustomize import has_tool
+from tests.support.builders import record, vnet
+from tests.support.world import GROUP, SUBNET, VNET, VNET_ID, World, of
 
 HUB = {"group.yaml": GROUP, "net/hub.yaml": VNET}
 HOSTILE = "Eve\x1b[2J<script>`|@team <eve@example.com>"

@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 import pytest
-from memory_places import MemorySink
-from test_lists import at, count_reads, settle, spoil
-from world import World
 
 from gitsync.emulator.http.call import ListFault
 from gitsync.emulator.settings import Timing
 from gitsync.secrets.stores import Places
+from tests.run.test_lists import at, count_reads, settle, spoil
+from tests.support.memory_places import MemorySink
+from tests.support.world import World
 
 IDENTITIES, ACCOUNTS = "Microsoft.ManagedIdentity/userAssignedIdentities", "Microsoft.Storage/storageAccounts"
 

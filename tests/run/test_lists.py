@@ -12,9 +12,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from plain_estate import IN_A_GROUP, plain_estate
-from test_drift_at_scale import DELETED, behind
-from world import SUBSCRIPTION, World, read_status, results
 
 from gitsync.emulator.faults import Canned, FaultRule, Match
 from gitsync.emulator.http.call import ListFault
@@ -23,6 +20,9 @@ from gitsync.emulator.patch import GONE
 from gitsync.emulator.settings import Timing
 from gitsync.model.verdict import Verdict
 from gitsync.planning.list_cover import ROTATION, is_sampled
+from tests.run.test_drift_at_scale import DELETED, behind
+from tests.support.plain_estate import IN_A_GROUP, plain_estate
+from tests.support.world import SUBSCRIPTION, World, read_status, results
 
 GROUPS = 4
 SIZE = GROUPS * IN_A_GROUP

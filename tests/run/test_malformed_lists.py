@@ -6,11 +6,11 @@ import json
 from dataclasses import replace
 
 import pytest
-from scripts import rules
-from world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, SUBSCRIPTION, VNET, VNET_ID, World, of
 
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.model.verdict import Action, Verdict
+from tests.support.fault_rules import rules
+from tests.support.world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, SUBSCRIPTION, VNET, VNET_ID, World, of
 
 STRANGER_ID = f"{GROUP_ID}/providers/Microsoft.Storage/storageAccounts/files"
 STRANGER = {"location": "westeurope", "sku": {"name": "Standard_LRS"}}

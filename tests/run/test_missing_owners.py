@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from scripts import rules
-from test_scenarios import ASSIGNMENT, IDENTITY
-from test_secret_digests import KEY
-from world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, annotated, of
 
 from gitsync.arm.auth.access import ARM_LIMITS, Limit, RequestKind
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.model.verdict import Action, Verdict
+from tests.run.test_scenarios import ASSIGNMENT, IDENTITY
+from tests.run.test_secret_digests import KEY
+from tests.support.fault_rules import rules
+from tests.support.world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, annotated, of
 
 ABSENT_ID = GROUP_ID.replace("core", "absent")
 ACCOUNT_ID = f"{GROUP_ID}/providers/Microsoft.Storage/storageAccounts/absent"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from world import GROUP, VNET, World, of
 
 from gitsync.emulator.faults import Canned, FaultRule, Match
+from tests.support.world import GROUP, VNET, World, of
 
 OTHER = VNET.replace("hub", "other")
 

@@ -7,10 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fake_clock import FakeClock
-from private_ca import make
-from rig import API, CLIENT, TENANT, VNET, jwt, moving
-from scripted_server import Say, ScriptedServer, serving
 
 from gitsync.arm.arms import open_arms
 from gitsync.arm.auth.access import ArmAccess, Network
@@ -22,6 +18,10 @@ from gitsync.errors import ConfigError
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Identity, Method, OtherCloud, SignIn
 from gitsync.run.connections import make_opener
+from tests.support.arm_rig import API, CLIENT, TENANT, VNET, jwt, moving
+from tests.support.fake_clock import FakeClock
+from tests.support.private_ca import make
+from tests.support.scripted_server import Say, ScriptedServer, serving
 
 ISSUE = f"/{TENANT}/oauth2/v2.0/token"
 BY_SECRET = SignIn(

@@ -1,11 +1,11 @@
 """Owners and references that another source declares: found in its status, signed or not."""
 
 import pytest
-from test_secret_digests import KEY, OTHER_KEY
-from world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, SUBSCRIPTION, VNET, VNET_ID, World, annotated, of
 
 from gitsync.git.state.folder import StatusFolder
 from gitsync.model.verdict import Verdict
+from tests.run.test_secret_digests import KEY, OTHER_KEY
+from tests.support.world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, SUBSCRIPTION, VNET, VNET_ID, World, annotated, of
 
 NIC = f"{GROUP_ID}/providers/Microsoft.Network/networkInterfaces/web"
 INTERFACE = """\

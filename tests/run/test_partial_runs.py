@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from world import GROUP, SUBNET, VNET, World, annotated, of
-
 from gitsync.model.verdict import Action, Verdict
+from tests.support.world import GROUP, SUBNET, VNET, World, annotated, of
 
 OLD = VNET.replace("name: hub", "name: old").replace("10.0.", "10.9.")
 

@@ -7,7 +7,6 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from world import GROUP, SUBSCRIPTION, VNET, of
 
 from gitsync.config.config import Config
 from gitsync.emulator.http.server import Emulator
@@ -16,6 +15,7 @@ from gitsync.emulator.state.store import MemoryStore
 from gitsync.emulator.types.behaviour import Style
 from gitsync.model.secret import Secret
 from gitsync.run.run import execute
+from tests.support.world import GROUP, SUBSCRIPTION, VNET, of
 
 KEY = Secret("k" * 32)
 AT_ONCE = EmulatorSettings(limits=None, operations=Timing(style=Style.DONE))

@@ -6,13 +6,13 @@ import re
 
 import pytest
 import yaml
-from former_seals import make_former_seal
-from world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, World, of
 
 from gitsync.git.state.yaml_text import dump
 from gitsync.model.problem import Level
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Verdict
+from tests.support.former_seals import make_former_seal
+from tests.support.world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, World, of
 
 KEY, NEXT = Secret("k" * 32), Secret("n" * 32)
 OTHER_GROUP = f"/subscriptions/{GROUP_ID.split('/')[2]}/resourceGroups/other"

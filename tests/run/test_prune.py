@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from scripts import rules
-from world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, annotated, of
 
 from gitsync.emulator.settings import Denial, EmulatorSettings, Timing
 from gitsync.errors import UnsafePlanError
 from gitsync.model.verdict import Action, Verdict
+from tests.support.fault_rules import rules
+from tests.support.world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, annotated, of
 
 ACCOUNT = """\
     apiVersion: storage.azure.com/v1api20230101

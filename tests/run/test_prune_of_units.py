@@ -7,9 +7,6 @@ import textwrap
 from dataclasses import replace
 
 import pytest
-from builders import prepared, record, vnet, vnet_id
-from scripts import rules
-from world import CATALOG, GROUP, GROUP_ID, SUBNET, SUBNET_ID, SUBSCRIPTION, VNET, VNET_ID, World, of
 
 from gitsync.config.config import Config
 from gitsync.emulator.settings import EmulatorSettings
@@ -22,6 +19,9 @@ from gitsync.planning.expected import expect_records
 from gitsync.reconcile.result_builder import build_unattempted
 from gitsync.request.build import prepare
 from gitsync.run.departures import Reading, find_departures
+from tests.support.builders import prepared, record, vnet, vnet_id
+from tests.support.fault_rules import rules
+from tests.support.world import CATALOG, GROUP, GROUP_ID, SUBNET, SUBNET_ID, SUBSCRIPTION, VNET, VNET_ID, World, of
 
 BROKEN = "apiVersion: network.azure.com/v1\nkind: [\n"
 OTHER = VNET.replace("name: hub", "name: mesh").replace("10.0.", "10.7.")

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from world import GROUP, GROUP_ID, World, annotated
 
 from gitsync.formats.arm_path import is_below, is_same_id
 from gitsync.git.state.plan_file import encode
 from gitsync.model.report import Report
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.group_deletes import is_group
+from tests.support.world import GROUP, GROUP_ID, World, annotated
 
 OTHER_ID = GROUP_ID.replace("core", "other")
 SERVER_ID = f"{GROUP_ID}/providers/Microsoft.DBforPostgreSQL/flexibleServers/pgshop"

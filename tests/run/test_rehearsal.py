@@ -7,9 +7,6 @@ import subprocess
 from textwrap import dedent
 
 import pytest
-from command_line import gitsync
-from fake_clock import FakeClock
-from world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, annotated, of
 
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError, SourceError
@@ -19,6 +16,9 @@ from gitsync.model.verdict import Action, Verdict
 from gitsync.report import json as report_json
 from gitsync.report import markdown, text
 from gitsync.run import revision_plan as rehearsal
+from tests.support.command_line import gitsync
+from tests.support.fake_clock import FakeClock
+from tests.support.world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, annotated, of
 
 ALL = {"group": GROUP, "network": VNET, "subnet": SUBNET}
 PASSWORD = """\

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from scripts import rules
-from world import GROUP, GROUP_ID, VNET, VNET_ID, World, annotated, of
 
 from gitsync.model.verdict import Action, Verdict
+from tests.support.fault_rules import rules
+from tests.support.world import GROUP, GROUP_ID, VNET, VNET_ID, World, annotated, of
 
 NETWORK = "2024-03-01"
 TAGGED = GROUP.replace("location: westeurope", "location: westeurope\n      tags: {team: a, env: b}")

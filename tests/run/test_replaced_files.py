@@ -6,9 +6,18 @@ import json
 import shutil
 
 import pytest
-from git_template import init_repository
-from helm_at_hand import needs_helm
-from replaced_files import (
+
+from gitsync.config.config import Config
+from gitsync.model.verdict import Verdict
+from gitsync.redaction import Redactions
+from gitsync.run.revision_plan import plan_revisions
+from gitsync.units.kustomize import has_tool
+from tests.run.test_argocd_runs import application
+from tests.run.test_flux_runs import flux
+from tests.run.test_helm_runs import RELEASE
+from tests.support.git_template import init_repository
+from tests.support.helm_at_hand import needs_helm
+from tests.support.replaced_files import (
     ANNEX,
     FORMS,
     HUB,
@@ -18,16 +27,7 @@ from replaced_files import (
     SOPS,
     list_deletes_after,
 )
-from test_argocd_runs import application
-from test_flux_runs import flux
-from test_helm_runs import RELEASE
-from world import GROUP, VNET, VNET_ID, World, of
-
-from gitsync.config.config import Config
-from gitsync.model.verdict import Verdict
-from gitsync.redaction import Redactions
-from gitsync.run.revision_plan import plan_revisions
-from gitsync.units.kustomize import has_tool
+from tests.support.world import GROUP, VNET, VNET_ID, World, of
 
 OTHER = HUB.replace(b"hub", b"other").decode()
 

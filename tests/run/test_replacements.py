@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 
 import pytest
-from json_schemas import find_faults
-from scripts import rules
-from world import GROUP, SUBNET, VNET, VNET_ID, World, of
 
 from gitsync.model.result import Outcome
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report import json as report_json
 from gitsync.report import junit, markdown, sarif, text
 from gitsync.report.html import page
+from tests.support.fault_rules import rules
+from tests.support.json_schemas import find_faults
+from tests.support.world import GROUP, SUBNET, VNET, VNET_ID, World, of
 
 FAR = VNET.replace("westeurope", "northeurope")
 REGION = "Azure cannot move a resource to another region."

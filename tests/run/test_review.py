@@ -8,17 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from scripts import rules
-from test_scenarios import ASSIGNMENT, IDENTITY
-from test_secret_digests import KEY, OTHER_KEY, SERVER_ID, secret
-from test_secret_digests import SERVER as SERVER_MANIFEST
-from world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, annotated, of
 
 from gitsync.errors import ConfigError
 from gitsync.extensions.api import Extension
 from gitsync.extensions.registry import BUILT_IN
 from gitsync.git.state.plan_file import encode, read_plan
 from gitsync.model.verdict import Action, Verdict
+from tests.run.test_scenarios import ASSIGNMENT, IDENTITY
+from tests.run.test_secret_digests import KEY, OTHER_KEY, SERVER_ID, secret
+from tests.run.test_secret_digests import SERVER as SERVER_MANIFEST
+from tests.support.fault_rules import rules
+from tests.support.world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, annotated, of
 
 NETWORK = "2024-03-01"
 WIDER = VNET.replace("[10.0.0.0/16]", "[10.0.0.0/16, 10.1.0.0/16]")

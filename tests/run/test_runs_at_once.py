@@ -9,13 +9,13 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from world import GROUP, SUBNET, SUBSCRIPTION, VNET
 
 from gitsync.config.config import Config
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.emulator.state.store import MemoryStore
 from gitsync.run.run import execute
+from tests.support.world import GROUP, SUBNET, SUBSCRIPTION, VNET
 
 RUNS = 3
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 import yaml
-from scripts import rules
-from world import GROUP, GROUP_ID, SUBNET, SUBSCRIPTION, VNET, VNET_ID, World, annotated, of
 
 from gitsync.emulator.settings import EmulatorSettings, Timing
 from gitsync.model.condition import ConditionStatus, Severity
 from gitsync.model.record import Claim
 from gitsync.model.verdict import Action, Verdict
+from tests.support.fault_rules import rules
+from tests.support.world import GROUP, GROUP_ID, SUBNET, SUBSCRIPTION, VNET, VNET_ID, World, annotated, of
 
 
 @pytest.fixture

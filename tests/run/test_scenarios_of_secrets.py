@@ -7,13 +7,13 @@ Those of credentials (11, 35) and the first ones of exports (13, 14, 26 to 28, 3
 from __future__ import annotations
 
 import pytest
-from exporters import ACCOUNT_ID, READY, account, config_map_at, revealed, said, secret_at, world_with
-from memory_places import MemorySink
-from test_secret_digests import KEY, SERVER, SERVER_ID, secret
-from world import GROUP, GROUP_ID, of
 
 from gitsync.model.condition import ConditionStatus, Severity
 from gitsync.model.verdict import Action, Verdict
+from tests.run.exporters import ACCOUNT_ID, READY, account, config_map_at, revealed, said, secret_at, world_with
+from tests.run.test_secret_digests import KEY, SERVER, SERVER_ID, secret
+from tests.support.memory_places import MemorySink
+from tests.support.world import GROUP, GROUP_ID, of
 
 IDENTITY_ID = f"{GROUP_ID}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/who"
 FEDERATION_ID = f"{IDENTITY_ID}/federatedIdentityCredentials/jobs"

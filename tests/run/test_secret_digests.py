@@ -7,7 +7,6 @@ import re
 
 import pytest
 from loguru import logger
-from world import GROUP, GROUP_ID, World, of
 
 from gitsync.errors import UnsafePlanError
 from gitsync.git.state.plan_file import encode
@@ -16,6 +15,7 @@ from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.secret_digest import CHANGED, MADE_WITH_ANOTHER_KEY, MADE_WITHOUT_KEY, NO_KEY
 from gitsync.report import json as report_json
 from gitsync.report import markdown, text
+from tests.support.world import GROUP, GROUP_ID, World, of
 
 KEY, OTHER_KEY = Secret("k" * 40), Secret("o" * 40)
 MARKER = "Marker-7f3a-Pa55"

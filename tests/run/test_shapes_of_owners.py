@@ -6,11 +6,11 @@ import shutil
 import textwrap
 
 import pytest
-from command_line import gitsync
-from test_secret_digests import KEY
-from world import SUBSCRIPTION, World
 
 from gitsync.model.verdict import Verdict
+from tests.run.test_secret_digests import KEY
+from tests.support.command_line import gitsync
+from tests.support.world import SUBSCRIPTION, World
 
 TOOL = shutil.which("kustomize") or shutil.which("kubectl")
 GROUP_ID = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/identities-prod-rg"

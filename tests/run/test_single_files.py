@@ -5,11 +5,11 @@ from __future__ import annotations
 from textwrap import dedent
 
 import pytest
-from world import GROUP as INDENTED_GROUP
-from world import GROUP_ID, VNET_ID, World, of
-from world import VNET as INDENTED_VNET
 
 from gitsync.errors import SourceError
+from tests.support.world import GROUP as INDENTED_GROUP
+from tests.support.world import GROUP_ID, VNET_ID, World, of
+from tests.support.world import VNET as INDENTED_VNET
 
 GROUP, VNET = dedent(INDENTED_GROUP), dedent(INDENTED_VNET)
 ONE, TWO = "templates/one.yaml", "templates/two.yaml"

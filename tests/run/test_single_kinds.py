@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from scripts import rules
-from world import GROUP, GROUP_ID, VNET, World, of
 
 from gitsync.emulator.settings import Denial, EmulatorSettings
 from gitsync.model.condition import Severity
@@ -14,6 +12,8 @@ from gitsync.model.record import Claim
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report.json import build_document
 from gitsync.status.advice import find_advice
+from tests.support.fault_rules import rules
+from tests.support.world import GROUP, GROUP_ID, VNET, World, of
 
 ENDPOINT_ID = f"{GROUP_ID}/providers/Microsoft.Network/privateEndpoints/door"
 ENDPOINT = f"""\

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from contextlib import asynccontextmanager
 
-import private_ca
 import pytest
-from exporters import ACCOUNT_ID, KEY_1, READY, SERVER_ID, UNWRITABLE, account, said, server, world_with
-from fake_key_vault import FakeKeyVault
-from fake_kubernetes import FakeKubernetes
-from memory_places import MemorySink
-from rig import StaticCredential
-from world import GROUP, World, of
 
 from gitsync.arm.auth.access import Network
 from gitsync.arm.http.network import open_connection
@@ -23,6 +16,13 @@ from gitsync.secrets.kubernetes.kubernetes import open_kubernetes
 from gitsync.secrets.sinks.folder import FolderSink
 from gitsync.secrets.sources.folder import FolderSource
 from gitsync.secrets.stores import Places
+from tests.run.exporters import ACCOUNT_ID, KEY_1, READY, SERVER_ID, UNWRITABLE, account, said, server, world_with
+from tests.support import private_ca
+from tests.support.arm_rig import StaticCredential
+from tests.support.fake_key_vault import FakeKeyVault
+from tests.support.fake_kubernetes import FakeKubernetes
+from tests.support.memory_places import MemorySink
+from tests.support.world import GROUP, World, of
 
 ALL = """secrets: {key1: {name: keys, key: first}}
         configMaps: {blobEndpoint: {name: urls, key: blob}}

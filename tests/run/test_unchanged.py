@@ -6,12 +6,12 @@ import re
 from dataclasses import replace
 
 import pytest
-from test_drift_at_scale import DELETED, behind
-from world import GROUP, SUBSCRIPTION, World, read_status, results
 
 from gitsync.emulator.faults import Canned, FaultRule, Match
 from gitsync.emulator.http.call import ListFault
 from gitsync.emulator.settings import Timing
+from tests.run.test_drift_at_scale import DELETED, behind
+from tests.support.world import GROUP, SUBSCRIPTION, World, read_status, results
 
 POLICY = "serviceoperator.azure.com/reconcile-policy"
 VAULT = """

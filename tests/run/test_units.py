@@ -5,13 +5,13 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from world import GROUP_ID, VNET_ID, World, of
 
 from gitsync.config.config import Config
 from gitsync.model.problem import Level
 from gitsync.model.verdict import Action, Verdict
 from gitsync.redaction import Redactions
 from gitsync.run.revision_plan import plan_revisions
+from tests.support.world import GROUP_ID, VNET_ID, World, of
 
 pytestmark = pytest.mark.skipif(
     not (shutil.which("kustomize") or shutil.which("kubectl")), reason="neither kustomize nor kubectl is installed"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from world import GROUP, VNET, VNET_ID, World, of
 
 from gitsync.model.problem import Level
 from gitsync.model.unit import Substitution, Unit, UnitKind, UnitOptions, ValuesReference
 from gitsync.model.verdict import Verdict
+from tests.support.world import GROUP, VNET, VNET_ID, World, of
 
 SOURCE = {"group.yaml": GROUP, "net/hub.yaml": VNET, "other/other.yaml": "kind: Deployment\napiVersion: apps/v1\n"}
 ON = UnitOptions(substitution=Substitution(values={"LOCATION": "westeurope"}))

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from contextlib import asynccontextmanager
 
-import private_ca
 import pytest
-from exporters import SERVER_ID, server
-from fake_key_vault import FakeKeyVault
-from rig import StaticCredential
-from test_cluster_of_the_job import Pod
-from test_review import apply, planned
-from test_scenarios_of_secrets import FEDERATION, FEDERATION_ID, IDENTITY, config_map
-from world import GROUP, GROUP_ID, World, of
 
 from gitsync.arm.auth.access import Network
 from gitsync.arm.http.network import open_connection
@@ -21,6 +13,14 @@ from gitsync.model.verdict import Action, Verdict
 from gitsync.report.text import render
 from gitsync.secrets.keyvault.keyvault import open_key_vault
 from gitsync.secrets.stores import Places
+from tests.run.exporters import SERVER_ID, server
+from tests.run.test_cluster_of_the_job import Pod
+from tests.run.test_review import apply, planned
+from tests.run.test_scenarios_of_secrets import FEDERATION, FEDERATION_ID, IDENTITY, config_map
+from tests.support import private_ca
+from tests.support.arm_rig import StaticCredential
+from tests.support.fake_key_vault import FakeKeyVault
+from tests.support.world import GROUP, GROUP_ID, World, of
 
 KEY = Secret("k" * 32)
 ISSUER = "/properties/issuer"

@@ -3,8 +3,6 @@
 import asyncio
 
 import pytest
-from memory_places import MemorySource
-from world import GROUP_ID, VNET_ID, World, of
 
 from gitsync.model.export import Address, Holder
 from gitsync.model.manifests import Manifests
@@ -16,6 +14,8 @@ from gitsync.run.variables import find_declared
 from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.stores import Places
 from gitsync.units.kustomize import has_tool
+from tests.support.memory_places import MemorySource
+from tests.support.world import GROUP_ID, VNET_ID, World, of
 
 SCRIPT = """\
 units:

@@ -6,11 +6,11 @@ import json
 from dataclasses import replace
 
 import pytest
-from scripts import rules
-from world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, World, of
 
 from gitsync.emulator.settings import Denial, EmulatorSettings
 from gitsync.model.verdict import Action
+from tests.support.fault_rules import rules
+from tests.support.world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, World, of
 
 EMPTY = {"match": {"method": "GET", "path": "*/resourcegroups/core/resources"}}
 EMPTY["answer"] = {"status": 200, "body": {"value": []}}

@@ -8,7 +8,6 @@ import subprocess
 from dataclasses import replace
 
 import pytest
-from exported import ONE, TWO, address, check, export, owner, remove, times, write
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from gitsync.errors import ConfigError
 from gitsync.model.export import Holder, Owner
 from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.sinks.dotenv import DotenvSink, quote_value
+from tests.support.exports import ONE, TWO, address, check, export, owner, remove, times, write
 
 
 def test_the_lines_of_an_object(tmp_path):

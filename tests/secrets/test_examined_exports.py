@@ -4,7 +4,6 @@ import asyncio
 import re
 
 import pytest
-from exported import address, export, tree
 
 from gitsync.secrets.exporter import Outlets
 from gitsync.secrets.protocols import VaultError
@@ -12,6 +11,7 @@ from gitsync.secrets.sinks.dotenv import DotenvSink
 from gitsync.secrets.sinks.folder import FolderSink
 from gitsync.secrets.sinks.pipeline import PipelineSink
 from gitsync.secrets.sinks.status import KeptConfigMaps
+from tests.support.exports import address, export, tree
 
 SEVERAL = (export({"a": "1"}), export({"a": "hidden\nhidden"}, address("other")))
 ALIKE = (export({"b-c": "1"}, address("a")), export({"c": "2"}, address("a-b")))

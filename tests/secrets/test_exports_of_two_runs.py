@@ -3,13 +3,13 @@
 import asyncio
 
 import pytest
-from exported import ONE, TWO, check, export, owner, write
-from sops_rig import rig
 
 from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.sinks.dotenv import DotenvSink
 from gitsync.secrets.sinks.folder import FolderSink
 from gitsync.secrets.sinks.sops import SopsSink
+from tests.support.exports import ONE, TWO, check, export, owner, write
+from tests.support.sops_rig import rig
 
 
 def a_sops_sink(folder):

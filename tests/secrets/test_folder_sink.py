@@ -9,13 +9,13 @@ import subprocess
 import sys
 
 import pytest
-from exported import ONE, TWO, address, check, export, owner, remove, times, tree, write
 
 from gitsync.errors import ConfigError
 from gitsync.model.export import Holder
 from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.sinks.folder import FolderSink
 from gitsync.secrets.sources.folder import FolderSource
+from tests.support.exports import ONE, TWO, address, check, export, owner, remove, times, tree, write
 
 DB = "secrets/default/db"
 
@@ -260,7 +260,7 @@ def test_a_folder_that_is_gone_is_told(tmp_path):
 def test_several_runs_may_write_at_once(tmp_path):
     """Each object is one that a run wrote, and nothing is left aside."""
     script = (
-        "import sys; from pathlib import Path; from exported import export, write;"
+        "import sys; from pathlib import Path; from tests.support.exports import export, write;"
         "from gitsync.secrets.sinks.folder import FolderSink;"
         "sink = FolderSink(Path(sys.argv[1]));"
         "[write(sink, export(dict.fromkeys('abc', sys.argv[2] + str(n)))) for n in range(30)]"

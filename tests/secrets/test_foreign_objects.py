@@ -5,8 +5,6 @@ import json
 from dataclasses import replace
 
 import pytest
-from builders import prepared
-from memory_places import MemorySource
 
 from gitsync.model.export import Address, Holder, Owner
 from gitsync.model.gvk import Key
@@ -14,6 +12,8 @@ from gitsync.secrets.foreign_objects import add_foreign_objects, find_foreign
 from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.sources.environment import EnvironmentSource
 from gitsync.secrets.sources.folder import NOTE, FolderSource
+from tests.support.builders import prepared
+from tests.support.memory_places import MemorySource
 
 LAKE = Owner(Key("storage.azure.com", "StorageAccount", "default", "lake"))
 KEYS = Address(Holder.SECRET, "default", "keys")

@@ -7,13 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from types import SimpleNamespace
 
-import private_ca
 import pytest
-from fake_clock import START, FakeClock
-from fake_key_vault import SAID, FakeKeyVault, Fault
-from memory_places import MemorySink
-from rig import TENANT, StaticCredential
-from scripted_server import Say, serving
 
 from gitsync.arm.auth.access import ArmAccess, Network
 from gitsync.arm.auth.credentials import open_credential
@@ -31,6 +25,12 @@ from gitsync.secrets.keyvault.names import OWNER, make_secret_name, make_tags, m
 from gitsync.secrets.protocols import ExportNeeds, VaultError
 from gitsync.secrets.retry import PassingError
 from gitsync.secrets.sinks.status import KeptConfigMaps
+from tests.support import private_ca
+from tests.support.arm_rig import TENANT, StaticCredential
+from tests.support.fake_clock import START, FakeClock
+from tests.support.fake_key_vault import SAID, FakeKeyVault, Fault
+from tests.support.memory_places import MemorySink
+from tests.support.scripted_server import Say, serving
 
 REDIS = Key("cache.azure.com", "Redis", "default", "cache")
 OTHER = Key("cache.azure.com", "Redis", "default", "other")

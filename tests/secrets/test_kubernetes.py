@@ -8,12 +8,8 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from types import SimpleNamespace
 
-import private_ca
 import pytest
 import yaml
-from fake_clock import FakeClock
-from fake_key_vault import Fault
-from fake_kubernetes import MISSING, POLICY, REVIEWS, STARTING, WEBHOOK, Admission, FakeKubernetes
 
 from gitsync.errors import ConfigError
 from gitsync.model.export import OWNER, REPOSITORY, Address, Export, Holder, Owner
@@ -22,6 +18,10 @@ from gitsync.model.secret import Secret
 from gitsync.secrets.kubernetes.account import find_service_account
 from gitsync.secrets.kubernetes.kubernetes import open_kubernetes
 from gitsync.secrets.protocols import ExportNeeds, VaultError
+from tests.support import private_ca
+from tests.support.fake_clock import FakeClock
+from tests.support.fake_key_vault import Fault
+from tests.support.fake_kubernetes import MISSING, POLICY, REVIEWS, STARTING, WEBHOOK, Admission, FakeKubernetes
 
 REDIS = Key("cache.azure.com", "Redis", "default", "cache")
 DB = Address(Holder.SECRET, "default", "db")

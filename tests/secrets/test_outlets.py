@@ -3,7 +3,6 @@
 import asyncio
 
 import pytest
-from memory_places import MemorySink, MemorySource
 
 from gitsync.model.export import Address, Export, Holder, Leftover, Owner
 from gitsync.model.gvk import Key
@@ -12,6 +11,7 @@ from gitsync.request.exports import ExportError
 from gitsync.secrets.exporter import Outlets
 from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.sinks.status import KeptConfigMaps
+from tests.support.memory_places import MemorySink, MemorySource
 
 LAKE = Key("storage.azure.com", "StorageAccount", "ns", "lake")
 POND = Key("storage.azure.com", "StorageAccount", "ns", "pond")

@@ -4,12 +4,12 @@ import asyncio
 import re
 
 import pytest
-from exported import ONE, address, check, export, owner, remove, write
 
 from gitsync.errors import ConfigError
 from gitsync.model.export import Holder
 from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.sinks.pipeline import PipelineSink
+from tests.support.exports import ONE, address, check, export, owner, remove, write
 
 
 class Host:

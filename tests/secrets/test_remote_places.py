@@ -3,12 +3,7 @@
 import asyncio
 from contextlib import asynccontextmanager
 
-import private_ca
 import pytest
-from fake_clock import FakeClock
-from fake_key_vault import FakeKeyVault
-from fake_kubernetes import FakeKubernetes
-from rig import StaticCredential
 
 from gitsync.arm.auth.access import Network
 from gitsync.arm.http.network import open_connection
@@ -18,6 +13,11 @@ from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret
 from gitsync.secrets.protocols import SecretSource, Sink, VaultError
 from gitsync.secrets.remote import open_for_plan, open_remote
+from tests.support import private_ca
+from tests.support.arm_rig import StaticCredential
+from tests.support.fake_clock import FakeClock
+from tests.support.fake_key_vault import FakeKeyVault
+from tests.support.fake_kubernetes import FakeKubernetes
 
 DB = Address(Holder.SECRET, "default", "db")
 

@@ -4,8 +4,6 @@ import asyncio
 
 import pytest
 import yaml
-from exported import ONE, TWO, address, check, export, owner, remove, times, tree, write
-from sops_rig import KINDS, put_on_path, rig
 
 from gitsync.errors import ConfigError
 from gitsync.manifests.reader import read_manifests
@@ -15,6 +13,8 @@ from gitsync.secrets.sinks.sops import SopsSink
 from gitsync.secrets.sops import Sops
 from gitsync.secrets.sources.encrypted import EncryptedSource
 from gitsync.secrets.sources.manifests import ManifestSource
+from tests.support.exports import ONE, TWO, address, check, export, owner, remove, times, tree, write
+from tests.support.sops_rig import KINDS, put_on_path, rig
 
 
 @pytest.fixture(params=KINDS)

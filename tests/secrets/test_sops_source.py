@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from sops_rig import KINDS, put_on_path, rig
 
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.export import Address, Holder
@@ -18,6 +17,7 @@ from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.sops import Sops
 from gitsync.secrets.sources.encrypted import EncryptedSource
 from gitsync.secrets.sources.manifests import ManifestSource
+from tests.support.sops_rig import KINDS, put_on_path, rig
 
 DB = Address(Holder.SECRET, "default", "db")
 SECRET = """# with a comment

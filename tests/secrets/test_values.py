@@ -3,7 +3,6 @@
 import asyncio
 
 import pytest
-from memory_places import MemorySource
 
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
@@ -14,6 +13,7 @@ from gitsync.secrets.lookup import Lookup
 from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.retry import PassingError
 from gitsync.secrets.values import RunValues
+from tests.support.memory_places import MemorySource
 
 OWNER = Key("cache.azure.com", "Redis", "ns", "fast")
 DB = Address(Holder.SECRET, "ns", "db")

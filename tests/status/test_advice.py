@@ -5,8 +5,6 @@ import re
 from dataclasses import replace
 
 import pytest
-from recordings import FOLDER as RECORDINGS
-from recordings import needs_recordings
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.emulator.codes import CODES
@@ -24,6 +22,8 @@ from gitsync.status.conditions import (
     make_warning,
 )
 from gitsync.status.error_classes import classify
+from tests.support.recordings import FOLDER as RECORDINGS
+from tests.support.recordings import needs_recordings
 
 OF_CLIENTS = {"InvalidFilterInQueryString", "MissingApiVersionParameter", "OperationNotFound"}
 """Mistakes in a request itself, which gitsync does not make and nobody who writes manifests can mend."""

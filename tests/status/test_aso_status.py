@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import pytest
-from handmade import a_kind
 
 from gitsync.model.gvk import GVK
 from gitsync.status.aso_status import build_aso_status, collect_config_map_values
+from tests.support.handmade_kinds import a_kind
 
 TYPES = {
     "Status": {

@@ -3,7 +3,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from builders import rg
 
 from gitsync.status.conditions import (
     READY,
@@ -13,6 +12,7 @@ from gitsync.status.conditions import (
     make_waiting_for_owner,
     make_warning,
 )
+from tests.support.builders import rg
 
 BLOCKED = make_warning("ReconciliationBlocked", "Not now.")
 

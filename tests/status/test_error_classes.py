@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from recordings import FOLDER, needs_recordings
 
 from gitsync.arm.http.failures import read_error
 from gitsync.arm.http.messages import ArmRequest, Response
@@ -12,6 +11,7 @@ from gitsync.model.condition import Retry
 from gitsync.planning.actions import may_recover
 from gitsync.status.advice import find_advice
 from gitsync.status.error_classes import classify
+from tests.support.recordings import FOLDER, needs_recordings
 
 
 @pytest.mark.parametrize(

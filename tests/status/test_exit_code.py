@@ -3,7 +3,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from builders import result, vnet
 
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Level, Problem
@@ -11,6 +10,7 @@ from gitsync.model.refusal import REFUSALS
 from gitsync.model.verdict import Action, Verdict
 from gitsync.status.conditions import make_other_agent
 from gitsync.status.exit_code import decide_exit_code
+from tests.support.builders import result, vnet
 
 WRONG = Problem(code="Bad", message="m")
 NOTED = Problem(code="Odd", message="m", level=Level.WARNING)

@@ -9,14 +9,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from fake_clock import FakeClock
-from scripted_server import ScriptedServer, serving
-
 from gitsync.arm.auth.access import ArmAccess, Network
 from gitsync.arm.client import Arm, Reader, Writer, open_arm
 from gitsync.arm.cloud import make_cloud
 from gitsync.arm.session import Session
 from gitsync.model.signin import Method, SignIn
+from tests.support.fake_clock import FakeClock
+from tests.support.scripted_server import ScriptedServer, serving
 
 API = "2024-05-01"
 SUBSCRIPTION = "11111111-1111-1111-1111-111111111111"

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple, TypeVar
 
 import aiohttp
 from aiohttp import web
-from warm_process import WarmProcess
 
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.emulator.state.store import MemoryStore
+from tests.support.warm_process import WarmProcess
 
 T = TypeVar("T")
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"

@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from aiohttp import web
-from fake_key_vault import Fault
-from private_ca import PrivateCa
+
+from tests.support.fake_key_vault import Fault
+from tests.support.private_ca import PrivateCa
 
 VERBS = {"GET": "get", "POST": "create", "PUT": "update", "DELETE": "delete"}
 ACCOUNT = "system:serviceaccount:jobs:gitsync"

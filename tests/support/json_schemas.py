@@ -7,7 +7,7 @@ from pathlib import Path
 import jsonschema
 from referencing import Registry, Resource
 
-FOLDER = Path(__file__).parent.parent / "docs" / "schemas"
+FOLDER = Path(__file__).resolve().parents[2] / "docs" / "schemas"
 NAMES = sorted(path.name.removesuffix(".schema.json") for path in FOLDER.glob("*.schema.json"))
 
 

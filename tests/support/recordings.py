@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-FOLDER = Path(__file__).resolve().parents[2] / "shared"
+FOLDER = Path(__file__).resolve().parents[3] / "shared"
 REASON = "needs recordings that are not here"
 ARE_REQUIRED = os.environ.get("GITSYNC_REQUIRE_RECORDINGS") == "1"
 

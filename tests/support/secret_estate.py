@@ -13,13 +13,12 @@ import subprocess
 import textwrap
 from pathlib import Path
 
-import command_line
-from command_line import SUBSCRIPTION, Azure, Ended
-from git_template import init_repository
-from sops_rig import Rig, rig
-
 from gitsync.emulator.settings import Timing
 from gitsync.emulator.types.behaviour import Style
+from tests.support import command_line
+from tests.support.command_line import SUBSCRIPTION, Azure, Ended
+from tests.support.git_template import init_repository
+from tests.support.sops_rig import Rig, rig
 
 AT_ONCE = Timing(style=Style.DONE)
 GROUP_ID = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/core"

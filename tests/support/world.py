@@ -17,9 +17,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from fake_clock import FakeClock
-from git_template import init_repository
-
 from gitsync.arm.arms import open_arms
 from gitsync.arm.auth.access import ARM_LIMITS, ArmAccess, Network
 from gitsync.arm.cloud import make_cloud
@@ -49,6 +46,8 @@ from gitsync.run.consent import Confirm
 from gitsync.run.record_seals import make_seals
 from gitsync.run.run import sync_revision
 from gitsync.secrets.stores import Places
+from tests.support.fake_clock import FakeClock
+from tests.support.git_template import init_repository
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 CATALOG = open_catalog()

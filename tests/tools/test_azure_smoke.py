@@ -9,7 +9,8 @@ from pathlib import Path
 from string import Template
 
 import pytest
-from command_line import gitsync
+
+from tests.support.command_line import gitsync
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools" / "azure_smoke.py"

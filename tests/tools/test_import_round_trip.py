@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from recordings import FOLDER, needs_recordings
+
+from tests.support.recordings import FOLDER, needs_recordings
 
 TOOL = Path(__file__).resolve().parents[2] / "tools" / "import_round_trip.py"
 PAIRS = [FOLDER / traffic / "put-get-pairs" for traffic in ("arm-traffic", "arm-traffic-az")]

@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from warm_process import write_command
 
 from gitsync.units.kustomize import has_tool
+from tests.support.warm_process import write_command
 
 ROOT = Path(__file__).resolve().parents[2]
 

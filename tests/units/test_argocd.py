@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 import yaml
-from helm_at_hand import needs_helm
-from trees import GROUP, MemoryTree
 
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import ChartRelease, FileSelection, SetValue, Unit, UnitEntry, UnitOptions
@@ -22,6 +20,8 @@ from gitsync.units.declarations import ThisRepository
 from gitsync.units.discovery import find_units
 from gitsync.units.following import MOST
 from gitsync.units.kustomize import has_tool
+from tests.support.helm_at_hand import needs_helm
+from tests.units.trees import GROUP, MemoryTree
 
 HERE = "https://github.com/acme/estate.git"
 REPOSITORY = ThisRepository(lambda: "github.com/acme/estate", lambda: "dev")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
-from trees import MemoryTree, pack
 
 from gitsync.model.unit import ChartRelease, UnitEntry, UnitKind, UnitOptions
 from gitsync.units.closure import KustomizationReader
 from gitsync.units.discovery import FoundUnits, find_units
+from tests.units.trees import MemoryTree, pack
 
 GROUP = "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\nmetadata: {name: {{ .Release.Name }}}\n"
 OTHERS = "apiVersion: apps/v1\nkind: Deployment\n"

@@ -1,11 +1,11 @@
 """Which units a source has, and the options of each."""
 
 import pytest
-from trees import MemoryTree
 
 from gitsync.model.unit import UnitEntry, UnitKind, UnitOptions
 from gitsync.units.closure import KustomizationReader
 from gitsync.units.discovery import find_units
+from tests.units.trees import MemoryTree
 
 K = "kustomization.yaml"
 OPEN = UnitOptions(is_restricted=False)

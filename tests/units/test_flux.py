@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 
 import pytest
-from trees import MemoryTree
 
 from gitsync.model.problem import Level
 from gitsync.model.unit import Substitution, Unit, UnitKind, ValuesReference
@@ -19,6 +18,7 @@ from gitsync.units.flux_variables import FluxVariables
 from gitsync.units.following import MOST, Followed
 from gitsync.units.following import follow as follow_objects
 from gitsync.units.object_reader import find_declarations
+from tests.units.trees import MemoryTree
 
 VIEW = SourceView(KustomizationReader(MemoryTree({})), ThisRepository(lambda: "github.com/acme/estate"))
 

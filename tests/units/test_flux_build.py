@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 import yaml
-from trees import GROUP, MemoryTree
 
 from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.variable_values import make_variables
@@ -21,6 +20,7 @@ from gitsync.units.closure import KustomizationReader
 from gitsync.units.discovery import find_units
 from gitsync.units.flux_build import lay_out, lay_over, make_metadata_fields
 from gitsync.units.kustomize import has_tool
+from tests.units.trees import GROUP, MemoryTree
 
 HEAD = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\n"
 SOURCE = "sourceRef: {kind: GitRepository, name: flux-system}"

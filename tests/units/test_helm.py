@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from helm_at_hand import needs_helm
-from trees import MemoryTree
 
 from gitsync.model.problem import Problem
 from gitsync.model.unit import ChartRelease, SetValue, Unit, UnitKind
@@ -16,6 +14,8 @@ from gitsync.processes.grace_period import Grace
 from gitsync.units.closure import KustomizationReader
 from gitsync.units.helm import make_chart_job, name_variable
 from gitsync.units.unbuildable import ChartError
+from tests.support.helm_at_hand import needs_helm
+from tests.units.trees import MemoryTree
 
 GROUP = """\
 apiVersion: resources.azure.com/v1api20200601

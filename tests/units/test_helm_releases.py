@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 
 import pytest
-from trees import MemoryTree
 
 from gitsync.model.secret import Secret
 from gitsync.model.unit import ChartRelease, SetValue, Unit, UnitKind, ValuesKey, ValuesReference
@@ -19,6 +18,7 @@ from gitsync.units.object_reader import find_declarations
 from gitsync.units.published_charts import read_published
 from gitsync.units.referenced_values import fill_values
 from gitsync.units.unbuildable import ChartError
+from tests.units.trees import MemoryTree
 
 SOURCE = "sourceRef: {kind: GitRepository, name: flux-system, namespace: flux-system}"
 

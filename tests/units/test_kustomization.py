@@ -1,11 +1,11 @@
 """What a kustomization refers to, and what it must not name."""
 
 import pytest
-from trees import MemoryTree
 
 from gitsync.units.closure import KustomizationReader, find_inputs
 from gitsync.units.kustomization import find_inline_fault, read_kustomization
 from gitsync.units.unbuildable import UnbuildableError
+from tests.units.trees import MemoryTree
 
 SOURCE = {
     "README.md": "not a manifest",

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from trees import GROUP
 
 from gitsync.errors import SourceError
 from gitsync.units.kustomize import build
 from gitsync.units.sandbox import write_files
 from gitsync.units.unbuildable import UnbuildableError
+from tests.units.trees import GROUP
 
 BASE = "base/kustomization.yaml"
 FILES = {BASE: b"resources: [group.yaml]\n", "base/group.yaml": GROUP}

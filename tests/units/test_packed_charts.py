@@ -6,8 +6,6 @@ import gzip
 import tarfile
 
 import pytest
-from helm_at_hand import needs_helm
-from trees import MemoryTree, pack
 
 from gitsync.model.unit import ChartRelease, Unit, UnitKind
 from gitsync.processes.grace_period import Grace
@@ -15,6 +13,8 @@ from gitsync.units.closure import KustomizationReader
 from gitsync.units.helm import make_chart_job
 from gitsync.units.packed_charts import MOST_BYTES
 from gitsync.units.unbuildable import ChartError
+from tests.support.helm_at_hand import needs_helm
+from tests.units.trees import MemoryTree, pack
 
 GROUP = "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\nmetadata: {name: rg}\n"
 TEAM = {"team/Chart.yaml": "apiVersion: v2\nname: team\nversion: 1.0.0\n"}

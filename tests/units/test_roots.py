@@ -1,10 +1,10 @@
 """Which kustomizations are built: those that no other one is built on."""
 
 import pytest
-from trees import MemoryTree
 
 from gitsync.units.closure import KustomizationReader, find_kustomizations
 from gitsync.units.discovery import find_roots
+from tests.units.trees import MemoryTree
 
 K = "kustomization.yaml"
 

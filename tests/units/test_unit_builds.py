@@ -3,7 +3,6 @@
 import shutil
 
 import pytest
-from trees import GROUP, MemoryTree
 
 from gitsync.errors import SourceError
 from gitsync.model.problem import Level
@@ -13,6 +12,7 @@ from gitsync.units.builds import Builds
 from gitsync.units.closure import KustomizationReader
 from gitsync.units.kustomize import KustomizeJob
 from gitsync.units.unbuildable import UnbuildableError
+from tests.units.trees import GROUP, MemoryTree
 
 GOOD = {"a/kustomization.yaml": "resources: [g.yaml]", "a/g.yaml": GROUP}
 COUNT = 'for last; do :; done\ncd "$last"\necho x >> "$COUNTED"\ncat ../source/a/g.yaml\n'

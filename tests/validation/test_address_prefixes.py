@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 import pytest
-from handmade import a_kind, a_resource
 
 from gitsync.model.gvk import Key
 from gitsync.model.policy import RECONCILE_POLICY
 from gitsync.model.resource import OwnerRef
 from gitsync.validation.address_prefixes import check_address_prefixes
 from gitsync.validation.member import Member
+from tests.support.handmade_kinds import a_kind, a_resource
 
 GROUP = "network.azure.com"
 

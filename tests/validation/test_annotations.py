@@ -1,9 +1,9 @@
 """Annotations and labels: a typo must not end in a delete."""
 
 import pytest
-from handmade import a_resource
 
 from gitsync.validation.annotations import check_annotations, check_inherited_policy
+from tests.support.handmade_kinds import a_resource
 
 ASO = "serviceoperator.azure.com"
 POLICY = f"{ASO}/reconcile-policy"

@@ -3,11 +3,11 @@
 import re
 
 import pytest
-from handmade import a_kind, seen
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.model.gvk import GVK
 from gitsync.validation.constraints import LONGEST_MATCHED, check_constraints, find_violations, matches
+from tests.support.handmade_kinds import a_kind, seen
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from graphlib import CycleError, TopologicalSorter
 
-from handmade import a_kind, a_resource
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,6 +9,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef
 from gitsync.validation.cycles import check_cycles, find_cycles
 from gitsync.validation.member import Member
+from tests.support.handmade_kinds import a_kind, a_resource
 
 KEYS = [Key("things.azure.com", "Thing", "default", name) for name in "abcdefg"]
 A, B, C, D, E, *_ = KEYS

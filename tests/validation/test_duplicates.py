@@ -1,12 +1,12 @@
 """Two manifests for one resource, and several for one ARM id."""
 
 import pytest
-from handmade import GROUP, a_kind, a_resource
 
 from gitsync.model.gvk import Key
 from gitsync.model.template import ConfigMapHole, ReferenceHole, ReferenceKeys, SecretHole, SecretMapHole, Text
 from gitsync.validation.duplicates import check_duplicates
 from gitsync.validation.member import Member
+from tests.support.handmade_kinds import GROUP, a_kind, a_resource
 
 KIND = a_kind()
 

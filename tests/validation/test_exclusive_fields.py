@@ -1,9 +1,9 @@
 """Fields that exclude each other."""
 
 import pytest
-from handmade import a_kind, seen
 
 from gitsync.validation.exclusive_fields import check_pairs
+from tests.support.handmade_kinds import a_kind, seen
 
 KIND = a_kind(
     {

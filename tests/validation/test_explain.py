@@ -1,13 +1,13 @@
 """Which kind is meant, and what it may say."""
 
 import pytest
-from handmade import VERSION, a_catalog
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.catalog.kind_names import find_kind
 from gitsync.errors import ConfigError
 from gitsync.model.gvk import GVK
 from gitsync.validation.explain import explain_kind
+from tests.support.handmade_kinds import VERSION, a_catalog
 
 CATALOG = open_catalog()
 LIFECYCLE = "storage.azure.com/v20230101/StorageAccountsManagementPolicy.policy.rules.definition.actions"

@@ -1,9 +1,9 @@
 """Exports: nothing is written twice."""
 
 import pytest
-from handmade import a_kind, seen
 
 from gitsync.validation.export_destinations import check_destinations
+from tests.support.handmade_kinds import a_kind, seen
 
 TYPES = {
     "OperatorSpec": {

@@ -4,12 +4,12 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
-from handmade import a_kind, a_resource
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.model.gvk import GVK
 from gitsync.model.problem import Level
 from gitsync.validation.ignore_annotation import check_ignore, read_ignored_paths
+from tests.support.handmade_kinds import a_kind, a_resource
 
 TODAY = date(2030, 6, 15)
 VNET = open_catalog().kind(GVK("network.azure.com", "v1api20240301", "VirtualNetwork"))

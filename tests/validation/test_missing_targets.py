@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from handmade import a_catalog, a_kind, a_resource
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.model.gvk import Key
@@ -14,6 +13,7 @@ from gitsync.model.unit import Unit, UnitOptions
 from gitsync.validation.member import Member
 from gitsync.validation.missing_targets import check_presence
 from gitsync.validation.references import find_named_references
+from tests.support.handmade_kinds import a_catalog, a_kind, a_resource
 
 GROUP = "things.azure.com"
 CATALOG = a_catalog({GROUP: ["Thing", "Other"]})

@@ -4,12 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
-from recordings import FOLDER as RECORDINGS
-from recordings import needs_recordings
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.manifests.reader import read_manifests
 from gitsync.request.build import prepare
+from tests.support.recordings import FOLDER as RECORDINGS
+from tests.support.recordings import needs_recordings
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = sorted((RECORDINGS / "conformance" / "cases").glob("*/expected.json"))

@@ -1,12 +1,12 @@
 """Owners and references of a single manifest: their forms, and what they name."""
 
 import pytest
-from handmade import a_catalog, a_kind, seen
 
 from gitsync.model.facts import Scope
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level
 from gitsync.validation.references import check_reference, find_named_references, is_arm_id, parse_arm_type
+from tests.support.handmade_kinds import a_catalog, a_kind, seen
 
 SUB = "/subscriptions/0"
 RG = f"{SUB}/resourceGroups/rg"

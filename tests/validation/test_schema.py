@@ -1,12 +1,12 @@
 """The shape of a spec: types, unknown and missing fields, unions, nulls."""
 
 import pytest
-from handmade import a_kind, seen
 
 from gitsync.catalog.spec_visitor import visit_spec
 from gitsync.model.problem import Level
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.validation.schema import check_shape
+from tests.support.handmade_kinds import a_kind, seen
 
 TYPES = {
     "Sku": {"fields": {"name": {"type": "string", "required": True, "arm": "name"}, "capacity": {"type": "integer"}}},

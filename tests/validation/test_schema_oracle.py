@@ -6,7 +6,6 @@ mappings are left out: an API server drops them before it looks.
 
 import jsonschema
 import pytest
-from handmade import a_kind
 from hypothesis import find, given
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from gitsync.model.gvk import GVK
 from gitsync.model.problem import Level
 from gitsync.validation.constraints import check_constraints
 from gitsync.validation.schema import check_shape
+from tests.support.handmade_kinds import a_kind
 
 TYPES = {
     "Inner": {

@@ -1,0 +1,1 @@
+"""The tests of gitsync, a folder for each folder of the package."""
