@@ -51,7 +51,7 @@ def record_path(arguments: list[str]) -> list[tuple[Path, str]]:
             return
         if identify(frame.f_code) == ORDERS and not waiting:
             waiting.extend(climb(frame))
-        if identify(frame.f_code) == SENDS and not sending and frame.f_locals["call"].method == "PUT":
+        if identify(frame.f_code) == SENDS and not sending and frame.f_locals["request"].method == "PUT":
             sending.extend(climb(frame)[1:-1])
 
     sys.setprofile(look)

@@ -90,7 +90,7 @@ class Arm:
         Raises ConfigError: at once if the host cannot be resolved or trusted, after some seconds if it refuses.
         """
         await make_first_contact(self._transport.connect, "to connect", self._parts.retrier, deadline)
-        self._parts.retrier.host.answered()
+        self._parts.retrier.host.note_answer()
 
     async def read_subscription_name(self, subscription: str, deadline: float = float("inf")) -> str:
         """The display name of a subscription; "" if it cannot be read. One request, which is not tried again."""
@@ -203,7 +203,7 @@ class Reader:
         is_private: bool = False,
         is_optional: bool = False,
     ) -> Response:
-        call = ArmRequest(
+        request = ArmRequest(
             method=method,
             path=path,
             target=target,
@@ -212,8 +212,8 @@ class Reader:
             is_private=is_private,
             is_optional=is_optional,
         )
-        call = replace(call, max_bytes=LARGEST_PAGE, is_list=True) if accepts is _LIST else call
-        return await self._parts.retrier.send(call, self._session)
+        request = replace(request, max_bytes=LARGEST_PAGE, is_list=True) if accepts is _LIST else request
+        return await self._parts.retrier.send(request, self._session)
 
 
 class Writer(Reader):
@@ -226,22 +226,22 @@ class Writer(Reader):
         self, arm_id: str, api_version: str, body: Mapping[str, Any], *, if_match: str | None = None
     ) -> AcceptedWrite:
         """Send the whole resource. Even a 200 may only begin the work: hand the reply to `wait`."""
-        call = _make_write("PUT", arm_id, api_version, body, if_match=if_match)
-        return accept_write(call, api_version, await self._parts.retrier.send(call, self._session))
+        request = _make_write("PUT", arm_id, api_version, body, if_match=if_match)
+        return accept_write(request, api_version, await self._parts.retrier.send(request, self._session))
 
     async def patch(
         self, arm_id: str, api_version: str, body: Mapping[str, Any], *, if_match: str | None = None
     ) -> AcceptedWrite:
         """Send a merge patch (RFC 7396)."""
-        call = _make_write("PATCH", arm_id, api_version, body, if_match=if_match)
-        return accept_write(call, api_version, await self._parts.retrier.send(call, self._session))
+        request = _make_write("PATCH", arm_id, api_version, body, if_match=if_match)
+        return accept_write(request, api_version, await self._parts.retrier.send(request, self._session))
 
     async def delete(
         self, arm_id: str, api_version: str, *, if_match: str | None = None, query: Mapping[str, str] | None = None
     ) -> AcceptedWrite:
         """Delete; what is not there is deleted already."""
-        call = _make_write("DELETE", arm_id, api_version, if_match=if_match, query=query)
-        return accept_write(call, api_version, await self._parts.retrier.send(call, self._session))
+        request = _make_write("DELETE", arm_id, api_version, if_match=if_match, query=query)
+        return accept_write(request, api_version, await self._parts.retrier.send(request, self._session))
 
     async def post(
         self,
@@ -252,8 +252,8 @@ class Writer(Reader):
         query: Mapping[str, str] | None = None,
     ) -> AcceptedWrite:
         """Call an action: the id of a resource and the action's name. What it answers at its end: see `result`."""
-        call = _make_write("POST", path, api_version, body, query=query)
-        return accept_write(call, api_version, await self._parts.retrier.send(call, self._session))
+        request = _make_write("POST", path, api_version, body, query=query)
+        return accept_write(request, api_version, await self._parts.retrier.send(request, self._session))
 
     async def result(self, reply: AcceptedWrite) -> Response | None:
         """Follow an action to its end: what it answers then, None when the deadline came first.
@@ -385,7 +385,7 @@ async def read_subscription_name(retrier: Retrier, subscription: str, deadline: 
     `deadline` is in the clock's monotonic seconds.
     """
     path = f"/subscriptions/{subscription}"
-    call = ArmRequest(
+    request = ArmRequest(
         method="GET",
         path=path,
         target=format_target(path, API_VERSION),
@@ -394,7 +394,7 @@ async def read_subscription_name(retrier: Retrier, subscription: str, deadline: 
     )
     session = Session(deadline=min(deadline, retrier.clock.monotonic() + PATIENCE))
     try:
-        answer = await retrier.once(call, session)
+        answer = await retrier.once(request, session)
     except ArmError:
         return ""
     name = answer.mapping().get("displayName")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from ipaddress import ip_address
-from urllib.parse import SplitResult, urljoin, urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from gitsync.errors import ConfigError
 
@@ -90,10 +90,12 @@ def make_cloud(endpoint: str = PUBLIC_ENDPOINT, audience: str | None = None, aut
             hint="Set AZURE_RESOURCE_MANAGER_AUDIENCE and AZURE_AUTHORITY_HOST as well.",
         )
     default_audience, default_authority = defaults or ("", "")
+    chosen_authority = (authority or default_authority).rstrip("/")
     cloud = Cloud(
         endpoint=endpoint.rstrip("/"),
         audience=audience or default_audience,
-        authority=_add_scheme(authority or default_authority),
+        # azure-identity takes `login.microsoftonline.com` as well as the URL; so do we.
+        authority=chosen_authority if "://" in chosen_authority else f"https://{chosen_authority}",
     )
     if not cloud.authority.startswith("https://"):
         raise ConfigError(f"Authority {authority!r} is not https.", hint="Set AZURE_AUTHORITY_HOST to an https URL.")
@@ -120,28 +122,15 @@ def is_safe(url: str) -> bool:
 
 def _check_endpoint(endpoint: str) -> HostOrigin:
     origin = parse_origin(endpoint)
-    if origin is None or _has_more(urlsplit(endpoint)):
-        raise ConfigError(f"Endpoint {_hide_userinfo(endpoint)!r} is not a plain http(s) URL.", hint=_ENDPOINT_HINT)
+    if origin is None or (parts := urlsplit(endpoint)).path not in {"", "/"} or parts.query or parts.fragment:
+        without_password = endpoint.rpartition("@")[2]
+        raise ConfigError(f"Endpoint {without_password!r} is not a plain http(s) URL.", hint=_ENDPOINT_HINT)
     if origin[0] == "http" and not _is_loopback(origin[1]):
         raise ConfigError(
             f"Endpoint {endpoint} uses plain http on another machine.",
             hint="Use https; http is for an emulator on this machine (127.0.0.1, ::1 or localhost).",
         )
     return origin
-
-
-def _has_more(parts: SplitResult) -> bool:
-    return parts.path not in {"", "/"} or bool(parts.query or parts.fragment)
-
-
-def _hide_userinfo(endpoint: str) -> str:
-    """The endpoint without what may be a password."""
-    return endpoint.rpartition("@")[2]
-
-
-def _add_scheme(authority: str) -> str:
-    """azure-identity takes `login.microsoftonline.com` as well as the URL; so do we."""
-    return authority.rstrip("/") if "://" in authority else f"https://{authority.rstrip('/')}"
 
 
 def _is_loopback(host: str) -> bool:

@@ -20,9 +20,9 @@ class LazyTransport:
         self._opening = asyncio.Lock()
         self._opened: AuthenticatedTransport | None = None
 
-    async def send(self, call: ArmRequest, *, read_timeout: float) -> Response:
+    async def send(self, request: ArmRequest, *, read_timeout: float) -> Response:
         """Send one request. Raises as the transport does."""
-        return await (await self._transport()).send(call, read_timeout=read_timeout)
+        return await (await self._transport()).send(request, read_timeout=read_timeout)
 
     async def connect(self) -> None:
         """Open a connection to the endpoint. Raises as the transport does."""

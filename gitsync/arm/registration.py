@@ -73,7 +73,7 @@ class Registrations:
         """The POST, or where it was sent before, nothing. Whether an unanswered one arrived shows when polled."""
         if known.was_asked:
             return "", None
-        call = replace(
+        request = replace(
             _look_at(path),
             method="POST",
             path=f"{path}/register",
@@ -81,7 +81,7 @@ class Registrations:
             is_poll=False,
         )
         try:
-            answer = await self._retrier.send(call, session)
+            answer = await self._retrier.send(request, session)
         except ArmError as error:
             known.was_asked = error.outcome_unknown
             if not error.outcome_unknown:

@@ -3,7 +3,7 @@
 import pytest
 
 from gitsync.arm.http.messages import ArmRequest
-from gitsync.arm.http.throttle import find_kind, find_type
+from gitsync.arm.http.throttle import classify_request, find_type
 from tests.support.arm_rig import API, GROUP, VNET, Rig, run
 from tests.support.scripted_server import Say
 
@@ -39,7 +39,7 @@ COUNTED = [
 )
 def test_a_request_counts_for_a_type_and_a_kind(method, path, more, kind, arm_type, why):
     call = ArmRequest(method=method, path=path, target=path, resource_id=path, accepts=frozenset(), **more)
-    assert (find_kind(call), find_type(call)) == (kind, arm_type), why
+    assert (classify_request(call), find_type(call)) == (kind, arm_type), why
 
 
 def test_a_run_knows_what_its_requests_were_for():

@@ -77,7 +77,8 @@ async def open_credential(
             )
         yield None
         return
-    _silence_identity_logs()
+    # azure-identity logs the errors that it raises; one that ends a run is shown already.
+    logging.getLogger("azure.identity").setLevel(logging.ERROR)
     if override is not None:
         yield _GuardedCredential(lambda: override, access)
         return
@@ -91,11 +92,6 @@ async def open_credential(
             return credential
 
         yield _GuardedCredential(open_new, access)
-
-
-def _silence_identity_logs() -> None:
-    """azure-identity logs the errors that it raises; one that ends a run is shown already."""
-    logging.getLogger("azure.identity").setLevel(logging.ERROR)
 
 
 class _GuardedCredential:
@@ -156,13 +152,12 @@ def format_causes(message: str) -> str:
     causes = message.partition(_CHAIN)[2].split("\n\t")[1:]
     if not causes:
         return _join_lines(message)
-    return "; ".join(_format_cause(*cause.partition(": ")[::2]) for cause in causes) + "."
-
-
-def _format_cause(name: str, cause: str) -> str:
-    """What one credential of a chain says, without its own name."""
-    cause = _NOISE.sub("", _join_lines(cause)).rstrip(".")
-    return f"{_NAMES.get(name, name)}: {cause or 'no token'}"
+    texts = []
+    for cause in causes:
+        name, _, text = cause.partition(": ")
+        text = _NOISE.sub("", _join_lines(text)).rstrip(".")
+        texts.append(f"{_NAMES.get(name, name)}: {text or 'no token'}")
+    return "; ".join(texts) + "."
 
 
 def _join_lines(text: str) -> str:

@@ -138,17 +138,14 @@ def _build_default(context: _BuildContext) -> Any:
     if sign_in.tenant and sign_in.client:
         chain += [_build_certificate(context)] if sign_in.certificate or sign_in.certificate_file else []
         chain += [_build_client_secret(context)] if sign_in.client_secret else []
-        chain += [_build_workload_identity(context)] if _has_federation(context) else []
+        token_file = Path(sign_in.token_file or _ASO_TOKEN_FILE)
+        is_federated = token_file.exists() or find_job_tokens(sign_in.environment, context.http) is not None
+        chain += [_build_workload_identity(context)] if is_federated else []
     signed_in = (AzureCliCredential, AzurePowerShellCredential, AzureDeveloperCliCredential)
     chain += [_build_identity_file(context)] if sign_in.identity_file else []
     chain += [_build_managed_identity(context)]
     chain += [tool(tenant_id=sign_in.tenant, additionally_allowed_tenants=tenants) for tool in signed_in]
     return ChainedTokenCredential(*chain)
-
-
-def _has_federation(context: _BuildContext) -> bool:
-    file = Path(context.sign_in.token_file or _ASO_TOKEN_FILE)
-    return file.exists() or find_job_tokens(context.sign_in.environment, context.http) is not None
 
 
 def _require(sign_in: SignIn, extra: dict[str, object]) -> None:

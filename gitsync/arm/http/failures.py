@@ -1,4 +1,4 @@
-"""The refusals of Azure, in one form: every answer that a call does not expect becomes an `ArmError` here.
+"""The refusals of Azure, in one form: every answer that a request does not expect becomes an `ArmError` here.
 
 Both shapes of ARM's error bodies are read (docs/reference/arm.md#error-bodies). Whatever a person or a file may see is
 bounded and scrubbed of tokens, and of the secrets that were sent.
@@ -82,22 +82,22 @@ def refuses_token(answer: Response) -> bool:
     return bool(_INVALID_TOKEN.search(challenge)) or read_error(answer)[0].casefold() in _TOKEN_CODES
 
 
-def make_arm_error(answer: Response, call: ArmRequest, at: str, retry_after: float | None = None) -> ArmError:
+def make_arm_error(answer: Response, request: ArmRequest, at: str, retry_after: float | None = None) -> ArmError:
     """The error that an answer stands for, whatever its body is."""
-    secrets = call.payload.secrets if call.payload else ()
-    code, message, details = _read_private_error(answer) if call.is_private else read_error(answer, secrets)
+    secrets = request.payload.secrets if request.payload else ()
+    code, message, details = _read_private_error(answer) if request.is_private else read_error(answer, secrets)
     return (TokenRefusedError if answer.is_token_dropped else ArmError)(
         scrub(message),
         status=answer.status,
         code=code,
         details=details,
         request_id=answer.request_id,
-        resource_id=call.resource_id,
-        method=call.method,
+        resource_id=request.resource_id,
+        method=request.method,
         at=at,
         retry_after=retry_after,
-        outcome_unknown=call.is_write and answer.status in OUTCOME_UNKNOWN,
-        hint=_find_hint(answer, call, code, message),
+        outcome_unknown=request.is_write and answer.status in OUTCOME_UNKNOWN,
+        hint=_find_hint(answer, request, code, message),
     )
 
 
@@ -122,7 +122,9 @@ def read_error(answer: Response, secrets: tuple[str, ...] = ()) -> tuple[str, st
     return (
         truncate(_read_text(error.get("code")), _LONGEST_CODE) or UNKNOWN_CODE,
         _read_text(error.get("message")) or UNKNOWN_MESSAGE,
-        _limit_details(details) if isinstance(details, list) else (),
+        tuple(_limit_value(detail) for detail in details[:_MOST_DETAILS] if isinstance(detail, dict))
+        if isinstance(details, list)
+        else (),
     )
 
 
@@ -167,10 +169,6 @@ def _read_text(value: object) -> str:
     return str(value).strip() if isinstance(value, (str, int)) else ""
 
 
-def _limit_details(details: list[Any]) -> tuple[Mapping[str, Any], ...]:
-    return tuple(_limit_value(detail) for detail in details[:_MOST_DETAILS] if isinstance(detail, dict))
-
-
 def _describe_plain(answer: Response, secrets: tuple[str, ...]) -> str:
     """An answer that is no ARM error: a proxy's page, a load balancer's text, nothing at all."""
     text = mask_payload(" ".join(answer.content.decode(errors="replace").split()), secrets)
@@ -191,16 +189,16 @@ def _limit_value(value: Any, levels: int = _DEEPEST_DETAIL) -> Any:
     return [_limit_value(item, levels - 1) for item in value[:_MOST_DETAILS]]
 
 
-def _find_hint(answer: Response, call: ArmRequest, code: str, message: str) -> str:
+def _find_hint(answer: Response, request: ArmRequest, code: str, message: str) -> str:
     """What the identity lacks, if Azure refuses it. A policy or a lock also answers 403: no role helps there."""
     denied = _DENIED.search(message)
     if answer.status == 403 and (denied or code.casefold() in _RIGHTS_CODES):
-        action = denied["action"] if denied else find_rbac_action(call.method, call.path)
-        scope = denied["scope"] if denied else call.resource_id
+        action = denied["action"] if denied else find_rbac_action(request.method, request.path)
+        scope = denied["scope"] if denied else request.resource_id
         return f"{_name_identity(answer.principal)} is missing {action} on {scope}: assign a role that grants it."
     if answer.status == 401:
         return (
-            f"{_name_identity(answer.principal)} cannot access {call.resource_id}: check that its tenant is that of "
+            f"{_name_identity(answer.principal)} cannot access {request.resource_id}: check that its tenant is that of "
             "the subscription, and AZURE_RESOURCE_MANAGER_AUDIENCE."
         )
     return ""

@@ -132,7 +132,7 @@ class ArmRequest:
         return self.method not in _READS
 
     def takes(self, answer: Response, code: str, message: str = "") -> bool:
-        """Tell whether the response is one that the call expects. `code` and `message` are those of an error.
+        """Tell whether the response is one that the request expects. `code` and `message` are those of an error.
 
         A 404 about the type, the provider, the subscription or another resource does not mean that the resource is
         absent, and a prune must not treat it as deleted. A response that is not JSON comes from something in between

@@ -43,7 +43,7 @@ T = TypeVar("T")
 class Transport(Protocol):
     """Sends one request."""
 
-    async def send(self, call: ArmRequest, *, read_timeout: float) -> Response:
+    async def send(self, request: ArmRequest, *, read_timeout: float) -> Response:
         """Raises TransportError if no answer came, CredentialError if there is no token, ArmError for an answer
         that is too large.
         """
@@ -63,7 +63,7 @@ FIRST_PATIENCE = 60.0
 
 
 class Retrier:
-    """Sends the calls of all nodes of one credential. The limit is on requests in flight, not on nodes."""
+    """Sends the requests of all nodes of one credential. The limit is on requests in flight, not on nodes."""
 
     def __init__(self, transport: Transport, access: ArmAccess, clock: Clock, *, traffic: Traffic) -> None:
         self._transport = transport
@@ -75,20 +75,22 @@ class Retrier:
         self._held = traffic.held
         self._read_timeout = access.network.read_timeout
 
-    async def send(self, call: ArmRequest, session: Session) -> Response:
+    async def send(self, request: ArmRequest, session: Session) -> Response:
         """Send until there is an expected answer, the failure is final, or the deadline is too near.
 
         A write is sent again only if it surely was not done. `ArmError.outcome_unknown`: read before writing again.
         """
-        may_try_again = _find_patience(call)
+        may_try_again = may_write_again if request.is_write else may_read_again
+        if request.is_optional:  # an optional read has a substitute: only a limit is worth waiting for
+            may_try_again = is_throttled
         tries, has_new_token = 0, False
         while True:
             try:
-                return await self._try(call, session, attempt=tries + 1)
+                return await self._try(request, session, attempt=tries + 1)
             except TokenRefusedError:
                 if has_new_token:
                     raise
-                has_new_token = True
+                has_new_token = True  # the refused one is forgotten; this does not count as a failed try
                 continue
             except ArmError as error:
                 if not may_try_again(error):
@@ -96,11 +98,11 @@ class Retrier:
                 await self._pause(error, tries, session)
             tries += 1
 
-    async def once(self, call: ArmRequest, session: Session) -> Response:
+    async def once(self, request: ArmRequest, session: Session) -> Response:
         """One try, and another with a new token if Azure did not accept the first one's."""
         with suppress(TokenRefusedError):
-            return await self._try(call, session)
-        return await self._try(call, session)
+            return await self._try(request, session)
+        return await self._try(request, session)
 
     async def ask_patiently(self, ask: Callable[[], Awaitable[T]], doing: str, session: Session) -> T:
         """Do something else that changes nothing, with the patience of a read. `doing` names it: "to sign in"."""
@@ -127,7 +129,8 @@ class Retrier:
     async def _pause(self, error: ArmError, tries: int, session: Session) -> None:
         """Wait before another try. Raises the error if its host will not answer, or the deadline comes first."""
         host = self._authority if isinstance(error, AuthorityError) else self.host
-        seconds = error.retry_after or _back_off(tries)
+        # 1, 2, 4 … 60 seconds, and up to one more, so that those who failed together part.
+        seconds = error.retry_after or min(60.0, 2.0 ** min(tries, 6) + random.random())  # noqa: S311 - no secret
         if not host.may_answer(error) or self.clock.monotonic() + seconds > session.deadline:
             raise error
         self.note_repeated(error, session)
@@ -139,23 +142,23 @@ class Retrier:
         if session.pass_throttled(error.status):
             self._tally.totals["throttled"] += 1
 
-    async def _try(self, call: ArmRequest, session: Session, *, attempt: int = 1) -> Response:
+    async def _try(self, request: ArmRequest, session: Session, *, attempt: int = 1) -> Response:
         """One try. A failed one is kept in the session, and raised. `attempt` is its number, for the log."""
         may_be_done, answer = False, None
         try:
             async with session.in_time(self.clock):
-                sent_at = await self._take_turn(call, session)
+                sent_at = await self._take_turn(request, session)
                 try:
-                    may_be_done = call.is_write
-                    self._tally.count(call)
+                    may_be_done = request.is_write
+                    self._tally.count(request)
                     session.requests += 1
-                    answer = await self._transport.send(call, read_timeout=self._read_timeout)
+                    answer = await self._transport.send(request, read_timeout=self._read_timeout)
                 finally:
-                    self._throttle.release(call.method, call.path)
-                    _log_request(call, answer, attempt, self.clock.monotonic() - sent_at)
-            self._learn(call, answer, sent_at)
+                    self._throttle.release(request.method, request.path)
+                    _log_request(request, answer, attempt, self.clock.monotonic() - sent_at)
+            self._learn(request, answer, sent_at)
         except TimeoutError as error:
-            failure = self._make_deadline_error(call, session, may_be_done=may_be_done)
+            failure = self._make_deadline_error(request, session, may_be_done=may_be_done)
             self.remember(failure, session)
             raise failure from error
         except ArmError as error:
@@ -164,46 +167,44 @@ class Retrier:
             raise
         return answer
 
-    async def _take_turn(self, call: ArmRequest, session: Session) -> float:
+    async def _take_turn(self, request: ArmRequest, session: Session) -> float:
         """Wait for the request's turn, which has to be released; returns the time when it came. TimeoutError if that
         would be too late.
         """
-        if not await self._throttle.admit(call.method, call.path, session):
+        if not await self._throttle.admit(request.method, request.path, session):
             raise TimeoutError
         return self.clock.monotonic()
 
-    def _learn(self, call: ArmRequest, answer: Response, sent_at: float) -> None:
+    def _learn(self, request: ArmRequest, answer: Response, sent_at: float) -> None:
         """Take in what an answer says. Raises ArmError if it is not an expected one."""
-        self.host.answered()
-        self._authority.answered()
-        self._throttle.learn(call.method, call.path, answer)
-        self._raise_for(answer, call, sent_at)
+        self.host.note_answer()
+        self._authority.note_answer()
+        self._throttle.learn(request.method, request.path, answer)
+        self._raise_for(answer, request, sent_at)
 
-    def _make_deadline_error(self, call: ArmRequest, session: Session, *, may_be_done: bool) -> ArmError:
+    def _make_deadline_error(self, request: ArmRequest, session: Session, *, may_be_done: bool) -> ArmError:
         """The error of a deadline. Whether a write that it cut off was done is not known."""
-        message, fields = (
-            _format_deadline_message(_describe_request(call), session),
-            self._list_deadline_fields(call),
-        )
+        doing = f"to {'send' if request.is_write else 'read'} {request.resource_id}"
+        message, fields = _format_deadline_message(doing, session), self._list_deadline_fields(request)
         if not may_be_done:
             return DeadlineError(message, **fields)
         return TransportError(message, was_sent=True, outcome_unknown=True, **fields)
 
-    def _list_deadline_fields(self, call: ArmRequest | None) -> dict[str, Any]:
+    def _list_deadline_fields(self, request: ArmRequest | None) -> dict[str, Any]:
         """The members of a deadline error other than its message."""
-        about = {"resource_id": call.resource_id, "method": call.method} if call else {}
+        about = {"resource_id": request.resource_id, "method": request.method} if request else {}
         return {"code": DEADLINE, "at": format_rfc3339(self.clock.now()), **about}
 
-    def _raise_for(self, answer: Response, call: ArmRequest, sent_at: float) -> None:
+    def _raise_for(self, answer: Response, request: ArmRequest, sent_at: float) -> None:
         code, message, _ = read_error(answer) if answer.status >= 400 else ("", "", ())
-        if call.takes(answer, code, message):
+        if request.takes(answer, code, message):
             return
         now = self.clock.now()
         retry_after = answer.retry_after(now)
         if answer.status == 429 and retry_after:
-            self._throttle.hold(call.method, call.path, answer, code, retry_after, sent_at)
-        error = make_arm_error(answer, call, format_rfc3339(now), retry_after)
-        error.outcome_unknown |= call.is_write and answer.status < 300  # accepted, but by whom?
+            self._throttle.hold(request.method, request.path, answer, code, retry_after, sent_at)
+        error = make_arm_error(answer, request, format_rfc3339(now), retry_after)
+        error.outcome_unknown |= request.is_write and answer.status < 300  # accepted, but by whom?
         raise error
 
     def remember(self, error: ArmError, session: Session) -> None:
@@ -234,26 +235,20 @@ async def make_first_contact(ask: Callable[[], Awaitable[T]], doing: str, retrie
         raise ConfigError(error.message, hint=error.hint) from error
 
 
-def _log_request(call: ArmRequest, answer: Response | None, attempt: int, seconds: float) -> None:
+def _log_request(request: ArmRequest, answer: Response | None, attempt: int, seconds: float) -> None:
     """Log a request at its end, with the time that it took; `answer` is None if there was none.
 
     Neither bodies nor the query are logged: a query may be signed.
     """
     logger.debug(  # bind() costs more than an unwritten line
         "Request to Azure",
-        method=call.method,
-        path=call.path,
+        method=request.method,
+        path=request.path,
         status=answer.status if answer else 0,
         milliseconds=round(seconds * 1000),
         request_id=answer.request_id if answer else "",
         attempt=attempt,
     )
-
-
-def _find_patience(call: ArmRequest) -> Callable[[ArmError], bool]:
-    if call.is_write:
-        return may_write_again
-    return is_throttled if call.is_optional else may_read_again
 
 
 def is_throttled(error: ArmError) -> bool:
@@ -274,15 +269,6 @@ def may_write_again(error: ArmError) -> bool:
     return is_throttled(error)
 
 
-def _back_off(tries: int) -> float:
-    """Seconds before another try: 1, 2, 4 … 60, and up to one more, so that those who failed together part."""
-    return min(60.0, 2.0 ** min(tries, 6) + random.random())  # noqa: S311 - no secret
-
-
-def _describe_request(call: ArmRequest) -> str:
-    return f"to {'send' if call.is_write else 'read'} {call.resource_id}"
-
-
 def _format_deadline_message(doing: str, session: Session) -> str:
     """The message of a deadline, with the last cause."""
     text = f"{session.end_reason} before Azure responded to the request {doing}. {session.last_error()}"
@@ -290,7 +276,11 @@ def _format_deadline_message(doing: str, session: Session) -> str:
 
 
 class Host:
-    """One host for the length of a run."""
+    """Whether a host has answered in this run: it decides when a retry stops making sense.
+
+    A name that cannot be resolved, a certificate that is not trusted and a port that refuses are mistakes of the
+    settings or the network, unless the host has answered in this run: then they are outages, and pass.
+    """
 
     def __init__(self, clock: Clock, patience: float) -> None:
         """`patience` is in seconds: how long it may refuse connections before it has answered anything."""
@@ -299,7 +289,7 @@ class Host:
         self._has_answered = False
         self._silent_since: float | None = None
 
-    def answered(self) -> None:
+    def note_answer(self) -> None:
         self._has_answered = True
 
     def may_answer(self, error: BaseException) -> bool:

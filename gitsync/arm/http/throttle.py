@@ -293,7 +293,7 @@ class HeldTime:
                 self._seconds += self._clock.monotonic() - self._since
 
 
-class CallKind(StrEnum):
+class RequestAction(StrEnum):
     """What a request does."""
 
     LIST = "list"  # one page
@@ -307,11 +307,11 @@ class CallKind(StrEnum):
 
 
 _KINDS: Final = {
-    "GET": CallKind.GET,
-    "HEAD": CallKind.GET,
-    "PUT": CallKind.PUT,
-    "PATCH": CallKind.PATCH,
-    "DELETE": CallKind.DELETE,
+    "GET": RequestAction.GET,
+    "HEAD": RequestAction.GET,
+    "PUT": RequestAction.PUT,
+    "PATCH": RequestAction.PATCH,
+    "DELETE": RequestAction.DELETE,
 }
 
 
@@ -320,11 +320,11 @@ class RequestTally:
 
     def __init__(self) -> None:
         self.totals: Counter[str] = Counter()
-        self._by_type: Counter[tuple[str, CallKind]] = Counter()
+        self._by_type: Counter[tuple[str, RequestAction]] = Counter()
 
-    def count(self, call: ArmRequest) -> None:
-        self.totals["polls" if call.is_poll else classify_method(call.method)] += 1
-        self._by_type[find_type(call), find_kind(call)] += 1
+    def count(self, request: ArmRequest) -> None:
+        self.totals["polls" if request.is_poll else classify_method(request.method)] += 1
+        self._by_type[find_type(request), classify_request(request)] += 1
 
     @property
     def by_type(self) -> dict[str, dict[str, int]]:
@@ -334,19 +334,19 @@ class RequestTally:
         return {each: {kind.value: times for (arm_type, kind), times in rows if arm_type == each} for each in types}
 
 
-def find_kind(call: ArmRequest) -> CallKind:
-    if call.is_poll:
-        return CallKind.POLL
-    if call.is_list:
-        return CallKind.LIST
-    if call.method != "POST":
-        return _KINDS[call.method]
-    action = call.path.rpartition("/")[2].casefold()
-    return CallKind.LIST_KEYS if action.startswith("list") or action.endswith("keys") else CallKind.ACTION
+def classify_request(request: ArmRequest) -> RequestAction:
+    if request.is_poll:
+        return RequestAction.POLL
+    if request.is_list:
+        return RequestAction.LIST
+    if request.method != "POST":
+        return _KINDS[request.method]
+    action = request.path.rpartition("/")[2].casefold()
+    return RequestAction.LIST_KEYS if action.startswith("list") or action.endswith("keys") else RequestAction.ACTION
 
 
-def find_type(call: ArmRequest) -> str:
+def find_type(request: ArmRequest) -> str:
     """The ARM type that a request is about: for an action its resource's, for a list that of its entries."""
-    if call.method == "POST":
-        return parse_arm_type(call.resource_id.rpartition("/")[0])
-    return parse_arm_type(f"{call.resource_id}/" if call.is_list else call.resource_id)
+    if request.method == "POST":
+        return parse_arm_type(request.resource_id.rpartition("/")[0])
+    return parse_arm_type(f"{request.resource_id}/" if request.is_list else request.resource_id)

@@ -60,7 +60,7 @@ def _make_client(cloud: Cloud, http: HttpConnection, credential: TokenCredential
 
 
 class SdkTransport:
-    """Sends calls only to the endpoint of a cloud."""
+    """Sends requests only to the endpoint of a cloud."""
 
     def __init__(
         self,
@@ -79,27 +79,27 @@ class SdkTransport:
         if credential is not None:  # only the policy that signs in takes this option
             self._options["enforce_https"] = not cloud.is_loopback
 
-    async def send(self, call: ArmRequest, *, read_timeout: float) -> Response:
+    async def send(self, request: ArmRequest, *, read_timeout: float) -> Response:
         """Raises TransportError if no answer came, CredentialError if there is no token, ArmError for an answer
         that is too large.
         """
         try:
             response = await self._client.send_request(
-                self._request(call),
+                self._make_request(request),
                 stream=True,
                 read_timeout=read_timeout,
                 **self._options,
             )
             async with response:
-                content = await _read_content(response, call)
+                content = await _read_content(response, request)
         except GitsyncError as error:
             if isinstance(error, CredentialError):
-                error.method, error.resource_id = call.method, call.resource_id
+                error.method, error.resource_id = request.method, request.resource_id
             raise
         except AzureError as error:
-            raise _make_failure(error, call) from error
+            raise _make_failure(error, request) from error
         except (ValueError, TypeError, LookupError, RecursionError) as error:
-            raise _make_unreadable_error(error, call) from error
+            raise _make_unreadable_error(error, request) from error
         answer = Response(status=response.status_code, headers=response.headers, content=content)
         if answer.status not in _REFUSED:
             return answer
@@ -127,11 +127,11 @@ class SdkTransport:
         token = await self._credential.get_token_info(self._cloud.scope)
         return read_principal(token.token)
 
-    def _request(self, call: ArmRequest) -> HttpRequest:
-        target = call.target.replace("{", "%7B").replace("}", "%7D")  # the SDK takes URLs for templates
-        headers = {**self._headers, "x-ms-client-request-id": str(uuid4()), **call.headers}
-        content = call.payload.content if call.payload else None
-        return _UnsharedRequest(call.method, f"{self._cloud.endpoint}{target}", headers=headers, content=content)
+    def _make_request(self, request: ArmRequest) -> HttpRequest:
+        target = request.target.replace("{", "%7B").replace("}", "%7D")  # the SDK takes URLs for templates
+        headers = {**self._headers, "x-ms-client-request-id": str(uuid4()), **request.headers}
+        content = request.payload.content if request.payload else None
+        return _UnsharedRequest(request.method, f"{self._cloud.endpoint}{target}", headers=headers, content=content)
 
 
 class _UnsharedRequest(HttpRequest):
@@ -141,37 +141,37 @@ class _UnsharedRequest(HttpRequest):
         return self
 
 
-async def _read_content(response: Any, call: ArmRequest) -> bytes:
-    """The whole answer, decompressed. Raises ArmError if it is larger than the call allows."""
+async def _read_content(response: Any, request: ArmRequest) -> bytes:
+    """The whole answer, decompressed. Raises ArmError if it is larger than the request allows."""
     content = bytearray()
     async for piece in response.iter_raw():  # which the session has decompressed; iter_bytes would do so again
         content += piece
-        if len(content) > call.max_bytes:
+        if len(content) > request.max_bytes:
             raise ArmError(
-                f"The response of Azure Resource Manager exceeds {call.max_bytes >> 20} MB and was not read.",
+                f"The response of Azure Resource Manager exceeds {request.max_bytes >> 20} MB and was not read.",
                 status=response.status_code,
                 code="AnswerTooLarge",
-                resource_id=call.resource_id,
-                method=call.method,
-                outcome_unknown=call.is_write,
+                resource_id=request.resource_id,
+                method=request.method,
+                outcome_unknown=request.is_write,
             )
     return bytes(content)
 
 
-def _make_failure(error: AzureError, call: ArmRequest) -> TransportError:
+def _make_failure(error: AzureError, request: ArmRequest) -> TransportError:
     cause = error.inner_exception or error
     failure = make_transport_error(f"Azure Resource Manager did not respond: {cause}", cause)
-    failure.method, failure.resource_id = call.method, call.resource_id
-    failure.outcome_unknown = failure.was_sent and call.is_write
+    failure.method, failure.resource_id = request.method, request.resource_id
+    failure.outcome_unknown = failure.was_sent and request.is_write
     return failure
 
 
-def _make_unreadable_error(error: Exception, call: ArmRequest) -> TransportError:
+def _make_unreadable_error(error: Exception, request: ArmRequest) -> TransportError:
     """The error for an answer that the SDK cannot read, such as an invalid challenge in a header."""
     return TransportError(
         f"The response of Azure Resource Manager cannot be read ({type(error).__name__}).",
         was_sent=True,
-        resource_id=call.resource_id,
-        method=call.method,
-        outcome_unknown=call.is_write,
+        resource_id=request.resource_id,
+        method=request.method,
+        outcome_unknown=request.is_write,
     )

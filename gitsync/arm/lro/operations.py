@@ -75,13 +75,13 @@ class Operations:
 
         Returns the resource as last seen: at the deadline it is still moving.
         """
-        call = _make_resource_poll(arm_id, api_version)
+        request = _make_resource_poll(arm_id, api_version)
         latest: Live | None = live
         wait, polls = None, 0
         while latest is not None and latest.is_moving and await self._pace.pause(wait, polls, session):
             polls += 1
             try:
-                answer = await self._retrier.send(call, session)
+                answer = await self._retrier.send(request, session)
             except DeadlineError:
                 return latest
             wait = answer.retry_after(self._pace.clock.now())
@@ -107,7 +107,7 @@ class Operations:
 
     async def _poll_once(self, poll: _PollState, reply: AcceptedWrite, session: Session) -> _PollState:
         """Poll once. A poll that cannot be read now but may be later changes nothing."""
-        if poll.place.watch is Watch.RESOURCE and reply.call.method == "POST":
+        if poll.place.watch is Watch.RESOURCE and reply.request.method == "POST":
             raise self._make_lost_error(poll, reply)
         poll = replace(poll, polls=poll.polls + 1)
         try:
@@ -124,7 +124,7 @@ class Operations:
         return self._judge(poll, answer, reply)
 
     def _judge(self, poll: _PollState, answer: Response, reply: AcceptedWrite) -> _PollState:
-        state = read_progress(poll.place.watch, reply.call.method, answer)
+        state = read_progress(poll.place.watch, reply.request.method, answer)
         is_resource = poll.place.watch is Watch.RESOURCE
         if is_resource and answer.status != 404 and not is_shown(answer, reply.arm_id):
             return replace(poll, state=OperationProgress.RUNNING)  # says nothing of the resource: it is looked at again
@@ -145,13 +145,13 @@ class Operations:
             f"Azure accepted {reply.arm_id} but returned no URL to poll.",
             status=poll.answer.status,
             resource_id=reply.arm_id,
-            method=reply.call.method,
+            method=reply.request.method,
             at=format_rfc3339(self._pace.clock.now()),
             outcome_unknown=True,
         )
 
     def _make_failure(self, poll: _PollState, reply: AcceptedWrite, session: Session) -> ArmError:
-        error = make_arm_error(poll.answer, reply.call, format_rfc3339(self._pace.clock.now()))
+        error = make_arm_error(poll.answer, reply.request, format_rfc3339(self._pace.clock.now()))
         state = read_live(poll.answer).provisioning_state
         if error.code == UNKNOWN_CODE and state:
             error.hint = f"Azure gave no reason; the provisioningState of the resource is {state}."
@@ -181,7 +181,7 @@ def _make_poll(place: PollTarget, reply: AcceptedWrite) -> ArmRequest:
         resource_id=reply.arm_id,
         accepts=_POLL_ACCEPTS,
         is_poll=True,
-        is_private=reply.call.is_private,
+        is_private=reply.request.is_private,
     )
 
 

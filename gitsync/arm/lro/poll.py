@@ -36,7 +36,7 @@ class AcceptedWrite:
     status: int
     body: Mapping[str, Any] = field(repr=False)
     etag: str | None = None
-    call: ArmRequest = field(repr=False)
+    request: ArmRequest = field(repr=False)
     answer: Response = field(repr=False)
 
     @property
@@ -45,16 +45,16 @@ class AcceptedWrite:
         return Live(body=self.body, etag=self.etag)
 
 
-def accept_write(call: ArmRequest, api_version: str, answer: Response) -> AcceptedWrite:
+def accept_write(request: ArmRequest, api_version: str, answer: Response) -> AcceptedWrite:
     """The reply to a write, from an answer that was expected."""
     live = read_live(answer)
     return AcceptedWrite(
-        arm_id=call.path,
+        arm_id=request.path,
         api_version=api_version,
         status=answer.status,
         body=live.body,
         etag=live.etag,
-        call=call,
+        request=request,
         answer=answer,
     )
 
@@ -95,28 +95,18 @@ def read_first_progress(reply: AcceptedWrite) -> OperationProgress:
 
     A terminal provisioningState in a 200 or 201 ends the operation, whatever the headers offer (contract).
     """
-    method, answer = reply.call.method, reply.answer
+    method, answer = reply.request.method, reply.answer
     if answer.status in {204, 404} or (answer.status == 200 and method == "DELETE" and not _has_poll_url(answer)):
         return OperationProgress.DONE
     if method in _CHANGES and answer.status in {200, 201}:
-        return _read_change(reply)
+        state = reply.live.provisioning_state
+        if state is not None:
+            return _read_state(state)
+        # `201 Created` whose only URL is that of the resource means "here it is" (RFC 9110 §15.3.2).
+        urls = [answer.headers[name] for name, _ in _HEADERS if answer.headers.get(name)]
+        return OperationProgress.DONE if all(_is_resource(url, reply) for url in urls) else OperationProgress.RUNNING
     is_open = _has_poll_url(answer) or (answer.status == 202 and method != "POST")
     return OperationProgress.RUNNING if is_open else OperationProgress.DONE
-
-
-def _read_change(reply: AcceptedWrite) -> OperationProgress:
-    state = reply.live.provisioning_state
-    if state is not None:
-        return _read_state(state)
-    if _offers_only_resource(reply) or not _has_poll_url(reply.answer):
-        return OperationProgress.DONE  # `201 Created` with a Location means "here it is" (RFC 9110 §15.3.2)
-    return OperationProgress.RUNNING
-
-
-def _offers_only_resource(reply: AcceptedWrite) -> bool:
-    """Tell whether the only URL offered is the resource itself."""
-    urls = [reply.answer.headers[name] for name, _ in _HEADERS if reply.answer.headers.get(name)]
-    return bool(urls) and all(_is_resource(url, reply) for url in urls)
 
 
 def _has_poll_url(answer: Response) -> bool:
@@ -139,7 +129,7 @@ def _is_resource(url: str, reply: AcceptedWrite) -> bool:
 
 def find_first_target(reply: AcceptedWrite, cloud: Cloud) -> PollTarget:
     """Where to poll, from the headers of the write's answer; the resource if they offer nothing to be followed."""
-    target = _find_offered_target(reply.answer, reply.call.target, cloud)
+    target = _find_offered_target(reply.answer, reply.request.target, cloud)
     if target is None or _is_resource(target.target, reply):
         return PollTarget(Watch.RESOURCE)
     return target
@@ -148,7 +138,7 @@ def find_first_target(reply: AcceptedWrite, cloud: Cloud) -> PollTarget:
 def find_location(reply: AcceptedWrite, cloud: Cloud) -> PollTarget | None:
     """The URL of the result of an action, from its first response; None if it has none."""
     url = reply.answer.headers.get(Watch.LOCATION.value)
-    target = cloud.target_of(url, reply.call.target) if url else None
+    target = cloud.target_of(url, reply.request.target) if url else None
     return None if target is None else PollTarget(Watch.LOCATION, target)
 
 
