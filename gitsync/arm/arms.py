@@ -1,7 +1,7 @@
 """One `Arm` for each credential of a run, over one way to Azure.
 
-Separate from the client, which knows one principal: this module decides which sign-ins share one, and closes all at the
-end.
+Separate from the client, which knows one principal: this module decides which sign-ins share one,
+and closes all at the end.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a node may ask of Azure: an `Arm` for the run, a `Reader` or `Writer` for each node.
 
-Extensions and plans are handed readers, so that nothing there can write; an extension that has to act is handed an
-`ExtensionClient`.
+Extensions and plans are handed readers, so that nothing there can write; an extension that has to
+act is handed an `ExtensionClient`.
 """
 
 from __future__ import annotations

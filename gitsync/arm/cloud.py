@@ -1,8 +1,8 @@
-"""Which Azure: endpoint, token audience and authority, checked once (docs/reference/design.md#settings,
-docs/reference/reconciliation.md#settings-of-aso).
+"""Which Azure: endpoint, token audience and authority, checked once
+(docs/reference/design.md#settings, docs/reference/reconciliation.md#settings-of-aso).
 
-Separate from credentials, because the endpoint also decides where a token may go: to this scheme, host and port and to
-nothing else.
+Separate from credentials, because the endpoint also decides where a token may go: to this scheme,
+host and port and to nothing else.
 """
 
 from __future__ import annotations

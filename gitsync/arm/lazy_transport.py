@@ -1,5 +1,5 @@
-"""A transport that is opened by the first thing asked of it, since its libraries are slow to import: what is refused
-before Azure is asked needs none of them.
+"""A transport that is opened by the first thing asked of it, since its libraries are slow to
+import: what is refused before Azure is asked needs none of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Registers a resource provider with a subscription: one POST a run, however many nodes ask, then polling.
+"""Registers a resource provider with a subscription: one POST a run, however many nodes ask, then
+polling.
 
 Apart from writes, because many nodes wait for one answer.
 """
@@ -53,6 +54,7 @@ class Registrations:
             except DeadlineError:
                 return False
             except ArmError as error:
+                # Others who wait get a final refusal at once; what may pass is asked again for each.
                 known.refusal = None if may_read_again(error) else error
                 raise
             return known.is_done
@@ -83,6 +85,7 @@ class Registrations:
         try:
             answer = await self._retrier.send(request, session)
         except ArmError as error:
+            # A POST that may have arrived is not sent again: polls show whether it did.
             known.was_asked = error.outcome_unknown
             if not error.outcome_unknown:
                 raise

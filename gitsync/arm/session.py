@@ -1,7 +1,8 @@
-"""The requests of one node to Azure: their deadline, their number, the failures so far, and the waits between polls.
+"""The requests of one node to Azure: their deadline, their number, the failures so far, and the
+waits between polls.
 
-A `Session` is the one mutable value that the stages share with the client: they set the stage, the client counts and
-remembers.
+A `Session` is the one mutable value that the stages share with the client: they set the stage,
+the client counts and remembers.
 """
 
 from __future__ import annotations
@@ -58,6 +59,7 @@ class Session:
         self.deadline, self.is_ended = now, True
         soon = asyncio.get_running_loop().time() + patience
         for limit in self._limits:
+            # A limit that ends sooner by itself is left alone: a stop must not prolong it.
             if not limit.expired() and (limit.when() or soon) >= soon:
                 limit.reschedule(soon)
 

@@ -1,7 +1,8 @@
-"""Write locks: one write at a time if Azure would refuse the second (docs/reference/design.md#write-locks).
+"""Write locks: one write at a time if Azure would refuse the second
+(docs/reference/design.md#write-locks).
 
-`find_lock_name` defines which resources share a lock. A lock is held from the write until its operation has ended;
-reads need none.
+`find_lock_name` defines which resources share a lock. A lock is held from the write until its
+operation has ended; reads need none.
 """
 
 from __future__ import annotations

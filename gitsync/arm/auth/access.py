@@ -1,6 +1,8 @@
-"""How to reach Azure and with which identity: plain values, filled from the settings when a run starts.
+"""How to reach Azure and with which identity: plain values, filled from the settings when a run
+starts.
 
-Separate from the code that uses them, because that code imports the SDK, which takes a fifth of a second.
+Separate from the code that uses them, because that code imports the SDK, which takes a fifth of a
+second.
 """
 
 from __future__ import annotations

@@ -1,10 +1,13 @@
-"""Signs in with a certificate: from a text, from a file, or from the credentials file of a user-assigned identity.
+"""Signs in with a certificate: from a text, from a file, or from the credentials file of a
+user-assigned identity.
 
-Separate from the other credentials, because no error may show the content of a certificate, and because a Secret of a
-manifest may name such a file: gitsync reads it only from the folder that a setting allows.
+Separate from the other credentials, because no error may show the content of a certificate, and
+because a Secret of a manifest may name such a file: gitsync reads it only from the folder that a
+setting allows.
 
-A user-assigned identity vouches for itself with the whole chain of its certificate (RFC 7523, RFC 7515 §4.1.6):
-managed identities are asked for the chain, and azure-identity's asynchronous credential sends the thumbprint alone.
+A user-assigned identity vouches for itself with the whole chain of its certificate (RFC 7523, RFC
+7515 §4.1.6): managed identities are asked for the chain, and azure-identity's asynchronous
+credential sends the thumbprint alone.
 """
 
 from __future__ import annotations

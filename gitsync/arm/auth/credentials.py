@@ -1,4 +1,5 @@
-"""The identity that gitsync uses in Azure: a credential that shows no token, and gets a new one if Azure refuses it.
+"""The identity that gitsync uses in Azure: a credential that shows no token, and gets a new one
+if Azure refuses it.
 
 If a method gets no token, the error names the method and the fix.
 """

@@ -1,9 +1,11 @@
-"""What an answer must look like to be believed: the resource that was asked for, or a page of a list.
+"""What an answer must look like to be believed: the resource that was asked for, or a page of a
+list.
 
-An answer to a GET that is not the resource is an error: it does not say that the resource is absent, and nothing is
-compared with it, sent because of it, or deleted because of it. A list decides what may be deleted, so a page that is
-odd in any way raises an error too: an odd list is not an empty list. Messages name the kind of a value and never the
-value, because a list that an action answers may hold keys.
+An answer to a GET that is not the resource is an error: it does not say that the resource is
+absent, and nothing is compared with it, sent because of it, or deleted because of it. A list
+decides what may be deleted, so a page that is odd in any way raises an error too: an odd list is
+not an empty list. Messages name the kind of a value and never the value, because a list that an
+action answers may hold keys.
 """
 
 from __future__ import annotations
@@ -182,6 +184,7 @@ def _find_following(link: object, source: Source, cloud: Cloud) -> str | None:
         return None
     if not isinstance(link, str):
         raise source.malformed(f"has {_describe_kind(link)} as its `nextLink`, not a URL")
+    # The two cases differ: a list that continues elsewhere is a refusal, a broken link a fault.
     if parse_origin(link) is None:
         raise source.malformed("has a `nextLink` that is not a URL")
     following = cloud.target_of(link)

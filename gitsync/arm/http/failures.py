@@ -1,7 +1,8 @@
-"""The refusals of Azure, in one form: every answer that a request does not expect becomes an `ArmError` here.
+"""The refusals of Azure, in one form: every answer that a request does not expect becomes an
+`ArmError` here.
 
-Both shapes of ARM's error bodies are read (docs/reference/arm.md#error-bodies). Whatever a person or a file may see is
-bounded and scrubbed of tokens, and of the secrets that were sent.
+Both shapes of ARM's error bodies are read (docs/reference/arm.md#error-bodies). Whatever a person
+or a file may see is bounded and scrubbed of tokens, and of the secrets that were sent.
 """
 
 from __future__ import annotations
@@ -119,6 +120,7 @@ def read_error(answer: Response, secrets: tuple[str, ...] = ()) -> tuple[str, st
     inner = outer.get("error")
     error = outer | (_fold_names(inner) if isinstance(inner, dict) else {})
     details = error.get("details")
+    # Codes and details may be as long as a provider likes, and they go into commits and reports.
     return (
         truncate(_read_text(error.get("code")), _LONGEST_CODE) or UNKNOWN_CODE,
         _read_text(error.get("message")) or UNKNOWN_MESSAGE,

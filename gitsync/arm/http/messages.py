@@ -1,10 +1,13 @@
-"""One request to Azure and its response, as values: what is asked of what, and which responses are no failure.
+"""One request to Azure and its response, as values: what is asked of what, and which responses
+are no failure.
 
-Ids come from manifests, which are not trusted: a `?` or `#` in one would cut the path and drop the api-version, a `..`
-would reach another resource. So `format_target` checks and quotes every id before anything is sent.
+Ids come from manifests, which are not trusted: a `?` or `#` in one would cut the path and drop
+the api-version, a `..` would reach another resource. So `format_target` checks and quotes every
+id before anything is sent.
 
-Bodies become bytes here, and only here are the secrets in them revealed. What was revealed is kept beside the bytes:
-Azure's error may quote it back, and it has to be masked before anyone reads it.
+Bodies become bytes here, and only here are the secrets in them revealed. What was revealed is
+kept beside the bytes: Azure's error may quote it back, and it has to be masked before anyone
+reads it.
 """
 
 from __future__ import annotations
@@ -156,12 +159,14 @@ class ArmRequest:
 
         A polled resource is gone for a known reason, so a 404 alone is enough.
         """
+        # A list or a prune would take a wrong "absent" for a deleted resource, so doubt means no.
         if code in _NOT_ABSENT:
             return False
         if self.is_poll or (self.method != "GET" and not answer.content):
             return True
         if not answer.content:
             return bool(answer.request_id)
+        # A provider's 404 may be about something else that the resource uses, such as its key vault.
         *words, name = self.path.casefold().strip("/").split("/")
         types = [word.removesuffix("s") for word in words[::2] if len(word) > _SHORTEST_WORD]
         missing = _MISSING.fullmatch(code)

@@ -1,8 +1,9 @@
-"""The connection to Azure: one HTTP session with one TLS context for everything, which proxy a host is reached by, and
-what it means when a host cannot be reached.
+"""The connection to Azure: one HTTP session with one TLS context for everything, which proxy a
+host is reached by, and what it means when a host cannot be reached.
 
-Proxies and certificates are read once. Left to the SDK they are looked up for every request, and a private CA costs a
-new TLS context and connection each time (docs/reference/design.md#http-client).
+Proxies and certificates are read once. Left to the SDK they are looked up for every request, and
+a private CA costs a new TLS context and connection each time
+(docs/reference/design.md#http-client).
 """
 
 from __future__ import annotations

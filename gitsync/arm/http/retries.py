@@ -1,12 +1,14 @@
-"""One request to Azure with everything that belongs to it: its turn, its count, its tries, its failure.
+"""One request to Azure with everything that belongs to it: its turn, its count, its tries, its
+failure.
 
-The only place that retries (docs/reference/design.md#requests). Reads are tried until the deadline; a write is sent
-again only if it surely was not done: a 429, or a connection that never stood. Any request is sent once more with a new
-token if Azure did not accept its token. The deadline bounds each try as a whole, from its turn and its token to the
-last byte of its answer.
+The only place that retries (docs/reference/design.md#requests). Reads are tried until the
+deadline; a write is sent again only if it surely was not done: a 429, or a connection that never
+stood. Any request is sent once more with a new token if Azure did not accept its token. The
+deadline bounds each try as a whole, from its turn and its token to the last byte of its answer.
 
-A `Retrier` serves one credential. `Traffic` is what the credentials of one run share, since Azure limits a principal,
-whichever Secret names it: slots, counts, the buckets of each principal, and whether a host has answered at all.
+A `Retrier` serves one credential. `Traffic` is what the credentials of one run share, since Azure
+limits a principal, whichever Secret names it: slots, counts, the buckets of each principal, and
+whether a host has answered at all.
 """
 
 from __future__ import annotations
@@ -128,6 +130,7 @@ class Retrier:
 
     async def _pause(self, error: ArmError, tries: int, session: Session) -> None:
         """Wait before another try. Raises the error if its host will not answer, or the deadline comes first."""
+        # The authority and the endpoint fail apart: one may be reached while the other is down.
         host = self._authority if isinstance(error, AuthorityError) else self.host
         # 1, 2, 4 … 60 seconds, and up to one more, so that those who failed together part.
         seconds = error.retry_after or min(60.0, 2.0 ** min(tries, 6) + random.random())  # noqa: S311 - no secret
@@ -154,6 +157,7 @@ class Retrier:
                     session.requests += 1
                     answer = await self._transport.send(request, read_timeout=self._read_timeout)
                 finally:
+                    # The slot is freed whatever happened, a deadline or a stop of the run included.
                     self._throttle.release(request.method, request.path)
                     _log_request(request, answer, attempt, self.clock.monotonic() - sent_at)
             self._learn(request, answer, sent_at)

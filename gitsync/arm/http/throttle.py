@@ -1,14 +1,17 @@
 """When a request may go: Azure's request limits, kept on our side so that they are not hit
 (docs/reference/arm.md#request-limits); and what the requests of a run count as.
 
-One `Throttle` serves one principal (an `Arm` has one credential). It keeps a token bucket for each subscription and
-kind of request, sized as ARM's and corrected by what its answers say is left; a 429 holds all of a bucket's requests
-back, or those to one provider if only the provider is busy. Waiting is first come, first served.
+One `Throttle` serves one principal (an `Arm` has one credential). It keeps a token bucket for
+each subscription and kind of request, sized as ARM's and corrected by what its answers say is
+left; a 429 holds all of a bucket's requests back, or those to one provider if only the provider
+is busy. Waiting is first come, first served.
 
-A bucket of Azure may be smaller than ARM's, or shared with others. So a 429 halves the refill that is counted on, and
-answers that show more than was counted on raise it again: within a few answers the pace is Azure's own.
+A bucket of Azure may be smaller than ARM's, or shared with others. So a 429 halves the refill
+that is counted on, and answers that show more than was counted on raise it again: within a few
+answers the pace is Azure's own.
 
-`HeldTime` and `RequestTally` are figures of the report: how long limits held the run back, and what it asked.
+`HeldTime` and `RequestTally` are figures of the report: how long limits held the run back, and
+what it asked.
 """
 
 from __future__ import annotations
@@ -107,6 +110,7 @@ class Throttle:
             if _COUNT.fullmatch(remaining):
                 bucket.correct(int(remaining) * self._share, is_ours=is_ours)
         if not counts[True] and answer.status < 400:
+            # An answer without counts shows only that the pace was not too fast.
             bucket.raise_refill()
 
     def hold(self, method: str, path: str, answer: Response, code: str, seconds: float, sent_at: float) -> None:
@@ -114,6 +118,7 @@ class Throttle:
         if code.casefold().startswith(_ANOTHER_OPERATION):
             return
         until = self._clock.monotonic() + seconds
+        # With this cause the provider is busy, not ARM: requests to other providers may go on.
         if answer.headers.get("x-ms-failure-cause", "").casefold() == "service":
             self._provider_pauses[self._make_provider_key(method, path)].extend(until)
         else:

@@ -1,8 +1,9 @@
 """Sends requests with azure-mgmt-resource: the only module that imports it.
 
-The client of the SDK only signs in. Its retries, its registration of providers and its handling of redirects and
-operations are disabled, since each would send requests that gitsync does not count
-(docs/reference/design.md#http-client); so are the policies that only set headers, which cost more than the headers.
+The client of the SDK only signs in. Its retries, its registration of providers and its handling
+of redirects and operations are disabled, since each would send requests that gitsync does not
+count (docs/reference/design.md#http-client); so are the policies that only set headers, which
+cost more than the headers.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ class SdkTransport:
         try:
             response = await self._client.send_request(
                 self._make_request(request),
-                stream=True,
+                stream=True,  # read in pieces, so that an answer that is too large is not held
                 read_timeout=read_timeout,
                 **self._options,
             )
@@ -99,10 +100,12 @@ class SdkTransport:
         except AzureError as error:
             raise _make_failure(error, request) from error
         except (ValueError, TypeError, LookupError, RecursionError) as error:
+            # The SDK and aiohttp trip over odd headers and bodies in these ways.
             raise _make_unreadable_error(error, request) from error
         answer = Response(status=response.status_code, headers=response.headers, content=content)
         if answer.status not in _REFUSED:
             return answer
+        # A refusal names the identity: who it was is read from the token that was sent.
         token = response.request.headers.get("Authorization", "").removeprefix("Bearer ")
         return replace(answer, principal=read_principal(token), is_token_dropped=self._drop_token(token, answer))
 
@@ -110,6 +113,7 @@ class SdkTransport:
         """Forget a token that Azure did not accept. Returns whether the next request gets a new one."""
         if self._credential is None or not refuses_token(answer):
             return False
+        # azure-identity would give the refused token again until it expires.
         self._credential.forget(token)
         return True
 

@@ -1,8 +1,8 @@
 """Follows the operation of a write to its end: the waiting, around the rules of `poll`.
 
-A poll that fails is a failure to read the status, not of the operation (contract): the loop goes on, with the resource
-itself if need be, until the session's deadline. Nothing is kept between runs: the next run reads the
-resource.
+A poll that fails is a failure to read the status, not of the operation (contract): the loop goes
+on, with the resource itself if need be, until the session's deadline. Nothing is kept between
+runs: the next run reads the resource.
 """
 
 from __future__ import annotations
@@ -100,6 +100,7 @@ class Operations:
         while poll.state is OperationProgress.RUNNING and await self._pace.pause(poll.wait, poll.polls, session):
             poll = await self._poll_once(poll, reply, session)
             if poll.state is OperationProgress.UNREADABLE:
+                # The URL tells nothing of the operation, so the resource itself is asked instead.
                 poll = await self._poll_once(replace(poll, place=PollTarget(Watch.RESOURCE)), reply, session)
         if poll.state is OperationProgress.FAILED:
             raise self._make_failure(poll, reply, session)

@@ -1,9 +1,10 @@
-"""What a write began: Azure's first answer, where to poll from there, and what each poll says. The rules, without any
-waiting.
+"""What a write began: Azure's first answer, where to poll from there, and what each poll says; the
+rules, without any waiting.
 
 Sources: ARM's resource-provider contract (async-api-reference, Addendum) and
-docs/reference/arm.md#long-running-operations. A poll URL is only taken if it leads to the endpoint itself, for the
-token goes with it; any other is ignored and the resource is polled instead.
+docs/reference/arm.md#long-running-operations. A poll URL is only taken if it leads to the
+endpoint itself, for the token goes with it; any other is ignored and the resource is polled
+instead.
 """
 
 from __future__ import annotations
