@@ -128,7 +128,7 @@ def _format_lines(comparison: Comparison) -> Iterator[str]:
     """A difference in diff form: the live value, then the desired value."""
     from gitsync.logging import escape_controls
     from gitsync.report.escape import format_value
-    from gitsync.report.headline import format_plural
+    from gitsync.report.wording import format_plural
 
     for difference in comparison.differences:
         yield f"{escape_controls(difference.path)}: {difference.rule}"

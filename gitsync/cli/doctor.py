@@ -40,7 +40,7 @@ async def _examine(options: argparse.Namespace, config: Config) -> list[Check]:
 
     from gitsync.cli.output import use_colour
     from gitsync.doctor.examination import examine
-    from gitsync.report.colour import Paint
+    from gitsync.report.terminal import Paint
 
     paint, checks = Paint(on=use_colour(config)), []
     async for check in examine(config, options.redactions):
@@ -58,7 +58,7 @@ _WIDTH = len("warning")
 def _print_check(check: Check, paint: Any) -> None:
     from gitsync.cli.output import find_terminal_width
     from gitsync.logging import escape_controls, neutralize
-    from gitsync.report.table import indent, indent_after
+    from gitsync.report.terminal import indent, indent_after
 
     word = f"{check.level.value:<{_WIDTH}}"
     shade = {"ok": paint.good, "warning": paint.notable, "error": paint.bad}[check.level.value]

@@ -85,7 +85,7 @@ def _print_code(meaning: CodeMeaning, config: Config) -> None:
         print(json.dumps({name: getattr(meaning, name) for name in members}, indent=2))
         return
     from gitsync.cli.output import find_terminal_width
-    from gitsync.report.table import indent
+    from gitsync.report.terminal import indent
 
     width = find_terminal_width()
     print(meaning.code)
@@ -107,7 +107,7 @@ def _print_kinds(catalog: Catalog, config: Config) -> None:
 
 def _format_lines(explanation: Explanation) -> Iterator[str]:
     from gitsync.cli.output import find_terminal_width
-    from gitsync.report.table import format_table
+    from gitsync.report.terminal import format_table
 
     width = max(len(heading) for heading, _ in explanation.facts) + _INDENT
     yield from (f"{heading + ':':<{width}}{text}" for heading, text in explanation.facts)

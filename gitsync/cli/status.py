@@ -101,7 +101,7 @@ def _build_list(state: State, records: Sequence[Record], heartbeats: Sequence[He
     """The records as Kubernetes lists objects; under `gitsync` what Kubernetes has no place for."""
     from gitsync.arm.clock import SystemClock
     from gitsync.git.state.status_tree import build_leftovers
-    from gitsync.report.heartbeats import build_heartbeats
+    from gitsync.report.records import build_heartbeats
 
     objects = {"apiVersion": "v1", "items": build_objects(records), "kind": "List"}
     if not state.leftovers and not heartbeats:
@@ -111,7 +111,7 @@ def _build_list(state: State, records: Sequence[Record], heartbeats: Sequence[He
 
 
 def _print_text(state: State, records: Sequence[Record], config: Config) -> None:
-    from gitsync.report.headline import format_plural, shorten_revision
+    from gitsync.report.wording import format_plural, shorten_revision
 
     if not state.records:
         print("No records yet. Run `gitsync sync` first.")
@@ -144,7 +144,7 @@ def _print_table(records: Sequence[Record], config: Config) -> None:
 def _print_leftovers(state: State) -> None:
     """Exports of deleted resources that no run could remove."""
     from gitsync.logging import neutralize
-    from gitsync.report.headline import format_plural
+    from gitsync.report.wording import format_plural
 
     if not state.leftovers:
         return
@@ -157,7 +157,7 @@ def _print_heartbeats(heartbeats: Sequence[Heartbeat]) -> None:
     """The last success of each agent that has a heartbeat."""
     from gitsync.arm.clock import SystemClock
     from gitsync.logging import neutralize
-    from gitsync.report.heartbeats import list_heartbeats
+    from gitsync.report.records import list_heartbeats
 
     if heartbeats:
         print(neutralize("\n".join(list_heartbeats(heartbeats, SystemClock().now()))))
@@ -187,7 +187,7 @@ def _sign(config: Config, names: Sequence[str]) -> int:
     """Show what the selected records claim, and sign those that no run with the key has signed for this place."""
     from gitsync.git.state.store import Update
     from gitsync.model.record import Trust
-    from gitsync.report.headline import format_plural
+    from gitsync.report.wording import format_plural
 
     if config.digest_key is None:
         raise ConfigError("--sign needs a key.", hint="Set GITSYNC_DIGEST_KEY.")

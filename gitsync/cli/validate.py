@@ -71,8 +71,8 @@ def _make_report(offline: Offline, code: int, started: str, finished: str) -> Re
 def _format_lines(offline: Offline, config: Config) -> Iterator[str]:
     """The problems, file by file, and a summary."""
     from gitsync.cli.output import find_terminal_width, use_colour
-    from gitsync.report.repeated_problems import shorten_problems
     from gitsync.report.text import explain_codes, format_problems
+    from gitsync.report.wording import shorten_problems
 
     for _path, problems in groupby(shorten_problems(offline.problems), key=lambda problem: problem.path):
         yield from format_problems(tuple(problems), width=find_terminal_width(), colour=use_colour(config))
@@ -82,8 +82,8 @@ def _format_lines(offline: Offline, config: Config) -> Iterator[str]:
 
 
 def _format_summary(offline: Offline) -> str:
-    from gitsync.report.coverage import format_left_out
-    from gitsync.report.headline import format_plural, format_problem_counts
+    from gitsync.report.run_facts import format_left_out
+    from gitsync.report.wording import format_plural, format_problem_counts
 
     scope = f"{format_plural(len(offline.prepared), 'resource')} in {format_plural(offline.coverage.files, 'file')}"
     left_out = "".join(f"; {part}" for part in format_left_out(offline.coverage))
@@ -95,8 +95,8 @@ def _format_summary(offline: Offline) -> str:
 
 
 def _build_document(offline: Offline) -> dict[str, object]:
-    from gitsync.report.coverage import build_coverage
     from gitsync.report.json import build_problem
+    from gitsync.report.run_facts import build_coverage
 
     errors = sum(problem.is_error for problem in offline.problems)
     return {

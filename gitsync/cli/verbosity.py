@@ -31,7 +31,7 @@ def add_quiet(flags: argparse._ActionsContainer, text: str) -> None:
 def list_left_out(options: argparse.Namespace, config: Config, coverage: Coverage) -> None:
     """With `-v`, print the list: after a text report, else on stderr, to keep stdout machine-readable."""
     from gitsync.logging import neutralize
-    from gitsync.report.coverage import list_left_out
+    from gitsync.report.run_facts import list_left_out
 
     if not options.verbose:
         return

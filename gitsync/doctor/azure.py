@@ -30,7 +30,7 @@ from gitsync.formats.arm_path import find_provider, find_subscription
 from gitsync.model.clock import Clock
 from gitsync.model.resource import Prepared
 from gitsync.model.signin import Method
-from gitsync.report.headline import format_plural
+from gitsync.report.wording import format_plural
 from gitsync.status.advice import find_advice
 from gitsync.validation.annotations import CREDENTIAL_FROM
 

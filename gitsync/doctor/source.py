@@ -21,7 +21,7 @@ from gitsync.model.resource import Prepared
 from gitsync.planning.shared_resources import assign_writers
 from gitsync.processes.grace_period import Grace
 from gitsync.redaction import Redactions
-from gitsync.report.headline import format_plural
+from gitsync.report.wording import format_plural
 from gitsync.request.credential_choice import choose_offline
 from gitsync.run.connections import find_global_subscription, open_source, open_state
 from gitsync.run.prepare import prepare_resources, read_declared_manifests, redact_manifests

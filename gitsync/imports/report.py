@@ -13,9 +13,9 @@ from gitsync.imports.proof import ImportProof
 from gitsync.imports.reading import NO_RIGHT
 from gitsync.model.problem import Problem
 from gitsync.report.escape import format_value
-from gitsync.report.headline import format_plural
 from gitsync.report.json import build_problem
 from gitsync.report.text import format_problems
+from gitsync.report.wording import format_plural
 
 _LONGEST_LIST = 5
 

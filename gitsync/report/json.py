@@ -13,10 +13,8 @@ from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Replacement, Result
-from gitsync.report.cost import estimate_sync
-from gitsync.report.coverage import build_coverage
-from gitsync.report.target import build_target
-from gitsync.report.urgency import find_causes
+from gitsync.report.ordering import find_causes
+from gitsync.report.run_facts import build_coverage, build_target, estimate_sync
 from gitsync.status.advice import find_condition_advice
 
 SCHEMA_VERSION = 1

@@ -16,11 +16,9 @@ from gitsync.logging import escape_controls
 from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.model.verdict import Verdict
-from gitsync.report.coverage import format_coverage
 from gitsync.report.findings import ReportFinding, Weight, make_finding, make_problem_finding
-from gitsync.report.names import shorten_names
-from gitsync.report.target import list_target
-from gitsync.report.urgency import describe_causes, sort_by_urgency
+from gitsync.report.ordering import describe_causes, shorten_names, sort_by_urgency
+from gitsync.report.run_facts import format_coverage, list_target
 
 
 class _Case(TestCase):

@@ -16,8 +16,8 @@ from rich.padding import Padding
 from rich.progress_bar import ProgressBar
 from rich.text import Text
 
-from gitsync.report.headline import format_plural
 from gitsync.report.progress import Tally
+from gitsync.report.wording import format_plural
 
 _TIMES_A_SECOND = 4
 _BAR_WIDTH = 40  # columns

@@ -14,25 +14,23 @@ from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Outcome, Result
 from gitsync.model.verdict import Difference
 from gitsync.problems.renderers import format_renderers
-from gitsync.report.cost import format_cost, format_need
-from gitsync.report.coverage import format_coverage
 from gitsync.report.escape import format_advice, format_block, format_code, format_value, shorten
-from gitsync.report.headline import (
+from gitsync.report.nextsteps import list_next_steps
+from gitsync.report.ordering import describe_causes, shorten_names, sort_by_urgency
+from gitsync.report.run_facts import format_cost, format_coverage, format_need, list_target
+from gitsync.report.wording import (
+    REPLACE_NEEDED,
+    describe_replacement,
     format_baseline_note,
     format_done,
     format_found,
+    format_last_commit,
     format_plural,
     format_problem_counts,
+    is_quiet,
+    shorten_problems,
     shorten_revision,
 )
-from gitsync.report.last_commit import format_last_commit
-from gitsync.report.names import shorten_names
-from gitsync.report.nextsteps import list_next_steps
-from gitsync.report.quiet import is_quiet
-from gitsync.report.repeated_problems import shorten_problems
-from gitsync.report.replacement import REPLACE_NEEDED, describe_replacement
-from gitsync.report.target import list_target
-from gitsync.report.urgency import describe_causes, sort_by_urgency
 
 LIMIT = 60_000
 MARKER = "<!-- gitsync -->"

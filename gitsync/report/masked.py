@@ -9,7 +9,8 @@ run.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -22,10 +23,7 @@ from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Result
 from gitsync.model.target import RunTarget
 from gitsync.model.verdict import Difference
-from gitsync.report.masked_fault import mask_exception
-from gitsync.report.masked_value import mask_value
 
-Mask = Callable[[str], str]
 T = TypeVar("T", RunTarget, Problem, Condition, Attempt)
 
 
@@ -98,3 +96,88 @@ def _mask_attempt(attempt: Attempt, mask: Mask) -> Attempt:
 def _mask_record(record: Record, mask: Mask) -> Record:
     condition = mask_condition(record.condition, mask) if record.condition else None
     return record if condition is record.condition else replace(record, condition=condition)
+
+
+# Masks the known secrets in an exception, for any code that catches, prints or inspects it.
+#
+# Unlike a report, an exception is not copied if possible but changed in place: code that catches it relies on its
+# type, and its traceback shows where it was raised.
+
+
+Mask = Callable[[str], str]
+
+
+_PLAIN = frozenset({str, bytes, dict, list, tuple})
+_OF_THE_LANGUAGE = ("strerror", "filename", "filename2", "reason", "object", "msg", "text")
+"""Attributes in which Python's own exceptions store text, in addition to `args`."""
+
+
+def mask_exception(error: Exception, mask: Mask) -> Exception:
+    """Mask the exception, its causes, its contexts and the members of groups.
+
+    An exception that cannot be changed, such as a group with its message, or one that computes its text each time, is
+    replaced by another exception that names its type.
+    """
+    masked = _mask_chain(error, mask, {})
+    return masked if isinstance(masked, Exception) else error
+
+
+def _mask_chain(error: BaseException, mask: Mask, masked_by_id: dict[int, BaseException]) -> BaseException:
+    if id(error) in masked_by_id:
+        return masked_by_id[id(error)]
+    _mask_attributes(error, mask)
+    masked = masked_by_id[id(error)] = (
+        _mask_group(error, mask, masked_by_id) if isinstance(error, BaseExceptionGroup) else _mask_single(error, mask)
+    )
+    cause, context, is_silent = error.__cause__, error.__context__, error.__suppress_context__
+    masked.__cause__ = _mask_chain(cause, mask, masked_by_id) if cause else None
+    masked.__context__ = _mask_chain(context, mask, masked_by_id) if context else None
+    masked.__suppress_context__ = is_silent  # setting the cause has changed it
+    return masked
+
+
+def _mask_attributes(error: BaseException, mask: Mask) -> None:
+    error.args = tuple(mask_value(argument, mask) for argument in error.args)
+    for name in (*vars(error), *_OF_THE_LANGUAGE):
+        value = getattr(error, name, None)
+        if type(value) in _PLAIN:
+            with suppress(AttributeError, TypeError):  # an attribute that cannot be set is still in the text
+                setattr(error, name, mask_value(value, mask))
+
+
+def _mask_single(error: BaseException, mask: Mask) -> BaseException:
+    text = f"{error} {error!r}"
+    if mask(text) == text:
+        return error
+    replacement = RuntimeError(f"{type(error).__qualname__}: {mask(str(error))}")
+    return replacement.with_traceback(error.__traceback__)
+
+
+def _mask_group(
+    group: BaseExceptionGroup[BaseException], mask: Mask, masked_by_id: dict[int, BaseException]
+) -> BaseExceptionGroup[BaseException]:
+    members = [_mask_chain(member, mask, masked_by_id) for member in group.exceptions]
+    if mask(group.message) == group.message and all(map(_is_same, members, group.exceptions)):
+        return group
+    return BaseExceptionGroup(mask(group.message), members).with_traceback(group.__traceback__)
+
+
+def _is_same(first: object, second: object) -> bool:
+    return first is second
+
+
+# Masks the known secrets in a JSON value.
+
+
+def mask_value(value: Any, mask: Callable[[str], str]) -> Any:
+    """Mask every text in the value, and bytes too; names of members stay."""
+    if isinstance(value, str):
+        return mask(value)
+    if isinstance(value, bytes):
+        return mask(value.decode(errors="surrogateescape")).encode(errors="surrogateescape")
+    if isinstance(value, Mapping):
+        return {name: mask_value(member, mask) for name, member in value.items()}
+    if isinstance(value, list | tuple):
+        members = [mask_value(member, mask) for member in value]
+        return members if isinstance(value, list) else tuple(members)
+    return value

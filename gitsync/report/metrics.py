@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gitsync.model.report import Report
 from gitsync.model.result import Outcome, Result
-from gitsync.report.run_end import RunEnd
-from gitsync.report.timeline import find_stage_seconds
+from gitsync.report.progress import RunEnd, find_stage_seconds
 
 if TYPE_CHECKING:
     from prometheus_client.registry import Collector

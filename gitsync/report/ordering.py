@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from typing import NamedTuple
 
+from gitsync.logging import escape_controls
 from gitsync.model.gvk import Key
-from gitsync.model.result import Result
+from gitsync.model.result import Outcome, Result
 
 _GROUP = "resourcegroups"
 
@@ -20,7 +23,7 @@ def order_results(results: Iterable[Result]) -> list[Result]:
     owned: Mapping[Key | None, list[Result]] = defaultdict(list)
     for result in by_key.values():
         owned[result.owner if result.owner in by_key else None].append(result)
-    roots = sorted(owned[None], key=_find_group)
+    roots = sorted(owned[None], key=_find_group_order)
     ordered = list(chain.from_iterable(_walk(root, owned) for root in roots))
     seen = {result.key for result in ordered}
     return [*ordered, *(result for result in by_key.values() if result.key not in seen)]  # owners in a circle
@@ -35,8 +38,114 @@ def _walk(root: Result, owned: Mapping[Key | None, Sequence[Result]]) -> Iterato
         ahead.extend(reversed(owned.get(result.key, ())))
 
 
-def _find_group(result: Result) -> tuple[bool, str]:
+def _find_group_order(result: Result) -> tuple[bool, str]:
     """The resource group of an ARM id, "" if it has none."""
     words = (result.arm_id or "").casefold().split("/")
     name = words[words.index(_GROUP) + 1 : words.index(_GROUP) + 2] if _GROUP in words else []
     return (not result.arm_id, "".join(name))
+
+
+# Short names of resources for people: Kind/name, with the group only if needed, and an order to list them.
+
+
+def shorten_names(keys: Iterable[Key]) -> Mapping[Key, str]:
+    """Kind/name for each key; with the group if two groups have such a kind and name in one namespace."""
+    unique = set(keys)
+    times = Counter((key.namespace, key.kind, key.name) for key in unique)
+    return {key: _format_name(key, with_group=times[key.namespace, key.kind, key.name] > 1) for key in unique}
+
+
+def find_reading_order(key: Key) -> tuple[str, Key]:
+    """Sort key for people: namespace by namespace, and by key inside one."""
+    return (key.namespace, key)
+
+
+def has_namespaces(keys: Iterable[Key]) -> bool:
+    """Tell whether there is more than one namespace."""
+    return len({key.namespace for key in keys}) > 1
+
+
+def _format_name(key: Key, *, with_group: bool) -> str:
+    return escape_controls(f"{key.kind}.{key.group}/{key.name}" if with_group else f"{key.kind}/{key.name}")
+
+
+# The order of a report: what failed, then what waits for that, then changes. A cause comes before its victims.
+
+
+_RANKS = {outcome: rank for rank, outcome in enumerate(Outcome)}
+
+UrgencyOrder = tuple[int, bool, tuple[str, Key]]
+"""Sorts results: by outcome, then those that wait for another resource last, then by namespace and key."""
+
+
+def find_urgency(result: Result) -> UrgencyOrder:
+    return (_RANKS[result.outcome], result.blocked_by is not None, find_reading_order(result.key))
+
+
+def sort_by_urgency(results: Iterable[Result]) -> list[Result]:
+    """The most urgent first; among equals by resource group, and an owner before what it owns."""
+    return sorted(order_results(results), key=lambda result: find_urgency(result)[:2])
+
+
+def find_causes(results: Iterable[Result]) -> Mapping[Key, Key]:
+    """For each resource that waits for another, the one that all began with: itself not waiting for a third."""
+    waiting = {result.key: result.blocked_by for result in results if result.blocked_by}
+    return {key: _follow(key, waiting) for key in waiting}
+
+
+def describe_causes(results: Sequence[Result]) -> Mapping[Key, str]:
+    """For each resource that waits for another: `blocked by Kind/name`."""
+    causes = find_causes(results)
+    names = shorten_names([*(result.key for result in results), *causes.values()])
+    return {key: f"blocked by {names[cause]}" for key, cause in causes.items()}
+
+
+def _follow(key: Key, waiting: Mapping[Key, Key]) -> Key:
+    """The end of the chain; owners have no circles, and one in the input ends where it began."""
+    seen = {key}
+    while key in waiting and waiting[key] not in seen:
+        key = waiting[key]
+        seen.add(key)
+    return key
+
+
+# The resource group of each result: large graphs are drawn of groups, and the list can be filtered by them.
+
+
+_IN_GROUP = re.compile(r"^/subscriptions/([^/]+)/resourceGroups/([^/]+)", re.IGNORECASE)
+
+
+class GroupName(NamedTuple):
+    """A resource group: its subscription and its name, in lower case; both "" for resources outside of any group."""
+
+    subscription: str
+    name: str
+
+    @property
+    def label(self) -> str:
+        return escape_controls(self.name) or "in no resource group"
+
+    @property
+    def id(self) -> str:
+        return f"{self.subscription}/{self.name}" if self.name else ""
+
+
+NO_GROUP = GroupName("", "")
+
+
+def group_results(results: Iterable[Result]) -> Mapping[Key, GroupName]:
+    """The resource group of each result by its ARM id, and where it has none by its nearest owner that has one."""
+    known = {result.key: result for result in results}
+    return {key: _find_nearest_group(key, known) for key in known}
+
+
+def _find_nearest_group(key: Key, known: Mapping[Key, Result]) -> GroupName:
+    seen: set[Key] = set()
+    result = known.get(key)
+    while result and result.key not in seen:
+        seen.add(result.key)
+        found = _IN_GROUP.match(result.arm_id or "")
+        if found:
+            return GroupName(found[1].casefold(), found[2].casefold())
+        result = known.get(result.owner) if result.owner else None
+    return NO_GROUP

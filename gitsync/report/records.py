@@ -5,18 +5,18 @@ docs/reference/reconciliation.md#status-shape).
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from gitsync.logging import escape_controls
+from gitsync.model.clock import format_rfc3339
 from gitsync.model.condition import Condition
+from gitsync.model.heartbeat import Heartbeat
 from gitsync.model.record import Claim, Record, WriteStreak
-from gitsync.report.age import format_age
-from gitsync.report.colour import Paint
-from gitsync.report.headline import format_plural
-from gitsync.report.names import has_namespaces, reading_order, shorten_names
-from gitsync.report.table import format_table, indent
+from gitsync.report.ordering import find_reading_order, has_namespaces, shorten_names
+from gitsync.report.terminal import Paint, format_table, indent
+from gitsync.report.wording import format_plural, shorten_revision
 from gitsync.status.advice import find_condition_advice
 
 _HEADER = ("READY", "SEVERITY", "REASON", "MESSAGE")
@@ -69,7 +69,7 @@ def _tabulate(
     """A table with one line for each record, in reading order; with namespaces if there are several."""
     names = shorten_names(record.key for record in records)
     start = 0 if has_namespaces(record.key for record in records) else 1
-    ordered = sorted(records, key=lambda record: reading_order(record.key))
+    ordered = sorted(records, key=lambda record: find_reading_order(record.key))
     rows = [(escape_controls(r.key.namespace), names[r.key], *cells(r))[start:] for r in ordered]
     return format_table(("NAMESPACE", "NAME", *header)[start:], rows, width=width)
 
@@ -157,3 +157,85 @@ def _format_baseline(record: Record) -> Iterator[str]:
     if record.applied is not None:
         has_baseline = record.baseline is not None
         yield f"Baseline:  {'recorded' if has_baseline else 'none: the next run compares only with git'}"
+
+
+# Heartbeats, as `gitsync status` shows them: how long ago each agent last succeeded.
+
+
+_UNITS = ((86400, "d"), (3600, "h"), (60, "m"), (1, "s"))
+
+
+def list_heartbeats(heartbeats: Iterable[Heartbeat], now: datetime) -> list[str]:
+    """One line for each agent: the age, the time and the revision of its last success."""
+    return [_format_heartbeat(heartbeat, now) for heartbeat in heartbeats]
+
+
+def build_heartbeats(heartbeats: Iterable[Heartbeat], now: datetime) -> list[Mapping[str, Any]]:
+    """The same for JSON and YAML."""
+    return [
+        {
+            "agent": heartbeat.agent,
+            "lastSuccess": format_rfc3339(heartbeat.time),
+            "ageSeconds": _find_age(heartbeat, now),
+            "revision": heartbeat.revision,
+        }
+        for heartbeat in heartbeats
+    ]
+
+
+def _format_heartbeat(heartbeat: Heartbeat, now: datetime) -> str:
+    at = f", at {shorten_revision(heartbeat.revision)}" if heartbeat.revision else ""
+    age = _format_signed_age(_find_age(heartbeat, now))
+    return f"Last success of {escape_controls(heartbeat.agent)}: {age} ({format_rfc3339(heartbeat.time)}{at})."
+
+
+def _find_age(heartbeat: Heartbeat, now: datetime) -> int:
+    """Seconds; negative if the clock of the agent is ahead of this one."""
+    return int((now.replace(microsecond=0) - heartbeat.time).total_seconds())
+
+
+def _format_signed_age(seconds: int) -> str:
+    """Like kubectl: the two largest units. A time to come is shown as one, since a clock is wrong then."""
+    left, words = abs(seconds), list[str]()
+    for size, unit in _UNITS:
+        number, left = divmod(left, size)
+        if number or words:
+            words.append(f"{number}{unit}")
+    shown = "".join(words[:2]) or "0s"
+    return f"{shown} ahead of this clock" if seconds < 0 else f"{shown} ago"
+
+
+# Ages as kubectl prints them: two units at most, and the smaller one only while it matters.
+
+
+_MINUTE, _HOUR, _DAY, _YEAR = 60, 3600, 86_400, 365 * 86_400
+
+_STEPS = (
+    # below this many seconds: the unit, its letter, and the smaller unit beside it (0 for none) with its letter
+    (2 * _MINUTE, 1, "s", 0, ""),
+    (10 * _MINUTE, _MINUTE, "m", 1, "s"),
+    (3 * _HOUR, _MINUTE, "m", 0, ""),
+    (8 * _HOUR, _HOUR, "h", _MINUTE, "m"),
+    (2 * _DAY, _HOUR, "h", 0, ""),
+    (8 * _DAY, _DAY, "d", _HOUR, "h"),
+    (2 * _YEAR, _DAY, "d", 0, ""),
+    (8 * _YEAR, _YEAR, "y", _DAY, "d"),
+)
+
+
+def format_age(since: str, now: datetime) -> str:
+    """The time from an RFC 3339 moment until now, such as `5m30s`, `3h` or `12d`; `<unknown>` if it is no moment."""
+    try:
+        seconds = int((now - datetime.fromisoformat(since)) / timedelta(seconds=1))
+    except (TypeError, ValueError):
+        return "<unknown>"
+    return format_seconds(max(seconds, 0))
+
+
+def format_seconds(seconds: int) -> str:
+    """A duration in its largest units."""
+    for limit, unit, letter, smaller, smaller_letter in _STEPS:
+        if seconds < limit:
+            rest = seconds % unit // smaller if smaller else 0
+            return f"{seconds // unit}{letter}{f'{rest}{smaller_letter}' if rest else ''}"
+    return f"{seconds // _YEAR}y"

@@ -11,18 +11,18 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
+from importlib.metadata import PackageNotFoundError, metadata
 from typing import Any
 from urllib.parse import quote
 
 from gitsync import __version__
 from gitsync.logging import escape_controls
 from gitsync.model.report import Report
-from gitsync.problems.problem_codes import CodeMeaning, find_code_meaning
-from gitsync.report.coverage import build_coverage
-from gitsync.report.documentation import find_help_page
+from gitsync.problems.problem_codes import PAGE, CodeMeaning, find_code_meaning
 from gitsync.report.findings import FAILED, ReportFinding, Weight, list_findings
-from gitsync.report.replacement import RULE as REPLACE_RULE
-from gitsync.report.target import build_target
+from gitsync.report.run_facts import build_coverage, build_target
+from gitsync.report.wording import REPLACE_RULE
 from gitsync.status.exit_code import FAULT
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -185,3 +185,23 @@ def _build_location(finding: ReportFinding) -> dict[str, Any]:
         "artifactLocation": {"uri": quote(finding.path, errors="replace"), "uriBaseId": _ROOT}
     }
     return {"physicalLocation": physical_location | {"region": {"startLine": max(finding.line, 1)}}}
+
+
+# The addresses of the documentation of this package. They are in its metadata, if a pipeline built it.
+
+
+def find_help_page(meaning: CodeMeaning, urls: Sequence[str] | None = None) -> str:
+    """The URL of the page of a code; "" if the package does not name its repository. `urls` are those of the package,
+    each after its label.
+    """
+    given = (text.partition(", ") for text in (_list_urls() if urls is None else urls))
+    home = next((url for label, _, url in given if label == "Homepage" and url.startswith("https://")), "")
+    return f"{home}/blob/main/{PAGE}#{meaning.anchor}" if home else ""
+
+
+@cache
+def _list_urls() -> tuple[str, ...]:
+    try:
+        return tuple(metadata("gitsync").get_all("Project-URL") or ())
+    except PackageNotFoundError:
+        return ()

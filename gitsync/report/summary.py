@@ -14,11 +14,10 @@ from gitsync.model.problem import Problem
 from gitsync.model.record import Record
 from gitsync.model.target import RunTarget
 from gitsync.report.escape import format_advice, format_code, shorten
-from gitsync.report.headline import format_plural, shorten_revision
 from gitsync.report.markdown import format_problem
-from gitsync.report.names import reading_order, shorten_names
-from gitsync.report.repeated_problems import shorten_problems
-from gitsync.report.target import list_target
+from gitsync.report.ordering import find_reading_order, shorten_names
+from gitsync.report.run_facts import list_target
+from gitsync.report.wording import format_plural, shorten_problems, shorten_revision
 
 _LONGEST_MESSAGE = 500  # characters; the file of the resource has the whole
 
@@ -34,7 +33,7 @@ def render(
 
     `target` is that of the run which wrote it. Who signed in is left out: a pipeline and a person take turns.
     """
-    ordered = sorted(records, key=lambda record: (_is_ready(record), reading_order(record.key)))
+    ordered = sorted(records, key=lambda record: (_is_ready(record), find_reading_order(record.key)))
     ready = sum(map(_is_ready, ordered))
     revision_note = f" at {format_code(shorten_revision(revision))}" if revision else ""
     parts = [

@@ -21,20 +21,24 @@ from gitsync.model.target import RunTarget
 from gitsync.model.verdict import Difference, Verdict
 from gitsync.problems.problem_codes import find_code_meaning
 from gitsync.problems.renderers import format_renderers
-from gitsync.report.colour import Paint
-from gitsync.report.cost import format_cost, format_need, list_by_type
-from gitsync.report.coverage import format_coverage
 from gitsync.report.escape import format_value
-from gitsync.report.headline import format_baseline_note, format_done, format_found, shorten_revision
-from gitsync.report.last_commit import format_last_commit
-from gitsync.report.names import has_namespaces, shorten_names
 from gitsync.report.nextsteps import list_next_steps
-from gitsync.report.quiet import format_in_sync, is_quiet
-from gitsync.report.repeated_problems import shorten_problems
-from gitsync.report.replacement import REPLACE_NEEDED, describe_replacement, format_action
-from gitsync.report.table import format_table, indent, indent_after
-from gitsync.report.target import list_target
-from gitsync.report.urgency import describe_causes, sort_by_urgency
+from gitsync.report.ordering import describe_causes, has_namespaces, shorten_names, sort_by_urgency
+from gitsync.report.run_facts import format_cost, format_coverage, format_need, list_by_type, list_target
+from gitsync.report.terminal import Paint, format_table, indent, indent_after
+from gitsync.report.wording import (
+    REPLACE_NEEDED,
+    describe_replacement,
+    format_action,
+    format_baseline_note,
+    format_done,
+    format_found,
+    format_in_sync,
+    format_last_commit,
+    is_quiet,
+    shorten_problems,
+    shorten_revision,
+)
 from gitsync.status.advice import find_condition_advice
 
 _SHORT = 100  # characters of both sides of a difference; longer ones get a line each

@@ -15,7 +15,7 @@ from gitsync import __version__
 from gitsync.errors import PublishError
 from gitsync.model.gvk import Key
 from gitsync.model.result import Outcome, Result
-from gitsync.report.run_end import RunEnd
+from gitsync.report.progress import RunEnd
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context

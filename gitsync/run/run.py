@@ -41,8 +41,7 @@ from gitsync.reconcile.result_builder import build_unattempted
 from gitsync.reconcile.scheduler import run_in_order
 from gitsync.reconcile.stages.prune import RESOURCES_API_VERSION
 from gitsync.redaction import Redactions, tell_settings
-from gitsync.report.masked import mask_report, mask_target
-from gitsync.report.masked_fault import mask_exception
+from gitsync.report.masked import mask_exception, mask_report, mask_target
 from gitsync.report.progress import Progress, Silent
 from gitsync.run.approved_plan import load_approved_plan, make_review, narrow_plan
 from gitsync.run.connections import Connections, open_connections

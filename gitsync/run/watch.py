@@ -22,9 +22,7 @@ from gitsync.model.report import Report
 from gitsync.planning.agents import DEFAULT_AGENT
 from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_problem
-from gitsync.report.progress import Progress, Silent
-from gitsync.report.run_end import RunEnd
-from gitsync.report.timeline import Timeline
+from gitsync.report.progress import Progress, RunEnd, Silent, Timeline
 from gitsync.report.traces import export_traces, is_traced
 from gitsync.secrets.private_files import replace as replace_file
 from gitsync.status.exit_code import DRIFT, FAULT, FINE, NOT_READY, PENDING

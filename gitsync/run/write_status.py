@@ -14,7 +14,7 @@ from gitsync.model.heartbeat import Heartbeat
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record, State
 from gitsync.model.report import Report
-from gitsync.report import headline, json, summary
+from gitsync.report import json, summary, wording
 from gitsync.report.masked import mask_problem
 from gitsync.run.connections import Connections
 from gitsync.status.exit_code import FINE, NOT_READY
@@ -49,7 +49,7 @@ def write_expected(
                 agent=agent,
                 summary=None,
                 report=None,
-                headline=f"Expect {headline.format_plural(len(records), 'new resource')}",
+                headline=f"Expect {wording.format_plural(len(records), 'new resource')}",
             )
         )
     except PublishError as error:
@@ -79,7 +79,7 @@ def write_status(
             summary.render, remaining, revision=report.revision, problems=report.problems, target=report.target
         ),
         report=partial(json.render, report),
-        headline=headline.format_subject(report),
+        headline=wording.format_subject(report),
         config_maps=exports.config_maps,
         leftovers=exports.leftovers,
     )

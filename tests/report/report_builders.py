@@ -12,7 +12,7 @@ from gitsync.model.report import Report, RequestCounts, RequestUse
 from gitsync.model.result import Attempt, Result, Stage
 from gitsync.model.target import RunTarget
 from gitsync.model.verdict import Action, Difference, Verdict
-from gitsync.report.run_end import RunEnd
+from gitsync.report.progress import RunEnd
 
 GROUP_ID = "/subscriptions/0000/resourceGroups/core"
 NET = "network.azure.com"

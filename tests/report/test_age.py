@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gitsync.report.age import format_age, format_seconds
+from gitsync.report.records import format_age, format_seconds
 
 SECONDS = [
     (0, "0s"),

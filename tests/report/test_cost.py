@@ -6,7 +6,7 @@ import pytest
 
 from gitsync.model.report import RequestCounts, RequestUse
 from gitsync.model.verdict import Action
-from gitsync.report.cost import estimate_sync, format_cost, format_need, list_by_type
+from gitsync.report.run_facts import estimate_sync, format_cost, format_need, list_by_type
 from gitsync.report.text import render
 from tests.report.report_builders import IN_SYNC, report
 

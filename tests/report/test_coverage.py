@@ -11,8 +11,8 @@ from gitsync.model.manifests import UnreadDocument
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.report import json as json_report
 from gitsync.report import junit, markdown, sarif, text
-from gitsync.report.coverage import build_coverage, format_coverage, list_left_out
 from gitsync.report.html import page
+from gitsync.report.run_facts import build_coverage, format_coverage, list_left_out
 from tests.report.report_builders import FULL
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitsync.problems.problem_codes import find_code_meaning
-from gitsync.report.documentation import find_help_page
+from gitsync.report.sarif import find_help_page
 
 MEANING = find_code_meaning("OwnerNotFound")
 HOME = "https://example.com/acme/gitsync"

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from gitsync.model.heartbeat import Heartbeat
-from gitsync.report.heartbeats import build_heartbeats, list_heartbeats
+from gitsync.report.records import build_heartbeats, list_heartbeats
 
 NOW = datetime(2026, 5, 3, 12, 0, 0, 900_000, tzinfo=UTC)
 AGES = [

@@ -9,9 +9,7 @@ from gitsync.model.record import Claim
 from gitsync.model.result import Attempt, Stage
 from gitsync.model.review import Reviewed
 from gitsync.model.verdict import Difference, Verdict
-from gitsync.report.masked import mask_report
-from gitsync.report.masked_fault import mask_exception
-from gitsync.report.masked_value import mask_value
+from gitsync.report.masked import mask_exception, mask_report, mask_value
 from tests.report.report_builders import DRIFTED, NET, REFUSED, failed, key, record, report, result
 
 VALUE = "hunter2-value"

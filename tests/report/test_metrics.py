@@ -13,7 +13,7 @@ from gitsync.model.problem import Level, Problem
 from gitsync.model.report import Report, RequestCounts, RequestUse
 from gitsync.model.result import Stage
 from gitsync.report.metrics import LAST_SUCCESS, METRICS, render
-from gitsync.report.timeline import StageVisit
+from gitsync.report.progress import StageVisit
 from tests.report.report_builders import DRIFTED, IN_SYNC, REFUSED, RUN_END
 
 REPORT = Report(

@@ -7,7 +7,7 @@ import pytest
 
 from gitsync.model.problem import Level, Problem
 from gitsync.report import json, junit, markdown, sarif, text
-from gitsync.report.repeated_problems import MOST, shorten_problems
+from gitsync.report.wording import MOST_ALIKE, shorten_problems
 from tests.report.report_builders import FULL
 
 
@@ -32,7 +32,7 @@ def test_more_than_ten_of_one_cause_are_the_first_with_their_number_and_three_pl
 
 
 def test_up_to_ten_are_shown_one_by_one():
-    assert shorten_problems(reversed(many(MOST))) == many(MOST)
+    assert shorten_problems(reversed(many(MOST_ALIKE))) == many(MOST_ALIKE)
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from gitsync.model.commit import LastCommit
 from gitsync.model.problem import SourceLocation
-from gitsync.report.html.forges import find_forge
-from gitsync.report.html.links import make_links
+from gitsync.report.html.links import find_forge, make_links
 from gitsync.report.html.page import render
 from tests.report.report_builders import DRIFTED, FULL, IN_SYNC, ORPHAN, PROBLEMS, TARGET, report
 

@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.model.verdict import Verdict
-from gitsync.report.html.grouping import NO_GROUP, GroupName, group_results
+from gitsync.report.html.layout import Size, draw_path, place_forest, place_layers, route_references
 from gitsync.report.html.picture import render_picture
-from gitsync.report.html.placement import Size, place_forest, place_layers
-from gitsync.report.html.routing import draw_path, route_references
+from gitsync.report.ordering import NO_GROUP, GroupName, group_results
 from tests.report.large_reports import A_GROUP, landing_zone
 from tests.report.report_builders import IN_SYNC, NET, key, result
 

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
-from gitsync.report.headline import format_subject
 from gitsync.report.summary import render
+from gitsync.report.wording import format_subject
 from tests.report.report_builders import FULL, PROBLEMS, RECORDS, failed, record, report, result
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -9,7 +9,7 @@ from gitsync.model.target import RunTarget
 from gitsync.report import junit, markdown, sarif, summary, text
 from gitsync.report.html.page import render as render_page
 from gitsync.report.json import build_document
-from gitsync.report.target import list_target
+from gitsync.report.run_facts import list_target
 from tests.report.report_builders import FULL, RECORDS, TARGET, report
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.report.table import format_table, indent
+from gitsync.report.terminal import format_table, indent
 
 HEADER = ("NAME", "READY", "MESSAGE")
 ROWS = [("ResourceGroup/core", "True", ""), ("VirtualNetwork/hub", "False", "The prefix " + "is wrong " * 5)]

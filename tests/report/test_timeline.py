@@ -1,8 +1,7 @@
 """The timeline: one visit for a row of steps of one stage, also if a resource is tried again."""
 
 from gitsync.model.result import Stage
-from gitsync.report.progress import Tally
-from gitsync.report.timeline import StageVisit, Timeline, find_stage_seconds
+from gitsync.report.progress import StageVisit, Tally, Timeline, find_stage_seconds
 from tests.report.report_builders import IN_SYNC
 from tests.support.fake_clock import FakeClock
 

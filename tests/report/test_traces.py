@@ -8,7 +8,7 @@ from gitsync import __version__
 from gitsync.errors import PublishError
 from gitsync.model.report import Report, RequestCounts
 from gitsync.model.result import Stage
-from gitsync.report.timeline import StageVisit
+from gitsync.report.progress import StageVisit
 from gitsync.report.traces import export_traces, is_traced
 from tests.report.report_builders import DRIFTED, IN_SYNC, REFUSED, RUN_END
 from tests.support.trace_collector import attributes, collecting

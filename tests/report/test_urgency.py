@@ -11,7 +11,7 @@ from gitsync.report import junit, markdown, text
 from gitsync.report.findings import list_findings
 from gitsync.report.html.page import render as render_page
 from gitsync.report.json import build_document
-from gitsync.report.urgency import describe_causes, find_causes
+from gitsync.report.ordering import describe_causes, find_causes
 from tests.report.report_builders import DRIFTED, IN_SYNC, NET, ORPHAN, READY, REFUSED, failed, key, report, result
 
 NETWORK = replace(REFUSED, key=key("VirtualNetwork", "hub", NET))

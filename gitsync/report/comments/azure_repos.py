@@ -15,8 +15,7 @@ from urllib.parse import quote
 from gitsync.errors import ConfigError
 from gitsync.processes.programs import Program
 from gitsync.processes.temporary_folders import open_temporary_folder
-from gitsync.report.comments.comment import Comment
-from gitsync.report.comments.host_client import HostClient, get_variable
+from gitsync.report.comments.comment import Comment, HostClient, get_variable
 
 _VERSION = "6.0"
 _TEXT = 1

@@ -15,8 +15,7 @@ from urllib.parse import urlsplit
 
 from gitsync.errors import ConfigError
 from gitsync.processes.programs import Program
-from gitsync.report.comments.comment import Comment
-from gitsync.report.comments.host_client import HostClient, get_variable
+from gitsync.report.comments.comment import Comment, HostClient, get_variable
 
 _REF = re.compile(r"refs/pull/([0-9]+)/")
 _UPDATE = (

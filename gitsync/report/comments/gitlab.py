@@ -12,8 +12,7 @@ from urllib.parse import quote
 
 from gitsync.errors import ConfigError
 from gitsync.processes.programs import Program
-from gitsync.report.comments.comment import Comment
-from gitsync.report.comments.host_client import HostClient, get_variable
+from gitsync.report.comments.comment import Comment, HostClient, get_variable
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,15 @@ Each is an https address that is made here, of a host from a table or of the che
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from urllib.parse import quote, urlsplit
+from typing import NamedTuple
+from urllib.parse import quote, unquote, urlsplit
 
 from gitsync.model.problem import SourceLocation
 from gitsync.model.report import Report
 from gitsync.model.result import Result
-from gitsync.report.html.forges import Forge, find_forge
 
 _PORTALS = {
     "management.azure.com": "https://portal.azure.com",
@@ -63,3 +65,117 @@ def _find_host(endpoint: str) -> str:
         return urlsplit(endpoint).hostname or ""
     except ValueError:
         return ""
+
+
+# Pages of a repository's host: a commit, and the line of a file. Known are GitHub, GitLab and Azure DevOps.
+#
+# The remote, the paths and the commits come from outside: a link is always https, leads to the host of the remote,
+# and has every part percent-encoded. Where any part is not what that host has, there is no link.
+
+
+_SCP_LIKE = re.compile(r"(?:[\w.+-]+@)?([A-Za-z0-9.-]+):(?!/)(.+)", re.ASCII)
+_HOST = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)+")
+_NAME = re.compile(r"[\w~. +()&'!$-]{1,200}", re.ASCII)
+_COMMIT = re.compile(r"[0-9a-f]{7,64}")
+
+_MakeBase = Callable[[str, Sequence[str]], str]
+"""The address of a repository's pages, of its host and the parts of its path; "" if such a host has none there."""
+
+
+class Forge(NamedTuple):
+    """The pages of one repository: where they begin, and how the address of a commit and of a line goes on."""
+
+    base: str
+    commit: str
+    line: str
+
+    def make_commit_link(self, commit: str | None) -> str:
+        """The page of a commit; "" for what is no id."""
+        return self.base + self.commit.format(commit=commit) if commit and _COMMIT.fullmatch(commit) else ""
+
+    def make_line_link(self, commit: str | None, path: str, line: int) -> str:
+        """A line of a file (its path from the top of the repository) in a commit; "" for what leads out of it."""
+        parts = path.split("/")
+        if not (commit and _COMMIT.fullmatch(commit)) or {"", ".", ".."} & set(parts):
+            return ""
+        return self.base + self.line.format(commit=commit, path=quote(path, errors="replace"), line=max(line, 1))
+
+
+def find_forge(remote: str) -> Forge | None:
+    """The pages of a remote, as git writes its URL; None if it is a folder, or its host is not known."""
+    host, names = _split_remote(remote)
+    for pattern, make_base, commit, line in _FORGES:
+        if re.fullmatch(pattern, host) and (base := make_base(host, names)):
+            return Forge(base, commit, line)
+    return None
+
+
+def _split_remote(remote: str) -> tuple[str, Sequence[str]]:
+    """The host of a remote and the parts of its path, encoded; ("", ()) unless all of it is as expected."""
+    try:
+        host, path = _read_url(remote) if "://" in remote else _read_scp_like(remote)
+    except ValueError:
+        return "", ()
+    names = [unquote(name) for name in path.strip("/").removesuffix(".git").split("/")]
+    if not _HOST.fullmatch(host) or not all(_NAME.fullmatch(name) and name.strip(".") for name in names):
+        return "", ()
+    return host, [quote(name, safe="") for name in names]
+
+
+def _read_url(remote: str) -> tuple[str, str]:
+    url = urlsplit(remote)
+    own_port = url.scheme == "https" and url.port not in {None, 443}
+    if url.scheme not in {"https", "ssh"} or url.query or url.fragment or own_port:
+        return "", ""
+    return (url.hostname or ""), url.path
+
+
+def _read_scp_like(remote: str) -> tuple[str, str]:
+    match = _SCP_LIKE.fullmatch(remote)
+    return (match[1].lower(), match[2]) if match else ("", "")
+
+
+def _find_github(host: str, names: Sequence[str]) -> str:
+    return f"https://{host.removeprefix('ssh.')}/{names[0]}/{names[1]}" if len(names) == 2 else ""
+
+
+def _find_gitlab(host: str, names: Sequence[str]) -> str:
+    return f"https://{host.removeprefix('altssh.')}/{'/'.join(names)}" if len(names) >= 2 else ""
+
+
+def _find_azure(host: str, names: Sequence[str]) -> str:
+    """`org/project/_git/name`, over ssh `v3/org/project/name`; older hosts have the organisation in their name, and a
+    project may be left out that is called as its repository.
+    """
+    match list(names):
+        case ["v3", organisation, project, name]:
+            pass
+        case [organisation, project, "_git", name]:
+            pass
+        case [organisation, "_git", name]:
+            project = name
+        case _:
+            return ""
+    return f"https://{host.removeprefix('ssh.')}/{organisation}/{project}/_git/{name}"
+
+
+def _find_visual_studio(host: str, names: Sequence[str]) -> str:
+    organisation = host.partition(".")[0]
+    own = [name for name in names if name != "DefaultCollection"]
+    return _find_azure("dev.azure.com", own if own[:1] == ["v3"] else [organisation, *own])
+
+
+_BLOB = "blob/{commit}/{path}#L{line}"
+_ITEM = (
+    "?path=/{path}&version=GC{commit}&line={line}&lineEnd={line}&lineStartColumn=1&lineEndColumn=200&lineStyle=plain"
+)
+
+_FORGES: tuple[tuple[str, _MakeBase, str, str], ...] = (
+    (r"(ssh\.)?github\.com|github\.(?!com\.).+|.+\.ghe\.com", _find_github, "/commit/{commit}", f"/{_BLOB}"),
+    (r"(altssh\.)?gitlab\.com|gitlab\.(?!com\.).+", _find_gitlab, "/-/commit/{commit}", f"/-/{_BLOB}"),
+    (r"(ssh\.)?dev\.azure\.com", _find_azure, "/commit/{commit}", _ITEM),
+    (r".+\.visualstudio\.com", _find_visual_studio, "/commit/{commit}", _ITEM),
+)
+"""The host, where the pages of its repositories are, and what follows for a commit and for a line. A server of its own
+is known by its first name: github.contoso.com, gitlab.contoso.com.
+"""

@@ -14,16 +14,13 @@ from markupsafe import Markup
 from gitsync.model.gvk import Key
 from gitsync.model.report import Report
 from gitsync.model.result import Outcome, Result
-from gitsync.report.headline import shorten_revision
-from gitsync.report.html.grouping import group_results
 from gitsync.report.html.links import Links
 from gitsync.report.html.looks import LOOKS, find_order, find_tone
 from gitsync.report.html.markup import render_template
 from gitsync.report.html.resource import Around, render_card, render_details, render_row
 from gitsync.report.html.sections import FAILED, IN_SYNC, Section
-from gitsync.report.names import has_namespaces, shorten_names
-from gitsync.report.quiet import format_in_sync
-from gitsync.report.urgency import describe_causes, find_causes
+from gitsync.report.ordering import describe_causes, find_causes, group_results, has_namespaces, shorten_names
+from gitsync.report.wording import format_in_sync, shorten_revision
 
 _FEW = 12  # cards, or rows below cards; as many are unfolded from the start
 _FEW_FAILED = 2  # cards of what failed, which are above the changes; the others are folded

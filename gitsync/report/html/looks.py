@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import IntEnum
 from typing import Final, NamedTuple
 
@@ -83,3 +83,20 @@ def find_tone(result: Result) -> Tone:
     if result.replacement:
         return Tone.DELETE
     return _OUTCOME_TONES.get(result.outcome, LOOKS[result.verdict].tone)
+
+
+class BarPart(NamedTuple):
+    """A part of a bar: where it starts, how wide it is, and its tone."""
+
+    x: str
+    width: str
+    tone: Tone
+
+
+def divide_bar(tones: Mapping[Tone, int], *, start: float, width: float, digits: int) -> Iterator[BarPart]:
+    """The parts of a bar, one for each tone, the most urgent first; numbers are given with so many digits."""
+    count = sum(tones.values())
+    for tone in sorted(tones):
+        part = width * tones[tone] / count
+        yield BarPart(f"{start:.{digits}f}", f"{part:.{digits}f}", tone)
+        start += part

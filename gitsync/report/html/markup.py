@@ -6,6 +6,7 @@ template or a function of this module makes. A name that a template misspells is
 
 from __future__ import annotations
 
+import hashlib
 import pkgutil
 import re
 from functools import cache
@@ -16,10 +17,10 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from gitsync.logging import escape_controls
+from gitsync.model.gvk import Key
 from gitsync.problems.renderers import format_renderers
-from gitsync.report.headline import format_plural
-from gitsync.report.html.anchors import make_anchor
 from gitsync.report.html.looks import LOOKS, find_tone
+from gitsync.report.wording import format_plural
 
 _INDENT = re.compile(r"^ +", re.MULTILINE)
 _CODE = re.compile(r"`([^`]+)`")
@@ -29,7 +30,7 @@ _BREAK = re.compile(r"(?<=/)(?=[^/\s])")
 
 def render_template(name: str, **values: Any) -> Markup:
     """Fill a template of the folder `templates`. jinja2.UndefinedError for a value that it needs and does not get."""
-    return Markup(_environment().get_template(name).render(values))  # noqa: S704 - the template has escaped
+    return Markup(_make_environment().get_template(name).render(values))  # noqa: S704 - the template has escaped
 
 
 def read_own(name: str) -> Markup:
@@ -41,13 +42,13 @@ def read_own(name: str) -> Markup:
 
 
 @cache
-def _environment() -> Environment:
+def _make_environment() -> Environment:
     environment = Environment(
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_finalize,
+        finalize=_escape_value,
         trim_blocks=True,
-        loader=FunctionLoader(_load),
+        loader=FunctionLoader(_load_template),
     )
     environment.filters |= {
         "breakable": _format_breakable,
@@ -61,12 +62,12 @@ def _environment() -> Environment:
     return environment
 
 
-def _load(name: str) -> str:
+def _load_template(name: str) -> str:
     """A template without its indentation: a page may repeat it thousands of times."""
     return _INDENT.sub("", read_own(f"templates/{name}"))
 
 
-def _finalize(value: Any) -> Markup | StrictUndefined:
+def _escape_value(value: Any) -> Markup | StrictUndefined:
     """What a template shows, escaped, with control and direction characters spelled out."""
     return value if isinstance(value, Markup | StrictUndefined) else _escape(str(value))
 
@@ -84,3 +85,11 @@ def _format_prose(sentence: str) -> Markup:
 def _format_breakable(text: object) -> Markup:
     """Paths, ids and names, which may break after a slash."""
     return Markup("<wbr/>").join(map(_escape, _BREAK.split(str(text))))
+
+
+# The names by which parts of the page are linked: the same for a resource in every report, and safe in a URL.
+
+
+def make_anchor(key: Key) -> str:
+    """The id of the element that shows a resource."""
+    return f"r-{hashlib.sha256(str(key).encode('utf-8', 'backslashreplace')).hexdigest()[:12]}"

@@ -8,19 +8,43 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from markupsafe import Markup
 
 from gitsync.model.report import Report
-from gitsync.report.headline import format_found, shorten_revision
-from gitsync.report.html.contents import list_contents
-from gitsync.report.html.links import make_links
+from gitsync.model.result import Result
+from gitsync.report.html.links import Links, make_links
 from gitsync.report.html.listing import render_filters, render_listing
+from gitsync.report.html.looks import LOOKS, OUTCOME_LOOKS, Tone, divide_bar, find_tone
 from gitsync.report.html.markup import read_own, render_template
 from gitsync.report.html.picture import render_picture
-from gitsync.report.html.problems import ERRORS, WARNINGS, render_problems
-from gitsync.report.html.sections import FAILED, IN_SYNC, split_results
-from gitsync.report.html.summary import render_header, render_run
+from gitsync.report.html.sections import (
+    DELETES,
+    ERRORS,
+    FAILED,
+    IN_SYNC,
+    REMOVED,
+    WARNINGS,
+    Section,
+    find_section_tone,
+    list_contents,
+    render_problems,
+    split_results,
+)
+from gitsync.report.nextsteps import list_next_steps
+from gitsync.report.run_facts import format_cost, format_coverage, format_need, list_by_type, list_target
+from gitsync.report.wording import (
+    format_baseline_note,
+    format_done,
+    format_failed,
+    format_found,
+    format_plural,
+    format_problem_counts,
+    shorten_revision,
+)
 
 _ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='none' "
@@ -66,3 +90,84 @@ def _make_policy(style: str, script: str) -> str:
 def _digest(content: str) -> str:
     """As a policy names a style or a script (CSP level 3, §2.3.1)."""
     return f"sha256-{b64encode(hashlib.sha256(content.encode()).digest()).decode()}"
+
+
+# The top of the page: what the run would do, on what, and the next steps; and its end: how the run went.
+
+
+_EXITS = {
+    0: "success",
+    1: "something failed, is invalid, or is not Ready",
+    3: "there are changes to make",
+    4: "there is drift",
+    130: "interrupted",
+}
+
+
+class Tile(NamedTuple):
+    """A section by number: its verdicts, the most urgent first."""
+
+    section: Section
+    title: str
+    number: int
+    verdicts: str
+    tone: Tone
+
+
+def render_header(report: Report, sections: Mapping[Section, Sequence[Result]], links: Links) -> Markup:
+    """The headline, the sections by number, the target, and the next steps."""
+    writes = report.command == "sync"
+    ready = f", {sum(r.condition.is_ready for r in report.results)} Ready" if writes else ""
+    return render_template(
+        "header.html",
+        report=report,
+        links=links,
+        headline=_format_headline(report),
+        counts=format_plural(len(report.results), "resource") + ready,
+        baseline=format_baseline_note(report),
+        tiles=[
+            Tile(
+                section=section,
+                title=section.title(writes=writes),
+                number=len(found),
+                verdicts=_format_verdicts(section, found),
+                tone=find_section_tone(section, found),
+            )
+            for section, found in sections.items()
+        ],
+        bar=list(divide_bar(Counter(map(find_tone, report.results)), start=0.0, width=100.0, digits=2)),
+        target=list_target(report.target),
+        coverage=format_coverage(report.coverage),
+        steps=list_next_steps(report),
+    )
+
+
+def _format_headline(report: Report) -> str:
+    """What failed, and what was done or would be: `2 failed; a sync would update 3`, as a sentence begins."""
+    done = format_problem_counts(report.problems) if report.command == "validate" else format_done(report)
+    sentence = "; ".join([*format_failed(report), done])
+    return f"{sentence[:1].upper()}{sentence[1:]}"
+
+
+def _format_verdicts(section: Section, results: Sequence[Result]) -> str:
+    """The verdicts by number; "" if the section is for one alone and says it."""
+    times = Counter(result.verdict for result in results)
+    if section in {DELETES, REMOVED, IN_SYNC}:
+        return ""
+    return ", ".join(f"{times[verdict]:,} {verdict.value}" for verdict in LOOKS if times[verdict])
+
+
+def render_run(report: Report, links: Links) -> Markup:
+    """How the run went, what its requests were for, and what the words of the page mean."""
+    times = Counter(result.verdict for result in report.results)
+    return render_template(
+        "run.html",
+        report=report,
+        links=links,
+        cost=format_cost(report),
+        need=format_need(report),
+        requests=list_by_type(report),
+        means=_EXITS.get(report.exit_code, ""),
+        outcomes=[(outcome, OUTCOME_LOOKS[outcome], count) for outcome, count in report.outcomes.items() if count],
+        verdicts=[(verdict, times[verdict]) for verdict in LOOKS if times[verdict]],
+    )

@@ -15,15 +15,19 @@ from gitsync.logging import escape_controls
 from gitsync.model.gvk import Key
 from gitsync.model.result import Outcome, Result
 from gitsync.report.escape import shorten
-from gitsync.report.html.anchors import make_anchor
-from gitsync.report.html.grouping import GroupName, group_results
-from gitsync.report.html.looks import LOOKS, Look, Tone, find_look, find_order, find_tone
-from gitsync.report.html.markup import render_template
-from gitsync.report.html.placement import NameT, Placed, Size, place_forest, place_layers
-from gitsync.report.html.routing import draw_path, draw_tip, route_references
-from gitsync.report.html.summary import BarPart, divide_bar
-from gitsync.report.names import reading_order
-from gitsync.report.urgency import find_urgency
+from gitsync.report.html.layout import (
+    NameT,
+    Placed,
+    Size,
+    draw_path,
+    draw_tip,
+    place_forest,
+    place_layers,
+    route_references,
+)
+from gitsync.report.html.looks import LOOKS, BarPart, Look, Tone, divide_bar, find_look, find_order, find_tone
+from gitsync.report.html.markup import make_anchor, render_template
+from gitsync.report.ordering import GroupName, find_reading_order, find_urgency, group_results
 
 _MOST_BOXES = 300  # resources; above that groups are drawn
 _FEW_BOXES = 30  # as many are shown from the start
@@ -79,7 +83,7 @@ def render_picture(results: Sequence[Result]) -> Markup:
     """The section with the picture; "" where there is nothing to draw."""
     if not results:
         return Markup()
-    ordered = sorted(results, key=lambda r: reading_order(r.key))
+    ordered = sorted(results, key=lambda r: find_reading_order(r.key))
     grouped = len(ordered) > _MOST_BOXES
     drawn = _draw_groups(ordered) if grouped else _draw_resources(ordered)
     return render_template(
@@ -101,7 +105,7 @@ def render_picture(results: Sequence[Result]) -> Markup:
 
 def _draw_resources(results: Sequence[Result]) -> Drawing:
     known = {result.key: result for result in results}
-    owners = _owners(known)
+    owners = _find_owners(known)
     children: dict[Key, list[Key]] = defaultdict(list)
     for key, owner in owners.items():
         children[owner].append(key)
@@ -114,8 +118,8 @@ def _draw_resources(results: Sequence[Result]) -> Drawing:
         if target in known and target != key and not _is_above(target, key, owners)
     ]
     lines = [
-        *(_elbow(placed, owner, key, size) for key, owner in owners.items()),
-        *_route(placed, needs, size, make_anchor),
+        *(_draw_elbow(placed, owner, key, size) for key, owner in owners.items()),
+        *_draw_references(placed, needs, size, make_anchor),
     ]
     boxes = [_make_box(result, placed.corners[key]) for key, result in known.items()]
     return Drawing(lines, boxes, size, placed.width, placed.height)
@@ -139,7 +143,7 @@ def _find_word(result: Result) -> str:
     return Outcome.FAILED.value if result.outcome is Outcome.FAILED else result.verdict.value
 
 
-def _route(
+def _draw_references(
     placed: Placed[NameT], needs: Sequence[tuple[NameT, NameT]], size: Size, find_node: Callable[[NameT], str]
 ) -> Iterator[Line]:
     """A line for each reference, beside the boxes."""
@@ -147,7 +151,7 @@ def _route(
         yield Line(draw_path(points), "needs", find_node(start), find_node(end), draw_tip(points))
 
 
-def _owners(known: Mapping[Key, Result]) -> dict[Key, Key]:
+def _find_owners(known: Mapping[Key, Result]) -> dict[Key, Key]:
     """The owner of each resource, if the owner is drawn too; cycles, which only invalid manifests have, are cut."""
     owners: dict[Key, Key] = {}
     for key, result in known.items():
@@ -166,7 +170,7 @@ def _is_above(upper: Key, key: Key, owners: Mapping[Key, Key]) -> bool:
     return False
 
 
-def _elbow(placed: Placed[Key], owner: Key, key: Key, size: Size) -> Line:
+def _draw_elbow(placed: Placed[Key], owner: Key, key: Key, size: Size) -> Line:
     """From the right of an owner to the left of what it owns, with a corner just before that."""
     (x, y), (to_x, to_y) = placed.corners[owner], placed.corners[key]
     half = size.height // 2
@@ -195,15 +199,15 @@ def _draw_groups(results: Sequence[Result]) -> Drawing:
         content[where[result.key]].append(result)
     urgent = sorted(content, key=lambda place: (min(map(find_tone, content[place])), place.label, place))
     shown = sorted(urgent[:_MOST_BOXES], key=lambda place: (place.label, place))
-    needs = _needs(results, where, frozenset(shown))
+    needs = _find_needs(results, where, frozenset(shown))
     placed = place_layers(needs, shown, _TILE, _TILES_ACROSS)
     needed = [(place, target) for place in shown for target in sorted(needs[place])]
-    lines = list(_route(placed, needed, _TILE, lambda place: place.id))
+    lines = list(_draw_references(placed, needed, _TILE, lambda place: place.id))
     boxes = [_make_tile(place, content[place], placed.corners[place]) for place in shown]
     return Drawing(lines, boxes, _TILE, placed.width, placed.height, len(content) - len(shown))
 
 
-def _needs(
+def _find_needs(
     results: Iterable[Result], where: Mapping[Key, GroupName], shown: frozenset[GroupName]
 ) -> dict[GroupName, set[GroupName]]:
     """Which groups each group needs something from."""

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any
+from difflib import unified_diff
+from itertools import takewhile
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
 from gitsync.model.gvk import Key
 from gitsync.model.result import Outcome, Result
-from gitsync.model.verdict import Action
+from gitsync.model.verdict import Action, Difference
+from gitsync.redaction import truncate
+from gitsync.report.escape import format_value as one_line
 from gitsync.report.escape import shorten
-from gitsync.report.headline import format_plural
-from gitsync.report.html.changes import render_differences
-from gitsync.report.html.grouping import GroupName
 from gitsync.report.html.links import Links
 from gitsync.report.html.looks import OUTCOME_LOOKS
 from gitsync.report.html.markup import render_template
-from gitsync.report.last_commit import format_last_commit
-from gitsync.report.replacement import REPLACE_NEEDED, describe_replacement, format_action
+from gitsync.report.ordering import GroupName
+from gitsync.report.wording import (
+    REPLACE_NEEDED,
+    describe_replacement,
+    format_action,
+    format_last_commit,
+    format_plural,
+)
 from gitsync.status.advice import find_condition_advice
 
 _SHORT_MESSAGE, _LONGEST_MESSAGE = 300, 4000  # characters, folded and unfolded
@@ -51,7 +58,7 @@ class Around:
 def render_card(result: Result, around: Around, *, opened: bool, body: Markup) -> Markup:
     """A resource that folds: what one sees at once, and the rest; without a body, a reference to report.json."""
     namespace = result.key.namespace if around.namespaces else ""
-    told = (*_counts(result), namespace, str(result.source or ""))
+    told = (*_list_counts(result), namespace, str(result.source or ""))
     return render_template(
         "card.html",
         result=result,
@@ -80,7 +87,7 @@ def _list_notes(result: Result, around: Around) -> Iterator[str]:
         yield cause
 
 
-def _counts(result: Result) -> Iterator[str]:
+def _list_counts(result: Result) -> Iterator[str]:
     if result.outcome is Outcome.FAILED:
         yield result.verdict.value
     if result.action is not Action.NONE and result.action.value != result.verdict.value:
@@ -129,3 +136,105 @@ def _format_body(body: Mapping[str, Any] | None) -> list[str]:
         return []
     lines = json.dumps(body, indent=2, ensure_ascii=False, default=str).splitlines()
     return [shorten(line, _LONGEST_LINE) for line in lines]
+
+
+# The differences of one resource: a row each, with Azure's side and git's, and what decided.
+#
+# A text of several lines (a policy, a script) and what is not a single value are shown as lines that left and came,
+# with some around them; of two long single values, the part that is not the same is marked.
+
+
+_MOST_ROWS = 200  # differences of one resource
+_MOST_LINES_OF_SIDE = 400  # of one side that has several
+_LONGEST_LINE_OF_SIDE = 500  # characters
+_AROUND = 3  # lines that are the same, around those that are not
+
+
+class Side(NamedTuple):
+    """One side as one line: what both sides start with, what only this one has, and what both end with."""
+
+    start: str
+    middle: str
+    end: str
+    absent: bool
+
+
+class Row(NamedTuple):
+    """A difference: its lines, each with the name of its element, or else its sides."""
+
+    path: str
+    why: str
+    live: Side
+    desired: Side
+    lines: Sequence[tuple[str, str]]
+
+
+def render_differences(found: Sequence[Difference], before: str) -> Markup:
+    """A table of what differs, by path; "" where nothing does. `before` heads the side that git's is compared with."""
+    if not found:
+        return Markup()
+    ordered = sorted(found, key=lambda d: d.path)
+    return render_template(
+        "differences.html",
+        count=len(ordered),
+        before=before,
+        rows=[_make_row(one) for one in ordered[:_MOST_ROWS]],
+        hidden=len(ordered) - _MOST_ROWS,
+    )
+
+
+def _make_row(difference: Difference) -> Row:
+    live, desired = _split_lines(difference.live), _split_lines(difference.desired)
+    several = len(live) > 1 or len(desired) > 1
+    return Row(
+        difference.path,
+        difference.rule,
+        *_make_sides(difference),
+        list(_iterate_block(live, desired)) if several else [],
+    )
+
+
+def _split_lines(side: Any) -> list[str]:
+    """A side as the lines that a person would write it in."""
+    if side is None:
+        return []
+    if isinstance(side, str):
+        lines = side.splitlines() if "\n" in side.strip() else [one_line(side)]
+    elif isinstance(side, dict | list) and side:
+        lines = json.dumps(side, indent=2, ensure_ascii=False, sort_keys=True, default=str).splitlines()
+    else:
+        lines = [one_line(side)]
+    return lines if len(lines) <= _MOST_LINES_OF_SIDE else [*lines[:_MOST_LINES_OF_SIDE], f"… ({len(lines):,} lines)"]
+
+
+def _iterate_block(live: Sequence[str], desired: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Lines of both sides in one, each with the name of its element."""
+    for line in list(unified_diff(live, desired, n=_AROUND, lineterm=""))[2:]:
+        yield {"-": "del", "+": "ins", "@": "i"}.get(line[:1], ""), truncate(line, _LONGEST_LINE_OF_SIDE)
+
+
+def _make_sides(difference: Difference) -> tuple[Side, Side]:
+    """Two single values side by side."""
+    live, desired = one_line(difference.live), one_line(difference.desired)
+    gone, came = difference.live is None, difference.desired is None
+    start, end = (0, 0) if gone or came else _count_same(live, desired)
+    return _make_side(live, start, end, absent=gone), _make_side(desired, start, end, absent=came)
+
+
+def _count_same(one: str, other: str) -> tuple[int, int]:
+    """How many characters two texts share at their start, and at their end; none where that is less than half."""
+    start = _count_prefix(one, other)
+    end = _count_prefix(one[start:][::-1], other[start:][::-1])
+    return (start, end) if (start + end) * 2 >= max(len(one), len(other)) else (0, 0)
+
+
+def _count_prefix(one: str, other: str) -> int:
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    return sum(1 for _ in same)
+
+
+def _make_side(shown: str, start: int, end: int, *, absent: bool) -> Side:
+    if start == end == 0:
+        return Side(shown, "", "", absent)
+    stop = len(shown) - end
+    return Side(shown[:start], shown[start:stop], shown[stop:], absent)

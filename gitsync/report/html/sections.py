@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from markupsafe import Markup
+
+from gitsync.model.problem import Problem, SourceLocation
+from gitsync.model.report import Report
 from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import Action, Verdict
+from gitsync.report.html.links import Links
 from gitsync.report.html.looks import Tone, find_tone
+from gitsync.report.html.markup import render_template
 from gitsync.report.ordering import order_results
-from gitsync.report.quiet import is_quiet
+from gitsync.report.wording import is_quiet
 
 
 class Section(NamedTuple):
@@ -68,3 +74,71 @@ def find_section_tone(section: Section, results: Iterable[Result]) -> Tone:
     """The tone of the results, if they have one in common, else that of the section."""
     tones = set(map(find_tone, results))
     return tones.pop() if len(tones) == 1 else section.tone
+
+
+# Problems of the manifests on the page: errors among what failed, warnings below the changes.
+
+
+ERRORS, WARNINGS = "errors", "warnings"
+"""The names of the two parts, by which links find them."""
+
+_MOST_PROBLEMS = 500  # of a part
+_FEW_PROBLEMS = 3  # as many are unfolded from the start
+
+
+def render_problems(found: Sequence[Problem], links: Links, *, part: str) -> Markup:
+    """The problems of a part, as a reader goes through the files; "" where there is none."""
+    is_error = part == ERRORS
+    ordered = sorted((problem for problem in found if problem.is_error is is_error), key=lambda problem: problem.order)
+    if not ordered:
+        return Markup()
+    return render_template(
+        "problems.html",
+        part=part,
+        title=f"{'Errors' if is_error else 'Warnings'} in manifests",
+        tone=Tone.STOP if is_error else Tone.DRIFT,
+        opened=len(ordered) <= _FEW_PROBLEMS,
+        count=len(ordered),
+        rows=[(problem, _find_link(problem, links)) for problem in ordered[:_MOST_PROBLEMS]],
+        hidden=len(ordered) - _MOST_PROBLEMS,
+    )
+
+
+def _find_link(problem: Problem, links: Links) -> str:
+    return links.make_source_link(SourceLocation(problem.path, problem.line)) if problem.path else ""
+
+
+# The table of contents: each part of the page that there is, in its order, with the number of what it lists.
+
+
+class Entry(NamedTuple):
+    """A part of the page: the name that links use, its title, what it lists (0 for nothing), and its tone."""
+
+    name: str
+    title: str
+    number: int
+    tone: Tone
+
+
+def list_contents(report: Report, sections: Mapping[Section, Sequence[Result]]) -> list[Entry]:
+    errors = sum(problem.is_error for problem in report.problems)
+    warnings = len(report.problems) - errors
+    entries_by_section = {
+        section: Entry(
+            section.name,
+            section.title(writes=report.command == "sync"),
+            len(found),
+            find_section_tone(section, found),
+        )
+        for section, found in sections.items()
+    }
+    entries = (
+        entries_by_section.get(FAILED),
+        Entry(ERRORS, "Errors in manifests", errors, Tone.STOP) if errors else None,
+        *(entry for section, entry in entries_by_section.items() if section not in {FAILED, IN_SYNC}),
+        Entry(WARNINGS, "Warnings in manifests", warnings, Tone.DRIFT) if warnings else None,
+        entries_by_section.get(IN_SYNC),
+        Entry("graph", "Graph", 0, Tone.REST) if report.results else None,
+        Entry("run", "This run", 0, Tone.REST),
+    )
+    return [entry for entry in entries if entry]

@@ -5,23 +5,25 @@ Nothing is ever cut: long text is wrapped at blanks, and a word that is longer t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from textwrap import wrap
 
-_GAP = "   "
+_COLUMN_GAP = "   "
 _LEAST_LAST = 30  # columns; a narrower last column goes to a line of its own
 
 
 def format_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, width: int | None = None) -> list[str]:
     """The lines of a table; `width` is the terminal's, None for no limit. Cells hold no control characters."""
     widths = [max(len(line[column]) for line in (header, *rows)) for column in range(len(header) - 1)]
-    last_width = None if width is None else width - sum(columns + len(_GAP) for columns in widths)
+    last_width = None if width is None else width - sum(columns + len(_COLUMN_GAP) for columns in widths)
     head = header if last_width is None or last_width >= _LEAST_LAST else (*header[:-1], "")
     return [line for row in (head, *rows) for line in _format_row(row, widths, width)]
 
 
 def _format_row(cells: Sequence[str], widths: Sequence[int], width: int | None) -> list[str]:
-    start = "".join(cell.ljust(columns) + _GAP for cell, columns in zip(cells, widths, strict=False))
+    start = "".join(cell.ljust(columns) + _COLUMN_GAP for cell, columns in zip(cells, widths, strict=False))
     last = cells[-1]
     if width is None or not last or len(start) + len(last) <= width:
         return [(start + last).rstrip()]
@@ -44,3 +46,60 @@ def indent_after(label: str, text: str, width: int | None) -> list[str]:
     """Lines of a text after a label, which begins the first of them."""
     first, *others = indent(text, width, by=len(label))
     return [label + first[len(label) :], *others]
+
+
+# Colour on a terminal, applied last: the texts contain none, and are the same without it.
+
+
+_BOLD, _RED, _GREEN, _YELLOW = "1", "31", "32", "33"
+
+_WORDS = {
+    "Error": _RED,
+    "False": _RED,
+    "failed": _RED,
+    "drifted": _RED,
+    "missing": _RED,
+    "conflict": _RED,
+    "invalid": _RED,
+    "unknown": _RED,
+    "blocked": _YELLOW,
+    "Warning": _YELLOW,
+    "Unknown": _YELLOW,
+    "pending": _YELLOW,
+    "create": _YELLOW,
+    "update": _YELLOW,
+    "delete": _YELLOW,
+    "replace needed": _RED,
+    "detach": _YELLOW,
+    "adopt": _YELLOW,
+    "True": _GREEN,
+    "in-sync": _GREEN,
+    "changed": _GREEN,
+}
+_COLUMN = re.compile(r"(?<=   )(" + "|".join(sorted(_WORDS)) + r")(?=   |$)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paint:
+    """Adds colour if it is on, and returns the text unchanged otherwise."""
+
+    on: bool
+
+    def bold(self, text: str) -> str:
+        return self._paint(_BOLD, text)
+
+    def good(self, text: str) -> str:
+        return self._paint(_GREEN, text)
+
+    def bad(self, text: str) -> str:
+        return self._paint(_RED, text)
+
+    def notable(self, text: str) -> str:
+        return self._paint(_YELLOW, text)
+
+    def words(self, line: str) -> str:
+        """The verdicts and conditions that fill a column of a table's line."""
+        return _COLUMN.sub(lambda match: self._paint(_WORDS[match[0]], match[0]), line) if self.on else line
+
+    def _paint(self, code: str, text: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self.on else text

@@ -1,0 +1,185 @@
+"""What a run reads and writes to: the lines at the top of every report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from gitsync.logging import escape_controls
+from gitsync.model.coverage import Coverage, format_title
+from gitsync.model.manifests import UnreadDocument
+from gitsync.model.report import Report, RequestCounts
+from gitsync.model.target import RunTarget
+from gitsync.model.verdict import Action
+from gitsync.report.wording import format_plural, shorten_revision
+
+
+class Fact(NamedTuple):
+    """A name and its value, both plain text."""
+
+    name: str
+    value: str
+
+
+def list_target(target: RunTarget) -> list[Fact]:
+    """What is known, without empty values. An empty target, as of a report that was made without one, gives nothing."""
+    if target == RunTarget():
+        return []
+    source = f"{target.repository} at {shorten_revision(target.revision)}" + (f" ({target.ref})" if target.ref else "")
+    facts = (
+        Fact("Source", source if target.repository else ""),
+        Fact("Subscription", _format_subscription(target)),
+        Fact("Endpoint", target.endpoint),
+        Fact("Identity", target.identity),
+        Fact("Agent", target.agent),
+    )
+    return [fact for fact in facts if fact.value]
+
+
+def _format_subscription(target: RunTarget) -> str:
+    """`Name (id)`, and those of credential Secrets."""
+    ours = f"{target.subscription_name} ({target.subscription})" if target.subscription_name else target.subscription
+    others = f"by credential Secrets: {', '.join(target.other_subscriptions)}" if target.other_subscriptions else ""
+    return "; ".join(part for part in (ours, others) if part)
+
+
+def build_target(target: RunTarget) -> dict[str, Any]:
+    """The target as plain JSON values."""
+    return {
+        "repository": target.repository,
+        "revision": target.revision,
+        "ref": target.ref,
+        "subscription": target.subscription,
+        "subscriptionName": target.subscription_name,
+        "otherSubscriptions": list(target.other_subscriptions),
+        "endpoint": target.endpoint,
+        "identity": target.identity,
+        "agent": target.agent,
+    }
+
+
+# The coverage of a source: the sentence in every report, and the list of `-v`.
+
+
+MOST_KINDS = 10  # in a sentence
+
+
+def format_coverage(coverage: Coverage) -> str:
+    """What was read and what was not: `20 resources in 8 files; followed: 1 Application.argoproj.io; passed over: 12
+    Deployment.apps; 2 files ignored`.
+    """
+    counts = f"{format_plural(coverage.resources, 'resource')} in {format_plural(coverage.files, 'file')}"
+    return "; ".join([counts, *format_left_out(coverage)])
+
+
+def format_left_out(coverage: Coverage) -> list[str]:
+    """The parts of the sentence about documents that did not become resources; empty if all did."""
+    parts = (
+        _format_kinds("followed", coverage.followed),
+        _format_kinds("passed over", coverage.passed_over),
+        f"{format_plural(coverage.rejected, 'document')} rejected" if coverage.rejected else "",
+        f"{format_plural(len(coverage.ignored), 'file')} ignored" if coverage.ignored else "",
+        f"{format_plural(len(coverage.notes), 'problem')} in what is not used" if coverage.notes else "",
+    )
+    return [part for part in parts if part]
+
+
+def _format_kinds(word: str, times: Mapping[str, int]) -> str:
+    kinds = [f"{count} {kind}" for kind, count in times.items()]
+    if len(kinds) > MOST_KINDS:
+        kinds = [*kinds[:MOST_KINDS], f"{format_plural(len(kinds) - MOST_KINDS, 'more kind')}"]
+    return f"{word}: {', '.join(kinds)}" if kinds else ""
+
+
+def list_left_out(coverage: Coverage) -> Iterator[str]:
+    """A line for each document and file that was left out, in the order of the files."""
+    documents = [(document.source.path, document.source.line, _describe(document)) for document in coverage.unread]
+    files = [(path, 0, "ignored") for path in coverage.ignored]
+    notes = [
+        (note.path, note.line, f"not used: {note.code}: {escape_controls(note.message)}") for note in coverage.notes
+    ]
+    for path, line, description in sorted([*documents, *files, *notes]):
+        yield f"{escape_controls(path)}:{line}: {description}" if line else f"{escape_controls(path)}: {description}"
+
+
+def _describe(document: UnreadDocument) -> str:
+    if document.is_rejected and not (document.kind or document.name):
+        return "rejected"
+    title = f"{format_title(document)} {escape_controls(document.name)}".rstrip()
+    word = "rejected" if document.is_rejected else "followed" if document.is_followed else "passed over"
+    return f"{word}: {title}"
+
+
+def build_coverage(coverage: Coverage) -> Mapping[str, Any]:
+    """The counts as plain JSON values."""
+    return {
+        "files": coverage.files,
+        "resources": coverage.resources,
+        "followed": dict(coverage.followed),
+        "passedOver": dict(coverage.passed_over),
+        "rejected": coverage.rejected,
+        "ignoredFiles": len(coverage.ignored),
+        "notes": len(coverage.notes),
+    }
+
+
+# What a run cost: its requests, the share of Azure's limits, the time; and what the sync of a plan would need.
+
+
+_LEAST_SHARE = 0.01
+_WRITES = frozenset({Action.CREATE, Action.UPDATE})
+
+
+def format_cost(report: Report) -> str:
+    """Requests by kind, the time from start to end, and the largest share of an hour's limits that they are."""
+    r = report.requests
+    throttled = f" ({r.throttled} throttled)" if r.throttled else ""
+    counts = f"{_format_counts(r)}, {format_plural(r.polls, 'poll')}{throttled}"
+    return f"{counts} in {_format_elapsed(report)}{_format_share(report)}"
+
+
+def format_need(report: Report) -> str:
+    """What the sync of a plan would need; "" for any other run, and for a plan that did not read Azure."""
+    need = estimate_sync(report)
+    return f"a sync would need about {_format_counts(need)}, and polls while Azure works" if need is not None else ""
+
+
+def estimate_sync(report: Report) -> RequestCounts | None:
+    """The requests of the sync that a plan foresees, without polls; None for any other run.
+
+    A sync reads what the plan has read, and once more what it has written.
+    """
+    if report.command != "plan" or report.base is not None:
+        return None
+    times = Counter(result.action for result in report.results)
+    writes = sum(times[action] for action in _WRITES)
+    return RequestCounts(reads=report.requests.reads + writes, writes=writes, deletes=times[Action.DELETE])
+
+
+def list_by_type(report: Report) -> list[tuple[str, str]]:
+    """Each ARM type with its requests by kind (`2 list, 1 get`), those with the most requests first."""
+    rows = sorted(report.use.by_type.items(), key=lambda row: (-sum(row[1].values()), row[0]))
+    return [(arm_type, ", ".join(f"{times} {kind}" for kind, times in kinds.items())) for arm_type, kinds in rows]
+
+
+def _format_counts(requests: RequestCounts) -> str:
+    kinds = ((requests.reads, "read"), (requests.writes, "write"), (requests.deletes, "delete"))
+    return ", ".join(format_plural(count, kind) for count, kind in kinds)
+
+
+def _format_share(report: Report) -> str:
+    """The kind of request of which the largest share is used up, and that share."""
+    if not report.use.hour_shares:
+        return ""
+    share, kind = max((share, kind) for kind, share in report.use.hour_shares.items())
+    amount = f"{share:.0%}" if share >= _LEAST_SHARE else f"under {_LEAST_SHARE:.0%}"
+    return f", {amount} of an hour's {kind}"
+
+
+def _format_elapsed(report: Report) -> str:
+    """Seconds, or minutes and seconds, from RFC 3339 times."""
+    span = datetime.fromisoformat(report.finished) - datetime.fromisoformat(report.started)
+    minutes, seconds = divmod(round(span.total_seconds()), 60)
+    return f"{minutes}m{seconds:02}s" if minutes else f"{seconds}s"

@@ -1,0 +1,193 @@
+"""A report in a few words: the verdicts and the actions. Text that git stores has no times."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from gitsync.logging import escape_controls
+from gitsync.model.commit import LastCommit
+from gitsync.model.problem import Problem
+from gitsync.model.report import Report
+from gitsync.model.result import Outcome, Result
+from gitsync.model.verdict import Action, Verdict
+from gitsync.planning.replacement import list_takes
+
+_PAST = {
+    Action.CREATE: "created",
+    Action.UPDATE: "updated",
+    Action.DELETE: "deleted",
+    Action.DETACH: "detached",
+}
+
+
+def format_subject(report: Report) -> str:
+    """One line for a commit: the revision, the number of Ready resources, and the actions."""
+    ready = sum(r.condition.is_ready for r in report.results)
+    parts = [f"{ready} of {len(report.results)} Ready", *format_failed(report), *_list_done(report)]
+    return f"Status of {shorten_revision(report.revision)}: {', '.join(parts)}"
+
+
+def format_baseline_note(report: Report) -> str:
+    """The note for a plan of two revisions, which does not read from Azure; "" for every other run."""
+    if report.base is None:
+        return ""
+    return f"Compared with revision {shorten_revision(report.base)}, not with Azure."
+
+
+def format_problem_counts(problems: Iterable[Problem]) -> str:
+    """`2 errors and 1 warning`, or `no problems`."""
+    problems = tuple(problems)
+    errors = sum(problem.is_error for problem in problems)
+    counts = ((errors, "error"), (len(problems) - errors, "warning"))
+    return " and ".join(format_plural(count, noun) for count, noun in counts if count) or "no problems"
+
+
+def format_found(report: Report) -> str:
+    """How many failed, then the number of resources and of each verdict."""
+    verdicts = [f"{count} {verdict}" for verdict, count in report.summary.items()]
+    found = ", ".join([format_plural(len(report.results), "resource"), *verdicts])
+    return "; ".join([*format_failed(report), found])
+
+
+def format_failed(report: Report) -> list[str]:
+    """`2 failed`, or nothing."""
+    failed = report.outcomes[Outcome.FAILED]
+    return [f"{failed} failed"] if failed else []
+
+
+def format_done(report: Report) -> str:
+    """The actions of a sync, or those that a sync would take. Failed actions are not counted."""
+    if report.command == "plan":
+        subject = "a sync" if report.base is None else "the change"
+        actions = _count_actions(report.results, {action: action.value for action in _PAST})
+        done = f"{subject} would {', '.join(actions)}" if actions else f"{subject} would change nothing"
+    else:
+        done = ", ".join(_list_done(report)) or "nothing changed"
+    return ", ".join(filter(None, (done, count_replacements(report.results))))
+
+
+def shorten_revision(revision: str | None) -> str:
+    """The first twelve characters of a commit id, which are enough for git."""
+    return "the uncommitted working tree" if revision is None else revision[:12]
+
+
+def format_plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _list_done(report: Report) -> list[str]:
+    return _count_actions([result for result in report.results if result.is_fine], _PAST)
+
+
+def _count_actions(results: Iterable[Result], words: Mapping[Action, str]) -> list[str]:
+    times = Counter(result.action for result in results)
+    return [f"{word} {times[action]}" for action, word in words.items() if times[action]]
+
+
+# Resources that need no attention: in sync, without any message. All forms of a report share this definition.
+
+
+_UNTOUCHED = "Planned"
+"""The reason of a condition that no run has set yet: a plan sets none."""
+
+
+def is_quiet(result: Result) -> bool:
+    """Tell whether a resource is in sync, unchanged, and Ready as far as that is known."""
+    in_sync = result.verdict is Verdict.IN_SYNC and result.action is Action.NONE and result.is_fine
+    return in_sync and (result.condition.is_ready or result.condition.reason == _UNTOUCHED)
+
+
+def format_in_sync(results: Iterable[Result]) -> str:
+    """The number of resources in words; all of them quiet."""
+    quiet = list(results)
+    ready = all(result.condition.is_ready for result in quiet)
+    return f"{format_plural(len(quiet), 'resource')} in sync{' and Ready' if ready else ''}"
+
+
+# A resource that Azure would have to delete and create again, in words that all forms of a report share.
+
+
+REPLACE_NEEDED = "replace needed"
+REPLACE_RULE = "replace-needed"
+"""The name of such a finding for machines."""
+
+_MOST_TAKEN = 10  # names in a sentence
+
+
+def format_action(result: Result) -> str:
+    """The action, or that none is possible."""
+    return REPLACE_NEEDED if result.replacement else result.action.value
+
+
+def describe_replacement(result: Result) -> str:
+    """Why a delete is needed, and what it would take along; "" for any other resource."""
+    if result.replacement is None:
+        return ""
+    return f"{result.replacement.reason} A delete would take along {list_takes(result.replacement.takes, _MOST_TAKEN)}."
+
+
+def count_replacements(results: Iterable[Result]) -> str:
+    """`1 replace needed`; "" if there is none."""
+    count = sum(result.replacement is not None for result in results)
+    return f"{count} {REPLACE_NEEDED}" if count else ""
+
+
+# The last commit of a manifest that was removed from git, as text.
+
+
+def format_last_commit(commit: LastCommit | None) -> str:
+    """Its id, author and subject on one line, or why it is not known; "" for a resource that is in git."""
+    if commit is None:
+        return ""
+    if commit.doubt:
+        return f"not known: {commit.doubt}"
+    author = f" by {commit.author}" if commit.author else ""
+    subject = f": {commit.subject}" if commit.subject else ""
+    return escape_controls(f"{shorten_revision(commit.commit)}{author}{subject}")
+
+
+# Problems for people: one for many of the same code and cause.
+#
+# The root of a large tree has hundreds of some, which hide all others. Forms for machines have each.
+
+
+MOST_ALIKE = 10
+"""Problems of one code and cause that are shown one by one."""
+
+_MOST_NAMED = 3
+_LOWER_CASE_WORD = re.compile(r"[a-z]+(?:[-'][a-z]+)*")
+
+
+def shorten_problems(problems: Iterable[Problem]) -> list[Problem]:
+    """The problems in the order of the files; of more than `MOST_ALIKE` with one code and cause the
+    first, with their number and the first places.
+    """
+    by_cause: dict[tuple[str, ...], list[Problem]] = {}
+    for problem in sorted(problems, key=lambda one: one.order):
+        by_cause.setdefault((problem.level, problem.code, _find_cause(problem)), []).append(problem)
+    shown = (one for same in by_cause.values() for one in (same if len(same) <= MOST_ALIKE else [_join_problems(same)]))
+    return sorted(shown, key=lambda one: one.order)
+
+
+def _find_cause(problem: Problem) -> str:
+    """Message and hint without what differs from place to place: what is no word in lower case is a name, a path or a
+    value, and so is a word of the field.
+    """
+    names = set(re.split(r"\W+", problem.field))
+    words = (word.strip(".,:;()?`") for word in f"{problem.message} {problem.hint}".split())
+    return " ".join(word if _LOWER_CASE_WORD.fullmatch(word) and word not in names else "…" for word in words)
+
+
+def _join_problems(same: list[Problem]) -> Problem:
+    first = same[0]
+    places = ", ".join(map(_name_place, same[:_MOST_NAMED]))
+    text = f"{len(same)} problems are like this one: {places} and {len(same) - _MOST_NAMED} more."
+    renderers = first.rendered_by if all(one.rendered_by == first.rendered_by for one in same) else ()
+    return replace(first, message=f"{first.message}\n{text}", rendered_by=renderers)
+
+
+def _name_place(problem: Problem) -> str:
+    return f"{problem.path}:{problem.line}" if problem.line else problem.path or problem.unit or "the source"
