@@ -1,16 +1,38 @@
 """The exceptions of gitsync. An expected "no" is a value; an exception means that the caller cannot go on.
 
-GitsyncError            what, where, how to fix it
-├── ConfigError         a setting is wrong; nothing was touched                      exit 2
-├── SourceError         the source cannot be fetched or read; nothing was touched    exit 2
-├── StateError          the state cannot be read, or not be written before the run   exit 2
-├── UnsafePlanError     a limit was crossed; nothing was touched                     exit 2
-├── DeclinedError       a person answered no; nothing was touched                    exit 2
-├── PublishError        what came of the run could not be written back               exit 1
-├── ArmError            Azure refused, or did not answer; becomes a condition
-├── ExpressionError     an expression of an export does not compile
-├── ExtensionError      an extension of another package failed; becomes a condition
-└── CatalogError        the packed facts are damaged: an internal error              exit 70
+GitsyncError                what, where, how to fix it
+├── ConfigError             a setting is wrong; nothing was touched                      exit 2
+├── SourceError             the source cannot be fetched or read; nothing was touched    exit 2
+├── StateError              the state cannot be read, or not be written before the run   exit 2
+├── UnsafePlanError         a limit was crossed; nothing was touched                     exit 2
+├── DeclinedError           a person answered no; nothing was touched                    exit 2
+├── PublishError            what came of the run could not be written back               exit 1
+├── CatalogError            the packed facts are damaged: an internal error              exit 70
+├── ArmError                Azure refused, or did not answer; becomes a condition
+├── ExpressionError         an expression of an export does not compile
+├── ExportError             an export cannot be written as its manifest declares it
+├── MissingValueError       a value that a manifest refers to does not exist
+├── ExtensionError          an extension of another package failed; becomes a condition
+│   PermanentError          what such an extension raises; in `gitsync.extensions.api`, all that extensions import
+└── SecretStoreError        a source or sink of Secrets cannot be read or written
+    ├── NotOwnedError           an object there belongs to another owner
+    ├── StoreForbiddenError     a 403 that does not give its reason
+    ├── StoreNotFoundError      there is no such object
+    ├── SecretNameTakenError    a secret of this name exists, or did
+    ├── DryRunUnsupportedError  a write that the server cannot rehearse
+    └── TransientStoreError     a refusal that may pass
+        └── SecretInTransitionError  the secret is just being deleted or recovered
+
+RejectedInputError          one input is not used: it becomes a problem, and the run goes on
+├── InvalidExpansionError   a text with ${...} that Flux would not expand
+├── TooLargeExpansionError  variables that expand to too much
+├── UnusableReferenceError  a reference of a manifest that has no valid form
+├── UnexpectedShapeError    a document of Azure in another shape than its kind has
+├── UnfitValueError         a live value that a manifest may not have
+├── RefusedListError        a list that Azure does not give to an import
+└── UnsafePathError         a path that is not safe for Secrets
+
+What is not in the tree ends no more than a part of its module's or package's own work, and says so.
 """
 
 from __future__ import annotations
@@ -57,6 +79,10 @@ class PublishError(GitsyncError):
     exit_code = 1
 
 
+class CatalogError(GitsyncError):
+    exit_code = 70
+
+
 class ArmError(GitsyncError):
     """One request that Azure refused, or whose answer never came.
 
@@ -92,13 +118,129 @@ class ArmError(GitsyncError):
         self.outcome_unknown = outcome_unknown
 
 
-class ExtensionError(GitsyncError):
-    """What an extension of another package was asked could not be found out."""
-
-
 class ExpressionError(GitsyncError):
     """An expression cannot be read, or does not fit what it speaks of; the message tells line and column."""
 
 
-class CatalogError(GitsyncError):
-    exit_code = 70
+class ExportError(GitsyncError):
+    """An export cannot be written as declared. `is_fatal`: only a change of a manifest, or of the object at the
+    destination, can fix it.
+    """
+
+    def __init__(self, message: str, *, is_fatal: bool, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.is_fatal = is_fatal
+
+
+class MissingValueError(GitsyncError):
+    """A value that a manifest refers to does not exist or cannot be read. `reason` is that of the condition:
+    "SecretNotFound", "ConfigMapNotFound", "ReferenceNotFound" or "Failed"
+    (docs/reference/reconciliation.md#missing-values).
+    """
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class ExtensionError(GitsyncError):
+    """What an extension of another package was asked could not be found out."""
+
+
+class SecretStoreError(GitsyncError):
+    """A source or sink could not be read or written: its content is unknown, not absent."""
+
+
+class NotOwnedError(SecretStoreError):
+    """An object belongs to another owner, so it is not written."""
+
+
+class StoreForbiddenError(SecretStoreError):
+    """A 403 whose code does not say whether a right is missing or the secret is disabled: not every server does."""
+
+
+class StoreNotFoundError(SecretStoreError):
+    """There is no such object; or, when creating one, no such namespace."""
+
+
+class SecretNameTakenError(SecretStoreError):
+    """The name is taken (409), by a deleted secret perhaps: not every server says so in a code."""
+
+
+class DryRunUnsupportedError(SecretStoreError):
+    """The server cannot rehearse this write: a webhook has side effects."""
+
+
+class TransientStoreError(SecretStoreError):
+    """A refusal that may pass: try `attempts` times in all, `retry_after` seconds apart if it is set. `is_of_all`: the
+    service is down or overloaded, so that it would refuse any other request as well.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        attempts: int,
+        retry_after: float | None = None,
+        is_of_all: bool = False,
+        hint: str = "",
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.attempts = attempts
+        self.retry_after = retry_after
+        self.is_of_all = is_of_all
+
+
+class SecretInTransitionError(TransientStoreError):
+    """A secret of this name is just being deleted or recovered."""
+
+
+class RejectedInputError(Exception):
+    """One input is not used. Who asked for it reports why, and goes on: it ends no run, so it is no GitsyncError."""
+
+
+class InvalidExpansionError(RejectedInputError):
+    """A text begins an expansion that is none. `hint` says how to write it."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.message, self.hint = message, hint
+
+
+class TooLargeExpansionError(RejectedInputError):
+    """Variables expand to more than `MAX_CHARACTERS`."""
+
+
+class UnusableReferenceError(RejectedInputError):
+    """An owner, reference, secret or config map has an invalid form: no body can be made."""
+
+
+class UnexpectedShapeError(RejectedInputError):
+    """A document has an unexpected shape. Contains the path and the problem, never the value."""
+
+    def __init__(self, problem: str, path: str = "") -> None:
+        super().__init__(f"{path or 'it'} {problem}")
+        self.problem = problem
+        self.path = path
+
+
+class UnfitValueError(RejectedInputError):
+    """The place does not allow the value."""
+
+
+class RefusedListError(RejectedInputError):
+    """Azure offers no such list, or not to this identity. `error` says which."""
+
+    def __init__(self, path: str, error: ArmError) -> None:
+        super().__init__(path)
+        self.path = path
+        self.error = error
+
+
+class UnsafePathError(RejectedInputError):
+    """A path is not safe for secrets: the reason, and a hint."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint

@@ -15,8 +15,9 @@ from gitsync.diff.hints import Hints, find_kind_hints
 from gitsync.diff.list_pairing import KEY_FIELDS
 from gitsync.diff.rules.own_entries import is_own_entry
 from gitsync.diff.rules.words import is_region, normalize_region
+from gitsync.errors import UnfitValueError
 from gitsync.formats.json_pointer import JsonPath, format_pointer
-from gitsync.imports.scalars import UnfitValueError, fit_scalar
+from gitsync.imports.scalars import fit_scalar
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 from gitsync.problems.field_path import find_member
 

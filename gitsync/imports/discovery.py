@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from gitsync.arm.http.bodies import Source
-from gitsync.errors import SourceError
+from gitsync.errors import RefusedListError, SourceError
 from gitsync.formats.arm_path import find_resource_group, is_below
 from gitsync.imports.acceptance import EXCLUDED, Acceptance
 from gitsync.imports.children import KindTree
 from gitsync.imports.descendants import Descendants
 from gitsync.imports.extending import Extending, has_hidden_types
 from gitsync.imports.found import GROUPS, UNKNOWN, Findings, FoundResource
-from gitsync.imports.reading import MOST_GROUP_LISTS, Body, RefusedListError, ResourceReader
+from gitsync.imports.reading import MOST_GROUP_LISTS, Body, ResourceReader
 from gitsync.imports.scope import ImportScope
 from gitsync.model.facts import Kind
 from gitsync.validation.references import parse_arm_type

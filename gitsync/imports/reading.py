@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 
 from gitsync.arm.http.bodies import is_refusal
 from gitsync.catalog.collections import find_collections
-from gitsync.errors import ArmError
+from gitsync.errors import ArmError, RefusedListError
 from gitsync.formats.arm_path import find_resource_group
 from gitsync.imports.conversion import Conversion, convert_body
 from gitsync.model.facts import Kind, ListLevel
@@ -34,15 +34,6 @@ class ReadsLists(Protocol):
     async def get(self, arm_id: str, api_version: str) -> Live | None: ...
 
     async def list(self, path: str, api_version: str, query: Mapping[str, str] | None = None) -> list[Body]: ...
-
-
-class RefusedListError(Exception):
-    """Azure offers no such list, or not to this identity. `error` says which."""
-
-    def __init__(self, path: str, error: ArmError) -> None:
-        super().__init__(path)
-        self.path = path
-        self.error = error
 
 
 class ResourceReader:

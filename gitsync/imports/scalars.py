@@ -6,11 +6,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from gitsync.errors import UnfitValueError
 from gitsync.model.facts import FieldType
-
-
-class UnfitValueError(Exception):
-    """The place does not allow the value."""
 
 
 def fit_scalar(type_: FieldType, value: Any) -> Any:

@@ -21,6 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NoReturn
 
+from gitsync.errors import InvalidExpansionError, TooLargeExpansionError
 from gitsync.model.variables import VARIABLE_NAME
 
 MAX_NESTED = 10
@@ -43,14 +44,6 @@ class Expansion:
 
 Parts = tuple[str | Expansion, ...]
 """A text, cut into literal texts and expansions."""
-
-
-class InvalidExpansionError(Exception):
-    """A text begins an expansion that is none. `hint` says how to write it."""
-
-    def __init__(self, message: str, hint: str = _LITERAL) -> None:
-        super().__init__(message)
-        self.message, self.hint = message, hint
 
 
 def parse_expansions(text: str) -> Parts:
@@ -148,7 +141,7 @@ class _Parser:
     def take_name(self) -> str:
         found = _NAME.match(self.text, self.at)
         if found is None or not VARIABLE_NAME.fullmatch(found[0]):
-            raise InvalidExpansionError("No name of a variable follows ${.")
+            raise InvalidExpansionError("No name of a variable follows ${.", _LITERAL)
         self.at = found.end()
         return found[0]
 
@@ -175,7 +168,7 @@ class _Parser:
             operator = self.text[self.at]
             hint = f"Write ${{{name}:{operator if operator in '-?' else '-'}…}}."
             raise InvalidExpansionError(f"${{{name}{operator}…}} is not known to Flux.", hint)
-        raise InvalidExpansionError(f"What follows ${{{name} is none of the forms that Flux knows.")
+        raise InvalidExpansionError(f"What follows ${{{name} is none of the forms that Flux knows.", _LITERAL)
 
 
 # What the operators of `${NAME…}` make of a value, as fluxcd/pkg/envsubst does.
@@ -188,10 +181,6 @@ MAX_CHARACTERS = 32 * 1024 * 1024
 
 _STEP = 10  # what a step of a glob costs, in characters
 _NUMBER: Final = re.compile(r"[-+]?[0-9]{1,18}")
-
-
-class TooLargeExpansionError(Exception):
-    """Variables expand to more than `MAX_CHARACTERS`."""
 
 
 @dataclass(slots=True)

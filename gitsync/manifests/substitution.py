@@ -15,14 +15,8 @@ from typing import Any, Final
 
 import yaml
 
-from gitsync.manifests.expansions import (
-    Expansion,
-    ExpansionBudget,
-    InvalidExpansionError,
-    Parts,
-    apply_operator,
-    parse_expansions,
-)
+from gitsync.errors import InvalidExpansionError
+from gitsync.manifests.expansions import Expansion, ExpansionBudget, Parts, apply_operator, parse_expansions
 from gitsync.manifests.yaml_documents import ENCRYPTED, MAX_ALIASED, Document, QuotedText, Unreadable, read_fragment
 from gitsync.manifests.yaml_scalars import resolve
 from gitsync.model.problem import Problem

@@ -11,7 +11,8 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from gitsync.manifests.expansions import MAX_CHARACTERS, ExpansionBudget, TooLargeExpansionError
+from gitsync.errors import TooLargeExpansionError
+from gitsync.manifests.expansions import MAX_CHARACTERS, ExpansionBudget
 from gitsync.manifests.substitution import INVALID, Substituted, Use, can_be_empty, is_disabled, is_shown, substitute
 from gitsync.manifests.unread_documents import UnreadContent, reject
 from gitsync.manifests.used_objects import find_feeding_object, is_feeding

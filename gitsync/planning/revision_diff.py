@@ -13,6 +13,7 @@ from graphlib import TopologicalSorter
 from gitsync.diff.ignore import remove_paths
 from gitsync.diff.request_diff import Bodies
 from gitsync.diff.three_way import remove_secrets
+from gitsync.errors import MissingValueError
 from gitsync.formats.arm_path import is_same_id
 from gitsync.manifests.units import find_declaration
 from gitsync.model.condition import Condition, ConditionStatus
@@ -28,7 +29,7 @@ from gitsync.planning.generation import digest_spec
 from gitsync.planning.renames import describe_rename
 from gitsync.planning.replacement import add_takes, build_replacement_condition, find_replacement, make_move
 from gitsync.request.azure_names import ConfigMaps
-from gitsync.request.fill import MissingValueError, fill
+from gitsync.request.fill import fill
 from gitsync.request.placeholders import Placeholders, Secrets
 from gitsync.status.conditions import make_error, make_warning
 from gitsync.validation.annotations import UPDATE_METHOD

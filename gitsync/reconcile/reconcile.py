@@ -18,7 +18,7 @@ from typing import Generic, NamedTuple, TypeVar
 from loguru import logger
 
 from gitsync.arm.http.failures import DeadlineError
-from gitsync.errors import ArmError, GitsyncError
+from gitsync.errors import ArmError, GitsyncError, MissingValueError
 from gitsync.model.clock import Clock
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.plan import Apply, Node, Prune
@@ -42,7 +42,6 @@ from gitsync.reconcile.stages.read_back import read_back
 from gitsync.reconcile.stages.refusal import handle_refusal
 from gitsync.reconcile.stages.replacement_check import check_replacement
 from gitsync.reconcile.stages.resolve_values import resolve_values
-from gitsync.request.fill import MissingValueError
 from gitsync.status.conditions import make_failed, make_fault, make_unreadable, make_warning
 from gitsync.status.exit_code import FAULT
 

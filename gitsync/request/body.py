@@ -9,15 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
+from gitsync.errors import UnusableReferenceError
 from gitsync.model.facts import FieldType, Kind
 from gitsync.model.gvk import Key
 from gitsync.model.template import ConfigMapHole, ReferenceHole, ReferenceKeys, SecretHole, SecretMapHole
 from gitsync.request.azure_names import AzureName
 from gitsync.request.body_forms import FieldForm, Forms, find_forms
-
-
-class UnusableReferenceError(Exception):
-    """An owner, reference, secret or config map has an invalid form: no body can be made."""
 
 
 class Converted(NamedTuple):

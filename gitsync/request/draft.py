@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.spec_visitor import Visit
+from gitsync.errors import UnusableReferenceError
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
@@ -20,7 +21,7 @@ from gitsync.model.template import Gap, Hole, ReferenceHole, Template, find_gaps
 from gitsync.problems.finding import Finding
 from gitsync.request.arm_id import ArmId, ArmIds, Standing
 from gitsync.request.azure_names import ConfigMaps, derive_azure_name
-from gitsync.request.body import Converted, UnusableReferenceError, convert
+from gitsync.request.body import Converted, convert
 from gitsync.request.credential_choice import Credential, CredentialOf
 from gitsync.request.dependencies import Needs
 from gitsync.request.holes import fill_references, find_holes, list_holes

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from gitsync.errors import GitsyncError
+from gitsync.errors import ExportError
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Resource
@@ -28,16 +28,6 @@ _NOUNS: Final = {Holder.SECRET: "secret", Holder.CONFIG_MAP: "value"}
 
 MOST_CHARACTERS: Final = 1024 * 1024
 """The limit for one object: Kubernetes takes no more, and an expression could make gigabytes."""
-
-
-class ExportError(GitsyncError):
-    """An export cannot be written as declared. `is_fatal`: only a change of a manifest, or of the object at the
-    destination, can fix it.
-    """
-
-    def __init__(self, message: str, *, is_fatal: bool, hint: str = "") -> None:
-        super().__init__(message, hint=hint)
-        self.is_fatal = is_fatal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

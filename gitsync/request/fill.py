@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final, Protocol
 
-from gitsync.errors import GitsyncError
+from gitsync.errors import MissingValueError
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.model.template import (
@@ -25,17 +25,6 @@ from gitsync.model.template import (
     Text,
 )
 from gitsync.validation.name_rules import is_one_segment
-
-
-class MissingValueError(GitsyncError):
-    """A value that a manifest refers to does not exist or cannot be read. `reason` is that of the condition:
-    "SecretNotFound", "ConfigMapNotFound", "ReferenceNotFound" or "Failed"
-    (docs/reference/reconciliation.md#missing-values).
-    """
-
-    def __init__(self, reason: str, message: str) -> None:
-        super().__init__(message)
-        self.reason = reason
 
 
 def describe_missing_reference(key: Key) -> str:

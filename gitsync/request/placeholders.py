@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from gitsync.catalog.roles import find_built_in_role, make_role_id
+from gitsync.errors import MissingValueError
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Prepared
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.model.template import ConfigMapHole, Request, RootHole, Text
 from gitsync.request.azure_names import ConfigMaps
-from gitsync.request.fill import MissingValueError, fill
+from gitsync.request.fill import fill
 
 Secrets = Mapping[tuple[str, str], Mapping[str, Secret]]
 

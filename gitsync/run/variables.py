@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping
 
+from gitsync.errors import SecretStoreError
 from gitsync.manifests.used_objects import find_in_cluster
 from gitsync.manifests.variable_values import ReferencedValues, References, describe, join_lines
 from gitsync.model.export import Address, Holder
@@ -17,7 +18,6 @@ from gitsync.model.secret import Secret
 from gitsync.model.unit import Unit, ValuesReference
 from gitsync.secrets.lookup import Lookup
 from gitsync.secrets.patience import wait_for_sources
-from gitsync.secrets.protocols import VaultError
 
 
 def has_references(units: Iterable[Unit]) -> bool:
@@ -84,7 +84,7 @@ async def _look_up(reference: ValuesReference, names: frozenset[str], lookup: Lo
         return ReferencedValues()
     try:
         state = await lookup.ask_each(_find_address(reference), frozenset(keys.values()))
-    except VaultError as error:
+    except SecretStoreError as error:
         return ReferencedValues(fault=f"{describe(reference)} cannot be read: {error.message.rstrip('.')}")
     values = {name: _convert(reference, state.values[key]) for name, key in keys.items() if key in state.values}
     if state.unread:

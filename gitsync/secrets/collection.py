@@ -10,10 +10,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 
+from gitsync.errors import SecretStoreError
 from gitsync.model.export import Address, Leftover, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level, Problem
-from gitsync.secrets.protocols import Sink, VaultError
+from gitsync.secrets.protocols import Sink
 
 InTime = Callable[[], AbstractAsyncContextManager[None]]
 
@@ -66,14 +67,14 @@ async def collect(
     return Collected(still_there=still_there, problems=(*problems, *warn_left_over(absent)))
 
 
-async def _try_remove(sink: Sink, one: Leftover, in_time: InTime) -> VaultError | None:
+async def _try_remove(sink: Sink, one: Leftover, in_time: InTime) -> SecretStoreError | None:
     try:
         async with in_time():
             await sink.remove(one.address, one.owner)
-    except VaultError as error:
+    except SecretStoreError as error:
         return error
     except TimeoutError:
-        return VaultError("Deadline of the run exceeded.")
+        return SecretStoreError("Deadline of the run exceeded.")
     return None
 
 
@@ -107,7 +108,7 @@ def warn_left_over(leftovers: Iterable[Leftover]) -> tuple[Problem, ...]:
     )
 
 
-def _make_not_removed_problem(one: Leftover, error: VaultError) -> Problem:
+def _make_not_removed_problem(one: Leftover, error: SecretStoreError) -> Problem:
     hint = f"The next run tries again{_format_manual_step(one)}."
     return Problem(
         code=NOT_REMOVED,

@@ -2,38 +2,38 @@
 
 from __future__ import annotations
 
+from gitsync.errors import NotOwnedError, SecretStoreError
 from gitsync.model.export import NAMELESS, Address, Export, Owner
 from gitsync.model.secret import Secret
 from gitsync.secrets.naming import check_names
-from gitsync.secrets.protocols import NotOwnedError, VaultError
 
 MOST_BYTES = 1024 * 1024
 """The limit of Kubernetes for an object, and the most that is read of one value."""
 
 
 def encode_value(value: Secret, address: Address, key: str) -> bytes:
-    """The value in UTF-8. VaultError if it contains half of a surrogate pair."""
+    """The value in UTF-8. SecretStoreError if it contains half of a surrogate pair."""
     text = value.reveal()
     if any("\ud800" <= character <= "\udfff" for character in text):
-        raise VaultError(f"The value of {key} of {address} is not text: it cannot be encoded in UTF-8.")
+        raise SecretStoreError(f"The value of {key} of {address} is not text: it cannot be encoded in UTF-8.")
     return text.encode()
 
 
 def decode_secret(content: bytes, path: str) -> Secret:
-    """The text that was read from `path`, unchanged. VaultError if it is too large or not UTF-8."""
+    """The text that was read from `path`, unchanged. SecretStoreError if it is too large or not UTF-8."""
     if len(content) > MOST_BYTES:
-        raise VaultError(
+        raise SecretStoreError(
             f"{path} exceeds the limit of {MOST_BYTES} bytes for one value.",
             hint="Check that it is the right file.",
         )
     text = content.decode("utf-8", "replace")
     if text.encode() != content:
-        raise VaultError(f"{path} is not text in UTF-8, and resources take only text.", hint="Keep it encoded.")
+        raise SecretStoreError(f"{path} is not text in UTF-8, and resources take only text.", hint="Keep it encoded.")
     return Secret(text)
 
 
 def check_export(export: Export) -> None:
-    """Raise VaultError if no sink could hold an object: for a name, a key, or a value that is not text."""
+    """Raise SecretStoreError if no sink could hold an object: for a name, a key, or a value that is not text."""
     check_names(export.address, export.data)
     for key, value in export.data.items():
         encode_value(value, export.address, key)

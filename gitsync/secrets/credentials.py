@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping
 
+from gitsync.errors import SecretStoreError
 from gitsync.manifests.credential_secret import KEYS, SUBSCRIPTION
 from gitsync.model.export import Address, Holder
 from gitsync.request.credential_choice import CredentialLookup, CredentialName, Unknown
 from gitsync.secrets.lookup import Lookup
 from gitsync.secrets.patience import TIMED_OUT, wait_for_sources
-from gitsync.secrets.protocols import VaultError
 
 
 async def find_credentials(
@@ -47,7 +47,7 @@ async def _find(credential: CredentialName, lookup: Lookup) -> CredentialLookup:
             state = await lookup.ask(address, None)
         if state.exists:
             state = await lookup.ask_each(address, KEYS)
-    except VaultError as error:
+    except SecretStoreError as error:
         return Unknown(error.message, error.hint)
     if state.exists:
         return dict(state.values)

@@ -10,22 +10,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 
+from gitsync.errors import ExportError, NotOwnedError
 from gitsync.model.export import Address, Export, Holder, Leftover, Owner
 from gitsync.model.gvk import Key
-from gitsync.request.exports import ExportError, format_not_owned
+from gitsync.request.exports import format_not_owned
 from gitsync.secrets.collection import Collected, InTime, collect
 from gitsync.secrets.content import describe_owner
 from gitsync.secrets.foreign_objects import find_foreign
-from gitsync.secrets.protocols import (
-    ChecksAccess,
-    Examines,
-    ExportNeeds,
-    HasParts,
-    NotOwnedError,
-    Rehearses,
-    SecretSource,
-    Sink,
-)
+from gitsync.secrets.protocols import ChecksAccess, Examines, ExportNeeds, HasParts, Rehearses, SecretSource, Sink
 from gitsync.secrets.sinks.status import KeptConfigMaps
 
 NOTHING = ExportNeeds()
@@ -73,7 +65,7 @@ class Outlets:
         """Make sure that objects are the resource's own, as far as claims and sources tell; `write` asks the sinks.
         `keys` are the exported keys by object.
 
-        Raises ExportError if one is not, VaultError if a source cannot tell.
+        Raises ExportError if one is not, SecretStoreError if a source cannot tell.
         """
         claimed = {address for address in keys if not self._owns(address, owner)}
         foreign = {a for a in keys.keys() - claimed if await find_foreign(self._sources, a, keys[a], owner)}
@@ -83,7 +75,7 @@ class Outlets:
     async def write(self, exports: Sequence[Export]) -> None:
         """Write objects of one resource to every sink.
 
-        Raises ExportError, with nothing written, if an object is not the resource's own; VaultError if a sink
+        Raises ExportError, with nothing written, if an object is not the resource's own; SecretStoreError if a sink
         could not be asked, or cannot hold an object or would refuse it (nothing is written then either), or not be
         written to.
         """

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from dataclasses import replace
 
+from gitsync.errors import SecretStoreError
 from gitsync.model.export import Address, Owner, is_owned_by
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Prepared
 from gitsync.problems.finding import locate_finding
 from gitsync.request.export_owners import find_first_fields, make_foreign
 from gitsync.request.exports import group_keys
-from gitsync.secrets.protocols import KnowsOwners, SecretSource, VaultError
+from gitsync.secrets.protocols import KnowsOwners, SecretSource
 
 
 async def find_foreign(sources: Sequence[SecretSource], address: Address, keys: Collection[str], owner: Owner) -> bool:
     """Tell whether a source has an object that belongs to anybody but `owner`. `keys` are those that are exported.
 
-    Raises VaultError if a source cannot tell.
+    Raises SecretStoreError if a source cannot tell.
     """
     return bool([name async for name in _iterate_holders(sources, address, keys, lambda text: text == str(owner))])
 
@@ -46,7 +47,7 @@ async def _find_problems(prepared: Prepared, sources: Sequence[SecretSource]) ->
             ):
                 finding = make_foreign(resource.key, address, path, f"the secret source {name} has it")
                 yield locate_finding(finding, resource)
-        except VaultError:
+        except SecretStoreError:
             continue
 
 

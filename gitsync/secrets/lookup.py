@@ -9,12 +9,12 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from gitsync.errors import SecretStoreError, TransientStoreError
 from gitsync.manifests.credential_secret import iterate_secrets
 from gitsync.model.export import Address, Holder
 from gitsync.model.problem import Level, Problem
 from gitsync.model.secret import Secret
-from gitsync.secrets.protocols import SecretSource, VaultError
-from gitsync.secrets.retry import PassingError
+from gitsync.secrets.protocols import SecretSource
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ class Lookup:
         self._sources = sources
         self._reads_remote_secrets = reads_remote_secrets
         self._redact = redact
-        self._refused: dict[str, dict[Address, VaultError]] = {}
+        self._refused: dict[str, dict[Address, SecretStoreError]] = {}
         self._states: dict[Address, LookupState] = {}
         self._asked_keys: dict[Address, set[str | None]] = {}
         self._locks: dict[Address, asyncio.Lock] = {}
@@ -48,7 +48,7 @@ class Lookup:
         """Look for one key of an object, or for all of it, and return the state of the object.
 
         A key comes from the first source that has it, a whole object from the first that has the object. Raises
-        VaultError if a source cannot be read.
+        SecretStoreError if a source cannot be read.
         """
         return await self._ask_once(address, {key})
 
@@ -106,12 +106,12 @@ class Lookup:
     ) -> tuple[Mapping[str, Secret] | None, str]:
         """The same for a config map, which a plan reads if it may. A source that did not answer is not asked again."""
         refused = self._refused.setdefault(source.name, {})
-        silence = next((error for error in refused.values() if isinstance(error, PassingError)), None)
+        silence = next((error for error in refused.values() if isinstance(error, TransientStoreError)), None)
         try:
             if silence:
                 raise silence
             return await source.read(address, keys), ""
-        except VaultError as error:
+        except SecretStoreError as error:
             refused[address] = error
             return None, f"{address} could not be read from {source.name}. {error}"
 
@@ -120,7 +120,7 @@ class Lookup:
         return tuple(_make_unread_problem(name, refused) for name, refused in self._refused.items() if refused)
 
 
-def _make_unread_problem(source: str, refused: Mapping[Address, VaultError]) -> Problem:
+def _make_unread_problem(source: str, refused: Mapping[Address, SecretStoreError]) -> Problem:
     (address, error), *more = refused.items()
     names = f"{address} and {len(more)} more" if more else str(address)
     return Problem(

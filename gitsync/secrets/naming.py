@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from gitsync.errors import SecretStoreError
 from gitsync.manifests.kubernetes_names import KEY, NAME, NAMESPACE, NameRule, format_name
 from gitsync.model.export import Address
-from gitsync.secrets.protocols import VaultError
 
 _NOT_IN_A_VARIABLE = re.compile(r"[^A-Z0-9]")
 
 
 def check_names(address: Address, keys: Iterable[str] = ()) -> None:
-    """Raise VaultError, with the reason, if Kubernetes does not allow such an object or key."""
+    """Raise SecretStoreError, with the reason, if Kubernetes does not allow such an object or key."""
     problems = [
         *_find_problems(address.namespace, NAMESPACE),
         *_find_problems(address.name, NAME),
@@ -25,7 +25,7 @@ def check_names(address: Address, keys: Iterable[str] = ()) -> None:
     ]
     if problems:
         name = f"{format_name(address.namespace)}/{format_name(address.name)}"
-        raise VaultError(
+        raise SecretStoreError(
             f"{address.holder} {name} cannot be read or written: {'; '.join(problems)}.",
             hint="Use a name in the manifest that Kubernetes allows.",
         )

@@ -14,20 +14,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from gitsync.errors import UnsafePathError
+
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
 
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC  # never write to an existing file
 _OTHER_USERS = 0o077
-
-
-class UnsafePathError(Exception):
-    """A path is not safe for secrets: the reason, and a hint."""
-
-    def __init__(self, message: str, hint: str) -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
 
 
 def ensure_private_folder(folder: Path) -> None:

@@ -9,17 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from gitsync.errors import GitsyncError
 from gitsync.model.export import Address, Export, Owner
 from gitsync.model.secret import Secret
-
-
-class VaultError(GitsyncError):
-    """A source or sink could not be read or written: its content is unknown, not absent."""
-
-
-class NotOwnedError(VaultError):
-    """An object belongs to another owner, so it is not written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +34,7 @@ class SecretSource(Protocol):
         """The values of an object, by key; None if this source does not have the object.
 
         `keys` are the wanted keys, so that no more is fetched than needed; none means all of them. The result may lack
-        some of them. Raises VaultError if the object cannot be read.
+        some of them. Raises SecretStoreError if the object cannot be read.
         """
         ...
 
@@ -55,7 +46,7 @@ class KnowsOwners(Protocol):
     async def owner(self, address: Address) -> str | None:
         """The owner of the object at an address, as a sink tells it.
 
-        Raises VaultError if the object cannot be read.
+        Raises SecretStoreError if the object cannot be read.
         """
         ...
 
@@ -72,22 +63,22 @@ class Sink(Protocol):
     async def owner(self, address: Address) -> str | None:
         """The owner of the object at an address: the text of the owner's key, "" for no owner, None for no object.
 
-        Raises VaultError if the object cannot be read.
+        Raises SecretStoreError if the object cannot be read.
         """
         ...
 
     async def write(self, export: Export) -> None:
         """Write a whole object: keys, annotations and labels that it no longer has are removed.
 
-        If nothing changed, nothing is written. Raises VaultError, also if the object belongs to another owner by now;
-        then the object is unchanged, if the sink supports that.
+        If nothing changed, nothing is written. Raises SecretStoreError, also if the object belongs to another owner by
+        now; then the object is unchanged, if the sink supports that.
         """
         ...
 
     async def remove(self, address: Address, owner: Owner) -> None:
         """Delete the object at an address, if this resource exported it.
 
-        An object of another owner is not changed. Raises VaultError if the object cannot be read or deleted.
+        An object of another owner is not changed. Raises SecretStoreError if the object cannot be read or deleted.
         """
         ...
 
@@ -97,8 +88,8 @@ class Examines(Protocol):
     """An optional part of a sink: it rejects objects that it does not support before anything is written."""
 
     def examine(self, exports: Sequence[Export]) -> None:
-        """Raise VaultError if one of the objects cannot be written here, whatever its owner, or not together with the
-        others, in this order.
+        """Raise SecretStoreError if one of the objects cannot be written here, whatever its owner, or not together with
+        the others, in this order.
         """
         ...
 
@@ -108,7 +99,9 @@ class HasParts(Protocol):
     """An optional part of a sink: it holds each key of an object by itself, and so perhaps of several owners."""
 
     async def owners(self, address: Address) -> Mapping[str, str]:
-        """The owner of each part, as `owner` gives it, by what names the part in a sentence. VaultError as there."""
+        """The owner of each part, as `owner` gives it, by what names the part in a sentence. Raises SecretStoreError as
+        `owner` does.
+        """
         ...
 
 
@@ -126,7 +119,7 @@ class Rehearses(Protocol):
     """An optional part of a sink: it can tell whether a write will be accepted."""
 
     async def rehearse(self, exports: Sequence[Export]) -> None:
-        """Raise VaultError if one of the objects would not be written now: NotOwnedError for another's. Nothing
+        """Raise SecretStoreError if one of the objects would not be written now: NotOwnedError for another's. Nothing
         changes.
         """
         ...

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from gitsync.config.config import Config
-from gitsync.errors import ConfigError
+from gitsync.errors import ConfigError, SecretStoreError
 from gitsync.model.clock import Clock
 from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret
@@ -22,7 +22,7 @@ from gitsync.secrets.connection import VaultConnection
 from gitsync.secrets.keyvault.keyvault import KeyVault, open_key_vault
 from gitsync.secrets.kubernetes.account import FOLDER
 from gitsync.secrets.kubernetes.kubernetes import Kubernetes, open_kubernetes
-from gitsync.secrets.protocols import SecretSource, VaultError
+from gitsync.secrets.protocols import SecretSource
 
 OpenVault = Callable[[], AbstractAsyncContextManager[tuple[Any, VaultConnection]]]
 """Opens the credential of the run, and its connection to Azure."""
@@ -42,7 +42,7 @@ class Unopened:
     async def read(self, address: Address, _keys: Sequence[str]) -> Mapping[str, Secret] | None:
         if address.holder not in self.holders:
             return None
-        raise VaultError(self.why, hint="Run the plan in the cluster to compare its values; a sync reads them.")
+        raise SecretStoreError(self.why, hint="Run the plan in the cluster to compare its values; a sync reads them.")
 
 
 @asynccontextmanager

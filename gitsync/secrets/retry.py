@@ -12,8 +12,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, TypeVar
 
+from gitsync.errors import TransientStoreError
 from gitsync.model.clock import Clock
-from gitsync.secrets.protocols import VaultError
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState
@@ -37,34 +37,14 @@ _Answer = TypeVar("_Answer")
 _LONGEST_PAUSE = 16.0  # seconds
 
 
-class PassingError(VaultError):
-    """A refusal that may pass: try `attempts` times in all, `retry_after` seconds apart if it is set. `is_of_all`: the
-    service is down or overloaded, so that it would refuse any other request as well.
-    """
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        attempts: int,
-        retry_after: float | None = None,
-        is_of_all: bool = False,
-        hint: str = "",
-    ) -> None:
-        super().__init__(message, hint=hint)
-        self.attempts = attempts
-        self.retry_after = retry_after
-        self.is_of_all = is_of_all
-
-
 @asynccontextmanager
 async def answered(message: str) -> AsyncIterator[None]:
-    """Bound one request as a whole, however slowly its answer drips. Raises PassingError with the message."""
+    """Bound one request as a whole, however slowly its answer drips. Raises TransientStoreError with the message."""
     try:
         async with asyncio.timeout(LONGEST_REQUEST):
             yield
     except TimeoutError as error:
-        raise PassingError(
+        raise TransientStoreError(
             f"{message} within {LONGEST_REQUEST:g} seconds.", attempts=_SLOW_ATTEMPTS, is_of_all=True
         ) from error
 
@@ -74,17 +54,17 @@ class Retries:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._failure: PassingError | None = None
+        self._failure: TransientStoreError | None = None
 
     async def ask(self, ask: Callable[[], Awaitable[_Answer]]) -> _Answer:
-        """Return the answer of `ask`; repeat it while it raises PassingError, has attempts left, and for about a
+        """Return the answer of `ask`; repeat it while it raises TransientStoreError, has attempts left, and for about a
         minute. Raises what it raises last; without asking, if the service has failed before.
         """
         from tenacity import AsyncRetrying, retry_if_exception  # noqa: PLC0415 - offline commands ask no source
 
         if before := self._failure:
             message = f"{before.message} In this run, it is not asked again."
-            raise PassingError(message, attempts=1, is_of_all=True, hint=before.hint)
+            raise TransientStoreError(message, attempts=1, is_of_all=True, hint=before.hint)
         latest = self._clock.monotonic() + LONGEST_WAIT
 
         async def once() -> _Answer:  # tenacity awaits nothing but coroutine functions
@@ -92,14 +72,14 @@ class Retries:
 
         def stop(state: RetryCallState) -> bool:
             error = _find_error(state)
-            has_tried = isinstance(error, PassingError) and state.attempt_number >= error.attempts
+            has_tried = isinstance(error, TransientStoreError) and state.attempt_number >= error.attempts
             return has_tried or self._clock.monotonic() + state.upcoming_sleep > latest
 
         try:
             return await AsyncRetrying(
                 sleep=self._clock.sleep, wait=_wait, stop=stop, retry=retry_if_exception(_may_pass), reraise=True
             )(once)
-        except PassingError as error:
+        except TransientStoreError as error:
             if error.is_of_all:
                 self._failure = error
             raise
@@ -112,7 +92,7 @@ def read_retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _may_pass(error: BaseException) -> bool:
-    return isinstance(error, PassingError)
+    return isinstance(error, TransientStoreError)
 
 
 def _find_error(state: RetryCallState) -> BaseException | None:
@@ -121,6 +101,6 @@ def _find_error(state: RetryCallState) -> BaseException | None:
 
 def _wait(state: RetryCallState) -> float:
     error = _find_error(state)
-    retry_after = error.retry_after if isinstance(error, PassingError) else None
+    retry_after = error.retry_after if isinstance(error, TransientStoreError) else None
     doubled = min(2.0 ** (state.attempt_number - 1), _LONGEST_PAUSE)
     return doubled if retry_after is None else retry_after

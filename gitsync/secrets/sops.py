@@ -16,12 +16,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from gitsync.errors import SecretStoreError
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.secret import MASKED
 from gitsync.processes.grace_period import Grace
 from gitsync.processes.programs import Program, ProgramCall, run_beside, select_environment
 from gitsync.redaction import truncate
-from gitsync.secrets.protocols import VaultError
 
 TIMEOUT = 60.0
 """Seconds for one call: a key service elsewhere may have to be asked."""
@@ -50,17 +50,17 @@ class Sops:
     grace: Grace = field(default_factory=Grace)
 
     def require(self, reason: str) -> str:
-        """Return the path of the program. VaultError, with the reason that needs it, if it is not installed."""
+        """Return the path of the program. SecretStoreError, with the reason that needs it, if it is not installed."""
         path = shutil.which("sops", path=self.environment.get("PATH", os.defpath))
         if path is None:
-            raise VaultError(
+            raise SecretStoreError(
                 f"{reason}, but sops is not installed.",
                 hint="Install it from https://github.com/getsops/sops/releases.",
             )
         return path
 
     async def decrypt(self, text: bytes, *, form: str, path: str) -> bytes:
-        """Decrypt a text, which keeps its form: "yaml" or "json". Raises VaultError that names `path`."""
+        """Decrypt a text, which keeps its form: "yaml" or "json". Raises SecretStoreError that names `path`."""
         program = self.require(f"{path} is encrypted with SOPS")
         environment = self._select_environment(text, path)
         format_options = ("--input-type", form, "--output-type", form, "/dev/stdin")
@@ -68,7 +68,7 @@ class Sops:
         if code:  # before 3.9 there were flags in place of commands
             code, output, complaint = await self._run((program, "--decrypt", *format_options), text, environment)
         if code:
-            raise VaultError(
+            raise SecretStoreError(
                 f"{path} cannot be decrypted: sops reported {_format_complaint_line(complaint)}.",
                 hint="Set the key, for example in SOPS_AGE_KEY, and try `sops decrypt` on the file.",
             )
@@ -76,14 +76,14 @@ class Sops:
 
     async def encrypt(self, manifest: bytes, file: Path, folder: Path) -> bytes:
         """A manifest (JSON) as the encrypted YAML that belongs into `file` (absolute), by the creation rules of the
-        .sops.yaml that is found from `folder` upwards. Raises VaultError.
+        .sops.yaml that is found from `folder` upwards. Raises SecretStoreError.
         """
         format_options = ("--encrypted-regex", _ENCRYPTED_MEMBERS, "--input-type", "json", "--output-type", "yaml")
         input_options = ("--filename-override", str(file), "/dev/stdin")
         command = (self.require(f"{file} must be encrypted with SOPS"), "encrypt", *format_options, *input_options)
         code, output, complaint = await self._run(command, manifest, self.environment, folder)
         if code:
-            raise VaultError(
+            raise SecretStoreError(
                 f"{file} cannot be encrypted: sops reported {_format_complaint_line(complaint)}.",
                 hint="Add a creation rule for it to .sops.yaml there or above, or set SOPS_AGE_RECIPIENTS; "
                 "sops must be 3.9 or later.",
@@ -97,13 +97,13 @@ class Sops:
         vault_addresses = {address for value in values for address in _find_members(value, "vault_address")}
         foreign = sorted(address for address in vault_addresses if address.rstrip("/") != own_address)
         if foreign:
-            raise VaultError(
+            raise SecretStoreError(
                 f"{path} is encrypted for the HashiCorp Vault at {foreign[0]!r}, which would receive the Vault token.",
                 hint="Set VAULT_ADDR to the same address to allow it.",
             )
         for url in sorted(url for value in values for url in _find_members(value, "vault_url")):
             if not _KEY_VAULT.fullmatch(url):
-                raise VaultError(
+                raise SecretStoreError(
                     f"{path} is encrypted for the Key Vault at {url!r}, which is not an Azure host.",
                     hint="Encrypt it with another key.",
                 )
@@ -125,14 +125,14 @@ class Sops:
         try:
             result = await run_beside(call)
         except TimeoutError:
-            raise VaultError(
+            raise SecretStoreError(
                 "sops was stopped because the run was stopped."
                 if call.was_told_to_end
                 else f"sops did not end within {self.timeout:g} seconds.",
                 hint="Check that its key service is reachable.",
             ) from None
         except OSError as error:
-            raise VaultError(f"{command[0]} cannot be started: {error.strerror}.") from error
+            raise SecretStoreError(f"{command[0]} cannot be started: {error.strerror}.") from error
         return result.code, result.output, result.complaint.decode("utf-8", "replace")
 
 
@@ -146,13 +146,13 @@ def _format_complaint_line(complaint: str) -> str:
 
 
 def _read_unambiguous(text: bytes, path: str) -> list[Any]:
-    """The documents of a text. VaultError if `sops` may read the text in another way."""
+    """The documents of a text. SecretStoreError if `sops` may read the text in another way."""
     contents = read_documents(path, text)
     duplicates = [
         problem for document in contents.documents for problem in document.problems if problem.code == "DuplicateKey"
     ]
     for problem in (*contents.problems, *duplicates):
-        raise VaultError(f"{path} is not passed to sops: {problem.message}", hint=problem.hint)
+        raise SecretStoreError(f"{path} is not passed to sops: {problem.message}", hint=problem.hint)
     return [document.value for document in contents.documents]
 
 

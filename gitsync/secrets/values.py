@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from gitsync.errors import MissingValueError
 from gitsync.model.export import Address, Export, Holder
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.model.template import Hole
-from gitsync.request.fill import MissingValueError, describe_missing_reference
+from gitsync.request.fill import describe_missing_reference
 from gitsync.request.holes import find_value
 from gitsync.request.placeholders import format_alias_root
 from gitsync.secrets.lookup import Lookup
@@ -53,8 +54,8 @@ class RunValues:
         self._roots[key] = root
 
     async def gather(self, namespace: str, holes: Iterable[Hole]) -> None:
-        """Read the values of references from the sources, except exports of this run. Raises VaultError if a source
-        cannot be read.
+        """Read the values of references from the sources, except exports of this run. Raises SecretStoreError if a
+        source cannot be read.
         """
         for address, key in filter(None, (find_value(hole, namespace) for hole in holes)):
             if not (self._is_exported(address, key) or self._is_to_come(address, key)):

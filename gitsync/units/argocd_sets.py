@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Final
 
-from gitsync.manifests.expansions import MAX_CHARACTERS, ExpansionBudget, TooLargeExpansionError
+from gitsync.errors import TooLargeExpansionError
+from gitsync.manifests.expansions import MAX_CHARACTERS, ExpansionBudget
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.problem import Level, Problem
 from gitsync.problems.field_path import FieldPath, format_field

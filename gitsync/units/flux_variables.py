@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from gitsync.manifests.expansions import ExpansionBudget, TooLargeExpansionError
+from gitsync.errors import TooLargeExpansionError
+from gitsync.manifests.expansions import ExpansionBudget
 from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.substitution import Use, substitute
 from gitsync.manifests.used_objects import find_in_cluster

@@ -7,13 +7,12 @@ from gitsync.cel.export_expressions import check_expressions, compile_exports, f
 from gitsync.cel.expressions import UNTYPED, build_environment, compile_expression
 from gitsync.cel.objects import make_self
 from gitsync.cel.outcomes import evaluate_exports
-from gitsync.errors import ExpressionError, GitsyncError
+from gitsync.errors import ExportError, ExpressionError, GitsyncError
 from gitsync.model.export import Address, Holder
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.problem import Level, SourceLocation
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
-from gitsync.request.exports import ExportError
 from tests.cel.lamps import LAMP, exporting, lamp, lamp_kind
 from tests.support.builders import lines_of
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from gitsync.manifests.expansions import MAX_NESTED, ExpansionBudget, InvalidExpansionError, TooLargeExpansionError
+from gitsync.errors import InvalidExpansionError, TooLargeExpansionError
+from gitsync.manifests.expansions import MAX_NESTED, ExpansionBudget
 from gitsync.manifests.substitution import UnsetVariable, expand_text
 from gitsync.model.secret import Secret
 from gitsync.model.variables import VariableValues

@@ -4,7 +4,8 @@ from textwrap import dedent
 
 import pytest
 
-from gitsync.manifests.expansions import ExpansionBudget, TooLargeExpansionError
+from gitsync.errors import TooLargeExpansionError
+from gitsync.manifests.expansions import ExpansionBudget
 from gitsync.manifests.substitution import is_shown, substitute
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.secret import Placeholder, Secret

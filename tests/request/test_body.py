@@ -2,6 +2,7 @@
 
 import pytest
 
+from gitsync.errors import UnusableReferenceError
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.template import (
     ConfigMapHole,
@@ -11,7 +12,7 @@ from gitsync.model.template import (
     SecretMapHole,
     Text,
 )
-from gitsync.request.body import UnusableReferenceError, convert
+from gitsync.request.body import convert
 from gitsync.request.holes import find_holes
 from tests.support.handmade_kinds import a_kind
 

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitsync.errors import ExportError
 from gitsync.model.export import Address, Holder, Owner
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.problem import SourceLocation
@@ -12,7 +13,6 @@ from gitsync.model.secret import Secret
 from gitsync.request.exports import (
     Destination,
     ExportedValue,
-    ExportError,
     assign_exporters,
     collect_fields,
     find_addresses,

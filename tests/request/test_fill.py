@@ -2,6 +2,7 @@
 
 import pytest
 
+from gitsync.errors import MissingValueError
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.model.template import (
@@ -15,7 +16,7 @@ from gitsync.model.template import (
     Template,
     Text,
 )
-from gitsync.request.fill import MissingValueError, fill
+from gitsync.request.fill import fill
 
 KEY = Key("g", "K", "team", "n")
 

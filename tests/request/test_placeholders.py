@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from gitsync.errors import MissingValueError
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
 from gitsync.model.resource import Prepared
@@ -16,7 +17,6 @@ from gitsync.model.template import (
     Template,
     Text,
 )
-from gitsync.request.fill import MissingValueError
 from gitsync.request.placeholders import show
 from tests.support.handmade_kinds import a_resource
 

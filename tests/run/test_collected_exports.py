@@ -7,12 +7,12 @@ from __future__ import annotations
 import pytest
 
 from gitsync.emulator.settings import EmulatorSettings
+from gitsync.errors import SecretStoreError
 from gitsync.extensions.api import Extension
 from gitsync.extensions.builtin.registrations import BUILT_IN
 from gitsync.model.export import Export
 from gitsync.model.gvk import Key
 from gitsync.model.verdict import Action
-from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.sinks.folder import FolderSink
 from gitsync.secrets.stores import Places
 from tests.run.exporters import account, config_map_at, secret_at, world_with
@@ -108,7 +108,7 @@ def test_what_is_no_longer_exported_goes_with_its_resource_and_not_before(world,
 def closed_sink(world, sink, **settings):
     """Delete the resource in a run whose sink refuses."""
     world.synced(group=GROUP, lake=LAKE)
-    sink.refuses = VaultError("The vault is closed.", hint="Open it.")
+    sink.refuses = SecretStoreError("The vault is closed.", hint="Open it.")
     return world.says(group=GROUP).sync(**PRUNE, **settings)
 
 
@@ -214,7 +214,7 @@ def test_what_another_resource_took_over_in_the_same_run_stays(world, sinks):
 def test_what_a_resource_wrote_before_another_sink_refused_goes_too(world, sinks):
     class Closed(MemorySink):
         async def write(self, export: Export) -> None:
-            raise VaultError(f"{export.address} cannot be written.")
+            raise SecretStoreError(f"{export.address} cannot be written.")
 
     world.places = Places(sinks=(sinks[0], Closed()))
     found = of(world.says(group=GROUP, lake=LAKE).sync(), "StorageAccount")

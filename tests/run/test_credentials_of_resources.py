@@ -9,12 +9,11 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from gitsync.emulator.settings import TENANT, Denial
-from gitsync.errors import ConfigError
+from gitsync.errors import ConfigError, SecretStoreError
 from gitsync.model.condition import ConditionStatus, Severity
 from gitsync.model.export import Address
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Action, Verdict
-from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.stores import Places
 from tests.run.tenants import OTHER, Tenants, group_id, inside, principal, secret
 from tests.support.world import GROUP, GROUP_ID, SUBSCRIPTION, VNET, VNET_ID, World, annotated, of
@@ -288,7 +287,7 @@ class Far:
     async def read(self, address: Address, _keys: Sequence[str]) -> Mapping[str, Secret] | None:
         self.asked.append(str(address))
         if (address.namespace, address.name) == ("down", "aso-credential"):
-            raise VaultError("The vault answered 403.")
+            raise SecretStoreError("The vault answered 403.")
         if (address.namespace, address.name) != ("far", "aso-credential"):
             return None
         keys = {

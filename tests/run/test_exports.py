@@ -7,11 +7,11 @@ from __future__ import annotations
 import pytest
 
 from gitsync.emulator.settings import EmulatorSettings
+from gitsync.errors import SecretStoreError
 from gitsync.model.condition import ConditionStatus, Severity
 from gitsync.model.export import Owner
 from gitsync.model.secret import MASKED
 from gitsync.model.verdict import Action, Verdict
-from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.stores import Places
 from gitsync.status.advice import find_condition_advice
 from tests.run.exporters import (
@@ -165,7 +165,7 @@ def test_14_a_secret_that_lacks_the_key(world):
 
 
 def test_a_source_that_cannot_tell_is_not_a_secret_that_is_missing(world):
-    source = MemorySource("folder", {}, refuses=VaultError("The folder cannot be read.", hint="Mend it."))
+    source = MemorySource("folder", {}, refuses=SecretStoreError("The folder cannot be read.", hint="Mend it."))
     world.places = Places(order=("manifests", "folder"), sources={"folder": source})
     found = of(world.says(group=GROUP, server=server("db", "password")).sync(), "FlexibleServer")
     assert said(found) == (ConditionStatus.FALSE, Severity.WARNING, "Failed")
@@ -314,7 +314,7 @@ def test_an_error_bears_the_words_of_its_stage(world, sink, exports, message):
 
 
 def test_a_sink_that_cannot_be_written_to_fails_the_resource(world, sink):
-    sink.refuses = VaultError("The vault is closed.", hint="Open it.")
+    sink.refuses = SecretStoreError("The vault is closed.", hint="Open it.")
     found = of(world.says(group=GROUP, account=account(KEY_1)).sync(), "StorageAccount")
     assert said(found) == (ConditionStatus.FALSE, Severity.WARNING, "Failed")
     assert (found.condition.message, found.condition.advice) == ("The vault is closed.", "Open it.")

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from gitsync.errors import SecretStoreError
 from gitsync.model.export import Address, Holder
 from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Level
@@ -11,7 +12,6 @@ from gitsync.model.secret import Secret
 from gitsync.model.unit import Substitution, Unit, UnitKind, UnitOptions, ValuesReference
 from gitsync.model.verdict import Verdict
 from gitsync.run.variables import find_declared
-from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.stores import Places
 from gitsync.units.kustomize import has_tool
 from tests.support.memory_places import MemorySource
@@ -160,7 +160,7 @@ def test_a_value_from_a_secret_shows_nowhere_but_where_it_names_something(world)
     ("refuses", "options", "code", "why"),
     [
         (None, {}, "VariableNotKnown", "it is in no source"),
-        (VaultError("The vault is closed."), {"optional": True}, "VariableNotKnown", "it cannot be read"),
+        (SecretStoreError("The vault is closed."), {"optional": True}, "VariableNotKnown", "it cannot be read"),
     ],
 )
 def test_a_value_that_no_source_has_is_not_replaced_by_its_default(world, refuses, options, code, why):

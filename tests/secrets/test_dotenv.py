@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.errors import ConfigError
+from gitsync.errors import ConfigError, SecretStoreError
 from gitsync.model.export import Holder, Owner
-from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.sinks.dotenv import DotenvSink, quote_value
 from tests.support.exports import ONE, TWO, address, check, export, owner, remove, times, write
 
@@ -140,7 +139,7 @@ def test_what_cannot_be_written_leaves_the_file_as_it_was(tmp_path, foreign, fir
     file.chmod(0o600)
     write(DotenvSink(file), export(first))
     before = file.read_text()
-    with pytest.raises(VaultError, match=said) as refused:
+    with pytest.raises(SecretStoreError, match=said) as refused:
         write(DotenvSink(file), second)
     assert "hidden" not in str(refused.value)
     assert file.read_text() == before
@@ -201,7 +200,7 @@ def test_what_changed_since_the_check_is_told(tmp_path, spoil, said):
     sink = DotenvSink(tmp_path / "out" / ".env")
     write(sink, export({"a": "1"}))
     spoil(tmp_path / "out" / ".env")
-    with pytest.raises(VaultError, match=said) as refused:
+    with pytest.raises(SecretStoreError, match=said) as refused:
         asyncio.run(sink.write(export({"a": "hidden"})))
     assert "hidden" not in str(refused.value)
 
@@ -211,7 +210,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(tmp_path, full_disk):
     write(sink, export({"a": "1"}))
     before = (tmp_path / ".env").read_text()
     full_disk()
-    with pytest.raises(VaultError, match="cannot be read or written: File too large"):
+    with pytest.raises(SecretStoreError, match="cannot be read or written: File too large"):
         asyncio.run(sink.write(export({"a": "hidden" * 1000})))
     assert (tmp_path / ".env").read_text() == before
     assert [each.name for each in tmp_path.iterdir()] == [".env"]
@@ -244,7 +243,7 @@ def test_a_file_that_others_may_read_by_now_is_told_and_left(tmp_path):
     sink = DotenvSink(tmp_path / ".env")
     write(sink, export({"a": "1"}))
     (tmp_path / ".env").chmod(0o644)
-    with pytest.raises(VaultError, match="has the mode 0644"):
+    with pytest.raises(SecretStoreError, match="has the mode 0644"):
         remove(sink)
     assert "DEFAULT_DB_A=1" in (tmp_path / ".env").read_text()
 

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
+from gitsync.errors import SecretStoreError
 from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret
-from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.sources.environment import EnvironmentSource
 
 DB = Address(Holder.SECRET, "default", "db")
@@ -46,12 +46,12 @@ def test_what_the_environment_says(variables, address, keys, expected, why):
 def test_a_variable_stands_for_the_first_key_that_asks_for_it(address, key, why):
     source = EnvironmentSource({"GITSYNC_SECRET_DEFAULT_DB_PASS_WORD": "hidden"})
     assert read(source, DB, "pass_word") == {"pass_word": Secret("hidden")}
-    with pytest.raises(VaultError, match="is ambiguous") as refused:
+    with pytest.raises(SecretStoreError, match="is ambiguous") as refused:
         read(source, address, key)
     assert "hidden" not in str(refused.value), why
     assert read(source, DB, "pass_word") == {"pass_word": Secret("hidden")}
 
 
 def test_a_name_that_kubernetes_does_not_have_is_refused():
-    with pytest.raises(VaultError, match="its key"):
+    with pytest.raises(SecretStoreError, match="its key"):
         read(EnvironmentSource({}), DB, "a b")

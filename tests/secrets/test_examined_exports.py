@@ -5,8 +5,8 @@ import re
 
 import pytest
 
+from gitsync.errors import SecretStoreError
 from gitsync.secrets.exporter import Outlets
-from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.sinks.dotenv import DotenvSink
 from gitsync.secrets.sinks.folder import FolderSink
 from gitsync.secrets.sinks.pipeline import PipelineSink
@@ -34,7 +34,7 @@ def test_nothing_is_half_exported(tmp_path, sink, exports, said, why):
     async def run():
         await outlets.check()
         before = tree(tmp_path)
-        with pytest.raises(VaultError, match=re.escape(said)):
+        with pytest.raises(SecretStoreError, match=re.escape(said)):
             await outlets.write(exports)
         assert (tree(tmp_path), told) == (before, []), why
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from gitsync.secrets.protocols import VaultError
+from gitsync.errors import SecretStoreError
 from gitsync.secrets.sinks.dotenv import DotenvSink
 from gitsync.secrets.sinks.folder import FolderSink
 from gitsync.secrets.sinks.sops import SopsSink
@@ -32,7 +32,7 @@ def test_who_comes_second_writes_nothing(tmp_path, name):
     check(sink)
     assert owner(sink) is None
     write(sink, export({"a": "of-the-first"}))
-    with pytest.raises(VaultError, match=f"does not belong to {TWO}, so it is not written") as refused:
+    with pytest.raises(SecretStoreError, match=f"does not belong to {TWO}, so it is not written") as refused:
         asyncio.run(sink.write(export({"a": "of-the-second"}, owner=TWO)))
     assert owner(sink) == str(ONE)
     assert "of-the" not in str(refused.value)
@@ -45,6 +45,6 @@ def test_what_a_person_put_into_a_folder_meanwhile_stays(tmp_path):
     theirs.mkdir(parents=True, mode=0o700)
     theirs.parent.chmod(0o700)
     (theirs / "a").write_text("theirs")
-    with pytest.raises(VaultError, match=r"does not belong to .*, so it is not written"):
+    with pytest.raises(SecretStoreError, match=r"does not belong to .*, so it is not written"):
         asyncio.run(sink.write(export({"a": "ours"})))
     assert (theirs / "a").read_text() == "theirs"

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from gitsync.errors import SecretStoreError
 from gitsync.model.export import Address
 from gitsync.model.secret import Secret
 from gitsync.request.credential_choice import Unknown
 from gitsync.secrets.credentials import find_credentials
 from gitsync.secrets.lookup import Lookup
-from gitsync.secrets.protocols import VaultError
 
 PLACE = ("red", "aso-credential")
 IDS = {"AZURE_SUBSCRIPTION_ID": "sub-1", "AZURE_TENANT_ID": "tenant-1", "AZURE_CLIENT_ID": "client-1"}
@@ -34,7 +34,7 @@ class Place:
     async def read(self, _address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
         self.asked += 1
         if self._down:
-            raise VaultError("The vault answered 403.")
+            raise SecretStoreError("The vault answered 403.")
         if self._values is None:
             return None
         found = {key: Secret(value) for key, value in self._values.items() if key in keys or not self._by_key}

@@ -10,9 +10,8 @@ import sys
 
 import pytest
 
-from gitsync.errors import ConfigError
+from gitsync.errors import ConfigError, SecretStoreError
 from gitsync.model.export import Holder
-from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.sinks.folder import FolderSink
 from gitsync.secrets.sources.folder import FolderSource
 from tests.support.exports import ONE, TWO, address, check, export, owner, remove, times, tree, write
@@ -169,7 +168,7 @@ def test_a_folder_that_was_opened_meanwhile_gets_no_secret(tmp_path):
     sink = FolderSink(tmp_path / "out")
     check(sink)
     (tmp_path / "out" / "secrets").chmod(0o755)
-    with pytest.raises(VaultError, match="has the mode 0755"):
+    with pytest.raises(SecretStoreError, match="has the mode 0755"):
         asyncio.run(sink.write(export({"a": "hidden"})))
     assert tree(tmp_path / "out") == {}
 
@@ -180,7 +179,7 @@ def test_a_link_in_the_place_of_an_object_is_not_followed(tmp_path):
     (tmp_path / "real").mkdir(mode=0o700)
     (tmp_path / "out" / DB).symlink_to(tmp_path / "real")
     for act in (lambda: owner(sink), lambda: write(sink, export({"a": "hidden"}))):
-        with pytest.raises(VaultError, match="db is a symbolic link"):
+        with pytest.raises(SecretStoreError, match="db is a symbolic link"):
             act()
     assert tree(tmp_path / "real") == {}
 
@@ -189,7 +188,7 @@ def test_a_damaged_note_makes_the_owner_unknown(tmp_path):
     sink = FolderSink(tmp_path / "out")
     write(sink, export({"a": "1"}))
     (tmp_path / "out" / DB / ".gitsync.json").write_text("[")
-    with pytest.raises(VaultError, match="is damaged, so the owner of its files is unknown"):
+    with pytest.raises(SecretStoreError, match="is damaged, so the owner of its files is unknown"):
         owner(sink)
 
 
@@ -205,7 +204,7 @@ def test_what_cannot_be_written_leaves_all_as_it_was(tmp_path, data, said):
     sink = FolderSink(tmp_path / "out")
     write(sink, export({"a": "1"}))
     before = times(tmp_path / "out")
-    with pytest.raises(VaultError, match=said) as refused:
+    with pytest.raises(SecretStoreError, match=said) as refused:
         write(sink, export(data))
     assert "hidden" not in str(refused.value)
     assert times(tmp_path / "out") == before
@@ -238,7 +237,7 @@ def test_a_full_disk_leaves_all_as_it_was(tmp_path, full_disk):
     write(sink, export({"a": "1"}))
     before = tree(tmp_path / "out")
     full_disk()
-    with pytest.raises(VaultError, match=r"cannot be read or written: File too large\. .* disk is not full"):
+    with pytest.raises(SecretStoreError, match=r"cannot be read or written: File too large\. .* disk is not full"):
         asyncio.run(sink.write(export({"a": "hidden" * 1000})))
     assert tree(tmp_path / "out") == before
 
@@ -253,7 +252,7 @@ def test_a_folder_that_is_gone_is_told(tmp_path):
     sink = FolderSink(tmp_path / "out")
     check(sink)
     shutil.rmtree(tmp_path / "out")
-    with pytest.raises(VaultError, match="out cannot be read or written: No such file"):
+    with pytest.raises(SecretStoreError, match="out cannot be read or written: No such file"):
         asyncio.run(sink.write(export({"a": "hidden"})))
 
 
@@ -312,7 +311,7 @@ def test_what_is_not_known_to_be_its_own_is_not_taken_away(tmp_path, spoil, said
     spoil(tmp_path / "out" / DB)
     before = tree(tmp_path / "out")
     if said:
-        with pytest.raises(VaultError, match=said):
+        with pytest.raises(SecretStoreError, match=said):
             remove(sink)
     else:
         remove(sink)
@@ -323,7 +322,7 @@ def test_a_link_is_not_taken_for_what_it_leads_to(tmp_path):
     sink = FolderSink(tmp_path / "out")
     write(sink, export({"a": "1"}, address("other")))
     (tmp_path / "out" / DB).symlink_to(tmp_path / "out" / "secrets" / "default" / "other")
-    with pytest.raises(VaultError, match="db is a symbolic link"):
+    with pytest.raises(SecretStoreError, match="db is a symbolic link"):
         remove(sink)
     assert owner(sink, address("other")) == str(ONE)
 

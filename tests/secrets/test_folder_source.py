@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from gitsync.errors import SecretStoreError
 from gitsync.model.export import Address, Holder
 from gitsync.secrets.content import MOST_BYTES
-from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.sources.folder import FolderSource
 
 
@@ -131,7 +131,7 @@ def large(top):
 @pytest.mark.parametrize("keys", [["a"], []])
 def test_what_cannot_be_read_is_unknown(tmp_path, made, said, keys):
     made(tmp_path)
-    with pytest.raises(VaultError, match=said) as refused:
+    with pytest.raises(SecretStoreError, match=said) as refused:
         read(tmp_path, "db", *keys)
     assert "hidden" not in str(refused.value)
 
@@ -144,7 +144,7 @@ def test_the_largest_value_is_read(tmp_path):
 @pytest.mark.parametrize("name", ["..", "../secrets", "a/b"])
 def test_a_name_does_not_lead_elsewhere(tmp_path, name):
     (tmp_path / "secrets").mkdir()
-    with pytest.raises(VaultError, match="its name"):
+    with pytest.raises(SecretStoreError, match="its name"):
         read(tmp_path, name, "a")
 
 
@@ -153,7 +153,7 @@ import asyncio, os, sys
 from pathlib import Path
 from gitsync.model.export import Address, Holder
 from gitsync.secrets.sources.folder import FolderSource
-from gitsync.secrets.protocols import VaultError
+from gitsync.errors import SecretStoreError
 if os.geteuid() == 0:
     os.setgroups([])
     os.setegid(65534)
@@ -161,7 +161,7 @@ if os.geteuid() == 0:
 source = FolderSource(secrets=Path(sys.argv[1]), config_maps=None, namespace="default")
 try:
     print(asyncio.run(source.read(Address(Holder.SECRET, "default", "db"), sys.argv[2:])))
-except VaultError as error:
+except SecretStoreError as error:
     print(error)
 """
 

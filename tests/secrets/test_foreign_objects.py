@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from gitsync.errors import SecretStoreError
 from gitsync.model.export import Address, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.secrets.foreign_objects import add_foreign_objects, find_foreign
-from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.sources.environment import EnvironmentSource
 from gitsync.secrets.sources.folder import NOTE, FolderSource
 from tests.support.builders import prepared
@@ -58,7 +58,7 @@ def test_an_object_of_the_folder(tmp_path, files, address, expected, why):
 
 @pytest.mark.parametrize("text", ["{", "[]"])
 def test_a_damaged_note_is_not_taken_for_none(tmp_path, text):
-    with pytest.raises(VaultError, match="is damaged, so the owner of its files is unknown"):
+    with pytest.raises(SecretStoreError, match="is damaged, so the owner of its files is unknown"):
         is_foreign(folder(tmp_path, {f"secrets/default/keys/{NOTE}": text}))
 
 
@@ -113,7 +113,7 @@ NOTHING = [
     (EXPORTERS[0][0], MemorySource("folder", {}), "a source without the object"),
     (
         EXPORTERS[0][0],
-        MemorySource("folder", {}, refuses=VaultError("?")),
+        MemorySource("folder", {}, refuses=SecretStoreError("?")),
         "a source that cannot tell: a run asks again",
     ),
 ]

@@ -13,17 +13,15 @@ from gitsync.arm.auth.access import ArmAccess, Network
 from gitsync.arm.auth.credentials import open_credential
 from gitsync.arm.cloud import make_cloud
 from gitsync.arm.http.network import open_connection
-from gitsync.errors import ArmError, ConfigError
+from gitsync.errors import ArmError, ConfigError, ExportError, SecretStoreError, TransientStoreError
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
-from gitsync.request.exports import ExportError
 from gitsync.secrets.exporter import Outlets
 from gitsync.secrets.keyvault.keyvault import open_key_vault
 from gitsync.secrets.keyvault.names import OWNER, make_secret_name, make_tags, make_vault_key
-from gitsync.secrets.protocols import ExportNeeds, VaultError
-from gitsync.secrets.retry import PassingError
+from gitsync.secrets.protocols import ExportNeeds
 from gitsync.secrets.sinks.status import KeptConfigMaps
 from tests.support import private_ca
 from tests.support.arm_rig import TENANT, StaticCredential
@@ -154,7 +152,7 @@ def test_the_list_is_asked_for_once_in_all_its_pages(ca):
 def test_a_secret_that_may_not_be_used_is_an_error(ca, attributes, words, why):
     async def test(rig):
         rig.fake.make(PLAIN, MARKED, **attributes)
-        with pytest.raises(VaultError, match=words) as failed:
+        with pytest.raises(SecretStoreError, match=words) as failed:
             await rig.vault.read(DB, ["password"])
         assert PLAIN in str(failed.value)
         assert MARKED not in str(failed.value)
@@ -168,7 +166,7 @@ def test_a_disabled_secret_is_no_missing_role(ca, inner_codes):
         rig.fake.make(PLAIN, MARKED, enabled=False)
         rig.fake.make("legacy", MARKED, tagged(DB, "userName"), enabled=False)
         for key in ("password", "userName"):
-            with pytest.raises(VaultError, match="is disabled") as failed:
+            with pytest.raises(SecretStoreError, match="is disabled") as failed:
                 await rig.vault.read(DB, [key])
             assert "Enable or remove it" in failed.value.hint
             assert "role" not in str(failed.value)
@@ -180,10 +178,10 @@ def test_a_refusal_without_a_code_is_a_missing_role_unless_it_is_disabled(ca):
     async def test(rig):
         rig.fake.make(PLAIN, MARKED)
         rig.fake.fail("GET", f"/secrets/{PLAIN}", Fault(403), Fault(403))
-        with pytest.raises(VaultError, match="`Key Vault Secrets User`"):
+        with pytest.raises(SecretStoreError, match="`Key Vault Secrets User`"):
             await rig.vault.read(DB, ["password"])
         rig.fake.fail("GET", "/secrets", Fault(403))
-        with pytest.raises(VaultError, match="`Key Vault Secrets User`"):
+        with pytest.raises(SecretStoreError, match="`Key Vault Secrets User`"):
             await rig.vault.read(DB, ["password"])
 
     run(ca, test)
@@ -209,7 +207,7 @@ def test_two_secrets_tagged_alike_are_an_error_that_names_both(ca, address, key,
     async def test(rig):
         for name in names:
             rig.fake.make(name, name, tagged(address, key))
-        with pytest.raises(VaultError, match=f"has several secrets tagged for .*: {', '.join(names)}"):
+        with pytest.raises(SecretStoreError, match=f"has several secrets tagged for .*: {', '.join(names)}"):
             await rig.vault.read(address, keys)
 
     run(ca, test)
@@ -234,7 +232,7 @@ def test_two_secrets_tagged_alike_are_an_error_that_names_both(ca, address, key,
 def test_a_refusal_says_what_where_and_what_to_do(ca, fault, words):
     async def test(rig):
         rig.fake.fail("GET", f"/secrets/{PLAIN}", fault)
-        with pytest.raises(VaultError) as failed:
+        with pytest.raises(SecretStoreError) as failed:
             await rig.vault.read(DB, ["password"])
         assert words in str(failed.value)
         assert rig.fake.url in str(failed.value)
@@ -272,7 +270,7 @@ def test_what_may_pass_is_asked_again(ca, faults, slept, why):
 def test_what_does_not_pass_ends(ca, fault, asked, why):
     async def test(rig):
         rig.fake.fail("GET", f"/secrets/{PLAIN}", *[fault] * 20)
-        with pytest.raises(VaultError):
+        with pytest.raises(SecretStoreError):
             await rig.vault.read(DB, ["password"])
         assert len(rig.fake.lines()) == asked, why
 
@@ -299,7 +297,7 @@ def test_a_vault_that_fails_is_asked_once(ca, path, fault, slept, asked, why):
             rig.fake.fail("GET", one, *[fault] * 100)
         errors = []
         for address in NAMESPACES:
-            with pytest.raises(VaultError) as failed:
+            with pytest.raises(SecretStoreError) as failed:
                 await rig.vault.read(address, ["AZURE_SUBSCRIPTION_ID"])
             errors.append(str(failed.value))
         assert (sum(rig.clock.slept), len(rig.fake.lines())) == (slept, asked), why
@@ -314,7 +312,7 @@ def test_namespaces_that_wait_together_wait_for_one_list(ca):
         rig.fake.fail("GET", "/secrets", *[Fault(503)] * 100)
         reads = [rig.vault.read(address, []) for address in NAMESPACES]
         errors = await asyncio.gather(*reads, return_exceptions=True)
-        assert {type(error) for error in errors} <= {VaultError, PassingError}
+        assert {type(error) for error in errors} <= {SecretStoreError, TransientStoreError}
         assert rig.fake.lines() == ["GET /secrets"] * 7
 
     run(ca, test)
@@ -324,7 +322,7 @@ def test_a_secret_that_is_not_recovered_yet_does_not_stand_for_its_vault(ca):
     async def test(rig):
         rig.fake.make(PLAIN, "v")
         rig.fake.fail("PUT", "/secrets/default--db--other", *[Fault(409, "ObjectIsBeingRecovered")] * 100)
-        with pytest.raises(VaultError):
+        with pytest.raises(SecretStoreError):
             await rig.vault.write(export(other=MARKED))
         assert plain(await rig.vault.read(DB, ["password"])) == {"password": "v"}
 
@@ -336,7 +334,7 @@ def test_a_list_that_goes_on_elsewhere_is_not_followed(ca):
         async with FakeKeyVault(ca.tls) as other, opened(ca, link=other.url) as rig:
             for number in range(5):
                 rig.fake.make(f"secret{number}", "x")
-            with pytest.raises(VaultError, match="continues on another host"):
+            with pytest.raises(SecretStoreError, match="continues on another host"):
                 await rig.vault.read(DB, [])
             assert other.requests == []
 
@@ -361,7 +359,9 @@ def test_a_list_that_goes_on_elsewhere_is_not_followed(ca):
 def test_an_odd_list_is_not_an_empty_one(ca, said, why):
     async def test(rig):
         rig.fake.fail("GET", "/secrets", *[Fault(status=200, raw=said)] * 3)
-        with pytest.raises(VaultError, match=r"returned (a response that is not|secret x in an unexpected shape)"):
+        with pytest.raises(
+            SecretStoreError, match=r"returned (a response that is not|secret x in an unexpected shape)"
+        ):
             await rig.vault.read(DB, [])
         assert rig.fake.lines("PUT", "DELETE") == [], why
 
@@ -374,7 +374,7 @@ def test_who_cannot_sign_in_is_told_why(ca):
             raise ArmError("No token could be had.", hint="Sign in.")
 
     async def test(rig):
-        with pytest.raises(VaultError, match=r"No token could be had\. Sign in\."):
+        with pytest.raises(SecretStoreError, match=r"No token could be had\. Sign in\."):
             await rig.vault.read(DB, ["password"])
         assert rig.fake.lines() == []
 
@@ -415,7 +415,7 @@ def test_the_identity_of_the_run_signs_in_for_the_audience_that_the_vault_asks_f
 def test_the_vault_of_a_tenant_that_was_not_allowed_gets_no_token(ca):
     async def test():
         async with signed_in(ca, tenant="another-tenant") as rig:
-            with pytest.raises(VaultError) as refused:
+            with pytest.raises(SecretStoreError) as refused:
                 await rig.vault.read(DB, ["password"])
             assert refused.value.message.endswith("not configured to acquire tokens for tenant another-tenant.")
             assert refused.value.hint.startswith("Add another-tenant to --additional-tenants, if")
@@ -478,7 +478,7 @@ def test_a_vault_that_asks_for_another_audience_gets_no_token(ca):
                 finally:
                     assert len(credential.asked) == len(fake.lines())
 
-    with pytest.raises(VaultError, match="token for another audience"):
+    with pytest.raises(SecretStoreError, match="token for another audience"):
         asyncio.run(ask("https://management.azure.com"))
     asyncio.run(ask("https://vault.azure.net"))
 
@@ -497,7 +497,7 @@ def test_a_vault_that_asks_for_another_audience_gets_no_token(ca):
 )
 def test_what_it_cannot_hold_is_told_before_anything_is_written(ca, later, said, why):
     async def test(rig):
-        with pytest.raises(VaultError, match=said):
+        with pytest.raises(SecretStoreError, match=said):
             rig.vault.examine([export(password="hunter2"), later])
         assert rig.fake.lines() == [], why
 
@@ -508,7 +508,7 @@ def test_what_a_vault_cannot_hold_is_written_to_no_other_sink(ca):
     async def test(rig):
         folder = MemorySink()
         outlets = Outlets((folder, rig.vault), {}, KeptConfigMaps({}))
-        with pytest.raises(VaultError, match="limits values to 25600 bytes"):
+        with pytest.raises(SecretStoreError, match="limits values to 25600 bytes"):
             await outlets.write([export(password="p"), export(DOTTED, kubeconfig="x" * 25_601)])
         assert (folder.objects, rig.fake.values) == ({}, {})
         await outlets.write([export(kubeconfig="x" * 25_600)])
@@ -577,7 +577,7 @@ def test_a_deleted_secret_is_found_after_a_conflict_without_a_code_of_its_own(ca
 def test_a_conflict_without_a_deleted_secret_is_told_as_it_is(ca, code, puts):
     async def test(rig):
         rig.fake.fail("PUT", f"/secrets/{PLAIN}", *[Fault(409, code, "The name is busy.")] * 8)
-        with pytest.raises(VaultError, match=r"refused to write secret .* The name is busy\."):
+        with pytest.raises(SecretStoreError, match=r"refused to write secret .* The name is busy\."):
             await rig.vault.write(export(password="p"))
         assert len(rig.fake.lines("PUT")) == puts
         assert rig.fake.lines("GET")[-1] == f"GET /deletedsecrets/{PLAIN}"
@@ -627,7 +627,7 @@ def test_a_certificate_of_another_authority_is_told_at_once(ca, tmp_path):
         async with FakeKeyVault(other.tls) as fake, open_connection(Network(ca_bundle=ca.bundle)) as way:
             clock = FakeClock()
             async with open_key_vault(fake.url, StaticCredential(), way, clock) as vault:
-                with pytest.raises(VaultError, match=r"^The certificate of https://.* is not accepted: "):
+                with pytest.raises(SecretStoreError, match=r"^The certificate of https://.* is not accepted: "):
                     await vault.read(DB, ["password"])
             assert clock.slept == []
 
@@ -647,7 +647,7 @@ def test_a_secret_that_does_not_come_back_is_an_error(ca, line, faults, words):
         await rig.vault.write(export(password="p", user="u"))
         await rig.vault.write(export(user="u"))
         rig.fake.fail(*line.split(), *faults)
-        with pytest.raises(VaultError, match=words):
+        with pytest.raises(SecretStoreError, match=words):
             await rig.vault.write(export(password="p", user="u"))
 
     run(ca, test)
@@ -675,7 +675,7 @@ def test_a_name_that_a_strangers_deleted_secret_keeps_is_an_error(ca, tags, why)
     async def test(rig):
         rig.fake.make(PLAIN, "theirs", tags)
         rig.fake.delete(PLAIN)
-        with pytest.raises(VaultError, match="az keyvault secret recover"):
+        with pytest.raises(SecretStoreError, match="az keyvault secret recover"):
             await rig.vault.write(export(password="p"))
         assert rig.fake.deleted == [PLAIN], why
 
@@ -693,7 +693,7 @@ def test_what_is_somebody_elses_is_not_written(ca, tags, owner, why):
     async def test(rig):
         rig.fake.make(PLAIN, "theirs", tags)
         assert await rig.vault.owner(DB) == owner, why
-        with pytest.raises(VaultError, match=r"does not belong to Redis\.cache\.azure\.com/default/cache, so"):
+        with pytest.raises(SecretStoreError, match=r"does not belong to Redis\.cache\.azure\.com/default/cache, so"):
             await rig.vault.write(export(password="p", aaa="first"))
         assert rig.fake.values == {PLAIN: "theirs"}, "nothing is half exported"
 
@@ -743,7 +743,7 @@ def test_a_refusal_names_the_parts_that_are_somebody_elses(ca):
 def test_a_name_that_is_tagged_for_another_key_is_not_written(ca):
     async def test(rig):
         rig.fake.make(PLAIN, "theirs", tagged(DOTTED, "x", REDIS))
-        with pytest.raises(VaultError, match=r"tagged for default/my\.db, key x"):
+        with pytest.raises(SecretStoreError, match=r"tagged for default/my\.db, key x"):
             await rig.vault.write(export(password="p"))
         assert rig.fake.values == {PLAIN: "theirs"}
 
@@ -782,9 +782,9 @@ def test_a_secret_that_is_being_recovered_is_waited_for(ca):
 
 def test_what_kubernetes_would_not_name_so_is_not_asked_for(ca):
     async def test(rig):
-        with pytest.raises(VaultError):
+        with pytest.raises(SecretStoreError):
             await rig.vault.read(replace(DB, name="../db"), ["password"])
-        with pytest.raises(VaultError):
+        with pytest.raises(SecretStoreError):
             await rig.vault.write(export(**{"a/b": "value"}))
         assert rig.fake.requests == []
 
@@ -795,7 +795,7 @@ def test_what_kubernetes_would_not_name_so_is_not_asked_for(ca):
 def test_an_export_that_somebody_disabled_is_not_enabled_again(ca, value):
     async def test(rig):
         rig.fake.make(PLAIN, "p", tagged(DB, "password", REDIS), enabled=False)
-        with pytest.raises(VaultError, match=f"Secret {PLAIN} of .* is disabled. Enable or remove it"):
+        with pytest.raises(SecretStoreError, match=f"Secret {PLAIN} of .* is disabled. Enable or remove it"):
             await rig.vault.write(export(aaa="first", password=value))
         assert (rig.fake.values, rig.fake.kept(PLAIN).enabled) == ({PLAIN: "p"}, False), "nothing is half exported"
 
@@ -806,7 +806,7 @@ def test_an_export_that_somebody_disabled_is_written_to_no_other_sink(ca):
     async def test(rig):
         rig.fake.make(PLAIN, "p", tagged(DB, "password", REDIS), enabled=False)
         folder = MemorySink()
-        with pytest.raises(VaultError, match="is disabled"):
+        with pytest.raises(SecretStoreError, match="is disabled"):
             await Outlets((folder, rig.vault), {}, KeptConfigMaps({})).write([export(password="q")])
         assert folder.objects == {}
 
@@ -817,7 +817,7 @@ def test_a_deleted_export_that_was_disabled_is_not_enabled_again(ca):
     async def test(rig):
         rig.fake.make(PLAIN, "p", tagged(DB, "password", REDIS), enabled=False)
         rig.fake.delete(PLAIN)
-        with pytest.raises(VaultError, match="a deleted secret that is disabled"):
+        with pytest.raises(SecretStoreError, match="a deleted secret that is disabled"):
             await rig.vault.write(export(password="p"))
         assert rig.fake.deleted == [PLAIN]
 
@@ -828,7 +828,7 @@ def test_a_refusal_to_write_tells_the_role_and_no_value(ca):
     async def test(rig):
         refused = Fault(403, "ForbiddenByRbac", f"Caller may not set {MARKED}\n{SAID}")
         rig.fake.fail("PUT", f"/secrets/{PLAIN}", refused)
-        with pytest.raises(VaultError, match="`Key Vault Secrets Officer`") as failed:
+        with pytest.raises(SecretStoreError, match="`Key Vault Secrets Officer`") as failed:
             await rig.vault.write(export(password=MARKED))
         assert MARKED not in str(failed.value)
         assert SAID in str(failed.value)
@@ -861,7 +861,7 @@ def test_a_config_map_is_not_for_key_vault(ca):
 
 def test_an_owner_too_long_for_a_tag_is_told_before_anything_is_written(ca):
     async def test(rig):
-        with pytest.raises(VaultError, match="gitsync-owner"):
+        with pytest.raises(SecretStoreError, match="gitsync-owner"):
             await rig.vault.write(export(owner=REDIS._replace(name="x" * 250), password="p"))
         assert rig.fake.lines("PUT") == []
 
@@ -1005,7 +1005,7 @@ def test_a_refusal_to_delete_tells_the_role(ca):
     async def test(rig):
         await rig.vault.write(export(password="p"))
         rig.fake.fail("DELETE", f"/secrets/{PLAIN}", Fault(403, "ForbiddenByRbac"))
-        with pytest.raises(VaultError, match="`Key Vault Secrets Officer`"):
+        with pytest.raises(SecretStoreError, match="`Key Vault Secrets Officer`"):
             await rig.vault.remove(DB, REDIS)
         assert rig.fake.values == {PLAIN: "p"}
 

@@ -11,13 +11,13 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from gitsync.errors import ConfigError
+from gitsync.errors import ConfigError, SecretStoreError
 from gitsync.model.export import OWNER, REPOSITORY, Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.secrets.kubernetes.account import find_service_account
 from gitsync.secrets.kubernetes.kubernetes import open_kubernetes
-from gitsync.secrets.protocols import ExportNeeds, VaultError
+from gitsync.secrets.protocols import ExportNeeds
 from tests.support import private_ca
 from tests.support.fake_clock import FakeClock
 from tests.support.fake_key_vault import Fault
@@ -96,7 +96,7 @@ def test_bytes_are_an_error_only_where_they_are_asked_for(run):
     async def test(rig):
         rig.fake.make("secrets", "default", "db", {"bytes": b"\xff\xfe", "user": "sa"})
         assert plain(await rig.cluster.read(DB, ["user"])) == {"user": "sa"}
-        with pytest.raises(VaultError, match="Key bytes of Secret default/db"):
+        with pytest.raises(SecretStoreError, match="Key bytes of Secret default/db"):
             await rig.cluster.read(DB, [])
 
     run(test)
@@ -104,9 +104,9 @@ def test_bytes_are_an_error_only_where_they_are_asked_for(run):
 
 def test_a_name_that_would_lead_elsewhere_is_not_asked_for(run):
     async def test(rig):
-        with pytest.raises(VaultError):
+        with pytest.raises(SecretStoreError):
             await rig.cluster.read(replace(DB, name="../../kube-system/secrets/root"), ["key"])
-        with pytest.raises(VaultError):
+        with pytest.raises(SecretStoreError):
             await rig.cluster.write(export(**{"a/b": "value"}))
         assert rig.fake.requests == []
 
@@ -115,9 +115,9 @@ def test_a_name_that_would_lead_elsewhere_is_not_asked_for(run):
 
 def test_what_is_no_text_is_told_before_anything_is_written(run):
     async def test(rig):
-        with pytest.raises(VaultError, match="The value of key of Secret default/db is not text"):
+        with pytest.raises(SecretStoreError, match="The value of key of Secret default/db is not text"):
             rig.cluster.examine([export(user="sa"), export(key="half of a pair: \ud800")])
-        with pytest.raises(VaultError, match="is not text"):
+        with pytest.raises(SecretStoreError, match="is not text"):
             await rig.cluster.write(export(key="\ud800"))
         assert rig.fake.requests == []
 
@@ -194,7 +194,7 @@ REFUSALS = [
 def test_a_refusal_names_its_cause_and_only_rbac_a_role(run, prepare, words, why):
     async def test(rig):
         prepare(rig.fake)
-        with pytest.raises(VaultError) as failed:
+        with pytest.raises(SecretStoreError) as failed:
             await rig.cluster.write(export(user="sa"))
         assert words in str(failed.value), why
         assert ("kind: Role" in str(failed.value)) == (why == "RBAC"), why
@@ -206,7 +206,7 @@ def test_a_refusal_names_its_cause_and_only_rbac_a_role(run, prepare, words, why
 def test_a_missing_right_comes_with_the_role_that_grants_it(run):
     async def test(rig):
         rig.fake.forbid("get", "secrets")
-        with pytest.raises(VaultError) as failed:
+        with pytest.raises(SecretStoreError) as failed:
             await rig.cluster.read(DB, ["user"])
         _, _, text = failed.value.hint.partition(": ")
         role, binding = yaml.safe_load(text)["items"]
@@ -253,7 +253,7 @@ def test_what_may_pass_is_asked_again(run, faults, slept, why):
 def test_what_does_not_pass_ends(run, fault, asked, words):
     async def test(rig):
         rig.fake.fail(GET, *[fault] * 20)
-        with pytest.raises(VaultError, match=words):
+        with pytest.raises(SecretStoreError, match=words):
             await rig.cluster.read(DB, ["user"])
         assert len(rig.fake.requests) == asked
 
@@ -263,7 +263,7 @@ def test_what_does_not_pass_ends(run, fault, asked, words):
 def test_a_token_that_went_is_an_error(run):
     async def test(rig):
         (rig.fake.folder / "token").unlink()
-        with pytest.raises(VaultError, match="token of the service account is missing"):
+        with pytest.raises(SecretStoreError, match="token of the service account is missing"):
             await rig.cluster.read(DB, ["user"])
 
     run(test)
@@ -366,7 +366,7 @@ def test_what_is_somebody_elses_is_not_written(run, metadata, owner, why):
     async def test(rig):
         rig.fake.make("secrets", "default", "db", {"user": "sa"}, metadata=metadata)
         assert await rig.cluster.owner(DB) == owner, why
-        with pytest.raises(VaultError, match="Secret default/db of the cluster does not belong to Redis"):
+        with pytest.raises(SecretStoreError, match="Secret default/db of the cluster does not belong to Redis"):
             await rig.cluster.write(export(password="p"))
         assert rig.fake.data("secrets", "default", "db") == {"user": "sa"}
 
@@ -395,7 +395,7 @@ def test_who_owns_an_object_is_named_and_only_nobodys_is_one_to_delete(run, owne
     async def test(rig):
         metadata = {"annotations": {OWNER: owner}} if owner else {}
         rig.fake.make("secrets", "default", "db", {"user": "sa"}, metadata=metadata)
-        with pytest.raises(VaultError) as failed:
+        with pytest.raises(SecretStoreError) as failed:
             await rig.cluster.write(export(password="p"))
         assert failed.value.message.endswith(words), why
         assert failed.value.hint == hint, why
@@ -422,7 +422,7 @@ def test_an_object_of_another_repository_is_neither_written_nor_deleted(run, met
         write = rig.cluster.write(replace(export(user="me"), owner=owner))
         if kept is None:
             with pytest.raises(
-                VaultError, match=r"is exported from the repository git.example/a, not from git.example/b"
+                SecretStoreError, match=r"is exported from the repository git.example/a, not from git.example/b"
             ):
                 await write
             assert rig.fake.data("secrets", "default", "db") == {"user": "sa"}, why
@@ -481,7 +481,7 @@ def test_an_object_that_somebody_else_takes_meanwhile_is_theirs(run, line):
         if line == PUT:
             rig.fake.make("secrets", "default", "db", {"a": "1"}, metadata=OURS)
         rig.fake.meanwhile[line] = lambda: rig.fake.make("secrets", "default", "db", {"b": "2"})
-        with pytest.raises(VaultError, match="does not belong to Redis"):
+        with pytest.raises(SecretStoreError, match="does not belong to Redis"):
             await rig.cluster.write(export(password="p"))
         assert rig.fake.data("secrets", "default", "db") == {"b": "2"}
 
@@ -492,7 +492,7 @@ def test_a_conflict_without_an_end_ends(run):
     async def test(rig):
         rig.fake.make("secrets", "default", "db", {"a": "1"}, metadata=OURS)
         rig.fake.fail(PUT, *[Fault(409, "Conflict")] * 20)
-        with pytest.raises(VaultError, match="Find what else writes this object"):
+        with pytest.raises(SecretStoreError, match="Find what else writes this object"):
             await rig.cluster.write(export(password="p"))
         assert len(rig.fake.lines("PUT")) == 7
 
@@ -503,7 +503,7 @@ def test_an_immutable_object_is_an_error_before_it_is_written(run):
     async def test(rig):
         rig.fake.make("secrets", "default", "db", {"a": "1"}, metadata=OURS, immutable=True)
         await rig.cluster.write(export(a="1"))
-        with pytest.raises(VaultError, match="immutable"):
+        with pytest.raises(SecretStoreError, match="immutable"):
             await rig.cluster.write(export(a="2"))
         assert rig.fake.lines("PUT") == []
 
@@ -512,7 +512,7 @@ def test_an_immutable_object_is_an_error_before_it_is_written(run):
 
 def test_a_namespace_that_is_missing_is_named(run):
     async def test(rig):
-        with pytest.raises(VaultError, match="Create namespace nowhere"):
+        with pytest.raises(SecretStoreError, match="Create namespace nowhere"):
             await rig.cluster.write(export(replace(DB, namespace="nowhere"), a="1"))
 
     run(test)
@@ -522,7 +522,7 @@ def test_no_value_shows_in_a_refusal(run):
     async def test(rig):
         echoed = f"data.key: Invalid value: {MARKED}, bWFya2VkLXNlY3JldC12YWx1ZQ=="
         rig.fake.fail(POST, Fault(422, "Invalid", echoed))
-        with pytest.raises(VaultError, match="Fix the keys, annotations and labels") as failed:
+        with pytest.raises(SecretStoreError, match="Fix the keys, annotations and labels") as failed:
             await rig.cluster.write(export(key=MARKED))
         assert MARKED not in str(failed.value)
         assert "bWFya2Vk" not in str(failed.value)
@@ -683,7 +683,7 @@ def test_a_certificate_of_another_authority_is_told_at_once(tmp_path):
 def test_a_token_that_is_empty_is_told_at_once(run, tmp_path):
     async def test(rig):
         (rig.fake.folder / "token").write_text("\n")
-        with pytest.raises(VaultError, match=r"The token of the service account is empty: .*/token"):
+        with pytest.raises(SecretStoreError, match=r"The token of the service account is empty: .*/token"):
             await rig.cluster.read(DB, ["user"])
         with pytest.raises(ConfigError, match=r"The token of the service account is empty: .*/token"):
             find_service_account(rig.fake.environment, rig.fake.folder)
@@ -825,7 +825,7 @@ def test_the_right_to_delete_is_named_as_a_role_names_it(run):
     async def test(rig):
         rig.fake.make("secrets", "default", "db", {"a": "1"}, metadata=OURS)
         rig.fake.forbid("delete", "secrets")
-        with pytest.raises(VaultError, match="gitsync-delete-secrets"):
+        with pytest.raises(SecretStoreError, match="gitsync-delete-secrets"):
             await rig.cluster.remove(DB, Owner(REDIS))
 
     run(test)

@@ -7,7 +7,7 @@ from pathlib import Path
 import gitsync.secrets
 
 FILES = sorted(Path(gitsync.secrets.__file__).parent.rglob("*.py"))
-ERRORS = {"ConfigError", "NotOwnedError", "PassingError", "VaultError"}
+ERRORS = {"ConfigError", "NotOwnedError", "SecretStoreError", "TransientStoreError"}
 
 
 def texts_of(file: Path) -> Iterator[tuple[int, str]]:

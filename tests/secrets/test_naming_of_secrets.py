@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitsync.errors import SecretStoreError
 from gitsync.model.export import Address, Holder
 from gitsync.secrets.naming import check_names, make_variable
-from gitsync.secrets.protocols import VaultError
 
 
 def address(namespace="default", name="db"):
@@ -55,7 +55,7 @@ def test_what_kubernetes_allows(at, key, why):
     ],
 )
 def test_what_is_refused(at, key, said, why):
-    with pytest.raises(VaultError, match=re.escape(said)) as refused:
+    with pytest.raises(SecretStoreError, match=re.escape(said)) as refused:
         check_names(at, [key])
     assert refused.value.message.isprintable(), why
 
@@ -64,7 +64,7 @@ def test_what_is_refused(at, key, said, why):
 def test_no_name_that_is_let_through_leads_out_of_its_folder(namespace, name, key):
     try:
         check_names(address(namespace, name), [key])
-    except VaultError:
+    except SecretStoreError:
         return
     for part in (namespace, name, key):
         assert part not in {"", ".", ".."}

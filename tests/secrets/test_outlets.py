@@ -4,12 +4,11 @@ import asyncio
 
 import pytest
 
+from gitsync.errors import ExportError, SecretStoreError
 from gitsync.model.export import Address, Export, Holder, Leftover, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
-from gitsync.request.exports import ExportError
 from gitsync.secrets.exporter import Outlets
-from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.sinks.status import KeptConfigMaps
 from tests.support.memory_places import MemorySink, MemorySource
 
@@ -49,7 +48,7 @@ def test_one_object_that_is_not_ours_in_one_sink_stops_all(owner, why):
 
 def test_what_another_resource_of_the_run_may_write_is_not_asked_about():
     sink = MemorySink()
-    sink.refuses = VaultError("nobody asks")
+    sink.refuses = SecretStoreError("nobody asks")
     with pytest.raises(ExportError, match="cannot overwrite Secret ns/keys"):
         asyncio.run(outlets(sink, claims={KEYS: POND}).write([an_export(k="v")]))
 
@@ -100,14 +99,14 @@ def test_every_object_of_others_is_told():
 
 def test_a_source_that_cannot_tell_is_no_source_without_the_object():
     source = a_source()
-    source.refuses = VaultError("It is closed.")
-    with pytest.raises(VaultError, match="closed"):
+    source.refuses = SecretStoreError("It is closed.")
+    with pytest.raises(SecretStoreError, match="closed"):
         asyncio.run(Outlets([], {}, KeptConfigMaps({}), (), [source]).check_owners(Owner(LAKE), {KEYS: ()}))
 
 
 def test_a_source_that_is_a_sink_too_is_asked_by_the_write():
     place = MemorySink()
-    place.refuses = VaultError("nobody asks")
+    place.refuses = SecretStoreError("nobody asks")
     asyncio.run(Outlets([place], {}, KeptConfigMaps({}), (), [place]).check_owners(Owner(LAKE), {KEYS: ()}))
 
 
@@ -162,7 +161,7 @@ def test_what_another_resource_has_just_taken_over_stays():
 def test_a_sink_that_cannot_remove_stops_no_other_and_is_told():
     first, second = MemorySink(), MemorySink()
     second.has(KEYS, owner=str(LAKE), k="v")
-    first.name, first.refuses = "kubernetes", VaultError("The API server is gone.", hint="Bring it back.")
+    first.name, first.refuses = "kubernetes", SecretStoreError("The API server is gone.", hint="Bring it back.")
     problems = asyncio.run(outlets(first, second).collect([(Owner(LAKE), KEYS), (Owner(POND), URLS)])).problems
     assert second.objects == {}
     assert [(problem.code, problem.is_error) for problem in problems] == [("ExportNotRemoved", True)] * 2
@@ -179,7 +178,7 @@ def test_a_sink_that_cannot_remove_stops_no_other_and_is_told():
 @pytest.mark.parametrize("name", ["dotenv", "folder", "key-vault", "kubernetes", "sops"])
 def test_every_sink_that_may_refuse_says_how_a_person_removes_it(name):
     sink = MemorySink()
-    sink.name, sink.refuses = name, VaultError("It is closed.")
+    sink.name, sink.refuses = name, SecretStoreError("It is closed.")
     (problem,) = asyncio.run(outlets(sink).collect([(Owner(LAKE), KEYS)])).problems
     assert problem.hint
 
@@ -202,7 +201,7 @@ def test_what_was_left_over_is_tried_again(owner, refuses, claims, still_there, 
     sink = MemorySink()
     if owner is not None:
         sink.has(KEYS, owner=owner, k="v")
-    sink.refuses = VaultError("It is closed.") if refuses else None
+    sink.refuses = SecretStoreError("It is closed.") if refuses else None
     collected = asyncio.run(outlets(sink, claims=claims).collect([], [LEFT]))
     assert collected.still_there == ({} if still_there is None else {LEFT: still_there}), why
     assert [problem.is_error for problem in collected.problems] == [True] * refuses, why

@@ -5,9 +5,8 @@ import re
 
 import pytest
 
-from gitsync.errors import ConfigError
+from gitsync.errors import ConfigError, SecretStoreError
 from gitsync.model.export import Holder
-from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.sinks.pipeline import PipelineSink
 from tests.support.exports import ONE, address, check, export, owner, remove, write
 
@@ -87,14 +86,16 @@ def test_azure_pipelines_takes_variables(azure):
 def test_what_cannot_be_an_output(github, second, said):
     write(github.sink, export({"b_c": "1"}))
     before = github.output.read_text()
-    with pytest.raises(VaultError, match=said) as refused:
+    with pytest.raises(SecretStoreError, match=said) as refused:
         write(github.sink, second)
     assert "hidden" not in str(refused.value)
     assert github.output.read_text() == before
 
 
 def test_azure_pipelines_takes_no_secret_of_several_lines(azure):
-    with pytest.raises(VaultError, match="a has several lines, which Azure Pipelines does not support in secrets"):
+    with pytest.raises(
+        SecretStoreError, match="a has several lines, which Azure Pipelines does not support in secrets"
+    ):
         write(azure.sink, export({"a": "hidden\nhidden"}))
     assert azure.told == []
 
@@ -125,7 +126,7 @@ def test_elsewhere_the_run_is_refused(variables, said):
 def test_a_file_of_outputs_that_is_gone(github):
     check(github.sink)
     github.output.unlink()
-    with pytest.raises(VaultError, match=r"The file of outputs .* cannot be written: No such file") as refused:
+    with pytest.raises(SecretStoreError, match=r"The file of outputs .* cannot be written: No such file") as refused:
         asyncio.run(PipelineSink(github.variables, lambda _line: None).write(export({"a": "hidden"})))
     assert "hidden" not in str(refused.value)
 

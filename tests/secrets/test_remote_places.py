@@ -8,10 +8,10 @@ import pytest
 from gitsync.arm.auth.access import Network
 from gitsync.arm.http.network import open_connection
 from gitsync.config.config import Config
-from gitsync.errors import ConfigError
+from gitsync.errors import ConfigError, SecretStoreError
 from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret
-from gitsync.secrets.protocols import SecretSource, Sink, VaultError
+from gitsync.secrets.protocols import SecretSource, Sink
 from gitsync.secrets.remote import open_for_plan, open_remote
 from tests.support import private_ca
 from tests.support.arm_rig import StaticCredential
@@ -85,7 +85,7 @@ def open_plan(ca, folder, *, inside=True, identity=nobody_is_needed, **settings)
     async def told(one, address):
         try:
             return await one.read(address, ["key"])
-        except VaultError as error:
+        except SecretStoreError as error:
             return error.message
 
     async def test():

@@ -5,10 +5,9 @@ import asyncio
 import pytest
 import yaml
 
-from gitsync.errors import ConfigError
+from gitsync.errors import ConfigError, SecretStoreError
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.export import Holder
-from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.sinks.sops import SopsSink
 from gitsync.secrets.sops import Sops
 from gitsync.secrets.sources.encrypted import EncryptedSource
@@ -80,14 +79,16 @@ def test_what_changed_replaces_it_whole(sops, other):
 def test_what_cannot_be_decrypted_is_not_overwritten(sops):
     write(sink(sops), export({"a": "1"}))
     before = tree(sops.folder / "out")
-    with pytest.raises(VaultError, match=r"db\.yaml cannot be decrypted: sops reported “Failed to get the data key"):
+    with pytest.raises(
+        SecretStoreError, match=r"db\.yaml cannot be decrypted: sops reported “Failed to get the data key"
+    ):
         write(SopsSink(sops.folder / "out", sops.without_key()), export({"a": "hidden"}))
     assert tree(sops.folder / "out") == before
 
 
 def test_rules_choose_by_the_path_of_the_file(sops):
     sops.rules(sops.folder, path_regex=r"out/default/.*\.yaml$")
-    with pytest.raises(VaultError, match=r"out/other/db\.yaml cannot be encrypted: sops reported “.*rules"):
+    with pytest.raises(SecretStoreError, match=r"out/other/db\.yaml cannot be encrypted: sops reported “.*rules"):
         write(sink(sops), export({"a": "1"}), export({"a": "hidden"}, address(namespace="other")))
     assert list(tree(sops.folder / "out")) == ["default/db.yaml"]
 
@@ -150,7 +151,7 @@ def test_a_file_that_is_no_such_manifest_is_left_alone(tmp_path, content):
     file = tmp_path / "default" / "db.yaml"
     file.parent.mkdir()
     file.write_text(content)
-    with pytest.raises(VaultError, match="is not the manifest of Secret default/db, encrypted with SOPS"):
+    with pytest.raises(SecretStoreError, match="is not the manifest of Secret default/db, encrypted with SOPS"):
         owner(SopsSink(tmp_path, Sops(environment={})))
     assert file.read_text() == content
 
@@ -163,13 +164,13 @@ def test_links_are_not_followed(sops):
     (sops.folder / "out").unlink()
     write(sink(sops), export({"a": "1"}, address("other")))
     (sops.folder / "out" / "default" / "db.yaml").symlink_to(sops.folder / "real" / "file")
-    with pytest.raises(VaultError, match=r"db\.yaml is a symbolic link"):
+    with pytest.raises(SecretStoreError, match=r"db\.yaml is a symbolic link"):
         write(sink(sops), export({"a": "hidden"}))
     assert list((sops.folder / "real").iterdir()) == []
 
 
 def test_what_is_not_text_is_not_shown(sops):
-    with pytest.raises(VaultError, match="The value of a of Secret default/db is not text") as refused:
+    with pytest.raises(SecretStoreError, match="The value of a of Secret default/db is not text") as refused:
         write(sink(sops), export({"a": "hidden\ud800"}))
     assert "hidden" not in str(refused.value)
     assert tree(sops.folder / "out") == {}
@@ -183,7 +184,7 @@ def test_a_folder_that_cannot_be_made_refuses_the_run(sops):
 
 def test_a_folder_in_the_place_of_a_file_is_told(sops):
     (sops.folder / "out" / "default" / "db.yaml").mkdir(parents=True)
-    with pytest.raises(VaultError, match=r"db\.yaml cannot be read: Is a directory"):
+    with pytest.raises(SecretStoreError, match=r"db\.yaml cannot be read: Is a directory"):
         write(sink(sops), export({"a": "hidden"}))
 
 
@@ -201,7 +202,7 @@ def test_a_file_that_is_no_such_manifest_is_not_taken_away(sops):
     file = sops.folder / "out" / "default" / "db.yaml"
     file.parent.mkdir(parents=True)
     file.write_text("kind: Secret\nmetadata: {name: db, namespace: default}\n")
-    with pytest.raises(VaultError, match="is not the manifest of Secret default/db"):
+    with pytest.raises(SecretStoreError, match="is not the manifest of Secret default/db"):
         remove(sink(sops))
     assert file.exists()
 
@@ -210,6 +211,6 @@ def test_a_folder_that_is_a_link_is_not_entered_to_take_something_away(sops):
     write(sink(sops), export({"a": "1"}))
     (sops.folder / "out" / "default").rename(sops.folder / "elsewhere")
     (sops.folder / "out" / "default").symlink_to(sops.folder / "elsewhere")
-    with pytest.raises(VaultError, match="default is a symbolic link"):
+    with pytest.raises(SecretStoreError, match="default is a symbolic link"):
         remove(sink(sops))
     assert (sops.folder / "elsewhere" / "db.yaml").exists()

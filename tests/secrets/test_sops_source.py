@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from gitsync.errors import SecretStoreError
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.export import Address, Holder
 from gitsync.model.problem import Level
 from gitsync.model.unit import Unit, UnitKind
-from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.sops import Sops
 from gitsync.secrets.sources.encrypted import EncryptedSource
 from gitsync.secrets.sources.manifests import ManifestSource
@@ -115,7 +115,7 @@ def test_what_is_not_encrypted_needs_no_program():
 
 
 def said(found, address=DB):
-    with pytest.raises(VaultError) as refused:
+    with pytest.raises(SecretStoreError) as refused:
         read(found, address)
     assert "hidden" not in str(refused.value)
     return str(refused.value)

@@ -4,14 +4,12 @@ import asyncio
 
 import pytest
 
+from gitsync.errors import MissingValueError, SecretStoreError, TransientStoreError
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.model.template import ConfigMapHole, SecretHole, SecretMapHole
-from gitsync.request.fill import MissingValueError
 from gitsync.secrets.lookup import Lookup
-from gitsync.secrets.protocols import VaultError
-from gitsync.secrets.retry import PassingError
 from gitsync.secrets.values import RunValues
 from tests.support.memory_places import MemorySource
 
@@ -124,7 +122,7 @@ def test_a_missing_secret_is_told_in_aso_s_words(only, says, why):
 
 def test_a_plan_asks_no_source_for_what_the_run_will_export():
     """It might not even be able to: the export of an earlier run may be encrypted."""
-    only = source(refuses=VaultError("It cannot be decrypted."))
+    only = source(refuses=SecretStoreError("It cannot be decrypted."))
     made = gathered(values(only, promised={DB: frozenset({"password"})}, foresees=True), SecretHole("db", "password"))
     assert isinstance(made.secret("ns", "db", "password"), Placeholder)
     assert only.asked == []
@@ -166,8 +164,8 @@ def test_other_namespaces_have_other_secrets():
 
 def test_a_source_that_cannot_tell_stops_the_question():
     last = source(db={"password": "x"})
-    with pytest.raises(VaultError, match="closed"):
-        gathered(values(source(refuses=VaultError("The vault is closed.")), last))
+    with pytest.raises(SecretStoreError, match="closed"):
+        gathered(values(source(refuses=SecretStoreError("The vault is closed.")), last))
     assert last.asked == [], "what a source further down says may not be what counts"
 
 
@@ -202,12 +200,17 @@ def test_a_plan_reads_config_maps_of_a_remote_source_and_does_not_call_its_secre
 OTHERS = ConfigMapHole("others", "blob")
 UNREAD = [
     (
-        VaultError("It may not.", hint="Grant it."),
+        SecretStoreError("It may not.", hint="Grant it."),
         2,
         "could not be read from far. It may not. Grant it.",
         "another may",
     ),
-    (PassingError("It is down.", attempts=1), 1, "could not be read from far. It is down.", "so is it for the others"),
+    (
+        TransientStoreError("It is down.", attempts=1),
+        1,
+        "could not be read from far. It is down.",
+        "so is it for the others",
+    ),
 ]
 
 
@@ -223,7 +226,7 @@ def test_what_a_plan_cannot_read_is_neither_missing_nor_a_secret(refusal, times,
 
 
 def test_a_sync_fails_where_a_plan_goes_on():
-    with pytest.raises(VaultError, match="It may not"):
+    with pytest.raises(SecretStoreError, match="It may not"):
         gathered(values(source("far", is_remote=True, refuses=UNREAD[0][0])), HOLES[1])
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from gitsync.errors import SecretStoreError
 from gitsync.model.export import Address, Export, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
-from gitsync.secrets.protocols import VaultError
 
 
 class MemorySource:
@@ -19,7 +19,7 @@ class MemorySource:
         values: dict[Address, dict[str, Secret]],
         *,
         is_remote: bool = False,
-        refuses: VaultError | None = None,
+        refuses: SecretStoreError | None = None,
     ) -> None:
         self.name = name
         self.values = values
@@ -45,7 +45,7 @@ class MemorySink:
     def __init__(self) -> None:
         self.objects: dict[Address, Export] = {}
         self.nobodys: set[Address] = set()
-        self.refuses: VaultError | None = None
+        self.refuses: SecretStoreError | None = None
 
     def has(self, address: Address, *, owner: str, **values: str) -> None:
         whose = Owner.parse(owner) if owner else Owner(Key("", "", "", ""))

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from gitsync.manifests.expansions import ExpansionBudget, TooLargeExpansionError
+from gitsync.errors import TooLargeExpansionError
+from gitsync.manifests.expansions import ExpansionBudget
 from gitsync.units.argocd_templates import Renderer, TemplateError, normalize
 
 GO = {

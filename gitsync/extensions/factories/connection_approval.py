@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gitsync.errors import GitsyncError
+from gitsync.errors import GitsyncError, UnexpectedShapeError
 from gitsync.extensions.api import CheckResult, NextCheck, ReadsAzure, Subject, failure
-from gitsync.extensions.factories.value_paths import UnexpectedShapeError, find_value, list_entries
+from gitsync.extensions.factories.value_paths import find_value, list_entries
 from gitsync.problems.field_path import find_member
 
 APPROVED = "Approved"

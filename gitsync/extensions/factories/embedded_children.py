@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gitsync.errors import GitsyncError
+from gitsync.errors import GitsyncError, UnexpectedShapeError
 from gitsync.extensions.api import LookupRequest, Modifier, Subject
-from gitsync.extensions.factories.value_paths import UnexpectedShapeError
 from gitsync.problems.field_path import find_member
 
 ChildShape = Mapping[str, Any]

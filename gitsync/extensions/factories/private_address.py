@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gitsync.errors import GitsyncError
+from gitsync.errors import GitsyncError, UnexpectedShapeError
 from gitsync.extensions.api import ReadsAzure, Subject
-from gitsync.extensions.factories.value_paths import At, UnexpectedShapeError, find_value, list_entries
+from gitsync.extensions.factories.value_paths import At, find_value, list_entries
 
 FIELD = "primaryNicPrivateIpAddress"
 API_VERSION = "2022-01-01"

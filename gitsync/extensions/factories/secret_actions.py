@@ -11,9 +11,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from gitsync.errors import GitsyncError
+from gitsync.errors import GitsyncError, UnexpectedShapeError
 from gitsync.extensions.api import ActsOnAzure, Extension, Extensions, SecretExporter, Subject
-from gitsync.extensions.factories.value_paths import At, UnexpectedShapeError, ValuePath, map_same_names
+from gitsync.extensions.factories.value_paths import At, ValuePath, map_same_names
 from gitsync.model.secret import Secret
 
 TWO_KEYS: Final = map_same_names("primaryKey secondaryKey")

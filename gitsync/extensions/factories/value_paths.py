@@ -11,20 +11,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gitsync.errors import UnexpectedShapeError
+
 ValuePath = Callable[[Any], str | None]
 """Returns the value at one place of a document. Raises UnexpectedShapeError."""
 
 ValueReading = Callable[[Any], str]
 """Converts the value at a place to text. Raises UnexpectedShapeError."""
-
-
-class UnexpectedShapeError(Exception):
-    """A document has an unexpected shape. Contains the path and the problem, never the value."""
-
-    def __init__(self, problem: str, path: str = "") -> None:
-        super().__init__(f"{path or 'it'} {problem}")
-        self.problem = problem
-        self.path = path
 
 
 def format_text(value: Any) -> str:

@@ -16,7 +16,7 @@ from gitsync.cel.export_expressions import Exported, compile_exports, find_neede
 from gitsync.cel.objects import Object, make_self
 from gitsync.cel.outcomes import evaluate_exports
 from gitsync.cel.scope import EvaluationBudget
-from gitsync.errors import ArmError, GitsyncError
+from gitsync.errors import ArmError, ExportError, GitsyncError, SecretStoreError
 from gitsync.extensions.registry import Registry
 from gitsync.model.clock import Clock
 from gitsync.model.condition import Condition
@@ -29,14 +29,12 @@ from gitsync.request.exports import (
     OPERATOR_SPEC,
     Destination,
     ExportedValue,
-    ExportError,
     collect_fields,
     find_destinations,
     group_keys,
     merge_entries,
 )
 from gitsync.secrets.exporter import Outlets
-from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.values import RunValues
 from gitsync.status.aso_status import build_aso_status, collect_config_map_values
 from gitsync.status.conditions import (
@@ -107,7 +105,7 @@ async def _write(
                 await tools.outlets.write(exports)
     except ExportError as failure:
         return attempt.stopped(_make_condition(failure))
-    except VaultError as failure:  # a sink may have written it
+    except SecretStoreError as failure:  # a sink may have written it
         return written.stopped(_make_condition(failure))
     except TimeoutError:
         return written.stopped(make_warning(FAILED, _UNANSWERED, _REACH))
@@ -123,7 +121,7 @@ async def _check_owners(
     try:
         async with attempt.session.in_time(clock):
             await tools.outlets.check_owners(Owner(attempt.key, tools.agent), keys)
-    except (ExportError, VaultError) as failure:
+    except (ExportError, SecretStoreError) as failure:
         return attempt.stopped(_make_condition(failure))
     except TimeoutError:
         return attempt.stopped(make_warning(FAILED, _SOURCES_UNANSWERED, _REACH))

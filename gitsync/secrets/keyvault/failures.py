@@ -10,10 +10,16 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from gitsync.errors import (
+    SecretInTransitionError,
+    SecretNameTakenError,
+    SecretStoreError,
+    StoreForbiddenError,
+    TransientStoreError,
+)
 from gitsync.model.secret import Secret
 from gitsync.secrets.complaint import format_complaint
-from gitsync.secrets.protocols import VaultError
-from gitsync.secrets.retry import PATIENT_ATTEMPTS, PassingError, read_retry_after
+from gitsync.secrets.retry import PATIENT_ATTEMPTS, read_retry_after
 
 _PASSING = frozenset({408, 429, 500, 502, 503, 504})
 _NO_CODE, _NO_REASON = "without a code", "without a reason"
@@ -43,18 +49,6 @@ class Ask:
     secret: Secret | None = None
 
 
-class ConflictError(VaultError):
-    """The name is taken (409), by a deleted secret perhaps: not every server says so in a code."""
-
-
-class ForbiddenError(VaultError):
-    """A 403 whose code does not say whether a right is missing or the secret is disabled: not every server does."""
-
-
-class InBetweenError(PassingError):
-    """A secret of this name is just being deleted or recovered."""
-
-
 _CAUSES_BY_CODE: dict[str, tuple[str, str]] = {
     "SecretDisabled": ("It is disabled.", "Enable or remove it."),
     "ForbiddenByFirewall": (
@@ -80,7 +74,7 @@ _CAUSES_BY_STATUS: dict[int, tuple[str, str]] = {
 }
 
 
-def make_failure(ask: Ask, vault: str, status: int, headers: Mapping[str, str], body: Any) -> VaultError:
+def make_failure(ask: Ask, vault: str, status: int, headers: Mapping[str, str], body: Any) -> SecretStoreError:
     """The error for an answer."""
     code, reason = _read_reason(body, ask.secret)
     cause, hint = (
@@ -89,7 +83,7 @@ def make_failure(ask: Ask, vault: str, status: int, headers: Mapping[str, str], 
     message = " ".join(filter(None, (f"{vault} refused to {ask.doing} ({status} {code}).", cause, reason)))
     if status in _PASSING or code in _IN_BETWEEN:
         is_of_all = code not in _IN_BETWEEN
-        return (PassingError if is_of_all else InBetweenError)(
+        return (TransientStoreError if is_of_all else SecretInTransitionError)(
             message,
             attempts=PATIENT_ATTEMPTS,
             retry_after=read_retry_after(headers),
@@ -97,8 +91,8 @@ def make_failure(ask: Ask, vault: str, status: int, headers: Mapping[str, str], 
             hint=hint,
         )
     if status == 403 and code in _WITHOUT_CAUSE:
-        return ForbiddenError(message, hint=hint)
-    return (ConflictError if status == 409 else VaultError)(message, hint=hint)
+        return StoreForbiddenError(message, hint=hint)
+    return (SecretNameTakenError if status == 409 else SecretStoreError)(message, hint=hint)
 
 
 def _read_reason(body: Any, secret: Secret | None) -> tuple[str, str]:

@@ -14,13 +14,12 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from gitsync.errors import ConfigError
+from gitsync.errors import ConfigError, SecretStoreError, StoreForbiddenError
 from gitsync.model.clock import Clock
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.secret import Secret
 from gitsync.secrets.connection import VaultConnection
 from gitsync.secrets.content import check_export, check_owner, encode_value
-from gitsync.secrets.keyvault.failures import ForbiddenError
 from gitsync.secrets.keyvault.index import VaultIndex, VaultSecret
 from gitsync.secrets.keyvault.names import (
     LONGEST_TAG,
@@ -32,7 +31,7 @@ from gitsync.secrets.keyvault.names import (
     make_vault_key,
 )
 from gitsync.secrets.naming import check_names
-from gitsync.secrets.protocols import ExportNeeds, VaultError
+from gitsync.secrets.protocols import ExportNeeds
 
 if TYPE_CHECKING:
     from gitsync.secrets.keyvault.requests import KeyVaultRequests
@@ -75,7 +74,7 @@ class KeyVault:
         self._requests = requests
         self._clock = clock
         self._index: VaultIndex | None = None
-        self._unlisted: VaultError | None = None
+        self._unlisted: SecretStoreError | None = None
         self._listing = asyncio.Lock()
 
     async def check(self) -> None:
@@ -84,7 +83,7 @@ class KeyVault:
         """
         try:
             await self._requests.look()
-        except VaultError as error:
+        except SecretStoreError as error:
             raise ConfigError(error.message, hint=error.hint) from error
 
     async def check_access(self, needs: ExportNeeds) -> None:
@@ -99,15 +98,15 @@ class KeyVault:
         try:
             stored = (await self._load_index()).at(addresses[0])
             await self._get_newest(stored[0].name if stored else make_secret_name(make_vault_key(addresses[0], _CHECK)))
-        except VaultError as error:
+        except SecretStoreError as error:
             raise ConfigError(error.message, hint=error.hint) from error
 
     async def read(self, address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
         """Read a key by its name, which needs no list unless it has tags; else, and for a whole object, by the list of
         the vault.
 
-        Raises VaultError for a secret that is disabled, expired or tagged for another address, and if two have the same
-        tags.
+        Raises SecretStoreError for a secret that is disabled, expired or tagged for another address, and if two have
+        the same tags.
         """
         if address.holder is not Holder.SECRET:
             return None
@@ -140,7 +139,7 @@ class KeyVault:
                 vault_key = make_vault_key(export.address, key)
                 _make_checked_tags(vault_key, export)
                 if len(encode_value(value, export.address, key)) > MOST_BYTES:
-                    raise VaultError(
+                    raise SecretStoreError(
                         f"Key Vault limits values to {MOST_BYTES} bytes; {vault_key} is larger.",
                         hint="Export it to another sink, or export less of it.",
                     )
@@ -191,11 +190,11 @@ class KeyVault:
         """The list of the vault, which is asked for once, whatever comes of it."""
         async with self._listing:
             if self._unlisted:
-                raise VaultError(self._unlisted.message, hint=self._unlisted.hint)
+                raise SecretStoreError(self._unlisted.message, hint=self._unlisted.hint)
             if self._index is None:
                 try:
                     self._index = VaultIndex(await self._requests.list_all())
-                except VaultError as error:
+                except SecretStoreError as error:
                     self._unlisted = error
                     raise
             return self._index
@@ -209,7 +208,7 @@ class KeyVault:
             matches = (await self._load_index()).tagged(vault_key)
             if len(matches) > 1:
                 names = ", ".join(match.name for match in matches)
-                raise VaultError(
+                raise SecretStoreError(
                     f"{self._requests.vault} has several secrets tagged for {vault_key}: {names}.",
                     hint="Remove the tags from all but one.",
                 )
@@ -220,25 +219,25 @@ class KeyVault:
         self._check_address(stored, vault_key)
         now = self._clock.now().timestamp()
         if stored.expires is not None and stored.expires <= now:
-            raise VaultError(
+            raise SecretStoreError(
                 f"Secret {stored.name} of {self._requests.vault} has expired.", hint="Write a new version."
             )
         if stored.not_before is not None and stored.not_before > now:
-            raise VaultError(
+            raise SecretStoreError(
                 f"Secret {stored.name} of {self._requests.vault} is not valid yet.", hint="Change its activation date."
             )
         return stored.value
 
     def _check_address(self, stored: VaultSecret, vault_key: VaultKey) -> None:
         if stored.vault_key not in {None, vault_key}:
-            raise VaultError(
+            raise SecretStoreError(
                 f"Secret {stored.name} of {self._requests.vault} has the name for {vault_key}, but is tagged for "
                 f"{stored.vault_key}.",
                 hint="Fix its tags, or rename it.",
             )
 
     async def _find_owned(self, vault_key: VaultKey, export: Export) -> VaultSecret | None:
-        """The secret that an export would overwrite; VaultError if the exporting resource does not own it."""
+        """The secret that an export would overwrite; SecretStoreError if the exporting resource does not own it."""
         stored = await self._get_newest(make_secret_name(vault_key))
         if stored is None:
             return None
@@ -258,20 +257,20 @@ class KeyVault:
         return listed if is_disabled else await self._requests.get(name)
 
     async def _get(self, name: str) -> VaultSecret | None:
-        """A secret. VaultError if it is disabled, which not every server says: the list does."""
+        """A secret. SecretStoreError if it is disabled, which not every server says: the list does."""
         try:
             return await self._requests.get(name)
-        except ForbiddenError:
+        except StoreForbiddenError:
             try:
                 listed = (await self._load_index()).named(name)
-            except VaultError:
+            except SecretStoreError:
                 listed = None
             if listed is None or listed.enabled:
                 raise
             raise self._make_disabled(name) from None
 
-    def _make_disabled(self, name: str) -> VaultError:
-        return VaultError(f"Secret {name} of {self._requests.vault} is disabled.", hint="Enable or remove it.")
+    def _make_disabled(self, name: str) -> SecretStoreError:
+        return SecretStoreError(f"Secret {name} of {self._requests.vault} is disabled.", hint="Enable or remove it.")
 
     async def _put(self, name: str, value: Secret, tags: Mapping[str, str]) -> None:
         """Write a secret; one of this name that is deleted is recovered first, if it was exported for the same key.
@@ -285,25 +284,25 @@ class KeyVault:
         if deleted is None:
             raise conflict
         if not deleted.owner or deleted.vault_key != find_vault_key(name, tags):
-            raise VaultError(
+            raise SecretStoreError(
                 f"{self._requests.vault} keeps the name {name} for a deleted secret that gitsync did not export.",
                 hint="Recover or purge it: `az keyvault secret recover` or `az keyvault secret purge`.",
             )
         if not deleted.enabled:
-            raise VaultError(
+            raise SecretStoreError(
                 f"{self._requests.vault} keeps the name {name} for a deleted secret that is disabled.",
                 hint="Recover and enable it, or purge it.",
             )
         await self._requests.recover(name)
         if conflict := await self._requests.put(name, value, tags):
             message = f"{self._requests.vault} has not recovered secret {name} yet."
-            raise VaultError(message, hint="Run again later.") from conflict
+            raise SecretStoreError(message, hint="Run again later.") from conflict
 
 
 def _make_checked_tags(vault_key: VaultKey, export: Export) -> dict[str, str]:
     tags = make_tags(vault_key, export.owner)
     if long := sorted(name for name, value in tags.items() if len(value) > LONGEST_TAG):
-        raise VaultError(
+        raise SecretStoreError(
             f"Key Vault limits tags to {LONGEST_TAG} characters; {', '.join(long)} of {vault_key} is longer.",
             hint="Choose shorter names.",
         )

@@ -21,16 +21,21 @@ from azure.core.pipeline.policies import AsyncRedirectPolicy, AsyncRetryPolicy
 from azure.core.rest import HttpRequest
 from azure.keyvault.secrets.aio import SecretClient
 
-from gitsync.errors import ArmError
+from gitsync.errors import (
+    ArmError,
+    SecretInTransitionError,
+    SecretNameTakenError,
+    SecretStoreError,
+    TransientStoreError,
+)
 from gitsync.formats.strict_json import read_json
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
 from gitsync.secrets.certificates import find_certificate_error
 from gitsync.secrets.connection import VaultConnection
-from gitsync.secrets.keyvault.failures import Ask, ConflictError, InBetweenError, VaultPermission, make_failure
+from gitsync.secrets.keyvault.failures import Ask, VaultPermission, make_failure
 from gitsync.secrets.keyvault.index import VaultSecret
-from gitsync.secrets.protocols import VaultError
-from gitsync.secrets.retry import PATIENT_ATTEMPTS, PassingError, Retries, answered
+from gitsync.secrets.retry import PATIENT_ATTEMPTS, Retries, answered
 
 _NAME = re.compile(r"/secrets/([0-9A-Za-z-]+)")  # in an id: https://vault/secrets/NAME, or with a version
 _HINT = "Check the URL of the vault, and any proxy in between."
@@ -65,7 +70,7 @@ class AnonymousCredential:
 
 
 class KeyVaultRequests:
-    """The requests of one vault, each tried again if its refusal may pass. All of them raise VaultError."""
+    """The requests of one vault, each tried again if its refusal may pass. All of them raise SecretStoreError."""
 
     def __init__(self, client: SecretClient, clock: Clock) -> None:
         self._client = client
@@ -83,12 +88,12 @@ class KeyVaultRequests:
             Ask(method="GET", path=f"/deletedsecrets/{name}", doing=doing, needs=VaultPermission.WRITE)
         )
 
-    async def put(self, name: str, value: Secret, tags: Mapping[str, str]) -> VaultError | None:
+    async def put(self, name: str, value: Secret, tags: Mapping[str, str]) -> SecretStoreError | None:
         """Make a new version of a secret, or a new secret. Returns the conflict if the name is taken."""
         body = {"value": value.reveal(), "tags": dict(tags), "attributes": {"enabled": True}}
         try:
             await self._write("PUT", f"/secrets/{name}", f"write secret {name}", body=body, secret=value)
-        except (ConflictError, InBetweenError) as error:
+        except (SecretNameTakenError, SecretInTransitionError) as error:
             return error
         return None
 
@@ -99,12 +104,12 @@ class KeyVaultRequests:
     async def recover(self, name: str) -> None:
         """Bring back a deleted secret, and wait until it is there."""
         if await self._write("POST", f"/deletedsecrets/{name}/recover", f"recover secret {name}") is None:
-            raise VaultError(f"{self.vault} has no deleted secret {name} any more.", hint="Run again.")
+            raise SecretStoreError(f"{self.vault} has no deleted secret {name} any more.", hint="Run again.")
         await self._retries.ask(lambda: self._check_recovered(name))
 
     async def _check_recovered(self, name: str) -> None:
         if await self.get(name) is None:
-            raise PassingError(
+            raise TransientStoreError(
                 f"{self.vault} has not recovered secret {name} yet.", attempts=PATIENT_ATTEMPTS, hint="Run again later."
             )
 
@@ -123,7 +128,7 @@ class KeyVaultRequests:
             if link is None or link == "":
                 return secrets
             path = self._find_target(link)
-        raise VaultError(f"The list of the secrets of {self.vault} does not end.")
+        raise SecretStoreError(f"The list of the secrets of {self.vault} does not end.")
 
     def _read_entries(self, page: Any) -> list[Any]:
         """The entries of a page. An odd list is not an empty one: a secret that it leaves out would be overwritten."""
@@ -131,7 +136,7 @@ class KeyVaultRequests:
         link = page.get("nextLink") if isinstance(page, dict) else None
         if isinstance(entries, list) and isinstance(link, str | None):
             return entries
-        raise VaultError(f"{self.vault} returned a response that is not a list of secrets.", hint=_HINT)
+        raise SecretStoreError(f"{self.vault} returned a response that is not a list of secrets.", hint=_HINT)
 
     async def _show(self, ask: Ask) -> VaultSecret | None:
         body = await self._send(ask)
@@ -140,10 +145,10 @@ class KeyVaultRequests:
     def _read_secret(self, body: Any) -> VaultSecret:
         name_match = _NAME.search(str(body.get("id"))) if isinstance(body, dict) else None
         if name_match is None:
-            raise VaultError(f"{self.vault} returned a response that is not a secret.", hint=_HINT)
+            raise SecretStoreError(f"{self.vault} returned a response that is not a secret.", hint=_HINT)
         attributes, tags = body.get("attributes") or {}, body.get("tags") or {}
         if not isinstance(attributes, dict) or not _are_texts(tags) or not _are_times(attributes):
-            raise VaultError(f"{self.vault} returned secret {name_match[1]} in an unexpected shape.", hint=_HINT)
+            raise SecretStoreError(f"{self.vault} returned secret {name_match[1]} in an unexpected shape.", hint=_HINT)
         return VaultSecret(
             name=name_match[1],
             tags=tags,
@@ -157,7 +162,7 @@ class KeyVaultRequests:
         """Path and query of a link to this vault: no other host gets a token."""
         parts = urlsplit(link)
         if _find_origin(link) != _find_origin(self.vault):
-            raise VaultError(
+            raise SecretStoreError(
                 f"The list of the secrets of {self.vault} continues on another host, {parts.scheme}://{parts.hostname}.",
                 hint="Check the URL of the vault. gitsync does not follow the link.",
             )
@@ -181,19 +186,19 @@ class KeyVaultRequests:
             async with answered(f"{self.vault} did not respond to the request to {ask.doing}"):
                 response = await self._client.send_request(request)
         except ArmError as error:  # the credential's, with its own hint
-            raise VaultError(f"{self.vault} could not {ask.doing}: {error.message}", hint=error.hint) from error
+            raise SecretStoreError(f"{self.vault} could not {ask.doing}: {error.message}", hint=error.hint) from error
         except AzureError as error:
             if reason := find_certificate_error(error):
                 message = f"The certificate of {self.vault} is not accepted: {reason}."
-                raise VaultError(message, hint="Check the URL of the vault, and --ca-bundle.") from error
-            raise PassingError(
+                raise SecretStoreError(message, hint="Check the URL of the vault, and --ca-bundle.") from error
+            raise TransientStoreError(
                 f"{self.vault} could not be reached to {ask.doing}: {error.message.rstrip('.')}.",
                 attempts=PATIENT_ATTEMPTS,
                 is_of_all=True,
                 hint="Check the URL of the vault, the network, the proxy, and --ca-bundle.",
             ) from error
         except ValueError as error:  # raised by the SDK if the vault asks for a token of another audience
-            raise VaultError(
+            raise SecretStoreError(
                 f"{self.vault} requests a token for another audience; gitsync sends none.",
                 hint="Check the URL of the vault.",
             ) from error
@@ -204,7 +209,7 @@ class KeyVaultRequests:
             raise make_failure(ask, self.vault, response.status_code, response.headers, body)
         if not isinstance(body, dict):
             message = f"{self.vault} returned a response that is not JSON to the request to {ask.doing}."
-            raise VaultError(message, hint=_HINT)
+            raise SecretStoreError(message, hint=_HINT)
         return body
 
 

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gitsync.errors import DryRunUnsupportedError, SecretStoreError, StoreNotFoundError, TransientStoreError
 from gitsync.model.export import Address
 from gitsync.model.secret import Secret
 from gitsync.secrets.certificates import find_certificate_error
 from gitsync.secrets.complaint import format_complaint
 from gitsync.secrets.kubernetes.refusals import NO_DRY_RUN, REFUSING, Cause, find_cause
-from gitsync.secrets.protocols import VaultError
-from gitsync.secrets.retry import PATIENT_ATTEMPTS, PassingError, read_retry_after
+from gitsync.secrets.retry import PATIENT_ATTEMPTS, read_retry_after
 
 _PASSING = frozenset({408, 409, 429, 500, 502, 503, 504})
 """Includes 409: the object was changed concurrently, so it is read again."""
@@ -40,17 +40,9 @@ class ApiCall:
         return self.words or f"{self.verb} {self.address}"
 
 
-class AbsentError(VaultError):
-    """There is no such object; or, when creating one, no such namespace."""
-
-
-class NoDryRunError(VaultError):
-    """The server cannot rehearse this write: a webhook has side effects."""
-
-
 def make_failure(
     api_call: ApiCall, status: int, headers: Mapping[str, str], body: Any, *, may_pass: bool = False
-) -> VaultError:
+) -> SecretStoreError:
     """The error for an answer. `may_pass`: a server that has just started refuses what it will allow."""
     reason = _read_reason(body, api_call.secrets)
     cause = find_cause(api_call.verb, api_call.address, body) if status in REFUSING else None
@@ -58,7 +50,7 @@ def make_failure(
     message = f"The API server refused to {api_call}{words} ({status}){f': {reason}' if reason else ''}."
     if status in _PASSING or may_pass:
         hint = "Find what else writes this object." if status == 409 else (cause.hint if cause else "Run again later.")
-        return PassingError(
+        return TransientStoreError(
             message,
             attempts=PATIENT_ATTEMPTS,
             retry_after=read_retry_after(headers),
@@ -68,15 +60,15 @@ def make_failure(
     return _find_kind(status, reason)(message, hint=_find_hint(api_call, status, cause))
 
 
-def make_unreachable(api_call: object, error: Exception) -> VaultError:
+def make_unreachable(api_call: object, error: Exception) -> SecretStoreError:
     """The error for a request without an answer. A certificate that is not trusted does not pass."""
     if reason := find_certificate_error(error):
-        return VaultError(
+        return SecretStoreError(
             f"The certificate of the API server is not accepted: {reason}.",
             hint="Check ca.crt of the service account, and that KUBERNETES_SERVICE_HOST is the API server.",
         )
     reason = (str(error) or type(error).__name__).rstrip(".")
-    return PassingError(
+    return TransientStoreError(
         f"The API server could not be reached to {api_call}: {reason}.",
         attempts=PATIENT_ATTEMPTS,
         is_of_all=True,
@@ -84,10 +76,10 @@ def make_unreachable(api_call: object, error: Exception) -> VaultError:
     )
 
 
-def _find_kind(status: int, reason: str) -> type[VaultError]:
+def _find_kind(status: int, reason: str) -> type[SecretStoreError]:
     if status == 404:
-        return AbsentError
-    return NoDryRunError if status == 400 and NO_DRY_RUN in reason else VaultError
+        return StoreNotFoundError
+    return DryRunUnsupportedError if status == 400 and NO_DRY_RUN in reason else SecretStoreError
 
 
 def _find_hint(api_call: ApiCall, status: int, cause: Cause | None) -> str:

@@ -12,18 +12,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gitsync.errors import ConfigError
+from gitsync.errors import ConfigError, DryRunUnsupportedError, NotOwnedError, SecretStoreError
 from gitsync.model.clock import Clock
 from gitsync.model.export import REPOSITORY, Address, Export, Owner
 from gitsync.model.secret import Secret
 from gitsync.secrets.content import check_export, check_owner
 from gitsync.secrets.kubernetes.access import find_missing_rights, find_rights, make_refusal
 from gitsync.secrets.kubernetes.account import FOLDER, ServiceAccount, find_service_account
-from gitsync.secrets.kubernetes.failures import NoDryRunError
 from gitsync.secrets.kubernetes.object import StoredObject, make_object
 from gitsync.secrets.kubernetes.roles import Right
 from gitsync.secrets.naming import check_names
-from gitsync.secrets.protocols import ExportNeeds, NotOwnedError, VaultError
+from gitsync.secrets.protocols import ExportNeeds
 from gitsync.secrets.retry import Retries
 
 if TYPE_CHECKING:
@@ -74,11 +73,11 @@ class Kubernetes:
     async def _review(self, right: Right, name: str = "") -> bool:
         try:
             return await self._retries.ask(lambda: self._requests.may(right, name))
-        except VaultError as error:
+        except SecretStoreError as error:
             raise ConfigError(error.message, hint=error.hint) from error
 
     async def read(self, address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
-        """Values as text; a ConfigMap's binary data are ignored. VaultError for bytes that are not text."""
+        """Values as text; a ConfigMap's binary data are ignored. SecretStoreError for bytes that are not text."""
         if address not in self._sources:
             self._sources[address] = await self._get(address)
         stored = self._sources[address]
@@ -101,7 +100,7 @@ class Kubernetes:
     async def rehearse(self, exports: Sequence[Export]) -> None:
         """Have the server check each write without storing it (dryRun), if its webhooks support that."""
         for export in exports:
-            with suppress(NoDryRunError):
+            with suppress(DryRunUnsupportedError):
                 await self._retries.ask(partial(self._write_once, export, is_rehearsal=True))
 
     async def write(self, export: Export) -> None:
@@ -142,7 +141,7 @@ class Kubernetes:
 
 
 def _check_writable(export: Export, existing: StoredObject | None, desired: StoredObject) -> None:
-    """Raise VaultError if an object of somebody else, or an immutable one, would be changed."""
+    """Raise SecretStoreError if an object of somebody else, or an immutable one, would be changed."""
     if existing is None:
         return
     what = f"{export.address} of the cluster"
@@ -155,14 +154,14 @@ def _check_writable(export: Export, existing: StoredObject | None, desired: Stor
             f"remove the annotation {REPOSITORY} from the object.",
         )
     if existing.is_immutable and not existing.is_same_as(desired):
-        raise VaultError(f"{what} is immutable.", hint="Delete it; the next run creates it again.")
+        raise SecretStoreError(f"{what} is immutable.", hint="Delete it; the next run creates it again.")
 
 
 def _decode_text(address: Address, key: str, value: bytes) -> Secret:
     try:
         return Secret(value.decode())
     except UnicodeDecodeError:
-        raise VaultError(
+        raise SecretStoreError(
             f"Key {key} of {address} of the cluster is not UTF-8 text.",
             hint="Encode it, for example in Base64: Azure accepts only text.",
         ) from None

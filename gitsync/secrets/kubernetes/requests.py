@@ -21,17 +21,16 @@ from lightkube.models.meta_v1 import DeleteOptions, ObjectMeta, Preconditions
 from lightkube.resources.authorization_v1 import SelfSubjectAccessReview
 from lightkube.resources.core_v1 import ConfigMap, Secret
 
-from gitsync.errors import ConfigError
+from gitsync.errors import ConfigError, SecretStoreError, StoreNotFoundError, TransientStoreError
 from gitsync.formats.strict_json import read_json
 from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret as Value
 from gitsync.secrets.kubernetes.account import EMPTY_TOKEN, ServiceAccount
-from gitsync.secrets.kubernetes.failures import AbsentError, ApiCall, make_failure, make_unreachable
+from gitsync.secrets.kubernetes.failures import ApiCall, make_failure, make_unreachable
 from gitsync.secrets.kubernetes.object import StoredObject
 from gitsync.secrets.kubernetes.refusals import is_starting
 from gitsync.secrets.kubernetes.roles import Right
-from gitsync.secrets.protocols import VaultError
-from gitsync.secrets.retry import PATIENT_ATTEMPTS, PassingError, answered
+from gitsync.secrets.retry import PATIENT_ATTEMPTS, answered
 
 _SECONDS = 30.0
 _UNREADABLE = (KeyError, msgspec.MsgspecError, ValueError, RecursionError)
@@ -68,7 +67,7 @@ class Client(AsyncClient):
 
 
 class KubernetesRequests:
-    """The requests, sent once each; VaultError for anything but an answer, PassingError if it may pass."""
+    """The requests, sent once each; SecretStoreError for anything but an answer, TransientStoreError if it may pass."""
 
     def __init__(self, client: Client, account: ServiceAccount) -> None:
         self._client = client
@@ -92,7 +91,7 @@ class KubernetesRequests:
         if was_away and not is_allowed:  # it may not have read all roles yet
             self._was_away = True
             message = f"The API server was away, and does not allow to {right} yet."
-            raise PassingError(message, attempts=PATIENT_ATTEMPTS, hint="Run again later.")
+            raise TransientStoreError(message, attempts=PATIENT_ATTEMPTS, hint="Run again later.")
         return is_allowed
 
     async def get(self, address: Address) -> StoredObject | None:
@@ -102,12 +101,12 @@ class KubernetesRequests:
             answer = await self._answer(
                 self._client.get(_KINDS[address.holder], address.name, namespace=address.namespace), api_call
             )
-        except AbsentError:
+        except StoreNotFoundError:
             return None
         try:
             return _read_object(answer, address)
         except ValueError as error:
-            raise VaultError(f"The data of {address} is not base64.", hint="Check what wrote it.") from error
+            raise SecretStoreError(f"The data of {address} is not base64.", hint="Check what wrote it.") from error
 
     async def create(self, stored: StoredObject, *, is_rehearsal: bool = False) -> None:
         """Create an object. A rehearsal is what Kubernetes calls a dry run on the server: nothing is stored."""
@@ -121,7 +120,7 @@ class KubernetesRequests:
         """Delete an object if it still has the version that it carries. One that is gone already is no error."""
         kind, address = _KINDS[stored.address.holder], stored.address
         call = self._client.delete_at_version(kind, address.name, address.namespace, stored.version)
-        with suppress(AbsentError):
+        with suppress(StoreNotFoundError):
             await self._answer(call, ApiCall(verb="delete", address=address))
 
     async def _write(self, verb: str, stored: StoredObject, *, is_rehearsal: bool) -> None:
@@ -142,16 +141,18 @@ class KubernetesRequests:
             self._was_away = True
             raise make_unreachable(api_call, error) from error
         except AccountError as error:
-            raise VaultError(f"The token of the service account is missing: {error}.", hint="Run again.") from error
+            raise SecretStoreError(
+                f"The token of the service account is missing: {error}.", hint="Run again."
+            ) from error
         except _UNREADABLE as error:
-            raise VaultError(
+            raise SecretStoreError(
                 f"The response to the request to {api_call} is not that of an API server ({type(error).__name__}).",
                 hint="Check KUBERNETES_SERVICE_HOST and _PORT.",
             ) from None
         self._was_away = False
         return answer
 
-    def _make_failure(self, response: httpx2.Response, api_call: ApiCall) -> VaultError:
+    def _make_failure(self, response: httpx2.Response, api_call: ApiCall) -> SecretStoreError:
         """The error for a refusal. One of a server that has just started may pass: it has not read all roles yet."""
         status, body = response.status_code, _parse_json(response.content)
         if status == 401:
@@ -161,10 +162,10 @@ class KubernetesRequests:
         return make_failure(api_call, status, response.headers, body, may_pass=may_pass)
 
     def _check_token(self) -> None:
-        """Raise VaultError if the file of the token is empty by now."""
+        """Raise SecretStoreError if the file of the token is empty by now."""
         token = self._account.token
         if token.is_file() and not token.read_bytes().strip():
-            raise VaultError(f"The token of the service account is empty: {token}.", hint=EMPTY_TOKEN)
+            raise SecretStoreError(f"The token of the service account is empty: {token}.", hint=EMPTY_TOKEN)
 
 
 _KINDS: Mapping[Holder, Any] = {Holder.SECRET: Secret, Holder.CONFIG_MAP: ConfigMap}

@@ -13,12 +13,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gitsync.errors import ConfigError
+from gitsync.errors import ConfigError, SecretStoreError, UnsafePathError
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.secrets.content import check_export, check_owner
 from gitsync.secrets.naming import check_names, make_variable
-from gitsync.secrets.private_files import UnsafePathError, judge_file, lock_folder, replace
-from gitsync.secrets.protocols import VaultError
+from gitsync.secrets.private_files import judge_file, lock_folder, replace
 
 _HEADER = re.compile(r"# gitsync: (Secret|ConfigMap) ([^/ ]+)/([^/ ]+), exported by (\S+(?: of .+)?)")
 _ASSIGNMENT = re.compile(r"(?:export )?([A-Za-z_][A-Za-z0-9_]*)=")
@@ -59,7 +58,7 @@ class DotenvSink:
                 self._read()
         except UnsafePathError as error:
             raise ConfigError(f"Secrets cannot be exported: {error.message}", hint=error.hint) from error
-        except VaultError as error:
+        except SecretStoreError as error:
             raise ConfigError(error.message, hint=error.hint) from error
         except OSError as error:
             raise ConfigError(
@@ -74,7 +73,7 @@ class DotenvSink:
         return block.owner if block else None
 
     def examine(self, exports: Sequence[Export]) -> None:
-        """Raise VaultError if two keys would be one variable, or a value has several lines."""
+        """Raise SecretStoreError if two keys would be one variable, or a value has several lines."""
         with self._as_vault_error():
             content = self._read()
         for export in exports:
@@ -86,7 +85,7 @@ class DotenvSink:
     def _refuse_multiline(self, export: Export) -> None:
         multiline = sorted(key for key, value in export.data.items() if _LINE_END.search(value.reveal()))
         if multiline:
-            raise VaultError(
+            raise SecretStoreError(
                 f"{multiline[0]} of {export.address} has several lines, and is not written to {self._file}: not all "
                 "readers of such files support values of several lines.",
                 hint="Export to a folder instead.",
@@ -120,7 +119,7 @@ class DotenvSink:
         for key in sorted(export.data):
             name = make_variable(export.address, key)
             if name in taken:
-                raise VaultError(
+                raise SecretStoreError(
                     f"{key} of {export.address} would be {name} in {self._file}, which {taken[name]} sets already.",
                     hint="Rename one of them, or export to a folder.",
                 )
@@ -133,7 +132,7 @@ class DotenvSink:
         except FileNotFoundError:
             return DotenvContent()
         except UnicodeDecodeError:
-            raise VaultError(f"{self._file} is not text in UTF-8.", hint="Use another file.") from None
+            raise SecretStoreError(f"{self._file} is not text in UTF-8.", hint="Use another file.") from None
         return _parse(text)
 
     @contextmanager
@@ -141,9 +140,9 @@ class DotenvSink:
         try:
             yield
         except UnsafePathError as error:
-            raise VaultError(f"Nothing is exported: {error.message}", hint=error.hint) from error
+            raise SecretStoreError(f"Nothing is exported: {error.message}", hint=error.hint) from error
         except OSError as error:
-            raise VaultError(
+            raise SecretStoreError(
                 f"{self._file} cannot be read or written: {error.strerror}.", hint="Grant this user write access."
             ) from error
 

@@ -18,20 +18,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from gitsync.errors import ConfigError
+from gitsync.errors import ConfigError, SecretStoreError, UnsafePathError
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.secrets.content import check_export, check_owner, encode_value
 from gitsync.secrets.naming import check_names
 from gitsync.secrets.private_files import (
     FILE_MODE,
-    UnsafePathError,
     ensure_private_folder,
     judge_folder,
     lock_folder,
     sync_folder,
     write_new,
 )
-from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.sources.folder import NOTE
 
 _IGNORES = (".gitignore", ".gitsyncignore")
@@ -58,7 +56,7 @@ class FolderSink:
             with lock_folder(self._top):
                 self._remove_leftovers()
                 self._write_ignore_files()
-        except (UnsafePathError, VaultError) as error:
+        except (UnsafePathError, SecretStoreError) as error:
             raise ConfigError(f"Secrets cannot be exported: {error.message}", hint=error.hint) from error
         except OSError as error:
             raise ConfigError(
@@ -75,7 +73,9 @@ class FolderSink:
         for export in exports:
             check_export(export)
             if NOTE in export.data:
-                raise VaultError(f"{export.address} is not written to {self._top}: {NOTE} is not allowed as a key.")
+                raise SecretStoreError(
+                    f"{export.address} is not written to {self._top}: {NOTE} is not allowed as a key."
+                )
 
     async def write(self, export: Export) -> None:
         self.examine((export,))
@@ -127,9 +127,9 @@ def _as_vault_error(top: Path) -> Iterator[None]:
     try:
         yield
     except UnsafePathError as error:
-        raise VaultError(f"Nothing is written to {top}: {error.message}", hint=error.hint) from error
+        raise SecretStoreError(f"Nothing is written to {top}: {error.message}", hint=error.hint) from error
     except OSError as error:
-        raise VaultError(
+        raise SecretStoreError(
             f"{error.filename or top} cannot be read or written: {error.strerror}.",
             hint="Grant this user write access, and check that the disk is not full.",
         ) from error
@@ -162,8 +162,8 @@ def _read_object(folder: Path) -> Mapping[str, bytes] | None:
 
 
 def _read_note(folder: Path) -> Mapping[str, Any] | None:
-    """The note about an object; empty if no sink wrote it, None if there is no object. VaultError if the note cannot be
-    read.
+    """The note about an object; empty if no sink wrote it, None if there is no object. SecretStoreError if the note
+    cannot be read.
     """
     if not os.path.lexists(folder):
         return None
@@ -175,7 +175,7 @@ def _read_note(folder: Path) -> Mapping[str, Any] | None:
     except ValueError:
         note = None
     if not isinstance(note, dict):
-        raise VaultError(
+        raise SecretStoreError(
             f"{folder / NOTE} is damaged, so the owner of its files is unknown.",
             hint=f"Remove {folder} if a resource can export it again.",
         )

@@ -11,11 +11,10 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from gitsync.errors import ConfigError
+from gitsync.errors import ConfigError, SecretStoreError
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.secrets.content import check_export
 from gitsync.secrets.naming import check_names, make_variable
-from gitsync.secrets.protocols import VaultError
 
 Tell = Callable[[str], None]
 """Shows a line to the host of the pipeline at once, as it is: on stdout or stderr, without masking."""
@@ -56,12 +55,12 @@ class PipelineSink:
         return str(self._written[address].owner) if address in self._written else None
 
     def examine(self, exports: Sequence[Export]) -> None:
-        """Raise VaultError if two keys would be one output, or the host does not support such a value."""
+        """Raise SecretStoreError if two keys would be one output, or the host does not support such a value."""
         written = dict(self._written)
         for export in exports:
             check_export(export)
             if reason := self._find_reason_against(export, written):
-                raise VaultError(
+                raise SecretStoreError(
                     f"{export.address} is not written to the outputs of the step: {reason}.",
                     hint="Export it to a folder instead.",
                 )
@@ -110,7 +109,7 @@ def _write_to_github(tell: Tell, variables: Mapping[str, str], values: Mapping[s
         with os.fdopen(os.open(file, _APPEND), "wb") as stream:
             stream.write(text.encode())
     except OSError as error:
-        raise VaultError(f"The file of outputs {file} cannot be written: {error.strerror}.") from error
+        raise SecretStoreError(f"The file of outputs {file} cannot be written: {error.strerror}.") from error
 
 
 def _write_to_azure(tell: Tell, _variables: Mapping[str, str], values: Mapping[str, str], is_secret: bool) -> None:  # noqa: FBT001 - as above

@@ -12,13 +12,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gitsync.errors import ConfigError
+from gitsync.errors import ConfigError, SecretStoreError
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.secrets.content import check_export, check_owner
 from gitsync.secrets.naming import check_names
 from gitsync.secrets.private_files import lock_folder, replace, sync_folder
-from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.sops import Sops
 
 OWNER = "gitsync/owner"
@@ -42,7 +41,7 @@ class SopsSink:
         try:
             _make_folder(self._top)
             await self._encrypt({"stringData": {"check": "check"}}, self._top / "default" / "check.yaml", self._top)
-        except VaultError as error:
+        except SecretStoreError as error:
             raise ConfigError(f"Secrets cannot be exported with sops: {error.message}", hint=error.hint) from error
 
     async def owner(self, address: Address) -> str | None:
@@ -91,7 +90,7 @@ class SopsSink:
         return self._top / address.namespace / f"{address.name}.yaml"
 
     def _read(self, address: Address) -> Document | None:
-        """The existing manifest; None if there is none. Raises VaultError if it is not that of the Secret."""
+        """The existing manifest; None if there is none. Raises SecretStoreError if it is not that of the Secret."""
         file = self._find_file(address)
         if address.holder is not Holder.SECRET or not os.path.lexists(file):
             return None
@@ -100,11 +99,11 @@ class SopsSink:
         try:
             documents = read_documents(str(file), file.read_bytes()).documents
         except OSError as error:
-            raise VaultError(
+            raise SecretStoreError(
                 f"{file} cannot be read: {error.strerror}.", hint="Grant this user read access."
             ) from error
         if len(documents) != 1 or not _is_manifest_of(documents[0].value, address) or "sops" not in documents[0].value:
-            raise VaultError(
+            raise SecretStoreError(
                 f"{file} is not the manifest of {address}, encrypted with SOPS, and is not overwritten.",
                 hint="Move it, or use another folder.",
             )
@@ -120,7 +119,7 @@ class SopsSink:
         encrypted = await self._sops.encrypt(json.dumps(manifest).encode(), file, folder)
         result = _read_first(str(file), encrypted)
         if not _is_encrypted(result, manifest):
-            raise VaultError(f"sops did not encrypt all values of {file}.", hint="Check the rules in .sops.yaml.")
+            raise SecretStoreError(f"sops did not encrypt all values of {file}.", hint="Check the rules in .sops.yaml.")
         return encrypted
 
 
@@ -179,10 +178,10 @@ def _make_folder(folder: Path) -> None:
 
 def _refuse_link(path: Path) -> None:
     if path.is_symlink():
-        raise VaultError(
+        raise SecretStoreError(
             f"{path} is a symbolic link, which gitsync does not follow.", hint="Replace it with its target."
         )
 
 
-def _make_write_error(path: Path, error: OSError) -> VaultError:
-    return VaultError(f"{path} cannot be written: {error.strerror}.", hint="Grant this user write access.")
+def _make_write_error(path: Path, error: OSError) -> SecretStoreError:
+    return SecretStoreError(f"{path} cannot be written: {error.strerror}.", hint="Grant this user write access.")

@@ -12,6 +12,7 @@ import json
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
+from gitsync.errors import SecretStoreError
 from gitsync.manifests.headers import is_object
 from gitsync.manifests.list_items import split_list
 from gitsync.manifests.reader import read_manifests
@@ -21,7 +22,7 @@ from gitsync.model.export import Address, Holder
 from gitsync.model.manifests import Encrypted
 from gitsync.model.problem import Problem
 from gitsync.model.secret import Secret
-from gitsync.secrets.protocols import SecretSource, VaultError
+from gitsync.secrets.protocols import SecretSource
 from gitsync.secrets.sops import Sops
 
 
@@ -35,11 +36,11 @@ class EncryptedSource:
         self._plain = plain
         self._encrypted = encrypted
         self._sops = sops
-        self._decrypted: dict[bytes, Mapping[tuple[str, str, str], Secret] | VaultError] = {}
+        self._decrypted: dict[bytes, Mapping[tuple[str, str, str], Secret] | SecretStoreError] = {}
         self._lock = asyncio.Lock()
 
     async def read(self, address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
-        """All values of the object. VaultError if it cannot be decrypted, or decrypts to another object."""
+        """All values of the object. SecretStoreError if it cannot be decrypted, or decrypts to another object."""
         entry = self._encrypted.get(address)
         if entry is None:
             return await self._plain.read(address, keys)
@@ -47,21 +48,21 @@ class EncryptedSource:
             if entry.text not in self._decrypted:
                 self._decrypted[entry.text] = await self._try_decrypt(entry)
         objects = self._decrypted[entry.text]
-        if isinstance(objects, VaultError):
-            raise VaultError(objects.message, hint=objects.hint)
+        if isinstance(objects, SecretStoreError):
+            raise SecretStoreError(objects.message, hint=objects.hint)
         values = _read_values(objects[entry.name], address, entry) if entry.name in objects else None
         if values is None:
-            raise VaultError(
+            raise SecretStoreError(
                 f"{entry.source} does not decrypt to {address}.",
                 hint="Encrypt only the values: `sops encrypt --encrypted-regex '^(data|stringData)$'`.",
             )
         return values
 
-    async def _try_decrypt(self, entry: Encrypted) -> Mapping[tuple[str, str, str], Secret] | VaultError:
+    async def _try_decrypt(self, entry: Encrypted) -> Mapping[tuple[str, str, str], Secret] | SecretStoreError:
         """Each text is decrypted once for all callers, and all callers get its error."""
         try:
             return await self._decrypt(entry)
-        except VaultError as error:
+        except SecretStoreError as error:
             return error
 
     async def _decrypt(self, entry: Encrypted) -> Mapping[tuple[str, str, str], Secret]:
@@ -90,5 +91,5 @@ def _read_values(text: Secret, address: Address, entry: Encrypted) -> Mapping[st
     return manifests.secrets.get(place) if address.holder is Holder.SECRET else None
 
 
-def _make_unreadable(entry: Encrypted, problem: Problem) -> VaultError:
-    return VaultError(f"{entry.source}, once decrypted: {problem.message}", hint=problem.hint)
+def _make_unreadable(entry: Encrypted, problem: Problem) -> SecretStoreError:
+    return SecretStoreError(f"{entry.source}, once decrypted: {problem.message}", hint=problem.hint)

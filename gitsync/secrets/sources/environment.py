@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from gitsync.errors import SecretStoreError
 from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret
 from gitsync.secrets.naming import check_names, make_variable
-from gitsync.secrets.protocols import VaultError
 
 PREFIX = "GITSYNC_SECRET_"
 
@@ -37,7 +37,7 @@ class EnvironmentSource:
     def _read_value(self, name: str, address: Address, key: str) -> Secret:
         first = self._owners.setdefault(name, (address, key))
         if first != (address, key):
-            raise VaultError(
+            raise SecretStoreError(
                 f"The variable {name} is ambiguous: {key} of {address}, or {first[1]} of {first[0]}.",
                 hint="Rename one of them, or use another source such as a folder.",
             )

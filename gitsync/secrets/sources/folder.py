@@ -13,12 +13,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from gitsync.errors import SecretStoreError
 from gitsync.formats.strict_json import read_json
 from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret
 from gitsync.secrets.content import MOST_BYTES, decode_secret
 from gitsync.secrets.naming import check_names
-from gitsync.secrets.protocols import VaultError
 
 NOTE = ".gitsync.json"
 """The file in which the sink of such folders keeps its note; a key may not have this name."""
@@ -61,7 +61,7 @@ class FolderSource:
     def _find_folder(self, top: Path, address: Address) -> Path | None:
         if not _is_folder(top):
             setting = "--secrets-folder" if address.holder is Holder.SECRET else "--config-maps-folder"
-            raise VaultError(f"There is no folder {top}.", hint=f"Create it, or check {setting}.")
+            raise SecretStoreError(f"There is no folder {top}.", hint=f"Create it, or check {setting}.")
         nested = top / address.namespace / address.name
         if _is_folder(nested):
             return nested
@@ -74,7 +74,7 @@ def _explain_unreadable(address: Address, top: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise VaultError(
+        raise SecretStoreError(
             f"{error.filename or top} cannot be read, so the values of {address} are unknown: {error.strerror}.",
             hint="Grant this user read access.",
         ) from error
@@ -93,7 +93,7 @@ def _read_owner(note: bytes | None, folder: Path) -> str:
     except ValueError:
         content = None
     if not isinstance(content, dict):
-        raise VaultError(
+        raise SecretStoreError(
             f"{folder / NOTE} is damaged, so the owner of its files is unknown.",
             hint=f"Remove {folder} if a resource can export it again.",
         )
@@ -127,9 +127,9 @@ def _read_content(top: Path, file: Path) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except RuntimeError as error:  # links that lead to each other
-        raise VaultError(f"{file} is a broken symbolic link.", hint="Fix the link.") from error
+        raise SecretStoreError(f"{file} is a broken symbolic link.", hint="Fix the link.") from error
     if not real.is_relative_to(top.resolve(strict=True)):
-        raise VaultError(
+        raise SecretStoreError(
             f"{file} is a link to a target outside {top}, which gitsync does not follow.",
             hint="Replace it with the file.",
         )
@@ -139,7 +139,7 @@ def _read_content(top: Path, file: Path) -> bytes | None:
         if stat.S_ISDIR(mode):
             return None
         if not stat.S_ISREG(mode):
-            raise VaultError(f"{file} is not a file.", hint="Write the value to a file.")
+            raise SecretStoreError(f"{file} is not a file.", hint="Write the value to a file.")
         return _read(descriptor)
     finally:
         os.close(descriptor)
