@@ -8,7 +8,13 @@ GitsyncError                what, where, how to fix it
 ├── DeclinedError           a person answered no; nothing was touched                    exit 2
 ├── PublishError            what came of the run could not be written back               exit 1
 ├── CatalogError            the packed facts are damaged: an internal error              exit 70
+├── GitError                git failed; becomes a SourceError, StateError or PublishError
 ├── ArmError                Azure refused, or did not answer; becomes a condition
+│   ├── TransportError          no answer came
+│   │   └── AuthorityError          nor from who issues tokens
+│   ├── CredentialError         there is no token
+│   ├── TokenRefusedError       the token is not accepted
+│   └── DeadlineError           the time of the resource is over
 ├── ExpressionError         an expression of an export does not compile
 ├── ExportError             an export cannot be written as its manifest declares it
 ├── MissingValueError       a value that a manifest refers to does not exist
@@ -83,6 +89,17 @@ class CatalogError(GitsyncError):
     exit_code = 70
 
 
+class GitError(GitsyncError):
+    """git refused or took too long. It does not leave `git/`: callers raise an error with its meaning for them.
+
+    `timed_out`: git was killed at its time limit, and another try would take as long.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", timed_out: bool = False) -> None:
+        super().__init__(message, hint=hint)
+        self.timed_out = timed_out
+
+
 class ArmError(GitsyncError):
     """One request that Azure refused, or whose answer never came.
 
@@ -116,6 +133,35 @@ class ArmError(GitsyncError):
         self.at = at
         self.retry_after = retry_after
         self.outcome_unknown = outcome_unknown
+
+
+class TransportError(ArmError):
+    """No answer came.
+
+    `was_sent` is False if the request surely never left. `is_wrong_host` tells that the host's name cannot be
+    resolved or its certificate is not trusted: a retry makes sense only if that host has answered before.
+    """
+
+    def __init__(self, message: str, *, was_sent: bool, is_wrong_host: bool = False, **fields: Any) -> None:
+        super().__init__(message, **fields)
+        self.was_sent = was_sent
+        self.is_wrong_host = is_wrong_host
+
+
+class AuthorityError(TransportError):
+    """The authority did not respond; nothing was sent to Azure Resource Manager."""
+
+
+class DeadlineError(ArmError):
+    """The session's deadline came before the request was answered; the request changed nothing."""
+
+
+class CredentialError(ArmError):
+    """No token could be had; nothing was sent to Azure Resource Manager."""
+
+
+class TokenRefusedError(ArmError):
+    """Azure did not accept the token. The next request is sent with a new one."""
 
 
 class ExpressionError(GitsyncError):

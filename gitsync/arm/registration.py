@@ -10,11 +10,10 @@ import asyncio
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
-from gitsync.arm.http.failures import DeadlineError
 from gitsync.arm.http.messages import ArmRequest, Response, format_target
 from gitsync.arm.http.retries import Retrier, may_read_again
 from gitsync.arm.session import Pace, Session
-from gitsync.errors import ArmError
+from gitsync.errors import ArmError, DeadlineError
 from gitsync.model.clock import format_rfc3339
 
 API_VERSION = "2021-04-01"

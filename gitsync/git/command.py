@@ -12,21 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gitsync.errors import GitsyncError, SourceError
+from gitsync.errors import GitError, SourceError
 from gitsync.model.secret import Secret
 from gitsync.processes.grace_period import Grace
 from gitsync.processes.programs import Program, ProgramCall, run, select_environment
-
-
-class GitFailedError(GitsyncError):
-    """git refused or took too long. It does not leave `repo`: callers raise an error with its meaning for them.
-
-    `timed_out`: git was killed at its time limit, and another try would take as long.
-    """
-
-    def __init__(self, message: str, *, hint: str = "", timed_out: bool = False) -> None:
-        super().__init__(message, hint=hint)
-        self.timed_out = timed_out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +32,7 @@ class Repository:
     _answers: dict[tuple[str, ...], bytes] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def run(self, *arguments: str, stdin: bytes = b"") -> bytes:
-        """Run `git ARGUMENTS` to its end and return what it printed; GitFailedError otherwise."""
+        """Run `git ARGUMENTS` to its end and return what it printed; GitError otherwise."""
         call = self._call(arguments, stdin)
         try:
             result = run(call)
@@ -67,7 +56,7 @@ class Repository:
         """Like `succeeds`, for a question about objects that are named by their full ids. A yes stays one."""
         try:
             self.ask(*arguments)
-        except GitFailedError:
+        except GitError:
             return False
         return True
 
@@ -75,7 +64,7 @@ class Repository:
         """Tell whether `git ARGUMENTS` succeeds, for questions that git answers by its exit code."""
         try:
             self.run(*arguments)
-        except GitFailedError:
+        except GitError:
             return False
         return True
 
@@ -100,23 +89,23 @@ class Repository:
             stdin=stdin,
         )
 
-    def _make_timeout_error(self, command: str, call: ProgramCall) -> GitFailedError:
+    def _make_timeout_error(self, command: str, call: ProgramCall) -> GitError:
         if call.was_told_to_end:
-            return GitFailedError(
+            return GitError(
                 f"git {command} was stopped because the run was stopped.", hint="Run gitsync again.", timed_out=True
             )
-        return GitFailedError(
+        return GitError(
             f"git {command} did not end within {self.timeout:g} seconds.",
             hint="Check that the host is reachable, or raise --git-timeout.",
             timed_out=True,
         )
 
-    def _make_failure(self, command: str, complaint: bytes) -> GitFailedError:
+    def _make_failure(self, command: str, complaint: bytes) -> GitError:
         text = complaint.decode("utf-8", "replace").strip()
         for secret in self.secrets:
             text = text.replace(secret.reveal(), "***")
         message, hint = explain_complaint(command, text)
-        return GitFailedError(message, hint=hint)
+        return GitError(message, hint=hint)
 
 
 def _make_not_installed_error() -> SourceError:

@@ -17,8 +17,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from loguru import logger
 
-from gitsync.arm.http.failures import DeadlineError
-from gitsync.errors import ArmError, GitsyncError, MissingValueError
+from gitsync.errors import ArmError, DeadlineError, GitsyncError, MissingValueError
 from gitsync.model.clock import Clock
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.plan import Apply, Node, Prune

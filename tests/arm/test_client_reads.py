@@ -5,8 +5,7 @@ import asyncio
 import pytest
 
 from gitsync.arm.http.bodies import is_refusal
-from gitsync.arm.http.failures import DeadlineError
-from gitsync.errors import ArmError
+from gitsync.errors import ArmError, DeadlineError
 from gitsync.model.report import RequestCounts
 from gitsync.model.result import Stage
 from tests.support.arm_rig import (

@@ -2,8 +2,7 @@
 
 import pytest
 
-from gitsync.arm.http.failures import TransportError
-from gitsync.errors import ArmError
+from gitsync.errors import ArmError, TransportError
 from gitsync.model.report import RequestCounts
 from gitsync.model.secret import Secret
 from tests.support.arm_rig import API, VNET, Rig, StaticCredential, anonymous, moving, run

@@ -14,9 +14,8 @@ from gitsync.arm.auth.credentials import format_causes
 from gitsync.arm.auth.principal import Principal
 from gitsync.arm.client import Arm, open_arm
 from gitsync.arm.cloud import make_cloud
-from gitsync.arm.http.failures import TransportError
 from gitsync.arm.session import Session
-from gitsync.errors import ArmError, ConfigError
+from gitsync.errors import ArmError, ConfigError, TransportError
 from gitsync.model.secret import MASKED, Secret
 from gitsync.model.signin import Method, SignIn
 from tests.support.arm_rig import API, CLIENT, OBJECT, OPERATION, TENANT, VNET, jwt, moving

@@ -11,10 +11,9 @@ import pytest
 
 from gitsync.arm.client import Arm, open_arm
 from gitsync.arm.clock import SystemClock
-from gitsync.arm.http.failures import CredentialError, DeadlineError, TransportError
 from gitsync.arm.http.messages import Response
 from gitsync.arm.session import Session
-from gitsync.errors import ArmError, ConfigError
+from gitsync.errors import ArmError, ConfigError, CredentialError, DeadlineError, TransportError
 from tests.arm.raw_server import bomb, dripping, head, raw_server, whole
 from tests.support.arm_rig import API, GROUP, VNET, Rig, StaticCredential, anonymous, moving, run
 from tests.support.scripted_server import HANG, Say

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from gitsync.arm.client import open_arm
-from gitsync.arm.http.failures import TransportError
 from gitsync.arm.http.network import find_proxy
 from gitsync.arm.session import Session
-from gitsync.errors import ConfigError
+from gitsync.errors import ConfigError, TransportError
 from tests.support.arm_rig import API, VNET, anonymous, moving
 from tests.support.fake_clock import FakeClock
 from tests.support.private_ca import PrivateCa, make

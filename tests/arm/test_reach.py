@@ -10,9 +10,8 @@ import pytest
 from gitsync.arm.auth.access import ArmAccess, Network
 from gitsync.arm.client import open_arm
 from gitsync.arm.cloud import make_cloud
-from gitsync.arm.http.failures import TransportError
 from gitsync.arm.session import Session
-from gitsync.errors import ConfigError
+from gitsync.errors import ConfigError, TransportError
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
 from tests.arm.raw_server import raw_server, whole

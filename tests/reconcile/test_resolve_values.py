@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import pytest
 
-from gitsync.arm.http.failures import DeadlineError
 from gitsync.arm.session import Session
+from gitsync.errors import DeadlineError
 from gitsync.model.plan import Apply
 from gitsync.model.result import Attempt, Stage
 from gitsync.model.template import SecretHole

@@ -16,9 +16,9 @@ from typing import Any
 from azure.core.exceptions import AzureError, ClientAuthenticationError
 
 from gitsync.arm.auth.access import ArmAccess, RenewableCredential, TokenCredential
-from gitsync.arm.http.failures import CredentialError, scrub
+from gitsync.arm.http.failures import scrub
 from gitsync.arm.http.network import HttpConnection, make_authority_error
-from gitsync.errors import ConfigError, GitsyncError
+from gitsync.errors import ConfigError, CredentialError, GitsyncError
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method

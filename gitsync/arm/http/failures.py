@@ -14,7 +14,7 @@ from typing import Any
 
 from gitsync.arm.auth.principal import Principal
 from gitsync.arm.http.messages import UNKNOWN_CODE, ArmRequest, Response, mask_payload
-from gitsync.errors import ArmError
+from gitsync.errors import ArmError, TokenRefusedError
 from gitsync.model.live import Absence
 from gitsync.redaction import truncate
 
@@ -41,35 +41,6 @@ _MOST_DETAILS = 20
 _DEEPEST_DETAIL = 8  # levels; Azure's own go to four
 _TOKEN = re.compile(r"eyJ[\w-]{8,}\.[\w-]+(\.[\w-]*)?|(?<=://)[^/@\s]+(?=@)|(?i:bearer\s+[\w.~+/-]{16,}=*)")
 _DENIED = re.compile(r"perform action '(?P<action>[^']+)' over scope '(?P<scope>[^']+)'")
-
-
-class TransportError(ArmError):
-    """No answer came.
-
-    `was_sent` is False if the request surely never left. `is_wrong_host` tells that the host's name cannot be
-    resolved or its certificate is not trusted: a retry makes sense only if that host has answered before.
-    """
-
-    def __init__(self, message: str, *, was_sent: bool, is_wrong_host: bool = False, **fields: Any) -> None:
-        super().__init__(message, **fields)
-        self.was_sent = was_sent
-        self.is_wrong_host = is_wrong_host
-
-
-class AuthorityError(TransportError):
-    """The authority did not respond; nothing was sent to Azure Resource Manager."""
-
-
-class DeadlineError(ArmError):
-    """The session's deadline came before the request was answered; the request changed nothing."""
-
-
-class CredentialError(ArmError):
-    """No token could be had; nothing was sent to Azure Resource Manager."""
-
-
-class TokenRefusedError(ArmError):
-    """Azure did not accept the token. The next request is sent with a new one."""
 
 
 def refuses_token(answer: Response) -> bool:

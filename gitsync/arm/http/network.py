@@ -20,8 +20,8 @@ from azure.core.pipeline.transport import AioHttpTransport
 from yarl import URL
 
 from gitsync.arm.auth.access import PATIENCE, Network, Trust, read_trust
-from gitsync.arm.http.failures import AuthorityError, TransportError, scrub
-from gitsync.errors import ConfigError
+from gitsync.arm.http.failures import scrub
+from gitsync.errors import AuthorityError, ConfigError, TransportError
 
 MOST_BYTES = 16 << 20
 """The limit for an answer of an authority, a CI system or a vault."""

@@ -23,18 +23,11 @@ from loguru import logger
 
 from gitsync.arm.auth.access import ArmAccess, Limit, RequestKind
 from gitsync.arm.auth.principal import Principal
-from gitsync.arm.http.failures import (
-    AuthorityError,
-    DeadlineError,
-    TokenRefusedError,
-    TransportError,
-    make_arm_error,
-    read_error,
-)
+from gitsync.arm.http.failures import make_arm_error, read_error
 from gitsync.arm.http.messages import ArmRequest, Response
 from gitsync.arm.http.throttle import HeldTime, RequestTally, Throttle
 from gitsync.arm.session import DEADLINE, THROTTLED, Session
-from gitsync.errors import ArmError, ConfigError
+from gitsync.errors import ArmError, AuthorityError, ConfigError, DeadlineError, TokenRefusedError, TransportError
 from gitsync.model.clock import Clock, format_rfc3339
 from gitsync.model.report import RequestCounts, RequestUse
 from gitsync.model.result import Attempt

@@ -25,10 +25,10 @@ from gitsync.arm.auth.access import ArmAccess, RenewableCredential, TokenCredent
 from gitsync.arm.auth.credentials import open_credential
 from gitsync.arm.auth.principal import Principal, read_principal
 from gitsync.arm.cloud import Cloud
-from gitsync.arm.http.failures import CredentialError, TransportError, refuses_token
+from gitsync.arm.http.failures import refuses_token
 from gitsync.arm.http.messages import ArmRequest, Response
 from gitsync.arm.http.network import HttpConnection, connect, make_transport_error, open_connection
-from gitsync.errors import ArmError, GitsyncError
+from gitsync.errors import ArmError, CredentialError, GitsyncError, TransportError
 from gitsync.model.clock import Clock
 
 _REFUSED = frozenset({401, 403})

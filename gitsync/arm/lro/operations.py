@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from gitsync.arm.cloud import Cloud
 from gitsync.arm.http.bodies import is_shown, read_live, read_shown_resource
-from gitsync.arm.http.failures import DeadlineError, make_arm_error
+from gitsync.arm.http.failures import make_arm_error
 from gitsync.arm.http.messages import UNKNOWN_CODE, ArmRequest, Response, format_target
 from gitsync.arm.http.retries import Retrier, may_read_again
 from gitsync.arm.lro.poll import (
@@ -26,7 +26,7 @@ from gitsync.arm.lro.poll import (
     read_progress,
 )
 from gitsync.arm.session import Pace, Session
-from gitsync.errors import ArmError
+from gitsync.errors import ArmError, DeadlineError
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.live import Live
 

@@ -18,10 +18,9 @@ from typing import Any, Self
 
 from gitsync.config.config_file import FILE_NAME, is_in_repository
 from gitsync.config.source_settings import SourceFile
-from gitsync.errors import SourceError
+from gitsync.errors import GitError, SourceError
 from gitsync.formats.repository_name import normalize_repository
 from gitsync.git.access import GitAccess, Remote, open_remote
-from gitsync.git.command import GitFailedError
 from gitsync.git.source.clone import fetch_ref, open_clone
 from gitsync.git.source.contents import (
     ExplainUnreadable,
@@ -240,7 +239,7 @@ def _read_work_tree(
         dirty = ref is None and _is_dirty(read_inputs(), revision, wanted, has_declared=contents.has_declared)
         if dirty and trusted:
             raise _not_as_signed(source)
-    except GitFailedError as error:
+    except GitError as error:
         raise SourceError(f"git cannot read {source.path}: {error.message}", hint=error.hint) from error
     return Checkout(
         name=str(source.path),
@@ -289,7 +288,7 @@ def _make_revision(tree: WorkTree, commit: str) -> Revision:
 def _resolve_commit(tree: WorkTree, ref: str) -> str:
     try:
         return tree.repository.line("rev-parse", "--verify", "--end-of-options", f"{ref}^{{commit}}")
-    except GitFailedError as error:
+    except GitError as error:
         raise SourceError(
             f"The repository at {tree.top} has no branch, tag or commit {ref}.", hint="Fetch it first, or check --ref."
         ) from error

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gitsync.errors import SourceError
+from gitsync.errors import GitError, SourceError
 from gitsync.git.access import Remote
-from gitsync.git.command import GitFailedError, Repository
+from gitsync.git.command import Repository
 from gitsync.git.source.location import is_commit_id
 from gitsync.processes.temporary_folders import make_temporary_folder, remove_temporary_folder
 
@@ -71,7 +71,7 @@ def fetch_ref(clone: Clone, ref: str | None) -> Tip:
         if ref is not None and is_commit_id(ref):
             return _fetch_commit(clone, ref)
         return _fetch_name(clone, ref)
-    except GitFailedError as error:
+    except GitError as error:
         raise SourceError(f"Cannot fetch {clone.url}: {error.message}", hint=error.hint) from error
 
 
@@ -106,7 +106,7 @@ def _default_branch(clone: Clone) -> str:
 def list_advertised(clone: Clone, *arguments: str) -> Mapping[str, str]:
     """The requested refs of the remote: a commit id, or `ref: NAME` for a symbolic one, by name.
 
-    GitFailedError if it does not answer.
+    GitError if it does not answer.
     """
     options = [word for word in arguments if word.startswith("--")]
     names = [word for word in arguments if not word.startswith("--")]
@@ -124,7 +124,7 @@ def _fetch_commit(clone: Clone, commit: str) -> Tip:
 
 def fetch_commit(clone: Clone, commit: str) -> bool:
     """Ensure that `commit` is in the clone: fetch it alone, or the whole history if the server offers only branches and
-    tags. False if the remote does not have it; GitFailedError if the remote does not answer.
+    tags. False if the remote does not have it; GitError if the remote does not answer.
     """
     return _find_refusal(clone, commit) is None
 
@@ -138,7 +138,7 @@ def _find_refusal(clone: Clone, commit: str) -> str | None:
     refusal = ""
     try:
         clone.fetch(f"+{commit}:{_FETCHED}")
-    except GitFailedError as error:
+    except GitError as error:
         refusal = error.message
         everything = ("+refs/heads/*:refs/gitsync/heads/*", "+refs/tags/*:refs/gitsync/tags/*")
         clone.fetch(*everything, depth=("--unshallow",) if clone.repository.is_shallow else ())

@@ -17,9 +17,8 @@ from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
 from gitsync.config.config_file import is_repository_like
-from gitsync.errors import SourceError
+from gitsync.errors import GitError, SourceError
 from gitsync.git.access import GitAccess, GitSettings, no_repository
-from gitsync.git.command import GitFailedError
 from gitsync.git.source.location import Url
 
 _LONGEST_POINTER = 4096  # bytes of a path
@@ -157,7 +156,7 @@ def _read_safe_directories(access: GitAccess) -> list[str]:
     """The values in the settings of the machine and of the person, and no others."""
     try:
         directories = no_repository(access).run("config", "--null", "--type=path", "--get-all", "safe.directory")
-    except GitFailedError as error:
+    except GitError as error:
         if error.timed_out:
             raise SourceError(f"git cannot read its settings: {error.message}", hint=error.hint) from error
         return []  # there are none
@@ -253,7 +252,7 @@ def _list_settings(file: Path, access: GitAccess) -> Iterator[tuple[str, str]]:
         return
     except OSError as error:
         raise SourceError(f"Cannot read {file}: {error.strerror}.") from error
-    except GitFailedError as error:
+    except GitError as error:
         raise SourceError(f"git cannot read {file}: {error.message}", hint="Fix the file.") from error
     for line in os.fsdecode(output).split("\0")[:-1]:
         key, equals, value = line.partition("\n")

@@ -14,9 +14,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from gitsync.config.source_settings import SourceFile
-from gitsync.errors import ConfigError, SourceError
+from gitsync.errors import ConfigError, GitError, SourceError
 from gitsync.git.access import Remote
-from gitsync.git.command import GitFailedError, Repository
+from gitsync.git.command import Repository
 from gitsync.git.source.clone import Clone, fetch_commit, has_commit, list_advertised, open_clone
 from gitsync.git.source.contents import SourceContents, Wanted, read_contents, read_settings
 from gitsync.git.source.listing import Revision
@@ -58,7 +58,7 @@ class History:
         try:
             found = self._open_revision(revision)
             return _read_contents(found, wanted) if found else None
-        except (GitFailedError, SourceError):
+        except (GitError, SourceError):
             return None
 
     def settings_at(self, revision: str) -> SourceFile | None:
@@ -66,7 +66,7 @@ class History:
         try:
             found = self._open_revision(revision)
             return read_settings(found) if found else None
-        except (GitFailedError, SourceError):
+        except (GitError, SourceError):
             return None
 
     def revisions_since(self, since: str, path: str) -> tuple[str, ...]:
@@ -82,7 +82,7 @@ class History:
             if not self._has_history(repository, since):
                 repository = self._deepen(since)
             return tuple(dict.fromkeys([*self._list_states_before_changes(repository, since, path), since]))
-        except GitFailedError:
+        except GitError:
             return (since,)
 
     def has_since(self, since: str) -> bool:
@@ -117,7 +117,7 @@ class History:
             if self._has_commit(repository, self._commit) and not repository.is_shallow:
                 return False
             return self._precedes_at_remote(repository, later)
-        except GitFailedError:
+        except GitError:
             return None
 
     def _precedes_at_remote(self, repository: Repository, later: str) -> bool | None:
@@ -182,7 +182,7 @@ class History:
         """A clone with the history back to the time of `since`."""
         clone = self._open_clone()
         if clone is None or not fetch_commit(clone, since):
-            raise GitFailedError(f"There is no remote to fetch the history since {since} from.")
+            raise GitError(f"There is no remote to fetch the history since {since} from.")
         date = _find_date(clone.repository, since)
         clone.fetch(f"+{self._commit}:refs/gitsync/deepened", depth=(f"--shallow-since={date}",))
         return clone.repository
@@ -237,7 +237,7 @@ def is_published(repository: Repository, commit: str, remote: Remote, status_bra
             return _is_in(repository, commit, set(heads.values())) or _is_fetched(clone, repository, commit, heads)
         finally:
             clone.close()
-    except GitFailedError:
+    except GitError:
         return None
 
 
@@ -247,7 +247,7 @@ def _is_in(repository: Repository, commit: str, tips: set[str]) -> bool:
 
 
 def _is_fetched(clone: Clone, repository: Repository, commit: str, heads: dict[str, str]) -> bool:
-    """Whether one of the branches that are not here has the commit. GitFailedError if they cannot be fetched."""
+    """Whether one of the branches that are not here has the commit. GitError if they cannot be fetched."""
     unknown = [name for name, tip in heads.items() if not has_commit(repository, tip)]
     if not unknown:
         return False
@@ -305,7 +305,7 @@ def find_last_commits(repository: Repository, revision: str, places: Collection[
     """
     try:
         entries = list(_read_log(repository, revision, places))
-    except GitFailedError:
+    except GitError:
         return dict.fromkeys(places, UNREADABLE)
     is_shallow = repository.is_shallow
     by_path: dict[str, set[Place]] = {}

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
-from gitsync.errors import SourceError
-from gitsync.git.command import GitFailedError, Repository
+from gitsync.errors import GitError, SourceError
+from gitsync.git.command import Repository
 
 
 class EntryKind(StrEnum):
@@ -129,7 +129,7 @@ class Revision:
         """What git cannot do is that this revision cannot be read."""
         try:
             yield
-        except GitFailedError as error:
+        except GitError as error:
             raise SourceError(f"Cannot read {self.name}: {error.message}", hint=error.hint) from error
 
     def _parse(self, output: bytes) -> Iterator[SourceEntry]:

@@ -14,10 +14,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gitsync.config.source_settings import SourceFile
-from gitsync.errors import SourceError
+from gitsync.errors import GitError, SourceError
 from gitsync.formats.repository_name import normalize_repository
 from gitsync.git.access import GitAccess, Remote, open_remote
-from gitsync.git.command import GitFailedError
 from gitsync.git.source.checkout import check_outside, find_excluded, find_remote
 from gitsync.git.source.clone import Clone, fetch_commit, fetch_ref, open_clone
 from gitsync.git.source.contents import ExplainUnreadable, Wanted, explain_nothing, read_contents
@@ -176,7 +175,7 @@ def _read(revision: Revision, wanted: Wanted, trusted: TrustedKeys | None) -> Re
 def _find_local_commit(tree: WorkTree, name: str) -> str | None:
     try:
         return tree.repository.line("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-    except GitFailedError:
+    except GitError:
         return None
 
 
@@ -201,7 +200,7 @@ def _fetch_commit_of(clone: Clone, name: _Name, tree: WorkTree | None) -> str:
     try:
         start = _find_local_commit(tree, name.ref) if tree else None
         return _resolve_steps(clone, name, start or fetch_ref(clone, _make_remote_name(name.ref)).commit)
-    except GitFailedError as error:
+    except GitError as error:
         reason = f"{clone.url} has no revision {name.text}: {error.message}"
         raise _make_missing_error(tree, name, reason) if tree else SourceError(reason, hint=error.hint) from error
     except SourceError as error:
@@ -225,7 +224,7 @@ def _resolve_steps(clone: Clone, name: _Name, start: str) -> str:
 def _deepen(clone: Clone, start: str, depth: int) -> None:
     try:
         clone.fetch(f"+{start}:{_DEEPENED}", depth=(f"--depth={depth}",))
-    except GitFailedError:  # a server that offers only branches and tags
+    except GitError:  # a server that offers only branches and tags
         if not fetch_commit(clone, start):
             raise
 

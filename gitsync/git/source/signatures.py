@@ -17,9 +17,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gitsync.errors import ConfigError, SourceError
+from gitsync.errors import ConfigError, GitError, SourceError
 from gitsync.git.access import add_settings
-from gitsync.git.command import GitFailedError, Repository
+from gitsync.git.command import Repository
 from gitsync.processes.programs import Program, ProgramCall, run, select_environment
 
 # The file of --trusted-keys: public keys, whose owners may sign the revisions that a run applies.
@@ -131,7 +131,7 @@ def check_signature(repository: Repository, commit: str, keys: TrustedKeys) -> N
     with _with_keys(repository, keys) as trusting:
         try:
             trusting.run("verify-commit", commit)
-        except GitFailedError as error:
+        except GitError as error:
             if error.timed_out:
                 raise SourceError(error.message, hint=error.hint) from error
             raise SourceError(
@@ -144,7 +144,7 @@ def _explain(repository: Repository, commit: str) -> str:
     """For people only: what `verify-commit` said is final."""
     try:
         letter, _, key = repository.line("log", "-1", "--no-show-signature", "--format=%G? %GK", commit).partition(" ")
-    except GitFailedError:
+    except GitError:
         return "cannot be checked"
     by = f" ({key})" if key.isprintable() and key else ""
     return _REASONS.get(letter, f"is not signed by a key of --trusted-keys{by}")

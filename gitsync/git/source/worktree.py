@@ -16,10 +16,10 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import NamedTuple, Self
 
-from gitsync.errors import SourceError
+from gitsync.errors import GitError, SourceError
 from gitsync.formats.repository_name import normalize_repository
 from gitsync.git.access import GitAccess, GitSettings, make_local_environment
-from gitsync.git.command import GitFailedError, Repository
+from gitsync.git.command import Repository
 from gitsync.git.source.git_directory import (
     GitDirectory,
     find_git_directory,
@@ -182,7 +182,7 @@ def find_head(tree: WorkTree) -> Head:
     """What is checked out."""
     try:
         answer = tree.repository.line("rev-parse", "HEAD^{commit}", "--symbolic-full-name", "HEAD")
-    except GitFailedError as error:
+    except GitError as error:
         if error.timed_out:
             raise
         return Head(None, read_branch(tree.repository.folder))
@@ -341,7 +341,7 @@ def name_folder(folder: Path, access: GitAccess, ref: str | None) -> ThisReposit
                 return "", ""
             with tree:
                 url, branch = find_remote_url(tree), find_head(tree).branch
-        except (GitFailedError, SourceError):
+        except (GitError, SourceError):
             return "", ""
         return normalize_repository(url.text) if url else "", branch or ""
 

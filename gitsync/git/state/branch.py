@@ -18,9 +18,9 @@ from urllib.parse import quote, unquote
 
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
-from gitsync.errors import GitsyncError, PublishError, StateError
+from gitsync.errors import GitError, GitsyncError, PublishError, StateError
 from gitsync.git.access import Remote
-from gitsync.git.command import GitFailedError, Repository
+from gitsync.git.command import Repository
 from gitsync.git.source.clone import Clone, list_advertised, open_clone
 from gitsync.git.source.listing import Revision
 from gitsync.git.source.location import Url, folder_of, is_commit_id
@@ -71,7 +71,7 @@ class StatusBranch:
     def load(self) -> State:
         try:
             self._refresh()
-        except GitFailedError as error:
+        except GitError as error:
             raise StateError(f"The {self.name} cannot be read: {error.message}", hint=error.hint) from error
         return self._base
 
@@ -81,7 +81,7 @@ class StatusBranch:
             self._check_folder()
             probe = self._tip or self._commit({}, format_status_message("May we push?", None))
             self._push(probe, "--dry-run", "--force")
-        except GitFailedError as error:
+        except GitError as error:
             raise self._make_refusal(error) from error
 
     def reserve(self, update: Update) -> Mapping[Key, Record]:
@@ -104,7 +104,7 @@ class StatusBranch:
     def read_heartbeats(self) -> tuple[Heartbeat, ...]:
         try:
             return read_heartbeats(self._clone(), self._branch)
-        except GitFailedError as error:
+        except GitError as error:
             raise StateError(
                 f"The heartbeats beside the {self.name} cannot be read: {error.message}", hint=error.hint
             ) from error
@@ -112,7 +112,7 @@ class StatusBranch:
     def move_heartbeat(self, heartbeat: Heartbeat) -> None:
         try:
             self._try_again(lambda: move_heartbeat(self._clone(), self._branch, heartbeat, self._author))
-        except GitFailedError as error:
+        except GitError as error:
             name = name_heartbeat(self._branch, heartbeat.agent)
             raise PublishError(
                 f"The heartbeat cannot be pushed to branch {name} of {self._remote.name}: {error.message}",
@@ -123,12 +123,12 @@ class StatusBranch:
         """Try a push again if another run was faster. PublishError if it fails."""
         try:
             return self._try_again(push)
-        except (GitFailedError, StateError) as error:
+        except (GitError, StateError) as error:
             raise self._make_refusal(error) from error
 
     def _try_again(self, push: Callable[[], T]) -> T:
         retrying = Retrying(
-            retry=retry_if_exception(lambda error: isinstance(error, GitFailedError) and not error.timed_out),
+            retry=retry_if_exception(lambda error: isinstance(error, GitError) and not error.timed_out),
             stop=stop_after_attempt(_ATTEMPTS),
             wait=wait_random_exponential(multiplier=self._patience, max=10),
             reraise=True,
@@ -143,7 +143,7 @@ class StatusBranch:
         )
         try:
             self._push(commit, f"--force-with-lease=refs/heads/{self._branch}:{self._tip or ''}")
-        except GitFailedError as error:
+        except GitError as error:
             if error.timed_out or not self._has_changes(changes):
                 raise
             return
@@ -153,7 +153,7 @@ class StatusBranch:
         """Read again after a failed push: it may have arrived although its answer was lost."""
         try:
             self._refresh()
-        except GitFailedError:
+        except GitError:
             return False
         return merge(self._base, changes, self._base.revision) == self._base
 
@@ -171,7 +171,7 @@ class StatusBranch:
         clone = self._clone()
         try:
             clone.fetch(f"+refs/heads/{self._branch}:{_TIP}")
-        except GitFailedError:
+        except GitError:
             if list_advertised(clone, f"refs/heads/{self._branch}"):
                 raise
             return None
@@ -195,7 +195,7 @@ class StatusBranch:
         folder = folder_of(Url(self._remote.url, "file"))
         for objects in (folder / "objects", folder / ".git" / "objects"):
             if objects.is_dir() and not os.access(objects, os.W_OK):
-                raise GitFailedError(
+                raise GitError(
                     f"{objects.resolve()} cannot be written to.", hint="Grant this user write access to the repository."
                 )
 
@@ -247,7 +247,7 @@ class Commit:
 
 
 def write_commit(repository: Repository, commit: Commit) -> str:
-    """Write a commit and return its id. GitFailedError if git refuses it."""
+    """Write a commit and return its id. GitError if git refuses it."""
     stream = b"".join(_format_stream(commit))
     return repository.run("fast-import", "--quiet", "--done", "--force", stdin=stream).decode().rstrip("\n")
 
@@ -316,12 +316,12 @@ def name_heartbeat(branch: str, agent: str) -> str:
 
 
 def read_heartbeats(clone: Clone, branch: str) -> tuple[Heartbeat, ...]:
-    """The heartbeats beside a status branch, sorted by agent. GitFailedError if the remote does not answer."""
+    """The heartbeats beside a status branch, sorted by agent. GitError if the remote does not answer."""
     return tuple(sorted((beat.heartbeat for beat in _fetch(clone, branch)), key=lambda heartbeat: heartbeat.agent))
 
 
 def move_heartbeat(clone: Clone, branch: str, heartbeat: Heartbeat, author: Author) -> None:
-    """Push a heartbeat, unless there is one of a later run. GitFailedError if it cannot be pushed, or another run was
+    """Push a heartbeat, unless there is one of a later run. GitError if it cannot be pushed, or another run was
     faster.
     """
     name = name_heartbeat(branch, heartbeat.agent)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from gitsync.arm.http.failures import DeadlineError
 from gitsync.catalog.catalog import Catalog
-from gitsync.errors import ArmError
+from gitsync.errors import ArmError, DeadlineError
 from gitsync.extensions.registry import Registry
 from gitsync.formats.arm_path import find_provider, find_subscription
 from gitsync.planning.actions import may_recover

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from gitsync.arm.http.failures import DeadlineError
 from gitsync.arm.session import DEADLINE
+from gitsync.errors import DeadlineError
 from gitsync.model.clock import Clock
 from gitsync.model.record import Claim, Record
 from gitsync.model.secret import Placeholder
