@@ -20,7 +20,7 @@ from tests.support.arm_rig import (
     StaticCredential,
     anonymous,
     moving,
-    run,
+    rigged,
 )
 from tests.support.scripted_server import BREAK, Say
 
@@ -29,49 +29,37 @@ def error(code: str, message: str = "no") -> dict:
     return {"error": {"code": code, "message": message}}
 
 
-def test_a_resource_comes_with_its_body_and_etag():
-    async def test(rig: Rig) -> None:
-        rig.server.on("GET", VNET, Say(200, moving("Succeeded", odd=[1, 2**70]), {"ETag": '"7"'}))
-        live = await rig.reader.get(VNET, API)
-        assert live is not None
-        assert live.body == moving("Succeeded", odd=[1, 2**70])
-        assert live.etag == '"7"'
-        asked = rig.server.seen[0]
-        assert asked.query == f"api-version={API}"
-        assert asked.headers["user-agent"].startswith("gitsync/")
-        assert asked.headers["accept"] == "application/json"
-        assert "authorization" not in asked.headers
-        assert rig.arm.requests == RequestCounts(reads=1)
-        assert rig.session.requests == 1
-
-    run(test)
+async def test_a_resource_comes_with_its_body_and_etag(rig: Rig):
+    rig.server.on("GET", VNET, Say(200, moving("Succeeded", odd=[1, 2**70]), {"ETag": '"7"'}))
+    live = await rig.reader.get(VNET, API)
+    assert live is not None
+    assert live.body == moving("Succeeded", odd=[1, 2**70])
+    assert live.etag == '"7"'
+    asked = rig.server.seen[0]
+    assert asked.query == f"api-version={API}"
+    assert asked.headers["user-agent"].startswith("gitsync/")
+    assert asked.headers["accept"] == "application/json"
+    assert "authorization" not in asked.headers
+    assert rig.arm.requests == RequestCounts(reads=1)
+    assert rig.session.requests == 1
 
 
-def test_an_etag_in_the_body_serves_where_there_is_no_header():
-    async def test(rig: Rig) -> None:
-        rig.server.on("GET", VNET, Say(200, {"id": VNET, "etag": 'W/"body"'}))
-        live = await rig.reader.get(VNET, API)
-        assert live is not None
-        assert live.etag == 'W/"body"'
-
-    run(test)
+async def test_an_etag_in_the_body_serves_where_there_is_no_header(rig: Rig):
+    rig.server.on("GET", VNET, Say(200, {"id": VNET, "etag": 'W/"body"'}))
+    live = await rig.reader.get(VNET, API)
+    assert live is not None
+    assert live.etag == 'W/"body"'
 
 
-def test_what_is_not_there_is_none():
-    async def test(rig: Rig) -> None:
-        rig.server.on("GET", VNET, Say(404, error("ResourceNotFound")))
-        assert await rig.reader.get(VNET, API) is None
-        assert rig.session.attempts == []
-
-    run(test)
+async def test_what_is_not_there_is_none(rig: Rig):
+    rig.server.on("GET", VNET, Say(404, error("ResourceNotFound")))
+    assert await rig.reader.get(VNET, API) is None
+    assert rig.session.attempts == []
 
 
-def test_a_404_without_a_body_counts_where_azure_numbered_it():
-    async def test(rig: Rig) -> None:
-        rig.server.on("GET", VNET, Say(404, None, {"x-ms-request-id": "r-1"}))
-        assert await rig.reader.get(VNET, API) is None
-
-    run(test)
+async def test_a_404_without_a_body_counts_where_azure_numbered_it(rig: Rig):
+    rig.server.on("GET", VNET, Say(404, None, {"x-ms-request-id": "r-1"}))
+    assert await rig.reader.get(VNET, API) is None
 
 
 CONTAINER = f"{GROUP}/providers/Microsoft.Storage/storageAccounts/stuff/blobServices/default/containers/logs"
@@ -93,24 +81,20 @@ NUMBERED = {"x-ms-request-id": "r-1"}
         (Say(404, error("404", "Not found"), NUMBERED), False, "the text of a gateway"),
     ],
 )
-def test_a_code_of_a_provider_means_absent_if_it_is_about_the_resource(answer: Say, is_absent: bool, why: str):
-    async def test(rig: Rig) -> None:
-        rig.server.on("GET", CONTAINER, answer)
-        try:
-            found = await rig.reader.get(CONTAINER, API) is None
-        except ArmError:
-            found = False
-        assert found is is_absent, why
+async def test_a_code_of_a_provider_means_absent_if_it_is_about_the_resource(
+    rig: Rig, answer: Say, is_absent: bool, why: str
+):
+    rig.server.on("GET", CONTAINER, answer)
+    try:
+        found = await rig.reader.get(CONTAINER, API) is None
+    except ArmError:
+        found = False
+    assert found is is_absent, why
 
-    run(test)
 
-
-def test_where_the_provider_is_not_registered_nothing_can_be():
-    async def test(rig: Rig) -> None:
-        rig.server.on("GET", VNET, Say(409, error("MissingSubscriptionRegistration")))
-        assert await rig.reader.get(VNET, API) is None
-
-    run(test)
+async def test_where_the_provider_is_not_registered_nothing_can_be(rig: Rig):
+    rig.server.on("GET", VNET, Say(409, error("MissingSubscriptionRegistration")))
+    assert await rig.reader.get(VNET, API) is None
 
 
 @pytest.mark.parametrize(
@@ -129,59 +113,45 @@ def test_where_the_provider_is_not_registered_nothing_can_be():
         (Say(302, None, {"Location": "https://elsewhere.invalid/"}), "UnknownError", "redirects are not followed"),
     ],
 )
-def test_what_cannot_be_read_is_never_taken_for_absent(answer: Say, code: str, why: str):
-    async def test(rig: Rig) -> None:
-        rig.server.on("GET", VNET, answer)
-        with pytest.raises(ArmError) as caught:
-            await rig.reader.get(VNET, API)
-        assert caught.value.code == code, why
-        assert caught.value.status == answer.status
-        assert [attempt.code for attempt in rig.session.attempts] == [code]
-        assert len(rig.server.seen) == 1
-
-    run(test)
+async def test_what_cannot_be_read_is_never_taken_for_absent(rig: Rig, answer: Say, code: str, why: str):
+    rig.server.on("GET", VNET, answer)
+    with pytest.raises(ArmError) as caught:
+        await rig.reader.get(VNET, API)
+    assert caught.value.code == code, why
+    assert caught.value.status == answer.status
+    assert [attempt.code for attempt in rig.session.attempts] == [code]
+    assert len(rig.server.seen) == 1
 
 
 @pytest.mark.parametrize(("status", "there"), [(200, True), (204, True), (404, False)])
-def test_head_tells_whether_a_resource_is_there(status: int, *, there: bool):
-    async def test(rig: Rig) -> None:
-        rig.server.on("HEAD", VNET, Say(status))
-        assert await rig.reader.exists(VNET, API) is there
-
-    run(test)
+async def test_head_tells_whether_a_resource_is_there(rig: Rig, status: int, *, there: bool):
+    rig.server.on("HEAD", VNET, Say(status))
+    assert await rig.reader.exists(VNET, API) is there
 
 
-def test_a_list_is_followed_to_its_last_page():
+async def test_a_list_is_followed_to_its_last_page(rig: Rig):
     path = f"{GROUP}/resources"
-
-    async def test(rig: Rig) -> None:
-        rig.server.on(
-            "GET",
-            path,
-            Say(200, {"value": [{"id": "a"}], "nextLink": f"{{url}}{path}?api-version={API}&$skiptoken=%7B1%7D"}),
-            Say(200, {"value": [], "nextLink": f"{{url}}{path}?api-version={API}&$skiptoken=2"}),
-            Say(200, {"value": [{"id": "b"}], "nextLink": None}),
-        )
-        found = await rig.reader.list(path, API, {"$filter": "tagName eq 'x'"})
-        assert found == [{"id": "a"}, {"id": "b"}], "an empty page is not the last one"
-        assert rig.server.seen[0].query == f"api-version={API}&$filter=tagName%20eq%20'x'"
-        assert rig.server.seen[1].query == f"api-version={API}&$skiptoken=%7B1%7D"
-
-    run(test)
+    rig.server.on(
+        "GET",
+        path,
+        Say(200, {"value": [{"id": "a"}], "nextLink": f"{{url}}{path}?api-version={API}&$skiptoken=%7B1%7D"}),
+        Say(200, {"value": [], "nextLink": f"{{url}}{path}?api-version={API}&$skiptoken=2"}),
+        Say(200, {"value": [{"id": "b"}], "nextLink": None}),
+    )
+    found = await rig.reader.list(path, API, {"$filter": "tagName eq 'x'"})
+    assert found == [{"id": "a"}, {"id": "b"}], "an empty page is not the last one"
+    assert rig.server.seen[0].query == f"api-version={API}&$filter=tagName%20eq%20'x'"
+    assert rig.server.seen[1].query == f"api-version={API}&$skiptoken=%7B1%7D"
 
 
-def test_pages_are_read_when_they_are_asked_for():
+async def test_pages_are_read_when_they_are_asked_for(rig: Rig):
     path = f"{GROUP}/resources"
-
-    async def test(rig: Rig) -> None:
-        more = Say(200, {"value": [{"id": "a"}], "nextLink": f"{{url}}{path}?api-version={API}&$skiptoken=1"})
-        rig.server.on("GET", path, more, Say(200, {"value": []}))
-        pages = rig.reader.pages(path, API)
-        assert await anext(pages) == [{"id": "a"}]
-        assert len(rig.server.seen) == 1, "a caller that has enough saves the rest"
-        assert [page async for page in pages] == [[]]
-
-    run(test)
+    more = Say(200, {"value": [{"id": "a"}], "nextLink": f"{{url}}{path}?api-version={API}&$skiptoken=1"})
+    rig.server.on("GET", path, more, Say(200, {"value": []}))
+    pages = rig.reader.pages(path, API)
+    assert await anext(pages) == [{"id": "a"}]
+    assert len(rig.server.seen) == 1, "a caller that has enough saves the rest"
+    assert [page async for page in pages] == [[]]
 
 
 @pytest.mark.parametrize(
@@ -196,24 +166,20 @@ def test_pages_are_read_when_they_are_asked_for():
         ((Say(429, error("Slow"), {"Retry-After": "7"}), Say(503)), False, 2, "a limit would hold the other reads too"),
     ],
 )
-def test_an_optional_list_that_fails_is_repeated_only_if_it_was_throttled(answers, is_refused, sent, why):
-    async def test(rig: Rig) -> None:
-        rig.server.on("GET", GROUP, *answers)
-        with pytest.raises(ArmError) as caught:
-            await anext(rig.reader.pages(GROUP, API, is_optional=True))
-        assert is_refusal(caught.value) is is_refused, why
-        assert len(rig.server.seen) == sent, why
+async def test_an_optional_list_that_fails_is_repeated_only_if_it_was_throttled(
+    rig: Rig, answers, is_refused, sent, why
+):
+    rig.server.on("GET", GROUP, *answers)
+    with pytest.raises(ArmError) as caught:
+        await anext(rig.reader.pages(GROUP, API, is_optional=True))
+    assert is_refusal(caught.value) is is_refused, why
+    assert len(rig.server.seen) == sent, why
 
-    run(test)
 
-
-def test_a_next_page_on_another_host_is_not_followed():
-    async def test(rig: Rig) -> None:
-        rig.server.on("GET", GROUP, Say(200, {"value": [], "nextLink": "http://127.0.0.1:1/steal"}))
-        with pytest.raises(ArmError, match="another host"):
-            await rig.reader.list(GROUP, API)
-
-    run(test)
+async def test_a_next_page_on_another_host_is_not_followed(rig: Rig):
+    rig.server.on("GET", GROUP, Say(200, {"value": [], "nextLink": "http://127.0.0.1:1/steal"}))
+    with pytest.raises(ArmError, match="another host"):
+        await rig.reader.list(GROUP, API)
 
 
 @pytest.mark.parametrize(
@@ -227,62 +193,50 @@ def test_a_next_page_on_another_host_is_not_followed():
         (Say(fault=BREAK), "the connection broke"),
     ],
 )
-def test_reads_are_tried_again_by_themselves(trouble: Say, why: str):
-    async def test(rig: Rig) -> None:
-        rig.session.stage = Stage.OWNER_CHECK
-        rig.server.on("GET", VNET, trouble, trouble, Say(200, moving()))
-        assert await rig.reader.get(VNET, API) is not None, why
-        assert len(rig.server.seen) == 3
-        throttled = 2 if trouble.status == 429 else 0
-        assert rig.arm.requests == RequestCounts(reads=3, throttled=throttled)
-        assert len(rig.session.list_failures()) == 2 - throttled, "to be throttled is a figure and no failure"
-        assert [attempt.stage for attempt in rig.session.attempts] == [Stage.OWNER_CHECK] * 2
-        assert all(attempt.at.startswith("2026-03-01T12:00:") for attempt in rig.session.attempts)
-        assert 1 <= rig.clock.slept[0] <= 2, "the back-off begins at a second, with jitter"
-        assert 2 <= rig.clock.slept[1] <= 3
-
-    run(test)
+async def test_reads_are_tried_again_by_themselves(rig: Rig, trouble: Say, why: str):
+    rig.session.stage = Stage.OWNER_CHECK
+    rig.server.on("GET", VNET, trouble, trouble, Say(200, moving()))
+    assert await rig.reader.get(VNET, API) is not None, why
+    assert len(rig.server.seen) == 3
+    throttled = 2 if trouble.status == 429 else 0
+    assert rig.arm.requests == RequestCounts(reads=3, throttled=throttled)
+    assert len(rig.session.list_failures()) == 2 - throttled, "to be throttled is a figure and no failure"
+    assert [attempt.stage for attempt in rig.session.attempts] == [Stage.OWNER_CHECK] * 2
+    assert all(attempt.at.startswith("2026-03-01T12:00:") for attempt in rig.session.attempts)
+    assert 1 <= rig.clock.slept[0] <= 2, "the back-off begins at a second, with jitter"
+    assert 2 <= rig.clock.slept[1] <= 3
 
 
-def test_retry_after_is_honoured():
-    async def test(rig: Rig) -> None:
-        rig.server.on("GET", VNET, Say(503, None, {"Retry-After": "37"}), Say(200, moving()))
-        await rig.reader.get(VNET, API)
-        assert rig.clock.slept == [37]
-
-    run(test)
+async def test_retry_after_is_honoured(rig: Rig):
+    rig.server.on("GET", VNET, Say(503, None, {"Retry-After": "37"}), Say(200, moving()))
+    await rig.reader.get(VNET, API)
+    assert rig.clock.slept == [37]
 
 
-def test_a_retry_after_beyond_the_deadline_ends_the_reading_at_once():
-    async def test(rig: Rig) -> None:
+async def test_a_retry_after_beyond_the_deadline_ends_the_reading_at_once():
+    async with rigged(seconds=60) as rig:
         rig.server.on("GET", VNET, Say(503, error("Busy"), {"Retry-After": "61"}))
         with pytest.raises(ArmError) as caught:
             await rig.reader.get(VNET, API)
         assert caught.value.retry_after == 61
         assert rig.clock.slept == []
 
-    run(test, seconds=60)
 
-
-def test_nothing_is_sent_after_the_deadline():
-    async def test(rig: Rig) -> None:
+async def test_nothing_is_sent_after_the_deadline():
+    async with rigged(seconds=0) as rig:
         with pytest.raises(DeadlineError):
             await rig.reader.get(VNET, API)
         assert rig.server.seen == []
         assert rig.session.requests == 0
 
-    run(test, seconds=0)
 
-
-def test_reading_goes_on_until_the_deadline():
-    async def test(rig: Rig) -> None:
+async def test_reading_goes_on_until_the_deadline():
+    async with rigged(seconds=300) as rig:
         rig.server.on("GET", VNET, Say(500))
         with pytest.raises(ArmError):
             await rig.reader.get(VNET, API)
         assert 240 < rig.clock.elapsed <= 300
         assert max(rig.clock.slept) <= 61
-
-    run(test, seconds=300)
 
 
 @pytest.mark.parametrize(
@@ -297,50 +251,40 @@ def test_reading_goes_on_until_the_deadline():
         ("subscriptions/x", "not absolute"),
     ],
 )
-def test_ids_that_would_ask_something_else_are_refused(bad: str, why: str):
-    async def test(rig: Rig) -> None:
-        with pytest.raises(ArmError, match="not a valid ARM id") as caught:
-            await rig.reader.get(bad, API)
-        assert caught.value.code == "InvalidResourceId", why
-        assert rig.server.seen == []
-
-    run(test)
+async def test_ids_that_would_ask_something_else_are_refused(rig: Rig, bad: str, why: str):
+    with pytest.raises(ArmError, match="not a valid ARM id") as caught:
+        await rig.reader.get(bad, API)
+    assert caught.value.code == "InvalidResourceId", why
+    assert rig.server.seen == []
 
 
 @pytest.mark.parametrize(
     ("name", "sent"),
     [("a b", "a%20b"), ("a%2e%2e", "a%252e%252e"), ("{x}", "%7Bx%7D"), ("grün", "gr%C3%BCn"), ("a&b=c+d", "a&b=c%2Bd")],
 )
-def test_names_are_quoted(name: str, sent: str):
-    async def test(rig: Rig) -> None:
-        await rig.reader.get(f"{GROUP}/providers/Microsoft.Network/virtualNetworks/{name}", API)
-        assert rig.server.seen[0].path.endswith(f"/virtualNetworks/{sent}")
-        assert rig.server.seen[0].query == f"api-version={API}"
-
-    run(test)
+async def test_names_are_quoted(rig: Rig, name: str, sent: str):
+    await rig.reader.get(f"{GROUP}/providers/Microsoft.Network/virtualNetworks/{name}", API)
+    assert rig.server.seen[0].path.endswith(f"/virtualNetworks/{sent}")
+    assert rig.server.seen[0].query == f"api-version={API}"
 
 
-def test_a_token_is_sent_and_asked_for_once():
+async def test_a_token_is_sent_and_asked_for_once():
     credential = StaticCredential()
-
-    async def test(rig: Rig) -> None:
+    async with rigged(credential=credential) as rig:
         rig.server.on("GET", VNET, Say(200, moving()))
         await rig.reader.get(VNET, API)
         await rig.reader.get(VNET, API)
         assert rig.server.seen[1].headers["authorization"] == f"Bearer {credential.token}"
         assert credential.asked == [f"{rig.access.cloud.audience}/.default"]
 
-    run(test, credential=credential)
 
-
-def test_403_names_the_identity_the_scope_and_the_right():
+async def test_403_names_the_identity_the_scope_and_the_right():
     credential = StaticCredential()
     message = (
         "The client 'client-id' does not have authorization to perform action "
         f"'Microsoft.Network/virtualNetworks/subnets/join/action' over scope '{VNET}/subnets/s'."
     )
-
-    async def test(rig: Rig) -> None:
+    async with rigged(credential=credential) as rig:
         rig.server.on("GET", VNET, Say(403, error("LinkedAuthorizationFailed", message), {"x-ms-request-id": "r-1"}))
         rig.server.on("GET", GROUP, Say(403, error("AuthorizationFailed", "not you")))
         with pytest.raises(ArmError) as linked:
@@ -353,11 +297,9 @@ def test_403_names_the_identity_the_scope_and_the_right():
             await rig.reader.get(GROUP, API)
         assert f"Microsoft.Resources/subscriptions/resourceGroups/read on {GROUP}" in plain.value.hint
 
-    run(test, credential=credential)
 
-
-def test_401_names_the_identity():
-    async def test(rig: Rig) -> None:
+async def test_401_names_the_identity():
+    async with rigged(credential=StaticCredential()) as rig:
         rig.server.on("GET", VNET, Say(401, error("InvalidAuthenticationTokenTenant", "wrong tenant")))
         with pytest.raises(ArmError) as caught:
             await rig.reader.get(VNET, API)
@@ -365,11 +307,9 @@ def test_401_names_the_identity():
         assert OBJECT in caught.value.hint
         assert len(rig.server.seen) == 1
 
-    run(test, credential=StaticCredential())
 
-
-def test_many_readers_keep_within_the_limit_of_requests_in_flight():
-    async def test(rig: Rig) -> None:
+async def test_many_readers_keep_within_the_limit_of_requests_in_flight():
+    async with rigged(access=lambda url: anonymous(url, in_flight=5)) as rig:
         rig.server.on("GET", VNET, Say(200, moving()))
         sessions = [rig.talk() for _ in range(100)]
         await asyncio.gather(*(rig.arm.reader(talk).get(VNET, API) for talk in sessions))
@@ -377,12 +317,7 @@ def test_many_readers_keep_within_the_limit_of_requests_in_flight():
         assert rig.arm.requests == RequestCounts(reads=100)
         assert {talk.requests for talk in sessions} == {1}
 
-    run(test, access=lambda url: anonymous(url, in_flight=5))
 
-
-def test_the_subscription_is_named_in_lower_case_for_the_bucket_only():
-    async def test(rig: Rig) -> None:
-        await rig.reader.get(GROUP.replace(SUBSCRIPTION, "ABC"), API)
-        assert "/subscriptions/ABC/" in rig.server.seen[0].path
-
-    run(test)
+async def test_the_subscription_is_named_in_lower_case_for_the_bucket_only(rig: Rig):
+    await rig.reader.get(GROUP.replace(SUBSCRIPTION, "ABC"), API)
+    assert "/subscriptions/ABC/" in rig.server.seen[0].path

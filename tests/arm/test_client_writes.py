@@ -5,7 +5,7 @@ import pytest
 from gitsync.errors import ArmError, TransportError
 from gitsync.model.report import RequestCounts
 from gitsync.model.secret import Secret
-from tests.support.arm_rig import API, VNET, Rig, StaticCredential, anonymous, moving, run
+from tests.support.arm_rig import API, VNET, Rig, StaticCredential, anonymous, moving, rigged
 from tests.support.scripted_server import BREAK, HANG, Say
 
 BODY = {"location": "westus", "properties": {"addressSpace": {"addressPrefixes": ["10.0.0.0/16"]}}}
@@ -15,87 +15,71 @@ def error(code: str, message: str = "no") -> dict:
     return {"error": {"code": code, "message": message}}
 
 
-def test_a_put_sends_the_body_and_the_conditions():
-    async def test(rig: Rig) -> None:
-        rig.server.on("PUT", VNET, Say(201, moving("Succeeded"), {"ETag": '"1"'}))
-        reply = await rig.writer.put(VNET, API, BODY, if_match='"0"')
-        assert (reply.status, reply.live.body, reply.live.etag) == (201, moving("Succeeded"), '"1"')
-        asked = rig.server.seen[0]
-        assert asked.body == BODY
-        assert asked.headers["content-type"] == "application/json"
-        assert asked.headers["if-match"] == '"0"'
-        assert rig.arm.requests == RequestCounts(writes=1)
-
-    run(test)
+async def test_a_put_sends_the_body_and_the_conditions(rig: Rig):
+    rig.server.on("PUT", VNET, Say(201, moving("Succeeded"), {"ETag": '"1"'}))
+    reply = await rig.writer.put(VNET, API, BODY, if_match='"0"')
+    assert (reply.status, reply.live.body, reply.live.etag) == (201, moving("Succeeded"), '"1"')
+    asked = rig.server.seen[0]
+    assert asked.body == BODY
+    assert asked.headers["content-type"] == "application/json"
+    assert asked.headers["if-match"] == '"0"'
+    assert rig.arm.requests == RequestCounts(writes=1)
 
 
-def test_patch_post_and_delete_say_what_they_mean():
-    async def test(rig: Rig) -> None:
-        rig.server.on("PATCH", VNET, Say(200, moving("Succeeded")))
-        rig.server.on("POST", f"{VNET}/start", Say(200, {"answer": 1}))
-        rig.server.on("DELETE", VNET, Say(204))
-        await rig.writer.patch(VNET, API, {"tags": {"a": None}})
-        assert (await rig.writer.post(f"{VNET}/start", API)).body == {"answer": 1}
-        await rig.writer.delete(VNET, API, if_match="*", query={"deleteSubscriptions": "true"})
-        patch, post, delete = rig.server.seen
-        assert patch.body == {"tags": {"a": None}}
-        assert post.body is None
-        assert "content-type" not in post.headers
-        assert delete.query == f"api-version={API}&deleteSubscriptions=true"
-        assert delete.headers["if-match"] == "*"
-        assert rig.arm.requests == RequestCounts(writes=2, deletes=1)
-
-    run(test)
+async def test_patch_post_and_delete_say_what_they_mean(rig: Rig):
+    rig.server.on("PATCH", VNET, Say(200, moving("Succeeded")))
+    rig.server.on("POST", f"{VNET}/start", Say(200, {"answer": 1}))
+    rig.server.on("DELETE", VNET, Say(204))
+    await rig.writer.patch(VNET, API, {"tags": {"a": None}})
+    assert (await rig.writer.post(f"{VNET}/start", API)).body == {"answer": 1}
+    await rig.writer.delete(VNET, API, if_match="*", query={"deleteSubscriptions": "true"})
+    patch, post, delete = rig.server.seen
+    assert patch.body == {"tags": {"a": None}}
+    assert post.body is None
+    assert "content-type" not in post.headers
+    assert delete.query == f"api-version={API}&deleteSubscriptions=true"
+    assert delete.headers["if-match"] == "*"
+    assert rig.arm.requests == RequestCounts(writes=2, deletes=1)
 
 
-def test_deleting_what_is_not_there_is_done():
-    async def test(rig: Rig) -> None:
-        rig.server.on("DELETE", VNET, Say(404, error("ResourceGroupNotFound")))
-        reply = await rig.writer.delete(VNET, API)
-        assert reply.status == 404
-        assert await rig.writer.wait(reply) is True
-        assert rig.session.attempts == []
-
-    run(test)
+async def test_deleting_what_is_not_there_is_done(rig: Rig):
+    rig.server.on("DELETE", VNET, Say(404, error("ResourceGroupNotFound")))
+    reply = await rig.writer.delete(VNET, API)
+    assert reply.status == 404
+    assert await rig.writer.wait(reply) is True
+    assert rig.session.attempts == []
 
 
-def test_secrets_are_revealed_on_the_wire_and_nowhere_else():
+async def test_secrets_are_revealed_on_the_wire_and_nowhere_else(rig: Rig):
     body = {"properties": {"password": Secret('pä"ss'), "all": {"k": Secret("other")}}}
-
-    async def test(rig: Rig) -> None:
-        rig.server.on(
-            "PUT",
-            VNET,
-            Say(
-                400,
-                {
-                    "error": {
-                        "code": "PasswordNotComplex",
-                        "message": 'pä"ss is too short; we got {"password": "p\\u00e4\\"ss"}',
-                        "details": [{"code": "x", "message": "so is other"}],
-                    }
-                },
-            ),
-        )
-        with pytest.raises(ArmError) as caught:
-            await rig.writer.put(VNET, API, body)
-        assert rig.server.seen[0].body == {"properties": {"password": 'pä"ss', "all": {"k": "other"}}}
-        shown = f"{caught.value} {caught.value.details} {rig.session.attempts!r}"
-        assert "<secret> is too short" in shown
-        for leak in ('pä"ss', "other", 'p\\u00e4\\"ss'):
-            assert leak not in shown
-
-    run(test)
+    rig.server.on(
+        "PUT",
+        VNET,
+        Say(
+            400,
+            {
+                "error": {
+                    "code": "PasswordNotComplex",
+                    "message": 'pä"ss is too short; we got {"password": "p\\u00e4\\"ss"}',
+                    "details": [{"code": "x", "message": "so is other"}],
+                }
+            },
+        ),
+    )
+    with pytest.raises(ArmError) as caught:
+        await rig.writer.put(VNET, API, body)
+    assert rig.server.seen[0].body == {"properties": {"password": 'pä"ss', "all": {"k": "other"}}}
+    shown = f"{caught.value} {caught.value.details} {rig.session.attempts!r}"
+    assert "<secret> is too short" in shown
+    for leak in ('pä"ss', "other", 'p\\u00e4\\"ss'):
+        assert leak not in shown
 
 
-def test_a_reply_does_not_show_what_azure_answered():
-    async def test(rig: Rig) -> None:
-        where = {"Azure-AsyncOperation": "{url}/poll?sig=hidden"}
-        rig.server.on("POST", f"{VNET}/listKeys", Say(200, {"key": "hidden"}, where))
-        reply = await rig.writer.post(f"{VNET}/listKeys", API, {"a": Secret("hidden")})
-        assert "hidden" not in repr(reply)
-
-    run(test)
+async def test_a_reply_does_not_show_what_azure_answered(rig: Rig):
+    where = {"Azure-AsyncOperation": "{url}/poll?sig=hidden"}
+    rig.server.on("POST", f"{VNET}/listKeys", Say(200, {"key": "hidden"}, where))
+    reply = await rig.writer.post(f"{VNET}/listKeys", API, {"a": Secret("hidden")})
+    assert "hidden" not in repr(reply)
 
 
 @pytest.mark.parametrize(
@@ -106,48 +90,39 @@ def test_a_reply_does_not_show_what_azure_answered():
         ("429", {}, "no Retry-After: the back-off applies"),
     ],
 )
-def test_a_throttled_write_was_not_done_and_is_sent_again(code: str, headers: dict, why: str):
-    async def test(rig: Rig) -> None:
-        rig.server.on("PUT", VNET, Say(429, error(code), headers), Say(200, moving("Succeeded")))
-        reply = await rig.writer.put(VNET, API, BODY)
-        assert reply.status == 200, why
-        assert rig.clock.elapsed >= (7 if headers else 1)
-        assert [(a.status, a.code) for a in rig.session.attempts] == [(429, code)]
-        assert rig.session.list_failures() == ()
-        assert rig.arm.requests == RequestCounts(writes=2, throttled=1)
-
-    run(test)
+async def test_a_throttled_write_was_not_done_and_is_sent_again(rig: Rig, code: str, headers: dict, why: str):
+    rig.server.on("PUT", VNET, Say(429, error(code), headers), Say(200, moving("Succeeded")))
+    reply = await rig.writer.put(VNET, API, BODY)
+    assert reply.status == 200, why
+    assert rig.clock.elapsed >= (7 if headers else 1)
+    assert [(a.status, a.code) for a in rig.session.attempts] == [(429, code)]
+    assert rig.session.list_failures() == ()
+    assert rig.arm.requests == RequestCounts(writes=2, throttled=1)
 
 
-def test_a_throttled_write_that_is_not_sent_again_has_failed():
-    async def test(rig: Rig) -> None:
-        rig.server.on("PUT", VNET, Say(429, error("TooManyRequests"), {"Retry-After": "3600"}))
-        with pytest.raises(ArmError):
-            await rig.writer.put(VNET, API, BODY)
-        assert [(a.status, a.code) for a in rig.session.list_failures()] == [(429, "TooManyRequests")]
-        assert rig.arm.requests == RequestCounts(writes=1)
-
-    run(test)
+async def test_a_throttled_write_that_is_not_sent_again_has_failed(rig: Rig):
+    rig.server.on("PUT", VNET, Say(429, error("TooManyRequests"), {"Retry-After": "3600"}))
+    with pytest.raises(ArmError):
+        await rig.writer.put(VNET, API, BODY)
+    assert [(a.status, a.code) for a in rig.session.list_failures()] == [(429, "TooManyRequests")]
+    assert rig.arm.requests == RequestCounts(writes=1)
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "POST"])
 @pytest.mark.parametrize("status", [408, 500, 502, 503, 504])
-def test_a_write_that_azure_stumbled_over_has_an_unknown_outcome(method: str, status: int):
-    async def test(rig: Rig) -> None:
-        rig.server.on(method, VNET, Say(status, error("Stumbled"), {"Retry-After": "3"}))
-        with pytest.raises(ArmError) as caught:
-            await write(rig, method)
-        assert caught.value.outcome_unknown
-        assert caught.value.retry_after == 3
-        assert len(rig.server.seen) == 1, "never sent again unread"
-
-    run(test)
+async def test_a_write_that_azure_stumbled_over_has_an_unknown_outcome(rig: Rig, method: str, status: int):
+    rig.server.on(method, VNET, Say(status, error("Stumbled"), {"Retry-After": "3"}))
+    with pytest.raises(ArmError) as caught:
+        await write(rig, method)
+    assert caught.value.outcome_unknown
+    assert caught.value.retry_after == 3
+    assert len(rig.server.seen) == 1, "never sent again unread"
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "POST"])
 @pytest.mark.parametrize("fault", [BREAK, HANG])
-def test_a_write_without_an_answer_has_an_unknown_outcome(method: str, fault: str):
-    async def test(rig: Rig) -> None:
+async def test_a_write_without_an_answer_has_an_unknown_outcome(method: str, fault: str):
+    async with rigged(access=lambda url: anonymous(url, read_timeout=0.2)) as rig:
         rig.server.on(method, VNET, Say(fault=fault))
         with pytest.raises(TransportError) as caught:
             await write(rig, method)
@@ -155,31 +130,24 @@ def test_a_write_without_an_answer_has_an_unknown_outcome(method: str, fault: st
         assert caught.value.status == 0
         assert rig.server.lines == [f"{method} {VNET}"], "not even the HTTP library sends it again"
 
-    run(test, access=lambda url: anonymous(url, read_timeout=0.2))
+
+async def test_a_broken_connection_that_was_kept_open_is_not_a_reason_to_send_a_put_twice(rig: Rig):
+    rig.server.on("GET", VNET, Say(200, moving("Succeeded")))
+    rig.server.on("PUT", VNET, Say(fault=BREAK))
+    await rig.reader.get(VNET, API)
+    with pytest.raises(TransportError):
+        await rig.writer.put(VNET, API, BODY)
+    assert rig.server.lines == [f"GET {VNET}", f"PUT {VNET}"]
 
 
-def test_a_broken_connection_that_was_kept_open_is_not_a_reason_to_send_a_put_twice():
-    async def test(rig: Rig) -> None:
-        rig.server.on("GET", VNET, Say(200, moving("Succeeded")))
-        rig.server.on("PUT", VNET, Say(fault=BREAK))
-        await rig.reader.get(VNET, API)
-        with pytest.raises(TransportError):
-            await rig.writer.put(VNET, API, BODY)
-        assert rig.server.lines == [f"GET {VNET}", f"PUT {VNET}"]
-
-    run(test)
-
-
-def test_a_write_that_could_not_connect_was_not_sent_and_is_tried_again():
-    async def test(rig: Rig) -> None:
+async def test_a_write_that_could_not_connect_was_not_sent_and_is_tried_again():
+    async with rigged(seconds=60, access=lambda _url: anonymous("http://127.0.0.1:9")) as rig:
         with pytest.raises(TransportError) as caught:
             await rig.writer.put(VNET, API, BODY)
         assert not caught.value.outcome_unknown
         assert not caught.value.was_sent
         assert len(rig.session.attempts) > 3
         assert 15 < rig.clock.elapsed < 30, "a host that never answered is given up after 15 seconds"
-
-    run(test, seconds=60, access=lambda _url: anonymous("http://127.0.0.1:9"))
 
 
 @pytest.mark.parametrize(
@@ -191,39 +159,31 @@ def test_a_write_that_could_not_connect_was_not_sent_and_is_tried_again():
         (412, "PreconditionFailed", "someone else wrote"),
     ],
 )
-def test_a_refused_write_is_raised_at_once(status: int, code: str, why: str):
-    async def test(rig: Rig) -> None:
-        answer = Say(status, error(code, "because"), {"Retry-After": "5", "x-ms-request-id": "r-9"})
-        rig.server.on("PUT", VNET, answer)
-        with pytest.raises(ArmError) as caught:
-            await rig.writer.put(VNET, API, BODY)
-        found = caught.value
-        assert (found.status, found.code, found.message, found.request_id) == (status, code, "because", "r-9"), why
-        assert (found.method, found.resource_id, found.at) == ("PUT", VNET, "2026-03-01T12:00:00Z")
-        assert (found.retry_after, found.outcome_unknown) == (5, False)
-        assert len(rig.server.seen) == 1
-
-    run(test)
+async def test_a_refused_write_is_raised_at_once(rig: Rig, status: int, code: str, why: str):
+    answer = Say(status, error(code, "because"), {"Retry-After": "5", "x-ms-request-id": "r-9"})
+    rig.server.on("PUT", VNET, answer)
+    with pytest.raises(ArmError) as caught:
+        await rig.writer.put(VNET, API, BODY)
+    found = caught.value
+    assert (found.status, found.code, found.message, found.request_id) == (status, code, "because", "r-9"), why
+    assert (found.method, found.resource_id, found.at) == ("PUT", VNET, "2026-03-01T12:00:00Z")
+    assert (found.retry_after, found.outcome_unknown) == (5, False)
+    assert len(rig.server.seen) == 1
 
 
-def test_a_put_that_a_portal_answers_was_perhaps_not_done():
-    async def test(rig: Rig) -> None:
-        rig.server.on("PUT", VNET, Say(200, "<html>sign in</html>"))
-        with pytest.raises(ArmError) as caught:
-            await rig.writer.put(VNET, API, BODY)
-        assert caught.value.outcome_unknown
-
-    run(test)
+async def test_a_put_that_a_portal_answers_was_perhaps_not_done(rig: Rig):
+    rig.server.on("PUT", VNET, Say(200, "<html>sign in</html>"))
+    with pytest.raises(ArmError) as caught:
+        await rig.writer.put(VNET, API, BODY)
+    assert caught.value.outcome_unknown
 
 
-def test_403_of_a_write_names_the_right_that_is_missing():
-    async def test(rig: Rig) -> None:
+async def test_403_of_a_write_names_the_right_that_is_missing():
+    async with rigged(credential=StaticCredential()) as rig:
         rig.server.on("DELETE", VNET, Say(403, error("AuthorizationFailed")))
         with pytest.raises(ArmError) as caught:
             await rig.writer.delete(VNET, API)
         assert f"Microsoft.Network/virtualNetworks/delete on {VNET}" in caught.value.hint
-
-    run(test, credential=StaticCredential())
 
 
 async def write(rig: Rig, method: str) -> None:

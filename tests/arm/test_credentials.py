@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import re
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,56 +60,43 @@ def granted(seconds: int = 3600) -> Say:
     return Say(200, {"token_type": "Bearer", "expires_in": seconds, "access_token": TOKEN})
 
 
-def run(ca: PrivateCa, test) -> None:
-    @asynccontextmanager
-    async def entra():
-        async with serving(ca.tls) as authority, serving() as azure, serving() as job:
-            azure.on("GET", VNET, Say(200, moving()))
-            yield Entra(authority, azure, job, ca, FakeClock())
-
-    async def main() -> None:
-        async with entra() as parts:
-            await test(parts)
-
-    asyncio.run(main())
+@pytest.fixture
+async def entra(private_ca: PrivateCa):
+    async with serving(private_ca.tls) as authority, serving() as azure, serving() as job:
+        azure.on("GET", VNET, Say(200, moving()))
+        yield Entra(authority, azure, job, private_ca, FakeClock())
 
 
-def test_a_client_secret(private_ca: PrivateCa):
-    async def test(entra: Entra) -> None:
-        entra.issue(granted())
-        access = entra.access(Method.CLIENT_SECRET, client_secret=Secret("s3cret"))
-        async with open_arm(access, entra.clock) as arm:
-            assert await arm.sign_in() == Principal(TENANT, CLIENT, OBJECT)
-            await entra.get(arm)
-        (asked,) = entra.authority.seen
-        assert (asked.body["client_id"], asked.body["client_secret"]) == (CLIENT, "s3cret")
-        assert asked.body["scope"] == "https://arm.example/.default"
-        assert entra.azure.seen[0].headers["authorization"] == f"Bearer {TOKEN}"
-        assert "s3cret" not in repr(access)
-        assert access.redactions.mask(f"with {TOKEN}.") == f"with {MASKED}.", "the token shows nowhere"
-
-    run(private_ca, test)
+async def test_a_client_secret(entra: Entra):
+    entra.issue(granted())
+    access = entra.access(Method.CLIENT_SECRET, client_secret=Secret("s3cret"))
+    async with open_arm(access, entra.clock) as arm:
+        assert await arm.sign_in() == Principal(TENANT, CLIENT, OBJECT)
+        await entra.get(arm)
+    (asked,) = entra.authority.seen
+    assert (asked.body["client_id"], asked.body["client_secret"]) == (CLIENT, "s3cret")
+    assert asked.body["scope"] == "https://arm.example/.default"
+    assert entra.azure.seen[0].headers["authorization"] == f"Bearer {TOKEN}"
+    assert "s3cret" not in repr(access)
+    assert access.redactions.mask(f"with {TOKEN}.") == f"with {MASKED}.", "the token shows nowhere"
 
 
-def test_a_secret_that_has_expired_is_told_before_the_run_and_within_it(private_ca: PrivateCa):
-    async def test(entra: Entra) -> None:
-        refusal = {"error": "invalid_client", "error_description": "AADSTS7000222: The secret has expired."}
-        entra.issue(Say(401, refusal))
-        access = entra.access(Method.CLIENT_SECRET, client_secret=Secret("s3cret"))
-        async with open_arm(access, entra.clock) as arm:
-            with pytest.raises(ConfigError, match="AADSTS7000222") as early:
-                await arm.sign_in()
-            assert "--credential client-secret" in early.value.message
-            assert "AZURE_CLIENT_SECRET has not expired" in early.value.hint
-            talk = Session(deadline=entra.clock.monotonic() + 60)
-            with pytest.raises(ArmError, match="AADSTS7000222") as late:
-                await arm.writer(talk).put(VNET, API, {})
-        assert (late.value.code, late.value.outcome_unknown) == ("AuthenticationFailed", False)
-        assert (late.value.resource_id, late.value.method) == (VNET, "PUT")
-        assert entra.azure.seen == []
-        assert "s3cret" not in f"{early.value!r} {late.value!r}"
-
-    run(private_ca, test)
+async def test_a_secret_that_has_expired_is_told_before_the_run_and_within_it(entra: Entra):
+    refusal = {"error": "invalid_client", "error_description": "AADSTS7000222: The secret has expired."}
+    entra.issue(Say(401, refusal))
+    access = entra.access(Method.CLIENT_SECRET, client_secret=Secret("s3cret"))
+    async with open_arm(access, entra.clock) as arm:
+        with pytest.raises(ConfigError, match="AADSTS7000222") as early:
+            await arm.sign_in()
+        assert "--credential client-secret" in early.value.message
+        assert "AZURE_CLIENT_SECRET has not expired" in early.value.hint
+        talk = Session(deadline=entra.clock.monotonic() + 60)
+        with pytest.raises(ArmError, match="AADSTS7000222") as late:
+            await arm.writer(talk).put(VNET, API, {})
+    assert (late.value.code, late.value.outcome_unknown) == ("AuthenticationFailed", False)
+    assert (late.value.resource_id, late.value.method) == (VNET, "PUT")
+    assert entra.azure.seen == []
+    assert "s3cret" not in f"{early.value!r} {late.value!r}"
 
 
 EXPIRED = {"error": {"code": "ExpiredAuthenticationToken", "message": "The access token expiry is exceeded."}}
@@ -127,103 +114,84 @@ REFUSALS = [
 
 @pytest.mark.parametrize(("refusal", "renews", "why"), REFUSALS, ids=[row[-1] for row in REFUSALS])
 @pytest.mark.parametrize("method", ["GET", "PUT"])
-def test_a_token_that_azure_does_not_accept_is_renewed_once(
-    private_ca: PrivateCa, method: str, refusal: Say, renews: bool, why: str
+async def test_a_token_that_azure_does_not_accept_is_renewed_once(
+    entra: Entra, method: str, refusal: Say, renews: bool, why: str
 ):
-    async def test(entra: Entra) -> None:
-        second = jwt(tid=TENANT, appid=CLIENT, oid=OBJECT, jti="2")
-        entra.issue(granted(), Say(200, {"token_type": "Bearer", "expires_in": 3600, "access_token": second}))
-        entra.azure.forget()
-        entra.azure.on(method, VNET, refusal, Say(200, moving("Succeeded")))
-        access = entra.access(Method.CLIENT_SECRET, client_secret=Secret("s3cret"))
-        async with open_arm(access, entra.clock) as arm:
-            talk = Session(deadline=entra.clock.monotonic() + 60)
-            with nullcontext() if renews else pytest.raises(ArmError):
-                await (arm.reader(talk).get(VNET, API) if method == "GET" else arm.writer(talk).put(VNET, API, {}))
-        sent = [seen.headers["authorization"] for seen in entra.azure.seen]
-        assert sent == [f"Bearer {TOKEN}", f"Bearer {second}"][: 1 + renews], why
-        assert len(entra.authority.seen) == 1 + renews
-        assert [attempt.status for attempt in talk.attempts] == [refusal.status]
-        assert MASKED in access.redactions.mask(TOKEN)
-
-    run(private_ca, test)
+    second = jwt(tid=TENANT, appid=CLIENT, oid=OBJECT, jti="2")
+    entra.issue(granted(), Say(200, {"token_type": "Bearer", "expires_in": 3600, "access_token": second}))
+    entra.azure.forget()
+    entra.azure.on(method, VNET, refusal, Say(200, moving("Succeeded")))
+    access = entra.access(Method.CLIENT_SECRET, client_secret=Secret("s3cret"))
+    async with open_arm(access, entra.clock) as arm:
+        talk = Session(deadline=entra.clock.monotonic() + 60)
+        with nullcontext() if renews else pytest.raises(ArmError):
+            await (arm.reader(talk).get(VNET, API) if method == "GET" else arm.writer(talk).put(VNET, API, {}))
+    sent = [seen.headers["authorization"] for seen in entra.azure.seen]
+    assert sent == [f"Bearer {TOKEN}", f"Bearer {second}"][: 1 + renews], why
+    assert len(entra.authority.seen) == 1 + renews
+    assert [attempt.status for attempt in talk.attempts] == [refusal.status]
+    assert MASKED in access.redactions.mask(TOKEN)
 
 
-def test_a_token_that_is_refused_again_is_a_failure(private_ca: PrivateCa):
-    async def test(entra: Entra) -> None:
-        entra.issue(granted())
-        entra.azure.forget()
-        entra.azure.on("GET", VNET, Say(401, EXPIRED, CHALLENGE))
-        async with open_arm(entra.access(Method.CLIENT_SECRET, client_secret=Secret("s3cret")), entra.clock) as arm:
-            with pytest.raises(ArmError) as refused:
-                await entra.get(arm)
-        assert (refused.value.status, refused.value.code) == (401, "ExpiredAuthenticationToken")
-        assert len(entra.azure.seen) == 2
-
-    run(private_ca, test)
+async def test_a_token_that_is_refused_again_is_a_failure(entra: Entra):
+    entra.issue(granted())
+    entra.azure.forget()
+    entra.azure.on("GET", VNET, Say(401, EXPIRED, CHALLENGE))
+    async with open_arm(entra.access(Method.CLIENT_SECRET, client_secret=Secret("s3cret")), entra.clock) as arm:
+        with pytest.raises(ArmError) as refused:
+            await entra.get(arm)
+    assert (refused.value.status, refused.value.code) == (401, "ExpiredAuthenticationToken")
+    assert len(entra.azure.seen) == 2
 
 
-def test_many_requests_with_one_refused_token_renew_it_once(private_ca: PrivateCa):
-    async def test(entra: Entra) -> None:
-        second = jwt(tid=TENANT, appid=CLIENT, oid=OBJECT, jti="2")
-        entra.issue(granted(), Say(200, {"token_type": "Bearer", "expires_in": 3600, "access_token": second}))
-        entra.azure.forget()
-        entra.azure.on("GET", VNET, *[Say(401, EXPIRED, CHALLENGE)] * 5, Say(200, moving()))
-        async with open_arm(entra.access(Method.CLIENT_SECRET, client_secret=Secret("s3cret")), entra.clock) as arm:
+async def test_many_requests_with_one_refused_token_renew_it_once(entra: Entra):
+    second = jwt(tid=TENANT, appid=CLIENT, oid=OBJECT, jti="2")
+    entra.issue(granted(), Say(200, {"token_type": "Bearer", "expires_in": 3600, "access_token": second}))
+    entra.azure.forget()
+    entra.azure.on("GET", VNET, *[Say(401, EXPIRED, CHALLENGE)] * 5, Say(200, moving()))
+    async with open_arm(entra.access(Method.CLIENT_SECRET, client_secret=Secret("s3cret")), entra.clock) as arm:
+        await arm.sign_in()
+        await asyncio.gather(*(entra.get(arm) for _ in range(5)))
+    assert len(entra.authority.seen) == 2
+    assert len(entra.azure.seen) == 10
+
+
+async def test_an_operation_is_followed_with_a_new_token(entra: Entra):
+    entra.issue(granted())
+    where = {"Azure-AsyncOperation": f"{entra.azure.url}{OPERATION}?api-version={API}"}
+    entra.azure.on("PUT", VNET, Say(202, None, where))
+    entra.azure.on("GET", OPERATION, Say(401, EXPIRED, CHALLENGE), Say(200, {"status": "Succeeded"}))
+    async with open_arm(entra.access(Method.CLIENT_SECRET, client_secret=Secret("s3cret")), entra.clock) as arm:
+        writer = arm.writer(Session(deadline=entra.clock.monotonic() + 60))
+        assert await writer.wait(await writer.put(VNET, API, {}))
+    assert entra.azure.lines == [f"PUT {VNET}", f"GET {OPERATION}", f"GET {OPERATION}"]
+    assert len(entra.authority.seen) == 2
+
+
+async def test_a_token_source_that_does_not_answer_may_come_back(entra: Entra):
+    environment = github(entra) | {"ACTIONS_ID_TOKEN_REQUEST_URL": "http://127.0.0.1:9/token"}
+    async with open_arm(entra.access(Method.WORKLOAD_IDENTITY, environment=environment), entra.clock) as arm:
+        with pytest.raises(ConfigError, match="the token request to the CI system failed"):
             await arm.sign_in()
-            await asyncio.gather(*(entra.get(arm) for _ in range(5)))
-        assert len(entra.authority.seen) == 2
-        assert len(entra.azure.seen) == 10
-
-    run(private_ca, test)
-
-
-def test_an_operation_is_followed_with_a_new_token(private_ca: PrivateCa):
-    async def test(entra: Entra) -> None:
-        entra.issue(granted())
-        where = {"Azure-AsyncOperation": f"{entra.azure.url}{OPERATION}?api-version={API}"}
-        entra.azure.on("PUT", VNET, Say(202, None, where))
-        entra.azure.on("GET", OPERATION, Say(401, EXPIRED, CHALLENGE), Say(200, {"status": "Succeeded"}))
-        async with open_arm(entra.access(Method.CLIENT_SECRET, client_secret=Secret("s3cret")), entra.clock) as arm:
-            writer = arm.writer(Session(deadline=entra.clock.monotonic() + 60))
-            assert await writer.wait(await writer.put(VNET, API, {}))
-        assert entra.azure.lines == [f"PUT {VNET}", f"GET {OPERATION}", f"GET {OPERATION}"]
-        assert len(entra.authority.seen) == 2
-
-    run(private_ca, test)
+        assert 15 < entra.clock.elapsed < 30, "one that never answered is given up after 15 seconds"
+    async with open_arm(entra.access(Method.WORKLOAD_IDENTITY, environment=environment), entra.clock) as arm:
+        talk = Session(deadline=entra.clock.monotonic() + 60)
+        with pytest.raises(TransportError):
+            await arm.writer(talk).put(VNET, API, {})
+    assert len(talk.attempts) > 2, "what was not sent is tried again"
+    assert not talk.attempts[0].status
+    assert entra.azure.seen == []
 
 
-def test_a_token_source_that_does_not_answer_may_come_back(private_ca: PrivateCa):
-    async def test(entra: Entra) -> None:
-        environment = github(entra) | {"ACTIONS_ID_TOKEN_REQUEST_URL": "http://127.0.0.1:9/token"}
-        async with open_arm(entra.access(Method.WORKLOAD_IDENTITY, environment=environment), entra.clock) as arm:
-            with pytest.raises(ConfigError, match="the token request to the CI system failed"):
-                await arm.sign_in()
-            assert 15 < entra.clock.elapsed < 30, "one that never answered is given up after 15 seconds"
-        async with open_arm(entra.access(Method.WORKLOAD_IDENTITY, environment=environment), entra.clock) as arm:
-            talk = Session(deadline=entra.clock.monotonic() + 60)
-            with pytest.raises(TransportError):
-                await arm.writer(talk).put(VNET, API, {})
-        assert len(talk.attempts) > 2, "what was not sent is tried again"
-        assert not talk.attempts[0].status
-        assert entra.azure.seen == []
-
-    run(private_ca, test)
-
-
-def test_a_federated_token_in_a_file(private_ca: PrivateCa, tmp_path: Path):
+async def test_a_federated_token_in_a_file(entra: Entra, tmp_path: Path):
     file = tmp_path / "token"
     file.write_text("vouched")
-
-    async def test(entra: Entra) -> None:
-        entra.issue(granted())
-        access = entra.access(Method.WORKLOAD_IDENTITY, token_file=str(file), environment=github(entra))
-        async with open_arm(access, entra.clock) as arm:
-            await entra.get(arm)
-        assert [seen.body["client_assertion"] for seen in entra.authority.seen] == ["vouched"]
-        assert entra.job.seen == [], "a file that is named comes first"
-
-    run(private_ca, test)
+    entra.issue(granted())
+    access = entra.access(Method.WORKLOAD_IDENTITY, token_file=str(file), environment=github(entra))
+    async with open_arm(access, entra.clock) as arm:
+        await entra.get(arm)
+    assert [seen.body["client_assertion"] for seen in entra.authority.seen] == ["vouched"]
+    assert entra.job.seen == [], "a file that is named comes first"
 
 
 def github(entra: Entra) -> dict[str, str]:
@@ -233,46 +201,40 @@ def github(entra: Entra) -> dict[str, str]:
     }
 
 
-def test_a_github_job_vouches_and_its_token_is_asked_for_again_when_it_is_old(private_ca: PrivateCa):
-    async def test(entra: Entra) -> None:
-        now = entra.clock.now().timestamp()
-        tokens = [jwt(exp=now + seconds) for seconds in (300, 1200)]
-        entra.job.on("GET", "/token", *(Say(200, {"value": token}) for token in tokens))
-        entra.issue(granted(seconds=0))
-        access = entra.access(Method.WORKLOAD_IDENTITY, environment=github(entra))
-        async with open_arm(access, entra.clock) as arm:
-            await entra.get(arm)
-            await entra.get(arm)
-            assert len(entra.job.seen) == 1, "still good"
-            await entra.clock.sleep(241)
-            await entra.get(arm)
-        assert len(entra.job.seen) == 2
-        assert [seen.body["client_assertion"] for seen in entra.authority.seen] == [tokens[0], tokens[0], tokens[1]]
-        asked = entra.job.seen[0]
-        assert asked.query == "x=1&audience=api://AzureADTokenExchange"
-        assert asked.headers["authorization"] == "Bearer job-secret"
-        assert "job-secret" not in repr(access)
-        assert [access.redactions.mask(token) for token in tokens] == [MASKED] * 2
-
-    run(private_ca, test)
+async def test_a_github_job_vouches_and_its_token_is_asked_for_again_when_it_is_old(entra: Entra):
+    now = entra.clock.now().timestamp()
+    tokens = [jwt(exp=now + seconds) for seconds in (300, 1200)]
+    entra.job.on("GET", "/token", *(Say(200, {"value": token}) for token in tokens))
+    entra.issue(granted(seconds=0))
+    access = entra.access(Method.WORKLOAD_IDENTITY, environment=github(entra))
+    async with open_arm(access, entra.clock) as arm:
+        await entra.get(arm)
+        await entra.get(arm)
+        assert len(entra.job.seen) == 1, "still good"
+        await entra.clock.sleep(241)
+        await entra.get(arm)
+    assert len(entra.job.seen) == 2
+    assert [seen.body["client_assertion"] for seen in entra.authority.seen] == [tokens[0], tokens[0], tokens[1]]
+    asked = entra.job.seen[0]
+    assert asked.query == "x=1&audience=api://AzureADTokenExchange"
+    assert asked.headers["authorization"] == "Bearer job-secret"
+    assert "job-secret" not in repr(access)
+    assert [access.redactions.mask(token) for token in tokens] == [MASKED] * 2
 
 
-def test_an_azure_pipelines_job_vouches(private_ca: PrivateCa):
-    async def test(entra: Entra) -> None:
-        entra.job.on("POST", "/oidc", Say(200, {"oidcToken": "vouched"}))
-        entra.issue(granted())
-        environment = {
-            "SYSTEM_OIDCREQUESTURI": f"{entra.job.url}/oidc",
-            "SYSTEM_ACCESSTOKEN": "job-secret",
-            "AZURESUBSCRIPTION_SERVICE_CONNECTION_ID": "connection-1",
-        }
-        async with open_arm(entra.access(Method.WORKLOAD_IDENTITY, environment=environment), entra.clock) as arm:
-            await entra.get(arm)
-        assert entra.job.seen[0].query == "api-version=7.1&serviceConnectionId=connection-1"
-        assert entra.job.seen[0].headers["authorization"] == "Bearer job-secret"
-        assert entra.authority.seen[0].body["client_assertion"] == "vouched"
-
-    run(private_ca, test)
+async def test_an_azure_pipelines_job_vouches(entra: Entra):
+    entra.job.on("POST", "/oidc", Say(200, {"oidcToken": "vouched"}))
+    entra.issue(granted())
+    environment = {
+        "SYSTEM_OIDCREQUESTURI": f"{entra.job.url}/oidc",
+        "SYSTEM_ACCESSTOKEN": "job-secret",
+        "AZURESUBSCRIPTION_SERVICE_CONNECTION_ID": "connection-1",
+    }
+    async with open_arm(entra.access(Method.WORKLOAD_IDENTITY, environment=environment), entra.clock) as arm:
+        await entra.get(arm)
+    assert entra.job.seen[0].query == "api-version=7.1&serviceConnectionId=connection-1"
+    assert entra.job.seen[0].headers["authorization"] == "Bearer job-secret"
+    assert entra.authority.seen[0].body["client_assertion"] == "vouched"
 
 
 @pytest.mark.parametrize(
@@ -284,67 +246,55 @@ def test_an_azure_pipelines_job_vouches(private_ca: PrivateCa):
         (Say(200, ["value"]), "no object"),
     ],
 )
-def test_a_job_that_does_not_vouch_is_a_clear_error(private_ca: PrivateCa, answer: Say, why: str):
-    async def test(entra: Entra) -> None:
-        entra.job.on("GET", "/token", answer)
-        async with open_arm(entra.access(Method.WORKLOAD_IDENTITY, environment=github(entra)), entra.clock) as arm:
-            with pytest.raises(ConfigError, match="returned no identity token") as caught:
-                await arm.sign_in()
-        assert "job-secret" not in str(caught.value), why
-
-    run(private_ca, test)
+async def test_a_job_that_does_not_vouch_is_a_clear_error(entra: Entra, answer: Say, why: str):
+    entra.job.on("GET", "/token", answer)
+    async with open_arm(entra.access(Method.WORKLOAD_IDENTITY, environment=github(entra)), entra.clock) as arm:
+        with pytest.raises(ConfigError, match="returned no identity token") as caught:
+            await arm.sign_in()
+    assert "job-secret" not in str(caught.value), why
 
 
-def test_a_managed_identity(private_ca: PrivateCa, monkeypatch: pytest.MonkeyPatch):
-    async def test(entra: Entra) -> None:
-        monkeypatch.setenv("IDENTITY_ENDPOINT", f"{entra.job.url}/msi")
-        monkeypatch.setenv("IDENTITY_HEADER", "proof")
-        entra.job.on("GET", "/msi", Say(200, {"access_token": TOKEN, "expires_on": "4102444800", "resource": "x"}))
-        for method in (Method.MANAGED_IDENTITY, Method.DEFAULT):
-            async with open_arm(entra.access(method, tenant=""), entra.clock) as arm:
-                assert await arm.sign_in() == Principal(TENANT, CLIENT, OBJECT)
-        assert f"client_id={CLIENT}" in entra.job.seen[0].query
-        assert len(entra.job.seen) == 2
-
-    run(private_ca, test)
+async def test_a_managed_identity(entra: Entra, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("IDENTITY_ENDPOINT", f"{entra.job.url}/msi")
+    monkeypatch.setenv("IDENTITY_HEADER", "proof")
+    entra.job.on("GET", "/msi", Say(200, {"access_token": TOKEN, "expires_on": "4102444800", "resource": "x"}))
+    for method in (Method.MANAGED_IDENTITY, Method.DEFAULT):
+        async with open_arm(entra.access(method, tenant=""), entra.clock) as arm:
+            assert await arm.sign_in() == Principal(TENANT, CLIENT, OBJECT)
+    assert f"client_id={CLIENT}" in entra.job.seen[0].query
+    assert len(entra.job.seen) == 2
 
 
-def test_the_default_takes_a_secret_before_a_job_and_a_job_before_the_machine(private_ca: PrivateCa):
-    async def test(entra: Entra) -> None:
-        entra.issue(granted())
-        entra.job.on("GET", "/token", Say(200, {"value": "vouched"}))
-        both = entra.access(Method.DEFAULT, client_secret=Secret("s3cret"), environment=github(entra))
-        job = entra.access(Method.DEFAULT, environment=github(entra))
-        for access in (both, job):
-            async with open_arm(access, entra.clock) as arm:
-                await arm.sign_in()
-        first, second = entra.authority.seen
-        assert first.body["client_secret"] == "s3cret"
-        assert second.body["client_assertion"] == "vouched"
-
-    run(private_ca, test)
+async def test_the_default_takes_a_secret_before_a_job_and_a_job_before_the_machine(entra: Entra):
+    entra.issue(granted())
+    entra.job.on("GET", "/token", Say(200, {"value": "vouched"}))
+    both = entra.access(Method.DEFAULT, client_secret=Secret("s3cret"), environment=github(entra))
+    job = entra.access(Method.DEFAULT, environment=github(entra))
+    for access in (both, job):
+        async with open_arm(access, entra.clock) as arm:
+            await arm.sign_in()
+    first, second = entra.authority.seen
+    assert first.body["client_secret"] == "s3cret"
+    assert second.body["client_assertion"] == "vouched"
 
 
-def test_where_nobody_vouches_the_default_says_what_was_tried(
-    private_ca: PrivateCa, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+async def test_where_nobody_vouches_the_default_says_what_was_tried(
+    entra: Entra, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ):
-    async def test(entra: Entra) -> None:
-        monkeypatch.setenv("PATH", str(tmp_path))
-        monkeypatch.setenv("AZURE_POD_IDENTITY_AUTHORITY_HOST", entra.job.url)
-        entra.job.on("GET", "/metadata/identity/oauth2/token", Say(400, {"error": "no identity"}))
-        async with open_arm(entra.access(Method.DEFAULT, tenant="", client=""), entra.clock) as arm:
-            with pytest.raises(ConfigError, match="Azure CLI not found") as caught:
-                await arm.sign_in()
-        assert "az login" in caught.value.hint
-        message = caught.value.message
-        assert message.startswith("Could not get a token with --credential default: managed identity: ")
-        assert "; Azure CLI: Azure CLI not found on path; Azure PowerShell: " in message
-        assert "; Azure Developer CLI: " in message
-        assert not re.search(r"[\t\n]|Credential\b|aka\.ms|\.\.", message), message
-        warnings = [record for record in caplog.records if record.levelno >= logging.WARNING]
-        assert warnings == [], "the error is shown once"
-
-    run(private_ca, test)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("AZURE_POD_IDENTITY_AUTHORITY_HOST", entra.job.url)
+    entra.job.on("GET", "/metadata/identity/oauth2/token", Say(400, {"error": "no identity"}))
+    async with open_arm(entra.access(Method.DEFAULT, tenant="", client=""), entra.clock) as arm:
+        with pytest.raises(ConfigError, match="Azure CLI not found") as caught:
+            await arm.sign_in()
+    assert "az login" in caught.value.hint
+    message = caught.value.message
+    assert message.startswith("Could not get a token with --credential default: managed identity: ")
+    assert "; Azure CLI: Azure CLI not found on path; Azure PowerShell: " in message
+    assert "; Azure Developer CLI: " in message
+    assert not re.search(r"[\t\n]|Credential\b|aka\.ms|\.\.", message), message
+    warnings = [record for record in caplog.records if record.levelno >= logging.WARNING]
+    assert warnings == [], "the error is shown once"
 
 
 CAUSES = [
@@ -391,20 +341,14 @@ def test_the_causes_of_a_failed_sign_in_are_one_line(message: str, expected: str
         (SignIn(method=Method.ANONYMOUS), "Anonymous access to https://management.azure.com is refused", "not here"),
     ],
 )
-def test_settings_that_cannot_work_are_refused_before_anything_is_sent(sign_in: SignIn, named: str, why: str):
-    async def test() -> None:
+async def test_settings_that_cannot_work_are_refused_before_anything_is_sent(sign_in: SignIn, named: str, why: str):
+    with pytest.raises(ConfigError, match=named) as caught:
         async with open_arm(ArmAccess(cloud=make_cloud(), sign_in=sign_in), FakeClock()):
             raise AssertionError(why)
-
-    with pytest.raises(ConfigError, match=named) as caught:
-        asyncio.run(test())
     assert caught.value.hint
 
 
-def test_nobody_signs_in_anonymously():
-    async def test() -> None:
-        access = ArmAccess(cloud=make_cloud("http://127.0.0.1:9"), sign_in=SignIn(method=Method.ANONYMOUS))
-        async with open_arm(access, FakeClock()) as arm:
-            assert await arm.sign_in() is None
-
-    asyncio.run(test())
+async def test_nobody_signs_in_anonymously():
+    access = ArmAccess(cloud=make_cloud("http://127.0.0.1:9"), sign_in=SignIn(method=Method.ANONYMOUS))
+    async with open_arm(access, FakeClock()) as arm:
+        assert await arm.sign_in() is None

@@ -1,6 +1,5 @@
 """Certificates, the files of identities, and many credentials over one way; against an authority on a real socket."""
 
-import asyncio
 import base64
 import json
 from contextlib import asynccontextmanager
@@ -14,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.hazmat.primitives.serialization import pkcs12
 from cryptography.x509.oid import NameOID
 
-from gitsync.arm.arms import Arms, open_arms
+from gitsync.arm.arms import open_arms
 from gitsync.arm.auth.access import ArmAccess, Limit, Network, RequestKind
 from gitsync.arm.client import Arm, open_arm
 from gitsync.arm.cloud import make_cloud
@@ -85,7 +84,7 @@ def access(
     return ArmAccess(cloud=cloud, sign_in=sign_in, network=Network(ca_bundle=ca.bundle), **more)
 
 
-def signed_in(ca: PrivateCa, **who: object) -> dict[str, str]:
+async def signed_in(ca: PrivateCa, **who: object) -> dict[str, str]:
     """Sign in once; the header and claims of the assertion that the authority was shown."""
 
     async def main() -> dict[str, str]:
@@ -98,10 +97,10 @@ def signed_in(ca: PrivateCa, **who: object) -> dict[str, str]:
             parts = asked.body["client_assertion"].split(".")[:2]
             return {k: v for part in parts for k, v in json.loads(base64.urlsafe_b64decode(part + "==")).items()}
 
-    return asyncio.run(main())
+    return await main()
 
 
-def test_a_certificate_in_pem_or_pkcs12_as_text_or_file(private_ca, key, certificate, pem, tmp_path: Path):
+async def test_a_certificate_in_pem_or_pkcs12_as_text_or_file(private_ca, key, certificate, pem, tmp_path: Path):
     file = tmp_path / "certificate.pem"
     file.write_text(pem)
     password = Secret("hush-hush")
@@ -113,12 +112,12 @@ def test_a_certificate_in_pem_or_pkcs12_as_text_or_file(private_ca, key, certifi
         {"certificate_file": str(file)},
     ]
     for way in ways:
-        claims = signed_in(private_ca, method=Method.CLIENT_CERTIFICATE, **way)
+        claims = await signed_in(private_ca, method=Method.CLIENT_CERTIFICATE, **way)
         assert claims["iss"] == claims["sub"] == CLIENT
-    assert signed_in(private_ca, certificate=Secret(pem))["sub"] == CLIENT, "the default takes it first"
+    assert (await signed_in(private_ca, certificate=Secret(pem)))["sub"] == CLIENT, "the default takes it first"
 
 
-def test_a_certificate_that_does_not_do_is_an_error_that_shows_nothing(private_ca, key, certificate, pem):
+async def test_a_certificate_that_does_not_do_is_an_error_that_shows_nothing(private_ca, key, certificate, pem):
     locked = Secret(packed(key, certificate, b"hush-hush"))
     ways = [
         ({"certificate": Secret("n0 certificate")}, "The certificate of the settings cannot be used"),
@@ -132,7 +131,7 @@ def test_a_certificate_that_does_not_do_is_an_error_that_shows_nothing(private_c
     ]
     for way, words in ways:
         with pytest.raises(ConfigError) as caught:
-            signed_in(private_ca, method=Method.CLIENT_CERTIFICATE, **way)
+            await signed_in(private_ca, method=Method.CLIENT_CERTIFICATE, **way)
         assert caught.value.message.startswith(words)
         assert "wr0ng" not in str(caught.value)
         assert caught.value.hint
@@ -149,39 +148,36 @@ def identity(key: rsa.RSAPrivateKey, certificate: x509.Certificate, authority: s
     return json.dumps(document | members)
 
 
-def test_the_file_of_an_identity_has_all_that_is_needed(private_ca, key, certificate, tmp_path: Path):
-    async def main() -> None:
-        async with entra(private_ca) as (authority, azure):
-            file = tmp_path / "identities" / "one.json"
-            file.parent.mkdir()
-            file.write_text(identity(key, certificate, authority.url))
-            ours = SignIn(method=Method.IDENTITY_FILE, identity_file=str(file))
-            secrets = SignIn(
-                method=Method.IDENTITY_FILE,
-                identity_file=str(file),
-                identity_folder=str(file.parent),
-                secret_name="ns/mine",
-            )
-            for sign_in in (ours, secrets):
-                settings = access(authority, azure, private_ca, sign_in)
-                async with open_arm(settings, FakeClock()) as arm:
-                    await arm.sign_in()
-            head, claims, signature = authority.seen[0].body["client_assertion"].split(".")
-            chain = json.loads(base64.urlsafe_b64decode(head + "=="))["x5c"]
-            assert [base64.b64decode(one) for one in chain] == [certificate.public_bytes(serialization.Encoding.DER)]
-            said = json.loads(base64.urlsafe_b64decode(claims + "=="))
-            assert said["aud"] == f"{authority.url}/{TENANT}/oauth2/v2.0/token"
-            key.public_key().verify(
-                base64.urlsafe_b64decode(signature + "=="),
-                f"{head}.{claims}".encode(),
-                padding.PSS(mgf=padding.MGF1(hashes.SHA256()), salt_length=32),
-                hashes.SHA256(),
-            )
-
-    asyncio.run(main())
+async def test_the_file_of_an_identity_has_all_that_is_needed(private_ca, key, certificate, tmp_path: Path):
+    async with entra(private_ca) as (authority, azure):
+        file = tmp_path / "identities" / "one.json"
+        file.parent.mkdir()
+        file.write_text(identity(key, certificate, authority.url))
+        ours = SignIn(method=Method.IDENTITY_FILE, identity_file=str(file))
+        secrets = SignIn(
+            method=Method.IDENTITY_FILE,
+            identity_file=str(file),
+            identity_folder=str(file.parent),
+            secret_name="ns/mine",
+        )
+        for sign_in in (ours, secrets):
+            settings = access(authority, azure, private_ca, sign_in)
+            async with open_arm(settings, FakeClock()) as arm:
+                await arm.sign_in()
+        head, claims, signature = authority.seen[0].body["client_assertion"].split(".")
+        chain = json.loads(base64.urlsafe_b64decode(head + "=="))["x5c"]
+        assert [base64.b64decode(one) for one in chain] == [certificate.public_bytes(serialization.Encoding.DER)]
+        said = json.loads(base64.urlsafe_b64decode(claims + "=="))
+        assert said["aud"] == f"{authority.url}/{TENANT}/oauth2/v2.0/token"
+        key.public_key().verify(
+            base64.urlsafe_b64decode(signature + "=="),
+            f"{head}.{claims}".encode(),
+            padding.PSS(mgf=padding.MGF1(hashes.SHA256()), salt_length=32),
+            hashes.SHA256(),
+        )
 
 
-def test_a_secret_names_no_file_outside_of_the_folder(private_ca, key, certificate, tmp_path: Path):
+async def test_a_secret_names_no_file_outside_of_the_folder(private_ca, key, certificate, tmp_path: Path):
     folder, outside = tmp_path / "identities", tmp_path / "outside.json"
     folder.mkdir()
     outside.write_text(identity(key, certificate, "https://login.example"))
@@ -194,7 +190,7 @@ def test_a_secret_names_no_file_outside_of_the_folder(private_ca, key, certifica
         (Path("/proc/self/environ"), str(folder)),
     ]:
         with pytest.raises(ConfigError, match="names a file outside the identity folder"):
-            signed_in(
+            await signed_in(
                 private_ca,
                 method=Method.IDENTITY_FILE,
                 identity_file=str(path),
@@ -203,7 +199,7 @@ def test_a_secret_names_no_file_outside_of_the_folder(private_ca, key, certifica
             )
 
 
-def test_a_file_that_is_no_identity_is_an_error_that_shows_nothing(private_ca, key, certificate, tmp_path: Path):
+async def test_a_file_that_is_no_identity_is_an_error_that_shows_nothing(private_ca, key, certificate, tmp_path: Path):
     file = tmp_path / "identity.json"
     for text in (
         "n0t json",
@@ -217,20 +213,18 @@ def test_a_file_that_is_no_identity_is_an_error_that_shows_nothing(private_ca, k
     ):
         file.write_text(text)
         with pytest.raises(ConfigError, match="The file of the identity of the settings cannot be used") as caught:
-            signed_in(private_ca, method=Method.IDENTITY_FILE, identity_file=str(file))
+            await signed_in(private_ca, method=Method.IDENTITY_FILE, identity_file=str(file))
         assert "n0t" not in str(caught.value)
     with pytest.raises(ConfigError, match="needs AZURE_USER_ASSIGNED_IDENTITY_CREDENTIALS"):
-        signed_in(private_ca, method=Method.IDENTITY_FILE)
+        await signed_in(private_ca, method=Method.IDENTITY_FILE)
 
 
-def several(ca: PrivateCa, test, **more: object) -> None:
-    async def main() -> None:
-        async with entra(ca) as (authority, azure):
-            clock = FakeClock()
-            async with open_arms(access(authority, azure, ca, SignIn(), **more), clock) as arms:
-                await test(arms, authority, azure, clock)
-
-    asyncio.run(main())
+@asynccontextmanager
+async def several(ca: PrivateCa, **more: object):
+    async with entra(ca) as (authority, azure):
+        clock = FakeClock()
+        async with open_arms(access(authority, azure, ca, SignIn(), **more), clock) as arms:
+            yield arms, authority, azure, clock
 
 
 def team(secret: str = "s3cret", **more: str) -> SignIn:
@@ -252,8 +246,8 @@ async def read(arm: Arm, clock: FakeClock) -> Session:
     return talk
 
 
-def test_equal_credentials_are_one_client_and_one_token(private_ca):
-    async def test(arms: Arms, authority, azure, clock) -> None:
+async def test_equal_credentials_are_one_client_and_one_token(private_ca):
+    async with several(private_ca) as (arms, authority, _azure, clock):
         one, same = await arms.open(team()), await arms.open(team(secret_name="ns/b"))
         other = await arms.open(team("an0ther"))
         assert one is same
@@ -265,11 +259,9 @@ def test_equal_credentials_are_one_client_and_one_token(private_ca):
         assert one.requests == other.requests
         assert one.requests.reads == 4, "the run's, whoever asked"
 
-    several(private_ca, test)
 
-
-def test_a_principal_has_one_bucket_however_it_signs_in(private_ca, pem):
-    async def test(arms: Arms, authority, azure, clock) -> None:
+async def test_a_principal_has_one_bucket_however_it_signs_in(private_ca, pem):
+    async with several(private_ca, limits=dict.fromkeys(RequestKind, Limit(1, 1))) as (arms, _authority, _azure, clock):
         by_secret = await arms.open(team())
         by_certificate = await arms.open(team(method=Method.CLIENT_CERTIFICATE, certificate=Secret(pem)))
         other = await arms.open(team(client="other-client"))
@@ -280,13 +272,9 @@ def test_a_principal_has_one_bucket_however_it_signs_in(private_ca, pem):
         await read(by_certificate, clock)
         assert clock.slept != [], "the same one waits"
 
-    several(private_ca, test, limits=dict.fromkeys(RequestKind, Limit(1, 1)))
 
-
-def test_one_that_cannot_be_opened_leaves_the_others(private_ca):
-    async def test(arms: Arms, authority, azure, clock) -> None:
+async def test_one_that_cannot_be_opened_leaves_the_others(private_ca):
+    async with several(private_ca) as (arms, _authority, _azure, clock):
         with pytest.raises(ConfigError, match='credential Secret "ns/a" \\(client-secret\\) needs AZURE_CLIENT_SECRET'):
             await arms.open(SignIn(method=Method.CLIENT_SECRET, tenant="t", client="c", secret_name="ns/a"))
         await read(await arms.open(team()), clock)
-
-    several(private_ca, test)

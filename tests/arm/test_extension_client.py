@@ -5,7 +5,7 @@ from loguru import logger
 
 from gitsync.arm.client import ExtensionClient
 from gitsync.errors import ArmError
-from tests.support.arm_rig import API, OPERATION, VNET, Rig, StaticCredential, run
+from tests.support.arm_rig import API, OPERATION, VNET, Rig, StaticCredential, rigged
 from tests.support.scripted_server import Say
 
 ACTION = f"{VNET}/listKeys"
@@ -52,17 +52,14 @@ POLL, FETCH = f"GET {OPERATION}", f"GET {RESULT}"
         ),
     ],
 )
-def test_an_action_is_followed_to_what_it_answers_at_last(answer, polls, results, expected, asked, why):
-    async def test(rig: Rig) -> None:
-        rig.server.on("POST", ACTION, answer)
-        rig.server.on("GET", OPERATION, *polls)
-        rig.server.on("GET", RESULT, *results)
-        assert await ExtensionClient(rig.writer).call(ACTION, API, {"a": 1}, query={"b": "2"}) == expected, why
-        assert rig.server.lines == [f"POST {ACTION}", *asked]
-        assert rig.server.seen[0].body == {"a": 1}
-        assert rig.server.seen[0].query == f"api-version={API}&b=2"
-
-    run(test)
+async def test_an_action_is_followed_to_what_it_answers_at_last(rig: Rig, answer, polls, results, expected, asked, why):
+    rig.server.on("POST", ACTION, answer)
+    rig.server.on("GET", OPERATION, *polls)
+    rig.server.on("GET", RESULT, *results)
+    assert await ExtensionClient(rig.writer).call(ACTION, API, {"a": 1}, query={"b": "2"}) == expected, why
+    assert rig.server.lines == [f"POST {ACTION}", *asked]
+    assert rig.server.seen[0].body == {"a": 1}
+    assert rig.server.seen[0].query == f"api-version={API}&b=2"
 
 
 @pytest.mark.parametrize(
@@ -104,30 +101,25 @@ def test_an_action_is_followed_to_what_it_answers_at_last(answer, polls, results
         ),
     ],
 )
-def test_nothing_of_an_answer_is_told(answers, code, why):
+async def test_nothing_of_an_answer_is_told(rig: Rig, answers, code, why):
     told: list[str] = []
-
-    async def test(rig: Rig) -> None:
-        rig.server.on("POST", ACTION, answers[0])
-        rig.server.on("GET", RESULT, *answers[1:])
-        with pytest.raises(ArmError) as refused:
-            await ExtensionClient(rig.writer).call(ACTION, API)
-        error = refused.value
-        assert error.code == code, why
-        told.append(repr((error, vars(error), rig.session.attempts)))
-
+    rig.server.on("POST", ACTION, answers[0])
+    rig.server.on("GET", RESULT, *answers[1:])
     sink = logger.add(lambda line: told.append(str(line)), level="TRACE", serialize=True)
     try:
-        run(test)
+        with pytest.raises(ArmError) as refused:
+            await ExtensionClient(rig.writer).call(ACTION, API)
     finally:
         logger.remove(sink)
-    assert told
+    error = refused.value
+    assert error.code == code, why
+    told.append(repr((error, vars(error), rig.session.attempts)))
     assert not [text for text in told if KEY in text]
 
 
 @pytest.mark.parametrize("answer", [Say(202, None, LOCATION), Say(202, None, ASYNC)])
-def test_the_deadline_ends_the_waiting_and_says_so(answer):
-    async def test(rig: Rig) -> None:
+async def test_the_deadline_ends_the_waiting_and_says_so(answer):
+    async with rigged(seconds=60) as rig:
         rig.server.on("POST", ACTION, answer)
         rig.server.on("GET", OPERATION, RUNNING)
         rig.server.on("GET", RESULT, Say(202))
@@ -136,40 +128,30 @@ def test_the_deadline_ends_the_waiting_and_says_so(answer):
         assert (late.value.code, late.value.outcome_unknown) == ("DeadlineExceeded", True)
         assert rig.server.lines.count(f"POST {ACTION}") == 1
 
-    run(test, seconds=60)
+
+async def test_all_pages_of_an_action_are_read(rig: Rig):
+    link = f"{{url}}{ACTION}?api-version={API}&$skiptoken=2"
+    rig.server.on("POST", ACTION, Say(200, {"value": [{"name": "a"}], "nextLink": link}))
+    rig.server.on("GET", ACTION, Say(200, {"value": [{"name": "b"}]}))
+    assert await ExtensionClient(rig.writer).pages(ACTION, API) == [{"name": "a"}, {"name": "b"}]
+    assert rig.server.lines == [f"POST {ACTION}", f"GET {ACTION}"]
 
 
-def test_all_pages_of_an_action_are_read():
-    async def test(rig: Rig) -> None:
-        link = f"{{url}}{ACTION}?api-version={API}&$skiptoken=2"
-        rig.server.on("POST", ACTION, Say(200, {"value": [{"name": "a"}], "nextLink": link}))
-        rig.server.on("GET", ACTION, Say(200, {"value": [{"name": "b"}]}))
-        assert await ExtensionClient(rig.writer).pages(ACTION, API) == [{"name": "a"}, {"name": "b"}]
-        assert rig.server.lines == [f"POST {ACTION}", f"GET {ACTION}"]
-
-    run(test)
-
-
-def test_a_page_on_another_host_is_not_asked_for():
-    async def test(rig: Rig) -> None:
+async def test_a_page_on_another_host_is_not_asked_for():
+    async with rigged(credential=StaticCredential()) as rig:
         rig.server.on("POST", ACTION, Say(200, {"value": [KEYS], "nextLink": "https://elsewhere.example/x"}))
         with pytest.raises(ArmError) as refused:
             await ExtensionClient(rig.writer).pages(ACTION, API)
         assert refused.value.code == "ForeignNextLink"
         assert KEY not in repr(vars(refused.value))
 
-    run(test, credential=StaticCredential())
 
-
-def test_nothing_of_a_further_page_is_told():
-    async def test(rig: Rig) -> None:
-        rig.server.on("POST", ACTION, Say(200, {"value": [], "nextLink": f"{{url}}{ACTION}?page=2"}))
-        rig.server.on("GET", ACTION, Say(403, f"denied {KEY}"))
-        with pytest.raises(ArmError) as refused:
-            await ExtensionClient(rig.writer).pages(ACTION, API)
-        assert KEY not in repr((vars(refused.value), str(refused.value), rig.session.attempts))
-
-    run(test)
+async def test_nothing_of_a_further_page_is_told(rig: Rig):
+    rig.server.on("POST", ACTION, Say(200, {"value": [], "nextLink": f"{{url}}{ACTION}?page=2"}))
+    rig.server.on("GET", ACTION, Say(403, f"denied {KEY}"))
+    with pytest.raises(ArmError) as refused:
+        await ExtensionClient(rig.writer).pages(ACTION, API)
+    assert KEY not in repr((vars(refused.value), str(refused.value), rig.session.attempts))
 
 
 @pytest.mark.parametrize(
@@ -180,36 +162,28 @@ def test_nothing_of_a_further_page_is_told():
         (Say(202, None, ASYNC), [RUNNING, Say(200, {"status": "Succeeded"})], "gone in the end"),
     ],
 )
-def test_a_delete_is_waited_for(answer, polls, why):
-    async def test(rig: Rig) -> None:
-        rig.server.on("DELETE", VNET, answer)
-        rig.server.on("GET", OPERATION, *polls)
-        await ExtensionClient(rig.writer).delete(VNET, API, if_match="*", query={"deleteSubscriptions": "true"})
-        assert rig.server.lines == [f"DELETE {VNET}", *[POLL] * len(polls)], why
-        assert rig.server.seen[0].headers["if-match"] == "*"
-        assert rig.server.seen[0].query == f"api-version={API}&deleteSubscriptions=true"
-
-    run(test)
+async def test_a_delete_is_waited_for(rig: Rig, answer, polls, why):
+    rig.server.on("DELETE", VNET, answer)
+    rig.server.on("GET", OPERATION, *polls)
+    await ExtensionClient(rig.writer).delete(VNET, API, if_match="*", query={"deleteSubscriptions": "true"})
+    assert rig.server.lines == [f"DELETE {VNET}", *[POLL] * len(polls)], why
+    assert rig.server.seen[0].headers["if-match"] == "*"
+    assert rig.server.seen[0].query == f"api-version={API}&deleteSubscriptions=true"
 
 
-def test_a_delete_that_does_not_end_in_time_says_so():
-    async def test(rig: Rig) -> None:
+async def test_a_delete_that_does_not_end_in_time_says_so():
+    async with rigged(seconds=60) as rig:
         rig.server.on("DELETE", VNET, Say(202, None, ASYNC))
         rig.server.on("GET", OPERATION, RUNNING)
         with pytest.raises(ArmError, match=r"Deadline exceeded before DELETE .* completed"):
             await ExtensionClient(rig.writer).delete(VNET, API)
 
-    run(test, seconds=60)
 
-
-def test_it_reads_as_well():
-    async def test(rig: Rig) -> None:
-        rig.server.on("GET", VNET, Say(200, {"id": VNET}))
-        rig.server.on("GET", f"{VNET}/subnets", Say(200, {"value": [{"name": "a"}]}))
-        actor = ExtensionClient(rig.writer)
-        live = await actor.get(VNET, API)
-        assert live is not None
-        assert live.body == {"id": VNET}
-        assert await actor.list(f"{VNET}/subnets", API) == [{"name": "a"}]
-
-    run(test)
+async def test_it_reads_as_well(rig: Rig):
+    rig.server.on("GET", VNET, Say(200, {"id": VNET}))
+    rig.server.on("GET", f"{VNET}/subnets", Say(200, {"value": [{"name": "a"}]}))
+    actor = ExtensionClient(rig.writer)
+    live = await actor.get(VNET, API)
+    assert live is not None
+    assert live.body == {"id": VNET}
+    assert await actor.list(f"{VNET}/subnets", API) == [{"name": "a"}]

@@ -23,21 +23,17 @@ def test_waits_that_overlap_count_once():
     assert held.seconds == 6.0
 
 
-def test_a_bucket_that_is_empty_holds_requests_back_and_slots_do_not():
+async def test_a_bucket_that_is_empty_holds_requests_back_and_slots_do_not():
     clock = FakeClock()
     held = HeldTime(clock)
     limits = {kind: Limit(2, 1) for kind in RequestKind}
+    throttle = Throttle(clock, asyncio.Semaphore(1), limits, held=held)
 
-    async def test() -> None:
-        throttle = Throttle(clock, asyncio.Semaphore(1), limits, held=held)
+    async def ask() -> None:
+        assert await throttle.admit("GET", "/subscriptions/a", Session(deadline=1e9))
+        throttle.release("GET", "/subscriptions/a")
 
-        async def ask() -> None:
-            assert await throttle.admit("GET", "/subscriptions/a", Session(deadline=1e9))
-            throttle.release("GET", "/subscriptions/a")
-
-        await asyncio.gather(ask(), ask())
-        assert held.seconds == 0
-        await asyncio.gather(ask(), ask(), ask())
-
-    asyncio.run(test())
+    await asyncio.gather(ask(), ask())
+    assert held.seconds == 0
+    await asyncio.gather(ask(), ask(), ask())
     assert held.seconds == clock.elapsed == 3.0

@@ -33,26 +33,20 @@ class Opener:
         return "somebody"
 
 
-def test_it_is_opened_once_by_whatever_asks_first():
-    async def run():
-        opener = Opener()
-        late = LazyTransport(opener)
-        assert opener.opened == 0
-        answers = await asyncio.gather(late.send("a", read_timeout=1), late.sign_in(), late.connect(), late.sign_in())
-        assert answers == [("a", 1), "somebody", None, "somebody"]
-        assert opener.opened == 1
-
-    asyncio.run(run())
+async def test_it_is_opened_once_by_whatever_asks_first():
+    opener = Opener()
+    late = LazyTransport(opener)
+    assert opener.opened == 0
+    answers = await asyncio.gather(late.send("a", read_timeout=1), late.sign_in(), late.connect(), late.sign_in())
+    assert answers == [("a", 1), "somebody", None, "somebody"]
+    assert opener.opened == 1
 
 
-def test_what_could_not_be_opened_is_told_to_everyone_and_tried_again():
-    async def run():
-        opener = Opener(errors=2)
-        late = LazyTransport(opener)
-        for _ in range(2):
-            with pytest.raises(ConfigError, match="no tenant"):
-                await late.connect()
-        assert await late.sign_in() == "somebody"
-        assert opener.opened == 3
-
-    asyncio.run(run())
+async def test_what_could_not_be_opened_is_told_to_everyone_and_tried_again():
+    opener = Opener(errors=2)
+    late = LazyTransport(opener)
+    for _ in range(2):
+        with pytest.raises(ConfigError, match="no tenant"):
+            await late.connect()
+    assert await late.sign_in() == "somebody"
+    assert opener.opened == 3

@@ -4,7 +4,8 @@ import asyncio
 import base64
 import json
 import resource
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
 import pytest
@@ -15,22 +16,19 @@ from gitsync.arm.http.messages import Response
 from gitsync.arm.session import Session
 from gitsync.errors import ArmError, ConfigError, CredentialError, DeadlineError, TransportError
 from tests.arm.raw_server import bomb, dripping, head, raw_server, whole
-from tests.support.arm_rig import API, GROUP, VNET, Rig, StaticCredential, anonymous, moving, run
+from tests.support.arm_rig import API, GROUP, VNET, Rig, StaticCredential, anonymous, moving, rigged
 from tests.support.scripted_server import HANG, Say
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 BODY = json.dumps({"id": VNET, "name": "hub", "properties": {"provisioningState": "Succeeded"}}).encode()
 
 
-def real(answer, test: Callable[[Arm, Session], Awaitable[None]], *, seconds: float = 60, **options) -> None:
-    """Test the client against raw bytes, by the real clock."""
-
-    async def main() -> None:
-        clock = SystemClock()
-        async with raw_server(answer) as url, open_arm(anonymous(url), clock, **options) as arm:
-            await test(arm, Session(deadline=clock.monotonic() + seconds))
-
-    asyncio.run(main())
+@asynccontextmanager
+async def real(answer, *, seconds: float = 60, **options) -> AsyncIterator[tuple[Arm, Session]]:
+    """The client and a server of raw bytes, by the real clock."""
+    clock = SystemClock()
+    async with raw_server(answer) as url, open_arm(anonymous(url), clock, **options) as arm:
+        yield arm, Session(deadline=clock.monotonic() + seconds)
 
 
 async def slow_body(_line):
@@ -46,30 +44,25 @@ async def slow_headers(_line):
 
 
 @pytest.mark.parametrize("answer", [slow_body, slow_headers])
-def test_a_read_that_drips_ends_at_the_deadline(answer):
+async def test_a_read_that_drips_ends_at_the_deadline(answer):
     """Each byte comes in time, and the answer is complete in the end: only a bound on the whole stops it."""
-
-    async def test(arm: Arm, talk: Session) -> None:
+    async with real(answer, seconds=0.5) as (arm, talk):
         with pytest.raises(
             DeadlineError, match=f"Deadline exceeded before Azure responded to the request to read {VNET}"
         ):
             await arm.reader(talk).get(VNET, API)
         assert talk.attempts[-1].code == "DeadlineExceeded"
 
-    real(answer, test, seconds=0.5)
 
-
-def test_a_write_that_drips_ends_at_the_deadline_with_an_unknown_outcome():
-    async def test(arm: Arm, talk: Session) -> None:
+async def test_a_write_that_drips_ends_at_the_deadline_with_an_unknown_outcome():
+    async with real(slow_body, seconds=0.5) as (arm, talk):
         with pytest.raises(TransportError) as caught:
             await arm.writer(talk).put(VNET, API, {"location": "x"})
         assert (caught.value.outcome_unknown, caught.value.code) == (True, "DeadlineExceeded")
 
-    real(slow_body, test, seconds=0.5)
 
-
-def test_who_waits_for_a_slot_does_not_outlast_the_deadline():
-    async def test(rig: Rig) -> None:
+async def test_who_waits_for_a_slot_does_not_outlast_the_deadline():
+    async with rigged(access=lambda url: anonymous(url, in_flight=1)) as rig:
         rig.server.on("GET", VNET, Say(fault=HANG))
         first = asyncio.create_task(rig.reader.get(VNET, API))
         await asyncio.sleep(0.1)
@@ -78,13 +71,10 @@ def test_who_waits_for_a_slot_does_not_outlast_the_deadline():
         assert rig.server.lines == [f"GET {VNET}"], "the second was never sent"
         first.cancel()
 
-    run(test, access=lambda url: anonymous(url, in_flight=1))
 
-
-def test_a_stop_ends_the_answer_that_drips_and_sends_nothing_to_those_in_line():
+async def test_a_stop_ends_the_answer_that_drips_and_sends_nothing_to_those_in_line():
     """The first has its last seconds; the second must not take its slot then."""
-
-    async def test(rig: Rig) -> None:
+    async with rigged(access=lambda url: anonymous(url, in_flight=1, read_timeout=60)) as rig:
         rig.server.on("GET", VNET, Say(fault=HANG))
         talks = [rig.talk(), rig.talk()]
         tasks = [asyncio.create_task(rig.arm.reader(talk).get(VNET, API)) for talk in talks]
@@ -96,18 +86,14 @@ def test_a_stop_ends_the_answer_that_drips_and_sends_nothing_to_those_in_line():
             assert "The run was stopped before Azure responded to" in ended.message
         assert rig.server.lines == [f"GET {VNET}"]
 
-    run(test, access=lambda url: anonymous(url, in_flight=1, read_timeout=60))
 
-
-def test_the_message_of_a_deadline_has_the_last_cause():
-    async def test(rig: Rig) -> None:
+async def test_the_message_of_a_deadline_has_the_last_cause():
+    async with rigged(seconds=1.5) as rig:
         busy = {"error": {"code": "ServerBusy", "message": "Come back later."}}
         rig.server.on("GET", VNET, Say(503, busy, {"Retry-After": "1"}), Say(fault=HANG))
         with pytest.raises(DeadlineError) as caught:
             await rig.reader.get(VNET, API)
         assert caught.value.message.endswith("Last error: 503 ServerBusy: Come back later.")
-
-    run(test, seconds=1.5)
 
 
 class SlowCredential:
@@ -117,14 +103,12 @@ class SlowCredential:
         await asyncio.Event().wait()
 
 
-def test_a_token_that_never_comes_ends_with_the_deadline():
-    async def test(arm: Arm, talk: Session) -> None:
+async def test_a_token_that_never_comes_ends_with_the_deadline():
+    async with real(slow_body, seconds=0.3, credential=SlowCredential()) as (arm, talk):
         with pytest.raises(DeadlineError):
             await arm.reader(talk).get(VNET, API)
         with pytest.raises(ConfigError, match="before Azure responded to the request to sign in"):
             await arm.sign_in(SystemClock().monotonic() + 0.3)
-
-    real(slow_body, test, seconds=0.3, credential=SlowCredential())
 
 
 class OddCredential:
@@ -138,12 +122,10 @@ class OddCredential:
 
 
 @pytest.mark.parametrize("fault", [RecursionError(), KeyError("access_token"), ValueError("expires_in"), TypeError()])
-def test_an_odd_answer_of_an_authority_is_no_fault_of_ours(fault):
-    async def test(arm: Arm, talk: Session) -> None:
+async def test_an_odd_answer_of_an_authority_is_no_fault_of_ours(fault):
+    async with real(slow_body, credential=OddCredential(fault)) as (arm, talk):
         with pytest.raises(CredentialError, match="the response is not that of an authority"):
             await arm.reader(talk).get(VNET, API)
-
-    real(slow_body, test, credential=OddCredential(fault))
 
 
 def large():
@@ -170,8 +152,8 @@ def once(answer: bytes):
     ],
     ids=["plain", "chunked", "gzip"],
 )
-def test_an_answer_that_is_too_large_is_not_read(make, why):
-    async def test(arm: Arm, talk: Session) -> None:
+async def test_an_answer_that_is_too_large_is_not_read(make, why):
+    async with real(once(make())) as (arm, talk):
         with pytest.raises(ArmError, match="exceeds 16 MB") as caught:
             await arm.reader(talk).get(VNET, API)
         assert caught.value.code == "AnswerTooLarge", why
@@ -180,27 +162,21 @@ def test_an_answer_that_is_too_large_is_not_read(make, why):
         assert written.value.outcome_unknown, "it may have been done"
         assert len(talk.attempts) == 2, "nothing is asked again"
 
-    real(once(make()), test)
 
-
-def test_a_bomb_does_not_fill_the_memory():
-    async def test(arm: Arm, talk: Session) -> None:
+async def test_a_bomb_does_not_fill_the_memory():
+    async with real(once(whole(bomb(1000), "Content-Encoding: gzip"))) as (arm, talk):
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         with pytest.raises(ArmError, match="exceeds 100 MB"):
             await arm.reader(talk).list(GROUP, API)
         grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
         assert grown < 400 << 10, "kilobytes, of a gigabyte"
 
-    real(once(whole(bomb(1000), "Content-Encoding: gzip")), test)
 
-
-def test_a_page_of_a_list_may_be_larger():
-    async def test(arm: Arm, talk: Session) -> None:
+async def test_a_page_of_a_list_may_be_larger():
+    body = b'{"value": [{"name": "' + b"x" * (17 << 20) + b'"}]}'
+    async with real(once(whole(body))) as (arm, talk):
         page = await arm.reader(talk).list(GROUP, API)
         assert len(page[0]["name"]) == 17 << 20
-
-    body = b'{"value": [{"name": "' + b"x" * (17 << 20) + b'"}]}'
-    real(once(whole(body)), test)
 
 
 @pytest.mark.parametrize(
@@ -215,18 +191,15 @@ def test_a_page_of_a_list_may_be_larger():
     ],
     ids=lambda value: value if len(value) < 60 else None,
 )
-def test_malformed_json_is_no_answer(body, why):
-    async def test(rig: Rig) -> None:
-        rig.server.on("GET", VNET, Say(200, body))
-        rig.server.on("PUT", VNET, Say(200, body))
-        with pytest.raises(ArmError) as read:
-            await rig.reader.get(VNET, API)
-        assert (read.value.status, len(rig.server.seen)) == (200, 1), why
-        with pytest.raises(ArmError) as written:
-            await rig.writer.put(VNET, API, {})
-        assert written.value.outcome_unknown, why
-
-    run(test)
+async def test_malformed_json_is_no_answer(rig: Rig, body, why):
+    rig.server.on("GET", VNET, Say(200, body))
+    rig.server.on("PUT", VNET, Say(200, body))
+    with pytest.raises(ArmError) as read:
+        await rig.reader.get(VNET, API)
+    assert (read.value.status, len(rig.server.seen)) == (200, 1), why
+    with pytest.raises(ArmError) as written:
+        await rig.writer.put(VNET, API, {})
+    assert written.value.outcome_unknown, why
 
 
 @pytest.mark.parametrize(
@@ -263,14 +236,11 @@ def test_an_odd_retry_after_is_ignored_and_a_long_one_bounded(value, seconds):
 
 
 @pytest.mark.parametrize("left", ["9" * 5000, "٣", "²", "-1", "1e3", "", "x" * 8000])
-def test_an_odd_count_of_what_is_left_is_ignored(left):
-    async def test(rig: Rig) -> None:
-        rig.server.on("GET", VNET, Say(200, moving(), {"x-ms-ratelimit-remaining-subscription-reads": left}))
-        for _ in range(3):
-            assert await rig.reader.get(VNET, API) is not None
-        assert rig.clock.slept == []
-
-    run(test)
+async def test_an_odd_count_of_what_is_left_is_ignored(rig: Rig, left):
+    rig.server.on("GET", VNET, Say(200, moving(), {"x-ms-ratelimit-remaining-subscription-reads": left}))
+    for _ in range(3):
+        assert await rig.reader.get(VNET, API) is not None
+    assert rig.clock.slept == []
 
 
 def nested(levels: int) -> dict:
@@ -294,17 +264,14 @@ def nested(levels: int) -> dict:
     ],
     ids=lambda value: None if len(value) > 60 else value,
 )
-def test_an_error_body_is_shown_within_bounds(body, code, why):
-    async def test(rig: Rig) -> None:
-        rig.server.on("GET", VNET, Say(400, body))
-        with pytest.raises(ArmError) as caught:
-            await rig.reader.get(VNET, API)
-        assert caught.value.code == code, why
-        assert depth(list(caught.value.details)) <= 10, why
-        assert len(json.dumps(caught.value.details, default=list)) < 4_000_000, why
-        assert all(len(detail) <= 20 for detail in caught.value.details), why
-
-    run(test)
+async def test_an_error_body_is_shown_within_bounds(rig: Rig, body, code, why):
+    rig.server.on("GET", VNET, Say(400, body))
+    with pytest.raises(ArmError) as caught:
+        await rig.reader.get(VNET, API)
+    assert caught.value.code == code, why
+    assert depth(list(caught.value.details)) <= 10, why
+    assert len(json.dumps(caught.value.details, default=list)) < 4_000_000, why
+    assert all(len(detail) <= 20 for detail in caught.value.details), why
 
 
 def depth(value: object) -> int:
@@ -312,13 +279,10 @@ def depth(value: object) -> int:
     return 1 + max(map(depth, children), default=0)
 
 
-def test_a_token_with_deep_claims_does_not_break_a_refusal():
+async def test_a_token_with_deep_claims_does_not_break_a_refusal():
     deep = f"e30.{base64.urlsafe_b64encode(b'[' * 5000).decode().rstrip('=')}.x"
-
-    async def test(rig: Rig) -> None:
+    async with rigged(credential=StaticCredential(deep)) as rig:
         rig.server.on("GET", VNET, Say(403, {"error": {"code": "AuthorizationFailed", "message": "no"}}))
         with pytest.raises(ArmError) as caught:
             await rig.reader.get(VNET, API)
         assert caught.value.code == "AuthorizationFailed"
-
-    run(test, credential=StaticCredential(deep))

@@ -6,7 +6,7 @@ import pytest
 
 from gitsync.arm.client import ExtensionClient
 from gitsync.errors import ArmError
-from tests.support.arm_rig import API, GROUP, OPERATION, VNET, Rig, StaticCredential, moving, run
+from tests.support.arm_rig import API, GROUP, OPERATION, VNET, Rig, StaticCredential, moving, rigged
 from tests.support.scripted_server import Say
 
 LIST = f"{GROUP}/resources"
@@ -45,73 +45,55 @@ MALFORMED = [
 
 @pytest.mark.parametrize(("page", "says", "why"), MALFORMED)
 @pytest.mark.parametrize("earlier", [0, 2])
-def test_one_odd_page_makes_the_list_malformed(page, says, why, earlier):
-    async def test(rig: Rig) -> None:
-        pages = [Say(200, {"value": [ENTRY], "nextLink": f"{HERE}&page={number}"}) for number in range(earlier)]
-        rig.server.on("GET", LIST, *pages, Say(200, page))
-        with pytest.raises(ArmError, match=says) as caught:
-            await rig.reader.list(LIST, API)
-        assert caught.value.resource_id == LIST, why
-        assert len(rig.server.seen) == earlier + 1, "it is not asked for again"
-
-    run(test)
+async def test_one_odd_page_makes_the_list_malformed(rig: Rig, page, says, why, earlier):
+    pages = [Say(200, {"value": [ENTRY], "nextLink": f"{HERE}&page={number}"}) for number in range(earlier)]
+    rig.server.on("GET", LIST, *pages, Say(200, page))
+    with pytest.raises(ArmError, match=says) as caught:
+        await rig.reader.list(LIST, API)
+    assert caught.value.resource_id == LIST, why
+    assert len(rig.server.seen) == earlier + 1, "it is not asked for again"
 
 
 @pytest.mark.parametrize(("page", "says", "why"), MALFORMED)
-def test_an_odd_page_of_an_action_is_told_without_what_stands_in_it(page, says, why):
-    async def test(rig: Rig) -> None:
-        link = f"{{url}}{LIST}?api-version={API}"
-        rig.server.on("POST", LIST, Say(200, {"value": [{"key": KEY}], "nextLink": link}))
-        rig.server.on("GET", LIST, Say(200, page))
-        with pytest.raises(ArmError) as caught:
-            await ExtensionClient(rig.writer).pages(LIST, API)
-        assert KEY not in f"{caught.value} {vars(caught.value)}", why
-
-    run(test)
+async def test_an_odd_page_of_an_action_is_told_without_what_stands_in_it(rig: Rig, page, says, why):
+    link = f"{{url}}{LIST}?api-version={API}"
+    rig.server.on("POST", LIST, Say(200, {"value": [{"key": KEY}], "nextLink": link}))
+    rig.server.on("GET", LIST, Say(200, page))
+    with pytest.raises(ArmError) as caught:
+        await ExtensionClient(rig.writer).pages(LIST, API)
+    assert KEY not in f"{caught.value} {vars(caught.value)}", why
 
 
 @pytest.mark.parametrize("page", [{}, {"value": None}, {"value": [KEY]}, {"value": {"a": KEY}}])
-def test_an_odd_first_page_of_an_action_is_no_empty_list(page):
-    async def test(rig: Rig) -> None:
-        rig.server.on("POST", LIST, Say(200, page))
-        with pytest.raises(ArmError) as caught:
-            await ExtensionClient(rig.writer).pages(LIST, API)
-        assert caught.value.code == "MalformedList"
-        assert KEY not in f"{caught.value} {vars(caught.value)}"
-
-    run(test)
+async def test_an_odd_first_page_of_an_action_is_no_empty_list(rig: Rig, page):
+    rig.server.on("POST", LIST, Say(200, page))
+    with pytest.raises(ArmError) as caught:
+        await ExtensionClient(rig.writer).pages(LIST, API)
+    assert caught.value.code == "MalformedList"
+    assert KEY not in f"{caught.value} {vars(caught.value)}"
 
 
 @pytest.mark.parametrize("link", ["absent", None, ""])
-def test_a_last_page_has_no_link(link):
-    async def test(rig: Rig) -> None:
-        page = {"value": [ENTRY]} | ({} if link == "absent" else {"nextLink": link})
-        rig.server.on("GET", LIST, Say(200, page))
-        assert await rig.reader.list(LIST, API) == [ENTRY]
-
-    run(test)
+async def test_a_last_page_has_no_link(rig: Rig, link):
+    page = {"value": [ENTRY]} | ({} if link == "absent" else {"nextLink": link})
+    rig.server.on("GET", LIST, Say(200, page))
+    assert await rig.reader.list(LIST, API) == [ENTRY]
 
 
-def test_two_pages_that_name_each_other_are_malformed():
-    async def test(rig: Rig) -> None:
-        pages = [Say(200, {"value": [], "nextLink": f"{HERE}&page={number % 2}"}) for number in range(9)]
-        rig.server.on("GET", LIST, *pages)
-        with pytest.raises(ArmError, match="to a page that was already read"):
-            await rig.reader.list(LIST, API)
-        assert len(rig.server.seen) == 3
-
-    run(test)
+async def test_two_pages_that_name_each_other_are_malformed(rig: Rig):
+    pages = [Say(200, {"value": [], "nextLink": f"{HERE}&page={number % 2}"}) for number in range(9)]
+    rig.server.on("GET", LIST, *pages)
+    with pytest.raises(ArmError, match="to a page that was already read"):
+        await rig.reader.list(LIST, API)
+    assert len(rig.server.seen) == 3
 
 
-def test_a_list_without_end_is_malformed():
-    async def test(rig: Rig) -> None:
-        pages = [Say(200, {"value": [], "nextLink": f"{HERE}&page={number}"}) for number in range(1100)]
-        rig.server.on("GET", LIST, *pages)
-        with pytest.raises(ArmError, match="does not end after 1000 pages"):
-            await rig.reader.list(LIST, API)
-        assert len(rig.server.seen) == 1000
-
-    run(test)
+async def test_a_list_without_end_is_malformed(rig: Rig):
+    pages = [Say(200, {"value": [], "nextLink": f"{HERE}&page={number}"}) for number in range(1100)]
+    rig.server.on("GET", LIST, *pages)
+    with pytest.raises(ArmError, match="does not end after 1000 pages"):
+        await rig.reader.list(LIST, API)
+    assert len(rig.server.seen) == 1000
 
 
 @pytest.mark.parametrize(
@@ -134,14 +116,11 @@ def test_a_list_without_end_is_malformed():
         ({"id": VNET, "properties": {"provisioningState": 5}}, "provisioningState", "a state that is a number"),
     ],
 )
-def test_what_is_not_the_resource_is_neither_it_nor_absent(body, says, why):
-    async def test(rig: Rig) -> None:
-        rig.server.on("GET", VNET, Say(200, body))
-        with pytest.raises(ArmError, match=says) as caught:
-            await rig.reader.get(VNET, API)
-        assert (caught.value.code, caught.value.resource_id) == ("MalformedResource", VNET), why
-
-    run(test)
+async def test_what_is_not_the_resource_is_neither_it_nor_absent(rig: Rig, body, says, why):
+    rig.server.on("GET", VNET, Say(200, body))
+    with pytest.raises(ArmError, match=says) as caught:
+        await rig.reader.get(VNET, API)
+    assert (caught.value.code, caught.value.resource_id) == ("MalformedResource", VNET), why
 
 
 ROLE = "providers/Microsoft.Authorization/roleDefinitions/7"
@@ -159,24 +138,18 @@ DELETED = "/subscriptions/1/providers/Microsoft.KeyVault/locations/{}/deletedVau
         ("/subscriptions/1", "/subscriptions/1", "what has no provider"),
     ],
 )
-def test_azure_may_spell_an_id_otherwise(asked, found, why):
-    async def test(rig: Rig) -> None:
-        rig.server.on("GET", asked, Say(200, {"id": found}), Say(200, {"id": found}))
-        live = await rig.reader.get(asked, API)
-        assert live is not None, why
-
-    run(test)
+async def test_azure_may_spell_an_id_otherwise(rig: Rig, asked, found, why):
+    rig.server.on("GET", asked, Say(200, {"id": found}), Say(200, {"id": found}))
+    live = await rig.reader.get(asked, API)
+    assert live is not None, why
 
 
-def test_what_is_waited_for_is_not_gone_because_of_an_odd_answer():
-    async def test(rig: Rig) -> None:
-        rig.server.on("GET", VNET, Say(200, moving()), Say(200, {}))
-        live = await rig.reader.get(VNET, API)
-        with pytest.raises(ArmError) as caught:
-            await rig.reader.settle(VNET, API, live)
-        assert caught.value.code == "MalformedResource"
-
-    run(test)
+async def test_what_is_waited_for_is_not_gone_because_of_an_odd_answer(rig: Rig):
+    rig.server.on("GET", VNET, Say(200, moving()), Say(200, {}))
+    live = await rig.reader.get(VNET, API)
+    with pytest.raises(ArmError) as caught:
+        await rig.reader.settle(VNET, API, live)
+    assert caught.value.code == "MalformedResource"
 
 
 LOCATION = {"Location": f"{{url}}{OPERATION}?api-version={API}"}
@@ -190,42 +163,31 @@ LOCATION = {"Location": f"{{url}}{OPERATION}?api-version={API}"}
         (Say(404, {}), "a 404 of nobody"),
     ],
 )
-def test_a_delete_that_was_answered_oddly_is_not_done(answer, why):
-    async def test(rig: Rig) -> None:
-        rig.server.on("DELETE", VNET, answer)
-        with pytest.raises(ArmError):
-            await rig.writer.wait(await rig.writer.delete(VNET, API))
-        assert rig.server.lines == [f"DELETE {VNET}"], why
-
-    run(test)
+async def test_a_delete_that_was_answered_oddly_is_not_done(rig: Rig, answer, why):
+    rig.server.on("DELETE", VNET, answer)
+    with pytest.raises(ArmError):
+        await rig.writer.wait(await rig.writer.delete(VNET, API))
+    assert rig.server.lines == [f"DELETE {VNET}"], why
 
 
-def test_a_delete_whose_end_is_an_error_is_looked_at():
-    async def test(rig: Rig) -> None:
-        rig.server.on("DELETE", VNET, Say(202, None, LOCATION))
-        rig.server.on("GET", OPERATION, Say(200, {"error": {"code": "Busy"}}))
-        rig.server.on("GET", VNET, Say(200, moving("Deleting")), Say(200, {}), Say(404, {"error": {"code": "Gone"}}))
-        assert await rig.writer.wait(await rig.writer.delete(VNET, API))
-        assert rig.server.lines[-1] == f"GET {VNET}"
-
-    run(test)
+async def test_a_delete_whose_end_is_an_error_is_looked_at(rig: Rig):
+    rig.server.on("DELETE", VNET, Say(202, None, LOCATION))
+    rig.server.on("GET", OPERATION, Say(200, {"error": {"code": "Busy"}}))
+    rig.server.on("GET", VNET, Say(200, moving("Deleting")), Say(200, {}), Say(404, {"error": {"code": "Gone"}}))
+    assert await rig.writer.wait(await rig.writer.delete(VNET, API))
+    assert rig.server.lines[-1] == f"GET {VNET}"
 
 
-def test_a_write_is_not_done_because_of_an_odd_look():
-    async def test(rig: Rig) -> None:
-        rig.server.on("PUT", VNET, Say(202))
-        rig.server.on("GET", VNET, Say(200, {}), Say(204), Say(200, {"id": GROUP}), Say(200, moving("Succeeded")))
-        assert await rig.writer.wait(await rig.writer.put(VNET, API, {}))
-        assert rig.server.lines == [f"PUT {VNET}", *[f"GET {VNET}"] * 4]
-
-    run(test)
+async def test_a_write_is_not_done_because_of_an_odd_look(rig: Rig):
+    rig.server.on("PUT", VNET, Say(202))
+    rig.server.on("GET", VNET, Say(200, {}), Say(204), Say(200, {"id": GROUP}), Say(200, moving("Succeeded")))
+    assert await rig.writer.wait(await rig.writer.put(VNET, API, {}))
+    assert rig.server.lines == [f"PUT {VNET}", *[f"GET {VNET}"] * 4]
 
 
-def test_no_token_goes_to_another_host_for_a_page():
-    async def test(rig: Rig) -> None:
+async def test_no_token_goes_to_another_host_for_a_page():
+    async with rigged(credential=StaticCredential()) as rig:
         rig.server.on("GET", LIST, Say(200, {"value": [], "nextLink": "https://management.azure.com.evil.example/x"}))
         with pytest.raises(ArmError) as caught:
             await rig.reader.list(LIST, API)
         assert caught.value.code == "ForeignNextLink"
-
-    run(test, credential=StaticCredential())

@@ -20,47 +20,37 @@ def private_ca(tmp_path_factory: pytest.TempPathFactory) -> PrivateCa:
     return make(tmp_path_factory.mktemp("ca"))
 
 
-def test_a_private_authority_is_trusted_and_its_connection_kept(private_ca: PrivateCa):
-    async def test() -> None:
-        clock = FakeClock()
-        async with serving(private_ca.tls) as server:
-            server.on("GET", VNET, Say(200, moving()))
-            async with open_arm(anonymous(server.url, ca_bundle=private_ca.bundle), clock) as arm:
-                for _ in range(3):
-                    talk = Session(deadline=clock.monotonic() + 60)
-                    assert await arm.reader(talk).get(VNET, API) is not None
-            assert len(server.connections) == 1, "one TLS handshake for all"
-
-    asyncio.run(test())
+async def test_a_private_authority_is_trusted_and_its_connection_kept(private_ca: PrivateCa):
+    clock = FakeClock()
+    async with serving(private_ca.tls) as server:
+        server.on("GET", VNET, Say(200, moving()))
+        async with open_arm(anonymous(server.url, ca_bundle=private_ca.bundle), clock) as arm:
+            for _ in range(3):
+                talk = Session(deadline=clock.monotonic() + 60)
+                assert await arm.reader(talk).get(VNET, API) is not None
+        assert len(server.connections) == 1, "one TLS handshake for all"
 
 
-def test_an_unknown_authority_is_not_tried_again_and_not_again(private_ca: PrivateCa):
-    async def test() -> None:
-        clock = FakeClock()
-        async with serving(private_ca.tls) as server, open_arm(anonymous(server.url), clock) as arm:
-            talk = Session(deadline=clock.monotonic() + 60)
-            with pytest.raises(TransportError, match="certificate verify failed") as caught:
-                await arm.writer(talk).put(VNET, API, {})
-            assert "--ca-bundle" in caught.value.hint
-            assert not caught.value.outcome_unknown
-            assert talk.requests == 1
-            assert server.seen == []
-
-    asyncio.run(test())
+async def test_an_unknown_authority_is_not_tried_again_and_not_again(private_ca: PrivateCa):
+    clock = FakeClock()
+    async with serving(private_ca.tls) as server, open_arm(anonymous(server.url), clock) as arm:
+        talk = Session(deadline=clock.monotonic() + 60)
+        with pytest.raises(TransportError, match="certificate verify failed") as caught:
+            await arm.writer(talk).put(VNET, API, {})
+        assert "--ca-bundle" in caught.value.hint
+        assert not caught.value.outcome_unknown
+        assert talk.requests == 1
+        assert server.seen == []
 
 
 @pytest.mark.parametrize(("content", "why"), [(None, "no such file"), ("nonsense", "no PEM"), ("", "nothing in it")])
-def test_a_bundle_that_cannot_be_read_is_refused(tmp_path: Path, content: str | None, why: str):
+async def test_a_bundle_that_cannot_be_read_is_refused(tmp_path: Path, content: str | None, why: str):
     bundle = tmp_path / "ca.pem"
     if content is not None:
         bundle.write_text(content)
-
-    async def test() -> None:
+    with pytest.raises(ConfigError, match=r"ca\.pem cannot be read"):
         async with open_arm(anonymous("https://127.0.0.1:1", ca_bundle=bundle), FakeClock()):
             raise AssertionError(why)
-
-    with pytest.raises(ConfigError, match=r"ca\.pem cannot be read"):
-        asyncio.run(test())
 
 
 ARM = "https://management.azure.com"
@@ -95,7 +85,7 @@ def test_a_proxy_that_does_not_speak_http_is_refused():
         find_proxy(ARM, {"HTTPS_PROXY": "socks5://user:secret@proxy"})
 
 
-def test_requests_go_through_the_proxy():
+async def test_requests_go_through_the_proxy():
     """A proxy is asked to connect to the endpoint (RFC 9110 §9.3.6), and its refusal is no write of unknown outcome."""
     asked: list[bytes] = []
 
@@ -105,22 +95,19 @@ def test_requests_go_through_the_proxy():
         await writer.drain()
         writer.close()
 
-    async def test() -> None:
-        clock = FakeClock()
-        server = await asyncio.start_server(proxy, "127.0.0.1", 0)
-        port = server.sockets[0].getsockname()[1]
-        environment = {"HTTPS_PROXY": f"http://user:pa55@127.0.0.1:{port}"}
-        access = away(environment)
-        async with server, open_arm(access, clock, Token()) as arm:
-            talk = Session(deadline=clock.monotonic() + 1)
-            with pytest.raises(TransportError) as caught:
-                await arm.writer(talk).put(VNET, API, {})
-        assert asked[0].startswith(b"CONNECT arm.invalid:443 ")
-        assert b"Proxy-Authorization: Basic" in asked[0]
-        assert not caught.value.outcome_unknown
-        assert "pa55" not in str(caught.value)
-
-    asyncio.run(test())
+    clock = FakeClock()
+    server = await asyncio.start_server(proxy, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    environment = {"HTTPS_PROXY": f"http://user:pa55@127.0.0.1:{port}"}
+    access = away(environment)
+    async with server, open_arm(access, clock, Token()) as arm:
+        talk = Session(deadline=clock.monotonic() + 1)
+        with pytest.raises(TransportError) as caught:
+            await arm.writer(talk).put(VNET, API, {})
+    assert asked[0].startswith(b"CONNECT arm.invalid:443 ")
+    assert b"Proxy-Authorization: Basic" in asked[0]
+    assert not caught.value.outcome_unknown
+    assert "pa55" not in str(caught.value)
 
 
 class Token:

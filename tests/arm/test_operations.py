@@ -7,7 +7,7 @@ from gitsync.model.live import Live
 from gitsync.model.report import RequestCounts
 from gitsync.model.result import Stage
 from gitsync.model.secret import Secret
-from tests.support.arm_rig import API, OPERATION, SUBSCRIPTION, VNET, Rig, StaticCredential, moving, run
+from tests.support.arm_rig import API, OPERATION, SUBSCRIPTION, VNET, Rig, StaticCredential, moving, rigged
 from tests.support.scripted_server import BREAK, Say
 
 ASYNC = {"Azure-AsyncOperation": f"{{url}}{OPERATION}?api-version={API}&t=signed"}
@@ -58,16 +58,13 @@ async def put(rig: Rig, body: dict | None = None) -> bool:
         ),
     ],
 )
-def test_an_operation_is_followed_to_its_end(answer: Say, polls: list[Say], asked: list[str], why: str):
-    async def test(rig: Rig) -> None:
-        rig.server.on("PUT", VNET, answer)
-        rig.server.on("GET", OPERATION, *polls)
-        rig.server.on("GET", VNET, DONE)
-        assert await put(rig) is True, why
-        assert rig.server.lines[1:] == asked
-        assert rig.arm.requests == RequestCounts(writes=1, polls=len(asked))
-
-    run(test)
+async def test_an_operation_is_followed_to_its_end(rig: Rig, answer: Say, polls: list[Say], asked: list[str], why: str):
+    rig.server.on("PUT", VNET, answer)
+    rig.server.on("GET", OPERATION, *polls)
+    rig.server.on("GET", VNET, DONE)
+    assert await put(rig) is True, why
+    assert rig.server.lines[1:] == asked
+    assert rig.arm.requests == RequestCounts(writes=1, polls=len(asked))
 
 
 @pytest.mark.parametrize(
@@ -100,66 +97,49 @@ def test_an_operation_is_followed_to_its_end(answer: Say, polls: list[Say], aske
         ),
     ],
 )
-def test_the_resource_is_polled_where_no_operation_may_be(answer: Say, looks: list[str | None], why: str):
-    async def test(rig: Rig) -> None:
+async def test_the_resource_is_polled_where_no_operation_may_be(answer: Say, looks: list[str | None], why: str):
+    async with rigged(credential=StaticCredential()) as rig:
         rig.server.on("PUT", VNET, answer)
         rig.server.on("GET", VNET, *(Say(200, moving(state) if state else {"id": VNET}) for state in looks))
         assert await put(rig) is True, why
         assert rig.server.lines[1:] == [LOOK] * len(looks)
         assert all(seen.query == f"api-version={API}" for seen in rig.server.seen)
 
-    run(test, credential=StaticCredential())
+
+async def test_another_place_of_ours_is_taken_where_the_first_leads_elsewhere(rig: Rig):
+    elsewhere = {"Azure-AsyncOperation": "https://elsewhere.example/op"}
+    rig.server.on("PUT", VNET, Say(202, None, elsewhere | LOCATION))
+    rig.server.on("GET", OPERATION, Say(200, moving("Succeeded")))
+    assert await put(rig) is True
+    assert rig.server.lines[1:] == [POLL]
 
 
-def test_another_place_of_ours_is_taken_where_the_first_leads_elsewhere():
-    async def test(rig: Rig) -> None:
-        elsewhere = {"Azure-AsyncOperation": "https://elsewhere.example/op"}
-        rig.server.on("PUT", VNET, Say(202, None, elsewhere | LOCATION))
-        rig.server.on("GET", OPERATION, Say(200, moving("Succeeded")))
-        assert await put(rig) is True
-        assert rig.server.lines[1:] == [POLL]
-
-    run(test)
-
-
-def test_created_with_a_location_to_itself_and_no_state_is_done():
-    async def test(rig: Rig) -> None:
-        where = {"Location": VNET.replace("resourceGroups", "resourcegroups") + f"?api-version={API}"}
-        rig.server.on("PUT", VNET, Say(201, {"id": VNET, "properties": {"clientId": "x"}}, where))
-        assert await put(rig) is True
-        assert len(rig.server.seen) == 1
-
-    run(test)
+async def test_created_with_a_location_to_itself_and_no_state_is_done(rig: Rig):
+    where = {"Location": VNET.replace("resourceGroups", "resourcegroups") + f"?api-version={API}"}
+    rig.server.on("PUT", VNET, Say(201, {"id": VNET, "properties": {"clientId": "x"}}, where))
+    assert await put(rig) is True
+    assert len(rig.server.seen) == 1
 
 
 @pytest.mark.parametrize(
     ("relative", "why"),
     [(OPERATION, "from the root"), ("../operations/x", "from the request's own URL")],
 )
-def test_a_relative_poll_url_resolves_against_the_request(relative: str, why: str):
-    async def test(rig: Rig) -> None:
-        rig.server.on("PUT", VNET, Say(202, None, {"Azure-AsyncOperation": relative}))
-        rig.server.on("GET", OPERATION, DONE)
-        rig.server.on("GET", VNET.rsplit("/", 2)[0] + "/operations/x", DONE)
-        assert await put(rig) is True, why
-        assert len(rig.server.seen) == 2
-
-    run(test)
+async def test_a_relative_poll_url_resolves_against_the_request(rig: Rig, relative: str, why: str):
+    rig.server.on("PUT", VNET, Say(202, None, {"Azure-AsyncOperation": relative}))
+    rig.server.on("GET", OPERATION, DONE)
+    rig.server.on("GET", VNET.rsplit("/", 2)[0] + "/operations/x", DONE)
+    assert await put(rig) is True, why
+    assert len(rig.server.seen) == 2
 
 
-def test_an_operation_may_move():
+async def test_an_operation_may_move(rig: Rig):
     moved = f"/subscriptions/{SUBSCRIPTION}/moved"
-
-    async def test(rig: Rig) -> None:
-        rig.server.on("PUT", VNET, Say(202, None, ASYNC))
-        rig.server.on(
-            "GET", OPERATION, Say(200, {"status": "Running"}, {"Azure-AsyncOperation": f"{{url}}{moved}?x=1"})
-        )
-        rig.server.on("GET", moved, DONE)
-        assert await put(rig) is True
-        assert rig.server.lines[1:] == [POLL, f"GET {moved}"]
-
-    run(test)
+    rig.server.on("PUT", VNET, Say(202, None, ASYNC))
+    rig.server.on("GET", OPERATION, Say(200, {"status": "Running"}, {"Azure-AsyncOperation": f"{{url}}{moved}?x=1"}))
+    rig.server.on("GET", moved, DONE)
+    assert await put(rig) is True
+    assert rig.server.lines[1:] == [POLL, f"GET {moved}"]
 
 
 @pytest.mark.parametrize(
@@ -191,55 +171,45 @@ def test_an_operation_may_move():
         (Say(201, moving("Canceled"), ASYNC), [], 201, "UnknownError", "so is one that was canceled"),
     ],
 )
-def test_a_failed_operation_is_an_error(answer: Say, polls: list[Say], status: int, code: str, why: str):
-    async def test(rig: Rig) -> None:
-        rig.server.on("PUT", VNET, answer)
-        rig.server.on("GET", OPERATION, *polls)
-        with pytest.raises(ArmError) as caught:
-            await put(rig)
-        found = caught.value
-        assert (found.status, found.code) == (status, code), why
-        assert not found.outcome_unknown
-        assert (found.method, found.resource_id) == ("PUT", VNET)
-        last = rig.session.attempts[-1]
-        assert (last.stage, last.status, last.code, last.message) == (Stage.POLL, status, code, found.message)
-
-    run(test)
-
-
-def test_a_failure_tells_the_operations_words_and_not_what_we_sent():
-    async def test(rig: Rig) -> None:
-        rig.server.on("PUT", VNET, Say(202, None, ASYNC))
-        rig.server.on("GET", OPERATION, failed("PasswordNotComplex", "hunter2 is too short"))
-        with pytest.raises(ArmError) as caught:
-            await put(rig, {"properties": {"password": Secret("hunter2")}})
-        assert caught.value.message == "<secret> is too short"
-        assert caught.value.request_id == "op-1"
-        assert "hunter2" not in repr(rig.session)
-
-    run(test)
+async def test_a_failed_operation_is_an_error(
+    rig: Rig, answer: Say, polls: list[Say], status: int, code: str, why: str
+):
+    rig.server.on("PUT", VNET, answer)
+    rig.server.on("GET", OPERATION, *polls)
+    with pytest.raises(ArmError) as caught:
+        await put(rig)
+    found = caught.value
+    assert (found.status, found.code) == (status, code), why
+    assert not found.outcome_unknown
+    assert (found.method, found.resource_id) == ("PUT", VNET)
+    last = rig.session.attempts[-1]
+    assert (last.stage, last.status, last.code, last.message) == (Stage.POLL, status, code, found.message)
 
 
-def test_a_resource_that_failed_without_a_word_says_so():
-    async def test(rig: Rig) -> None:
-        rig.server.on("PUT", VNET, Say(202))
-        rig.server.on("GET", VNET, Say(200, moving("Failed")))
-        with pytest.raises(ArmError) as caught:
-            await put(rig)
-        assert caught.value.message == "There was an unknown deployment error"
-        assert "provisioningState of the resource is Failed" in caught.value.hint
-
-    run(test)
+async def test_a_failure_tells_the_operations_words_and_not_what_we_sent(rig: Rig):
+    rig.server.on("PUT", VNET, Say(202, None, ASYNC))
+    rig.server.on("GET", OPERATION, failed("PasswordNotComplex", "hunter2 is too short"))
+    with pytest.raises(ArmError) as caught:
+        await put(rig, {"properties": {"password": Secret("hunter2")}})
+    assert caught.value.message == "<secret> is too short"
+    assert caught.value.request_id == "op-1"
+    assert "hunter2" not in repr(rig.session)
 
 
-def test_an_error_beside_a_running_status_is_not_the_end():
-    async def test(rig: Rig) -> None:
-        worry = {"status": "InProgress", "error": {"code": "NotLatestOperation", "message": "slow"}}
-        rig.server.on("PUT", VNET, Say(202, None, ASYNC))
-        rig.server.on("GET", OPERATION, Say(200, worry), DONE)
-        assert await put(rig) is True
+async def test_a_resource_that_failed_without_a_word_says_so(rig: Rig):
+    rig.server.on("PUT", VNET, Say(202))
+    rig.server.on("GET", VNET, Say(200, moving("Failed")))
+    with pytest.raises(ArmError) as caught:
+        await put(rig)
+    assert caught.value.message == "There was an unknown deployment error"
+    assert "provisioningState of the resource is Failed" in caught.value.hint
 
-    run(test)
+
+async def test_an_error_beside_a_running_status_is_not_the_end(rig: Rig):
+    worry = {"status": "InProgress", "error": {"code": "NotLatestOperation", "message": "slow"}}
+    rig.server.on("PUT", VNET, Say(202, None, ASYNC))
+    rig.server.on("GET", OPERATION, Say(200, worry), DONE)
+    assert await put(rig) is True
 
 
 @pytest.mark.parametrize(
@@ -253,140 +223,109 @@ def test_an_error_beside_a_running_status_is_not_the_end():
         (Say(204), "an empty answer"),
     ],
 )
-def test_an_operation_that_cannot_be_read_has_not_failed(trouble: Say, why: str):
-    async def test(rig: Rig) -> None:
-        rig.server.on("PUT", VNET, Say(202, None, ASYNC))
-        rig.server.on("GET", OPERATION, trouble)
-        rig.server.on("GET", VNET, Say(200, moving("Updating")), Say(200, moving("Succeeded")))
-        assert await put(rig) is True, why
-        assert rig.server.lines[1:] == [POLL, LOOK, LOOK], "and once it could not be read, it is left alone"
-
-    run(test)
+async def test_an_operation_that_cannot_be_read_has_not_failed(rig: Rig, trouble: Say, why: str):
+    rig.server.on("PUT", VNET, Say(202, None, ASYNC))
+    rig.server.on("GET", OPERATION, trouble)
+    rig.server.on("GET", VNET, Say(200, moving("Updating")), Say(200, moving("Succeeded")))
+    assert await put(rig) is True, why
+    assert rig.server.lines[1:] == [POLL, LOOK, LOOK], "and once it could not be read, it is left alone"
 
 
 @pytest.mark.parametrize(
     "trouble", [Say(429, None, {"Retry-After": "9"}), Say(500), Say(503), Say(408), Say(fault=BREAK)]
 )
-def test_polling_goes_on_where_a_poll_fails_for_now(trouble: Say):
-    async def test(rig: Rig) -> None:
-        rig.server.on("PUT", VNET, Say(202, None, ASYNC))
-        rig.server.on("GET", OPERATION, RUNNING, trouble, trouble, DONE)
-        assert await put(rig) is True
-        assert rig.server.lines[1:] == [POLL] * 4
-        assert len(rig.session.attempts) == 2
-        assert rig.arm.requests.throttled == (2 if trouble.status == 429 else 0)
-        assert len(rig.session.list_failures()) == 2 - rig.arm.requests.throttled
-
-    run(test)
+async def test_polling_goes_on_where_a_poll_fails_for_now(rig: Rig, trouble: Say):
+    rig.server.on("PUT", VNET, Say(202, None, ASYNC))
+    rig.server.on("GET", OPERATION, RUNNING, trouble, trouble, DONE)
+    assert await put(rig) is True
+    assert rig.server.lines[1:] == [POLL] * 4
+    assert len(rig.session.attempts) == 2
+    assert rig.arm.requests.throttled == (2 if trouble.status == 429 else 0)
+    assert len(rig.session.list_failures()) == 2 - rig.arm.requests.throttled
 
 
-def test_retry_after_is_honoured_from_the_first_answer_on():
-    async def test(rig: Rig) -> None:
-        rig.server.on("PUT", VNET, Say(202, None, ASYNC | {"Retry-After": "15"}))
-        rig.server.on(
-            "GET",
-            OPERATION,
-            Say(200, {"status": "Accepted"}, {"Retry-After": "Sun, 01 Mar 2026 12:00:45 GMT"}),
-            Say(200, {"status": "Accepted"}, {"Retry-After": "0"}),
-            DONE,
-        )
-        assert await put(rig) is True
-        assert rig.clock.slept == [15, 30, 4], "0 is no answer to how long: then the interval applies"
-
-    run(test)
+async def test_retry_after_is_honoured_from_the_first_answer_on(rig: Rig):
+    rig.server.on("PUT", VNET, Say(202, None, ASYNC | {"Retry-After": "15"}))
+    rig.server.on(
+        "GET",
+        OPERATION,
+        Say(200, {"status": "Accepted"}, {"Retry-After": "Sun, 01 Mar 2026 12:00:45 GMT"}),
+        Say(200, {"status": "Accepted"}, {"Retry-After": "0"}),
+        DONE,
+    )
+    assert await put(rig) is True
+    assert rig.clock.slept == [15, 30, 4], "0 is no answer to how long: then the interval applies"
 
 
-def test_the_interval_doubles_from_a_second_to_a_minute():
-    async def test(rig: Rig) -> None:
-        rig.server.on("PUT", VNET, Say(202, None, ASYNC))
-        rig.server.on("GET", OPERATION, *[RUNNING] * 8, DONE)
-        assert await put(rig) is True
-        assert rig.clock.slept == [1, 2, 4, 8, 16, 32, 60, 60, 60]
-
-    run(test)
+async def test_the_interval_doubles_from_a_second_to_a_minute(rig: Rig):
+    rig.server.on("PUT", VNET, Say(202, None, ASYNC))
+    rig.server.on("GET", OPERATION, *[RUNNING] * 8, DONE)
+    assert await put(rig) is True
+    assert rig.clock.slept == [1, 2, 4, 8, 16, 32, 60, 60, 60]
 
 
-def test_waiting_ends_at_the_deadline():
-    async def test(rig: Rig) -> None:
+async def test_waiting_ends_at_the_deadline():
+    async with rigged(seconds=10) as rig:
         rig.server.on("PUT", VNET, Say(202, None, ASYNC))
         rig.server.on("GET", OPERATION, RUNNING)
         assert await put(rig) is False
         assert rig.clock.slept == [1, 2, 4, 2], "the last look is a second before the end"
         assert rig.server.lines[1:] == [POLL] * 4
 
-    run(test, seconds=10)
 
-
-def test_a_retry_after_beyond_the_deadline_ends_the_waiting_at_once():
-    async def test(rig: Rig) -> None:
+async def test_a_retry_after_beyond_the_deadline_ends_the_waiting_at_once():
+    async with rigged(seconds=10) as rig:
         rig.server.on("PUT", VNET, Say(202, None, ASYNC | {"Retry-After": "600"}))
         assert await put(rig) is False
         assert rig.clock.elapsed == 0
         assert len(rig.server.seen) == 1
 
-    run(test, seconds=10)
+
+async def test_waiting_ends_where_another_node_is_told_to_hold_back_past_the_deadline(rig: Rig):
+    rig.server.on("PUT", VNET, Say(202, None, ASYNC))
+    rig.server.on("GET", "/subscriptions/" + SUBSCRIPTION, Say(429, None, {"Retry-After": "3600"}))
+    reply = await rig.writer.put(VNET, API, {})
+    with pytest.raises(ArmError):
+        await rig.arm.reader(rig.talk()).get("/subscriptions/" + SUBSCRIPTION, API)
+    assert await rig.writer.wait(reply) is False
+    live = Live(body=moving("Updating"))
+    assert await rig.reader.settle(VNET, API, live) is live
+    assert len(rig.server.seen) == 2
 
 
-def test_waiting_ends_where_another_node_is_told_to_hold_back_past_the_deadline():
-    async def test(rig: Rig) -> None:
-        rig.server.on("PUT", VNET, Say(202, None, ASYNC))
-        rig.server.on("GET", "/subscriptions/" + SUBSCRIPTION, Say(429, None, {"Retry-After": "3600"}))
-        reply = await rig.writer.put(VNET, API, {})
-        with pytest.raises(ArmError):
-            await rig.arm.reader(rig.talk()).get("/subscriptions/" + SUBSCRIPTION, API)
-        assert await rig.writer.wait(reply) is False
-        live = Live(body=moving("Updating"))
-        assert await rig.reader.settle(VNET, API, live) is live
-        assert len(rig.server.seen) == 2
-
-    run(test)
+async def test_a_resource_that_may_not_be_read_either_is_an_error(rig: Rig):
+    denied = Say(403, {"error": {"code": "AuthorizationFailed", "message": "no"}})
+    rig.server.on("PUT", VNET, Say(202, None, ASYNC))
+    rig.server.on("GET", OPERATION, denied)
+    rig.server.on("GET", VNET, denied)
+    with pytest.raises(ArmError) as caught:
+        await put(rig)
+    assert caught.value.code == "AuthorizationFailed"
+    assert len(rig.session.attempts) == 2
 
 
-def test_a_resource_that_may_not_be_read_either_is_an_error():
-    async def test(rig: Rig) -> None:
-        denied = Say(403, {"error": {"code": "AuthorizationFailed", "message": "no"}})
-        rig.server.on("PUT", VNET, Say(202, None, ASYNC))
-        rig.server.on("GET", OPERATION, denied)
-        rig.server.on("GET", VNET, denied)
-        with pytest.raises(ArmError) as caught:
-            await put(rig)
-        assert caught.value.code == "AuthorizationFailed"
-        assert len(rig.session.attempts) == 2
-
-    run(test)
+async def test_a_deadline_that_is_brought_forward_is_kept(rig: Rig):
+    rig.server.on("PUT", VNET, Say(202, None, ASYNC))
+    rig.server.on("GET", OPERATION, RUNNING)
+    reply = await rig.writer.put(VNET, API, {})
+    rig.session.deadline = rig.clock.monotonic()
+    assert await rig.writer.wait(reply) is False
+    assert len(rig.server.seen) == 1
 
 
-def test_a_deadline_that_is_brought_forward_is_kept():
-    async def test(rig: Rig) -> None:
-        rig.server.on("PUT", VNET, Say(202, None, ASYNC))
-        rig.server.on("GET", OPERATION, RUNNING)
-        reply = await rig.writer.put(VNET, API, {})
-        rig.session.deadline = rig.clock.monotonic()
-        assert await rig.writer.wait(reply) is False
-        assert len(rig.server.seen) == 1
-
-    run(test)
+async def test_a_create_that_is_not_visible_yet_is_waited_for(rig: Rig):
+    rig.server.on("PUT", VNET, Say(202))
+    rig.server.on("GET", VNET, Say(404, {}), Say(404, {}), Say(200, moving("Succeeded")))
+    assert await put(rig) is True
 
 
-def test_a_create_that_is_not_visible_yet_is_waited_for():
-    async def test(rig: Rig) -> None:
-        rig.server.on("PUT", VNET, Say(202))
-        rig.server.on("GET", VNET, Say(404, {}), Say(404, {}), Say(200, moving("Succeeded")))
-        assert await put(rig) is True
-
-    run(test)
-
-
-def test_a_create_that_vanishes_again_has_failed():
-    async def test(rig: Rig) -> None:
-        gone = {"error": {"code": "ResourceNotFound", "message": "rolled back"}}
-        rig.server.on("PUT", VNET, Say(202))
-        rig.server.on("GET", VNET, Say(200, moving("Creating")), Say(404, gone))
-        with pytest.raises(ArmError) as caught:
-            await put(rig)
-        assert (caught.value.status, caught.value.code) == (404, "ResourceNotFound")
-
-    run(test)
+async def test_a_create_that_vanishes_again_has_failed(rig: Rig):
+    gone = {"error": {"code": "ResourceNotFound", "message": "rolled back"}}
+    rig.server.on("PUT", VNET, Say(202))
+    rig.server.on("GET", VNET, Say(200, moving("Creating")), Say(404, gone))
+    with pytest.raises(ArmError) as caught:
+        await put(rig)
+    assert (caught.value.status, caught.value.code) == (404, "ResourceNotFound")
 
 
 @pytest.mark.parametrize(
@@ -405,77 +344,56 @@ def test_a_create_that_vanishes_again_has_failed():
         ),
     ],
 )
-def test_a_delete_is_followed_to_its_end(answer: Say, polls: list[Say], looks: list[Say], why: str):
-    async def test(rig: Rig) -> None:
-        rig.server.on("DELETE", VNET, answer)
-        rig.server.on("GET", OPERATION, *polls)
-        rig.server.on("GET", VNET, *looks)
-        assert await rig.writer.wait(await rig.writer.delete(VNET, API)) is True, why
-        assert rig.server.lines[1:] == [POLL] * len(polls) + [LOOK] * len(looks)
-
-    run(test)
+async def test_a_delete_is_followed_to_its_end(rig: Rig, answer: Say, polls: list[Say], looks: list[Say], why: str):
+    rig.server.on("DELETE", VNET, answer)
+    rig.server.on("GET", OPERATION, *polls)
+    rig.server.on("GET", VNET, *looks)
+    assert await rig.writer.wait(await rig.writer.delete(VNET, API)) is True, why
+    assert rig.server.lines[1:] == [POLL] * len(polls) + [LOOK] * len(looks)
 
 
-def test_a_delete_that_fails_is_an_error():
-    async def test(rig: Rig) -> None:
-        rig.server.on("DELETE", VNET, Say(202, None, ASYNC))
-        rig.server.on("GET", OPERATION, failed("InUse", "a nic hangs on it"))
-        with pytest.raises(ArmError) as caught:
-            await rig.writer.wait(await rig.writer.delete(VNET, API))
-        assert (caught.value.code, caught.value.method) == ("InUse", "DELETE")
-
-    run(test)
+async def test_a_delete_that_fails_is_an_error(rig: Rig):
+    rig.server.on("DELETE", VNET, Say(202, None, ASYNC))
+    rig.server.on("GET", OPERATION, failed("InUse", "a nic hangs on it"))
+    with pytest.raises(ArmError) as caught:
+        await rig.writer.wait(await rig.writer.delete(VNET, API))
+    assert (caught.value.code, caught.value.method) == ("InUse", "DELETE")
 
 
-def test_an_action_is_followed_and_has_no_resource_to_fall_back_to():
+async def test_an_action_is_followed_and_has_no_resource_to_fall_back_to(rig: Rig):
     action = f"{VNET}/start"
-
-    async def test(rig: Rig) -> None:
-        rig.server.on("POST", action, Say(202, None, ASYNC), Say(202, None, LOCATION), Say(202))
-        rig.server.on("GET", OPERATION, DONE, Say(404, {}))
-        assert await rig.writer.wait(await rig.writer.post(action, API)) is True
-        with pytest.raises(ArmError) as caught:
-            await rig.writer.wait(await rig.writer.post(action, API))
-        assert caught.value.outcome_unknown
-        assert await rig.writer.wait(await rig.writer.post(action, API)) is True, "nothing offered, nothing to wait for"
-
-    run(test)
+    rig.server.on("POST", action, Say(202, None, ASYNC), Say(202, None, LOCATION), Say(202))
+    rig.server.on("GET", OPERATION, DONE, Say(404, {}))
+    assert await rig.writer.wait(await rig.writer.post(action, API)) is True
+    with pytest.raises(ArmError) as caught:
+        await rig.writer.wait(await rig.writer.post(action, API))
+    assert caught.value.outcome_unknown
+    assert await rig.writer.wait(await rig.writer.post(action, API)) is True, "nothing offered, nothing to wait for"
 
 
-def test_a_resource_that_an_earlier_run_left_moving_is_waited_for():
-    async def test(rig: Rig) -> None:
-        rig.server.on("GET", VNET, Say(200, moving("Updating"), {"Retry-After": "20"}), Say(200, moving("Succeeded")))
-        found = await rig.reader.settle(VNET, API, Live(body=moving("Updating")))
-        assert found is not None
-        assert found.provisioning_state == "Succeeded"
-        assert rig.clock.slept == [1, 20]
-        assert rig.arm.requests == RequestCounts(polls=2)
-
-    run(test)
+async def test_a_resource_that_an_earlier_run_left_moving_is_waited_for(rig: Rig):
+    rig.server.on("GET", VNET, Say(200, moving("Updating"), {"Retry-After": "20"}), Say(200, moving("Succeeded")))
+    found = await rig.reader.settle(VNET, API, Live(body=moving("Updating")))
+    assert found is not None
+    assert found.provisioning_state == "Succeeded"
+    assert rig.clock.slept == [1, 20]
+    assert rig.arm.requests == RequestCounts(polls=2)
 
 
-def test_settling_tells_of_a_resource_that_vanished():
-    async def test(rig: Rig) -> None:
-        assert await rig.reader.settle(VNET, API, Live(body=moving("Deleting"))) is None
-
-    run(test)
+async def test_settling_tells_of_a_resource_that_vanished(rig: Rig):
+    assert await rig.reader.settle(VNET, API, Live(body=moving("Deleting"))) is None
 
 
-def test_settling_ends_at_the_deadline_with_what_was_last_seen():
-    async def test(rig: Rig) -> None:
+async def test_settling_ends_at_the_deadline_with_what_was_last_seen():
+    async with rigged(seconds=5) as rig:
         rig.server.on("GET", VNET, Say(200, moving("Updating")))
         found = await rig.reader.settle(VNET, API, Live(body=moving("Creating")))
         assert found is not None
         assert found.provisioning_state == "Updating"
         assert rig.clock.elapsed == 4
 
-    run(test, seconds=5)
 
-
-def test_what_stands_still_needs_no_settling():
-    async def test(rig: Rig) -> None:
-        live = Live(body=moving("Failed"))
-        assert await rig.reader.settle(VNET, API, live) is live
-        assert rig.server.seen == []
-
-    run(test)
+async def test_what_stands_still_needs_no_settling(rig: Rig):
+    live = Live(body=moving("Failed"))
+    assert await rig.reader.settle(VNET, API, live) is live
+    assert rig.server.seen == []

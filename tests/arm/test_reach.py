@@ -1,6 +1,5 @@
 """A host that cannot be right ends the run before it begins; one that has answered may be out for a while."""
 
-import asyncio
 import json
 import socket
 from pathlib import Path
@@ -44,118 +43,102 @@ async def refusal(access: ArmAccess, clock: FakeClock, step: str) -> ConfigError
     return caught.value
 
 
-def test_a_host_that_cannot_be_resolved_is_refused_at_once():
+async def test_a_host_that_cannot_be_resolved_is_refused_at_once():
     clock = FakeClock()
-    error = asyncio.run(refusal(abroad("https://arm.invalid"), clock, "reach"))
+    error = await refusal(abroad("https://arm.invalid"), clock, "reach")
     assert error.message.startswith("https://arm.invalid cannot be reached: Cannot connect to host arm.invalid:443")
     assert "Check the name of the host" in error.hint
     assert clock.slept == []
 
 
-def test_a_certificate_that_is_not_trusted_is_refused_at_once(private_ca: PrivateCa):
-    async def test() -> None:
-        clock = FakeClock()
-        async with serving(private_ca.tls) as server:
-            error = await refusal(anonymous(server.url), clock, "reach")
-        assert "certificate verify failed" in error.message
-        assert "--ca-bundle" in error.hint
-        assert (clock.slept, server.seen) == ([], [])
-
-    asyncio.run(test())
-
-
-def test_a_port_that_refuses_has_fifteen_seconds():
+async def test_a_certificate_that_is_not_trusted_is_refused_at_once(private_ca: PrivateCa):
     clock = FakeClock()
-    error = asyncio.run(refusal(anonymous(refusing()), clock, "reach"))
+    async with serving(private_ca.tls) as server:
+        error = await refusal(anonymous(server.url), clock, "reach")
+    assert "certificate verify failed" in error.message
+    assert "--ca-bundle" in error.hint
+    assert (clock.slept, server.seen) == ([], [])
+
+
+async def test_a_port_that_refuses_has_fifteen_seconds():
+    clock = FakeClock()
+    error = await refusal(anonymous(refusing()), clock, "reach")
     assert "cannot be reached" in error.message
     assert "Check the address" in error.hint
     assert 15 <= clock.elapsed < 32
 
 
-def test_a_port_that_refuses_is_not_asked_again_by_who_has_no_patience():
+async def test_a_port_that_refuses_is_not_asked_again_by_who_has_no_patience():
     """As the doctor, for whom a person waits."""
     clock = FakeClock()
-    assert "cannot be reached" in asyncio.run(refusal(anonymous(refusing(), patience=0), clock, "reach")).message
+    assert "cannot be reached" in (await refusal(anonymous(refusing(), patience=0), clock, "reach")).message
     assert clock.slept == []
 
 
-def test_an_authority_that_cannot_be_resolved_is_refused_at_once():
+async def test_an_authority_that_cannot_be_resolved_is_refused_at_once():
     clock = FakeClock()
-    error = asyncio.run(refusal(abroad("https://arm.invalid"), clock, "sign_in"))
+    error = await refusal(abroad("https://arm.invalid"), clock, "sign_in")
     assert "login.invalid" in error.message
     assert "Check the name of the host" in error.hint
     assert clock.slept == []
 
 
-def test_an_authority_that_is_not_trusted_is_refused_at_once(private_ca: PrivateCa):
-    async def test() -> None:
-        clock = FakeClock()
-        async with serving(private_ca.tls) as server:
-            error = await refusal(abroad("https://arm.invalid", server.url), clock, "sign_in")
-        assert "certificate verify failed" in error.message
-        assert (clock.slept, server.seen) == ([], [])
-
-    asyncio.run(test())
+async def test_an_authority_that_is_not_trusted_is_refused_at_once(private_ca: PrivateCa):
+    clock = FakeClock()
+    async with serving(private_ca.tls) as server:
+        error = await refusal(abroad("https://arm.invalid", server.url), clock, "sign_in")
+    assert "certificate verify failed" in error.message
+    assert (clock.slept, server.seen) == ([], [])
 
 
-def test_reaching_asks_nothing_and_leaves_its_connection_to_the_first_request(private_ca: PrivateCa):
-    async def test() -> None:
-        clock = FakeClock()
-        async with serving(private_ca.tls) as server:
-            server.on("GET", VNET, Say(200, moving()))
-            async with open_arm(anonymous(server.url, ca_bundle=private_ca.bundle), clock) as arm:
-                await arm.reach()
-                assert server.seen == []
-                assert await arm.reader(Session(deadline=clock.monotonic() + 60)).get(VNET, API) is not None
-            assert len(server.connections) == 1
-
-    asyncio.run(test())
+async def test_reaching_asks_nothing_and_leaves_its_connection_to_the_first_request(private_ca: PrivateCa):
+    clock = FakeClock()
+    async with serving(private_ca.tls) as server:
+        server.on("GET", VNET, Say(200, moving()))
+        async with open_arm(anonymous(server.url, ca_bundle=private_ca.bundle), clock) as arm:
+            await arm.reach()
+            assert server.seen == []
+            assert await arm.reader(Session(deadline=clock.monotonic() + 60)).get(VNET, API) is not None
+        assert len(server.connections) == 1
 
 
-def test_a_request_to_a_host_that_cannot_be_right_is_not_tried_again():
+async def test_a_request_to_a_host_that_cannot_be_right_is_not_tried_again():
     """As that of a resource whose credential names another cloud: the resource fails, and nobody waits for it."""
-
-    async def test() -> None:
-        clock = FakeClock()
-        access = anonymous(refusing())
-        async with open_arm(access, clock) as arm:
-            talk = Session(deadline=clock.monotonic() + 1800)
-            with pytest.raises(TransportError):
-                await arm.reader(talk).get(VNET, API)
-            assert clock.elapsed < 32
-            later = Session(deadline=clock.monotonic() + 1800)
-            with pytest.raises(TransportError):
-                await arm.reader(later).get(VNET, API)
-            assert len(later.attempts) == 1, "it had its time"
-
-    asyncio.run(test())
+    clock = FakeClock()
+    access = anonymous(refusing())
+    async with open_arm(access, clock) as arm:
+        talk = Session(deadline=clock.monotonic() + 1800)
+        with pytest.raises(TransportError):
+            await arm.reader(talk).get(VNET, API)
+        assert clock.elapsed < 32
+        later = Session(deadline=clock.monotonic() + 1800)
+        with pytest.raises(TransportError):
+            await arm.reader(later).get(VNET, API)
+        assert len(later.attempts) == 1, "it had its time"
 
 
-def test_a_host_that_answered_once_may_be_out_until_the_deadline():
+async def test_a_host_that_answered_once_may_be_out_until_the_deadline():
     async def answer(_line: str):
         yield whole(json.dumps({"id": VNET}).encode())
 
-    async def test() -> None:
-        clock = FakeClock()
-        async with raw_server(answer) as url:
-            arms = open_arm(anonymous(url), clock)
-            arm = await arms.__aenter__()
-            await arm.reader(Session(deadline=clock.monotonic() + 60)).get(VNET, API)
-        before, talk = clock.elapsed, Session(deadline=clock.monotonic() + 600)
-        with pytest.raises(TransportError):
-            await arm.reader(talk).get(VNET, API)
-        await arms.__aexit__(None, None, None)
-        assert clock.elapsed - before > 500
-
-    asyncio.run(test())
+    clock = FakeClock()
+    async with raw_server(answer) as url:
+        arms = open_arm(anonymous(url), clock)
+        arm = await arms.__aenter__()
+        await arm.reader(Session(deadline=clock.monotonic() + 60)).get(VNET, API)
+    before, talk = clock.elapsed, Session(deadline=clock.monotonic() + 600)
+    with pytest.raises(TransportError):
+        await arm.reader(talk).get(VNET, API)
+    await arms.__aexit__(None, None, None)
+    assert clock.elapsed - before > 500
 
 
-def test_a_proxy_that_cannot_be_resolved_is_refused_at_once(tmp_path: Path):
+async def test_a_proxy_that_cannot_be_resolved_is_refused_at_once(tmp_path: Path):
     clock = FakeClock()
     access = ArmAccess(
         cloud=make_cloud("https://arm.invalid", "https://arm.invalid", "https://login.invalid"),
         network=Network(environment={"HTTPS_PROXY": "http://proxy.invalid:3128"}),
     )
-    error = asyncio.run(refusal(access, clock, "reach"))
+    error = await refusal(access, clock, "reach")
     assert "proxy.invalid" in error.message
     assert "HTTPS_PROXY" in error.hint

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from gitsync.errors import ArmError
-from tests.support.arm_rig import Rig, run
+from tests.support.arm_rig import Rig
 from tests.support.recordings import FOLDER as RECORDINGS
 from tests.support.recordings import needs_recordings
 from tests.support.scripted_server import Say
@@ -53,12 +53,8 @@ async def play(rig: Rig, case: dict) -> None:
 
 
 @pytest.mark.parametrize("file", sorted(RECORDED.glob("*.jsonl")), ids=lambda file: file.stem)
-def test_a_recorded_operation_ends_as_it_did(file: Path):
+async def test_a_recorded_operation_ends_as_it_did(rig: Rig, file: Path):
     cases = [json.loads(line) for line in file.read_text().splitlines()]
     ours = [case for case in cases if case["path"].startswith("/")]
-
-    async def test(rig: Rig) -> None:
-        for case in ours:
-            await play(rig, case)
-
-    run(test)
+    for case in ours:
+        await play(rig, case)

@@ -4,7 +4,7 @@ import pytest
 
 from gitsync.arm.http.messages import ArmRequest
 from gitsync.arm.http.throttle import classify_request, find_type
-from tests.support.arm_rig import API, GROUP, VNET, Rig, run
+from tests.support.arm_rig import API, GROUP, VNET, Rig
 from tests.support.scripted_server import Say
 
 NETWORK = "Microsoft.Network/virtualNetworks"
@@ -42,12 +42,9 @@ def test_a_request_counts_for_a_type_and_a_kind(method, path, more, kind, arm_ty
     assert (classify_request(call), find_type(call)) == (kind, arm_type), why
 
 
-def test_a_run_knows_what_its_requests_were_for():
-    async def test(rig: Rig) -> None:
-        rig.server.on("GET", VNET, *[Say(200, {"id": VNET, "properties": {}})] * 2)
-        for _ in range(2):
-            await rig.reader.get(VNET, API)
-        assert rig.arm.use.by_type == {NETWORK: {"get": 2}}
-        assert rig.arm.use.hour_shares == {"reads": 2 / (250 + 3600 * 25)}
-
-    run(test)
+async def test_a_run_knows_what_its_requests_were_for(rig: Rig):
+    rig.server.on("GET", VNET, *[Say(200, {"id": VNET, "properties": {}})] * 2)
+    for _ in range(2):
+        await rig.reader.get(VNET, API)
+    assert rig.arm.use.by_type == {NETWORK: {"get": 2}}
+    assert rig.arm.use.hour_shares == {"reads": 2 / (250 + 3600 * 25)}

@@ -33,11 +33,6 @@ async def times(throttle: Throttle, clock: FakeClock, count: int, path: str = VN
     return admitted
 
 
-def with_small(test, limits=SMALL) -> None:
-    clock = FakeClock()
-    asyncio.run(test(make_throttle(clock, limits), clock))
-
-
 def make_throttle(clock: FakeClock, limits=ARM_LIMITS) -> Throttle:
     return Throttle(clock, asyncio.Semaphore(1000), limits)
 
@@ -73,36 +68,31 @@ def test_what_a_request_counts_as(method: str, kind: str):
     assert classify_method(method) == kind
 
 
-def test_a_burst_and_then_the_rate():
-    async def test(throttle: Throttle, clock: FakeClock) -> None:
-        assert await times(throttle, clock, 6) == [0, 0, 0, 0.5, 1, 1.5]
-
-    with_small(test)
-
-
-def test_arms_own_sizes():
-    async def test() -> None:
-        clock = FakeClock()
-        throttle = make_throttle(clock)
-        reads, writes = await times(throttle, clock, 260), await times(throttle, clock, 201, method="PUT")
-        assert reads[249] == 0
-        assert reads[259] == pytest.approx(10 / 25)
-        start = writes[0]
-        assert writes[199] == start
-        assert writes[200] == pytest.approx(start + 0.1)
-
-    asyncio.run(test())
+async def test_a_burst_and_then_the_rate():
+    clock = FakeClock()
+    throttle = make_throttle(clock, SMALL)
+    assert await times(throttle, clock, 6) == [0, 0, 0, 0.5, 1, 1.5]
 
 
-def test_kinds_and_subscriptions_have_buckets_of_their_own():
-    async def test(throttle: Throttle, clock: FakeClock) -> None:
-        assert await times(throttle, clock, 3) == [0, 0, 0]
-        assert await times(throttle, clock, 2, method="PUT") == [0, 0]
-        assert await times(throttle, clock, 3, path="/subscriptions/BBBB/resourceGroups/g") == [0, 0, 0]
-        assert await times(throttle, clock, 3, path="/providers/Microsoft.Subscription/aliases/x") == [0, 0, 0]
-        assert await times(throttle, clock, 1, path=VNET.lower()) == [0.5], "the same subscription without case"
+async def test_arms_own_sizes():
+    clock = FakeClock()
+    throttle = make_throttle(clock)
+    reads, writes = await times(throttle, clock, 260), await times(throttle, clock, 201, method="PUT")
+    assert reads[249] == 0
+    assert reads[259] == pytest.approx(10 / 25)
+    start = writes[0]
+    assert writes[199] == start
+    assert writes[200] == pytest.approx(start + 0.1)
 
-    with_small(test)
+
+async def test_kinds_and_subscriptions_have_buckets_of_their_own():
+    clock = FakeClock()
+    throttle = make_throttle(clock, SMALL)
+    assert await times(throttle, clock, 3) == [0, 0, 0]
+    assert await times(throttle, clock, 2, method="PUT") == [0, 0]
+    assert await times(throttle, clock, 3, path="/subscriptions/BBBB/resourceGroups/g") == [0, 0, 0]
+    assert await times(throttle, clock, 3, path="/providers/Microsoft.Subscription/aliases/x") == [0, 0, 0]
+    assert await times(throttle, clock, 1, path=VNET.lower()) == [0.5], "the same subscription without case"
 
 
 @pytest.mark.parametrize(
@@ -117,130 +107,117 @@ def test_kinds_and_subscriptions_have_buckets_of_their_own():
         ("tenant", 0, [0, 0, 0.5], "another scope's"),
     ],
 )
-def test_the_remaining_headers_correct_a_bucket(middle: str, left: int, expected: list[float], why: str):
-    async def test(throttle: Throttle, clock: FakeClock) -> None:
-        await times(throttle, clock, 1)
-        throttle.learn("GET", VNET, remaining(middle, "reads", left))
-        assert await times(throttle, clock, 3) == expected, why
-
-    with_small(test)
-
-
-def test_a_header_of_another_kind_or_none_changes_nothing():
-    async def test(throttle: Throttle, clock: FakeClock) -> None:
-        throttle.learn("GET", VNET, remaining("subscription", "writes", 0))
-        throttle.learn("GET", VNET, answer(x_ms_ratelimit_remaining_subscription_reads="many"))
-        throttle.learn("GET", VNET, answer(x_ms_ratelimit_remaining_resource="Microsoft.Compute/GetVM;0"))
-        assert await times(throttle, clock, 3) == [0, 0, 0]
-
-    with_small(test)
+async def test_the_remaining_headers_correct_a_bucket(middle: str, left: int, expected: list[float], why: str):
+    clock = FakeClock()
+    throttle = make_throttle(clock, SMALL)
+    await times(throttle, clock, 1)
+    throttle.learn("GET", VNET, remaining(middle, "reads", left))
+    assert await times(throttle, clock, 3) == expected, why
 
 
-def test_a_tenants_requests_learn_from_the_tenants_headers():
+async def test_a_header_of_another_kind_or_none_changes_nothing():
+    clock = FakeClock()
+    throttle = make_throttle(clock, SMALL)
+    throttle.learn("GET", VNET, remaining("subscription", "writes", 0))
+    throttle.learn("GET", VNET, answer(x_ms_ratelimit_remaining_subscription_reads="many"))
+    throttle.learn("GET", VNET, answer(x_ms_ratelimit_remaining_resource="Microsoft.Compute/GetVM;0"))
+    assert await times(throttle, clock, 3) == [0, 0, 0]
+
+
+async def test_a_tenants_requests_learn_from_the_tenants_headers():
     path = "/providers/Microsoft.Subscription/aliases/x"
-
-    async def test(throttle: Throttle, clock: FakeClock) -> None:
-        throttle.learn("GET", path, remaining("tenant", "reads", 0))
-        assert await times(throttle, clock, 1, path=path) == [0.5]
-
-    with_small(test)
+    clock = FakeClock()
+    throttle = make_throttle(clock, SMALL)
+    throttle.learn("GET", path, remaining("tenant", "reads", 0))
+    assert await times(throttle, clock, 1, path=path) == [0.5]
 
 
-def test_a_quota_holds_everyone_back_and_leaves_no_burst():
-    async def test(throttle: Throttle, clock: FakeClock) -> None:
-        hold(throttle, 10)
-        assert await times(throttle, clock, 2, path=VAULT) == [11, 12]
-        assert await times(throttle, clock, 1, method="PUT") == [12], "but not what counts elsewhere"
-
-    with_small(test)
-
-
-def test_those_who_wait_already_are_held_back_too():
-    async def test(throttle: Throttle, clock: FakeClock) -> None:
-        waiting = asyncio.create_task(times(throttle, clock, 5))
-        while len(clock.slept) < 1:  # noqa: ASYNC110 - the clock has no event for it
-            await asyncio.sleep(0)
-        hold(throttle, 10)
-        assert await waiting == [0, 0, 0, 11, 12]
-
-    with_small(test)
+async def test_a_quota_holds_everyone_back_and_leaves_no_burst():
+    clock = FakeClock()
+    throttle = make_throttle(clock, SMALL)
+    hold(throttle, 10)
+    assert await times(throttle, clock, 2, path=VAULT) == [11, 12]
+    assert await times(throttle, clock, 1, method="PUT") == [12], "but not what counts elsewhere"
 
 
-def test_a_tired_provider_holds_back_its_own_requests_alone():
-    async def test(throttle: Throttle, clock: FakeClock) -> None:
-        hold(throttle, 10, cause="service")
-        assert await times(throttle, clock, 1, path=VAULT) == [0]
-        assert await times(throttle, clock, 1, path=VNET) == [10]
-
-    with_small(test)
-
-
-def test_another_operation_on_one_resource_holds_nobody_back():
-    async def test(throttle: Throttle, clock: FakeClock) -> None:
-        for code in ("RetryableError", "RetryableErrorDueToAnotherOperation"):
-            throttle.hold("PUT", VNET, answer(429), code, 10, clock.monotonic())
-        assert await times(throttle, clock, 2, method="PUT") == [0, 0]
-
-    with_small(test)
+async def test_those_who_wait_already_are_held_back_too():
+    clock = FakeClock()
+    throttle = make_throttle(clock, SMALL)
+    waiting = asyncio.create_task(times(throttle, clock, 5))
+    while len(clock.slept) < 1:  # noqa: ASYNC110 - the clock has no event for it
+        await asyncio.sleep(0)
+    hold(throttle, 10)
+    assert await waiting == [0, 0, 0, 11, 12]
 
 
-def test_who_would_wait_past_the_deadline_is_told_at_once():
-    async def test(throttle: Throttle, clock: FakeClock) -> None:
-        await times(throttle, clock, 3)
-        soon, later = Session(deadline=clock.monotonic() + 0.4), Session(deadline=clock.monotonic() + 0.6)
-        assert await throttle.admit("GET", VNET, soon) is False
-        assert clock.slept == []
-        assert await throttle.admit("GET", VNET, later) is True
+async def test_a_tired_provider_holds_back_its_own_requests_alone():
+    clock = FakeClock()
+    throttle = make_throttle(clock, SMALL)
+    hold(throttle, 10, cause="service")
+    assert await times(throttle, clock, 1, path=VAULT) == [0]
+    assert await times(throttle, clock, 1, path=VNET) == [10]
 
-    with_small(test)
+
+async def test_another_operation_on_one_resource_holds_nobody_back():
+    clock = FakeClock()
+    throttle = make_throttle(clock, SMALL)
+    for code in ("RetryableError", "RetryableErrorDueToAnotherOperation"):
+        throttle.hold("PUT", VNET, answer(429), code, 10, clock.monotonic())
+    assert await times(throttle, clock, 2, method="PUT") == [0, 0]
+
+
+async def test_who_would_wait_past_the_deadline_is_told_at_once():
+    clock = FakeClock()
+    throttle = make_throttle(clock, SMALL)
+    await times(throttle, clock, 3)
+    soon, later = Session(deadline=clock.monotonic() + 0.4), Session(deadline=clock.monotonic() + 0.6)
+    assert await throttle.admit("GET", VNET, soon) is False
+    assert clock.slept == []
+    assert await throttle.admit("GET", VNET, later) is True
 
 
 @pytest.mark.parametrize("cause", ["service", "gateway"])
-def test_a_pause_past_the_deadline_is_not_waited_for(cause: str):
-    async def test(throttle: Throttle, clock: FakeClock) -> None:
-        hold(throttle, 100, cause=cause)
-        assert await throttle.admit("GET", VNET, Session(deadline=clock.monotonic() + 50)) is False
-        assert clock.elapsed == 0
-
-    with_small(test)
-
-
-def test_a_deadline_brought_forward_ends_the_wait():
-    async def test(throttle: Throttle, clock: FakeClock) -> None:
-        await times(throttle, clock, 3)
-        hold(throttle, 10)
-        session = Session(deadline=clock.monotonic() + 60)
-        waiting = asyncio.create_task(throttle.admit("GET", VNET, session))
-        await asyncio.sleep(0)
-        session.deadline = clock.monotonic()
-        hold(throttle, 20)
-        assert await waiting is False
-
-    with_small(test)
+async def test_a_pause_past_the_deadline_is_not_waited_for(cause: str):
+    clock = FakeClock()
+    throttle = make_throttle(clock, SMALL)
+    hold(throttle, 100, cause=cause)
+    assert await throttle.admit("GET", VNET, Session(deadline=clock.monotonic() + 50)) is False
+    assert clock.elapsed == 0
 
 
-def test_who_gives_up_makes_room():
-    async def test(throttle: Throttle, clock: FakeClock) -> None:
-        await times(throttle, clock, 3)
-        quitter = asyncio.create_task(throttle.admit("GET", VNET, FOREVER))
-        await asyncio.sleep(0)
-        quitter.cancel()
-        assert await times(throttle, clock, 1) == [0.5]
+async def test_a_deadline_brought_forward_ends_the_wait():
+    clock = FakeClock()
+    throttle = make_throttle(clock, SMALL)
+    await times(throttle, clock, 3)
+    hold(throttle, 10)
+    session = Session(deadline=clock.monotonic() + 60)
+    waiting = asyncio.create_task(throttle.admit("GET", VNET, session))
+    await asyncio.sleep(0)
+    session.deadline = clock.monotonic()
+    hold(throttle, 20)
+    assert await waiting is False
 
-    with_small(test)
+
+async def test_who_gives_up_makes_room():
+    clock = FakeClock()
+    throttle = make_throttle(clock, SMALL)
+    await times(throttle, clock, 3)
+    quitter = asyncio.create_task(throttle.admit("GET", VNET, FOREVER))
+    await asyncio.sleep(0)
+    quitter.cancel()
+    assert await times(throttle, clock, 1) == [0.5]
 
 
 @settings(max_examples=10, deadline=None)
 @given(burst=st.integers(1, 20), rate=st.integers(1, 50), count=st.integers(1, 25))
-def test_no_window_holds_more_than_the_bucket_allows(burst: int, rate: int, count: int):
-    async def test(throttle: Throttle, clock: FakeClock) -> None:
-        admitted = await times(throttle, clock, count)
-        for first in range(count):
-            for last in range(first, count):
-                most = burst + rate * (admitted[last] - admitted[first])
-                assert last - first + 1 <= most + 0.1
-
-    with_small(test, {RequestKind.READS: Limit(burst, rate)})
+async def test_no_window_holds_more_than_the_bucket_allows(burst: int, rate: int, count: int):
+    clock = FakeClock()
+    throttle = make_throttle(clock, {RequestKind.READS: Limit(burst, rate)})
+    admitted = await times(throttle, clock, count)
+    for first in range(count):
+        for last in range(first, count):
+            most = burst + rate * (admitted[last] - admitted[first])
+            assert last - first + 1 <= most + 0.1
 
 
 class CoarseClock(FakeClock):
@@ -252,8 +229,8 @@ class CoarseClock(FakeClock):
 
 
 @pytest.mark.parametrize("elapsed", [0.0, 26.2 / 3, 333.333, 1e6 / 7])
-def test_no_wait_is_too_short_for_a_clock(elapsed: float):
+async def test_no_wait_is_too_short_for_a_clock(elapsed: float):
     clock = CoarseClock()
     clock.elapsed = elapsed
     throttle = make_throttle(clock, {RequestKind.READS: Limit(3, 25 / 3)})
-    assert len(asyncio.run(times(throttle, clock, 60))) == 60
+    assert len(await times(throttle, clock, 60)) == 60

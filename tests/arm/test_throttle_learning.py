@@ -66,7 +66,7 @@ async def ask(throttle: Throttle, clock: VirtualClock, bucket: Bucket, path: str
         await clock.sleep(seconds)
 
 
-def simulate(count: int, *, slots=20, round_trip=0.05, paths=(HUB,), share=1.0, **bucket) -> Bucket:
+async def simulate(count: int, *, slots=20, round_trip=0.05, paths=(HUB,), share=1.0, **bucket) -> Bucket:
     """The server's bucket after so many requests to each path; the last one's, if there are several."""
     clock = VirtualClock()
     throttle = Throttle(clock, asyncio.Semaphore(slots), share=share)
@@ -78,10 +78,7 @@ def simulate(count: int, *, slots=20, round_trip=0.05, paths=(HUB,), share=1.0, 
         ]
         await asyncio.gather(*asks)
 
-    async def main() -> None:
-        await clock.run(ask_all())
-
-    asyncio.run(main())
+    await clock.run(ask_all())
     return buckets[paths[-1]]
 
 
@@ -96,34 +93,34 @@ SERVERS = [
 
 
 @pytest.mark.parametrize(("server", "why"), SERVERS, ids=[row[-1] for row in SERVERS])
-def test_it_takes_hardly_longer_than_the_bucket_allows(server, why):
+async def test_it_takes_hardly_longer_than_the_bucket_allows(server, why):
     refill = server["per_second"] - server.get("others", 0)
     count = int(server["size"] + min(400, refill * 100))
-    bucket = simulate(count, **server)
+    bucket = await simulate(count, **server)
     assert bucket.taken[-1] <= 1.05 * (count - server["size"]) / refill, why
     if bucket.tells:
         assert max(bucket.refused, default=0) < 20, "refusals are at the beginning"
         assert len(bucket.refused) < 25
 
 
-def test_arms_own_buckets_refuse_nothing():
-    assert simulate(500, size=250, per_second=25).refused == []
+async def test_arms_own_buckets_refuse_nothing():
+    assert (await simulate(500, size=250, per_second=25)).refused == []
 
 
-def test_others_who_share_arms_bucket_cause_hardly_a_refusal():
+async def test_others_who_share_arms_bucket_cause_hardly_a_refusal():
     """The counts show what the others take before there is nothing left."""
-    assert len(simulate(500, size=250, per_second=25, others=10).refused) <= 2
+    assert len((await simulate(500, size=250, per_second=25, others=10)).refused) <= 2
 
 
-def test_a_share_of_the_limits_leaves_the_rest_to_others():
-    taken = simulate(300, share=0.5, size=250, per_second=25).taken
+async def test_a_share_of_the_limits_leaves_the_rest_to_others():
+    taken = (await simulate(300, share=0.5, size=250, per_second=25)).taken
     within = max(count - 12.5 * at for count, at in enumerate(taken, 1))
     assert within <= 125, "half of the burst, and half of the refill"
     assert taken[-1] == pytest.approx((300 - 125) / 12.5, abs=2)
 
 
-def test_each_subscription_has_a_pace_of_its_own():
-    alone, together = (simulate(60, paths=paths, size=12, per_second=1.25) for paths in ((HUB,), (SPOKE, HUB)))
+async def test_each_subscription_has_a_pace_of_its_own():
+    alone, together = [await simulate(60, paths=paths, size=12, per_second=1.25) for paths in ((HUB,), (SPOKE, HUB))]
     assert together.taken[-1] <= 1.05 * alone.taken[-1]
 
 
@@ -134,8 +131,8 @@ def test_each_subscription_has_a_pace_of_its_own():
     slots=st.integers(1, 40),
     round_trip=st.sampled_from([0.01, 0.1, 0.5]),
 )
-def test_no_server_is_much_slower_than_it_must_be(size, per_second, slots, round_trip):
+async def test_no_server_is_much_slower_than_it_must_be(size, per_second, slots, round_trip):
     count = int(size + min(100, 40 * per_second))
-    bucket = simulate(count, slots=slots, round_trip=round_trip, size=size, per_second=per_second)
+    bucket = await simulate(count, slots=slots, round_trip=round_trip, size=size, per_second=per_second)
     least = max((count - size) / per_second, count * round_trip / slots)
     assert bucket.taken[-1] <= 1.05 * least + 3 / per_second + 3 * round_trip + 2, "and some seconds to learn"

@@ -10,23 +10,19 @@ GROUP = "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/rg"
 VNET = f"{GROUP}/providers/Microsoft.Network/virtualNetworks/hub"
 
 
-def test_writes_below_one_resource_take_turns_and_others_do_not():
-    async def main() -> list[str]:
-        locks, order = WriteLocks(), []
+async def test_writes_below_one_resource_take_turns_and_others_do_not():
+    locks, order = WriteLocks(), []
 
-        async def hold(arm_id: str, name: str) -> None:
-            async with locks.hold(arm_id):
-                order.append(f"{name} in")
-                await asyncio.sleep(0)
-                order.append(f"{name} out")
+    async def hold(arm_id: str, name: str) -> None:
+        async with locks.hold(arm_id):
+            order.append(f"{name} in")
+            await asyncio.sleep(0)
+            order.append(f"{name} out")
 
-        await asyncio.gather(
-            hold(VNET, "vnet"),
-            hold(f"{VNET.upper()}/subnets/a", "subnet"),
-            hold(f"{GROUP}/providers/Microsoft.Network/virtualNetworks/other", "other"),
-        )
-        return order
-
-    order = asyncio.run(main())
+    await asyncio.gather(
+        hold(VNET, "vnet"),
+        hold(f"{VNET.upper()}/subnets/a", "subnet"),
+        hold(f"{GROUP}/providers/Microsoft.Network/virtualNetworks/other", "other"),
+    )
     assert order.index("vnet out") < order.index("subnet in")
     assert order.index("other in") < order.index("vnet out")
