@@ -28,7 +28,7 @@ from gitsync.model.problem import Problem
 from gitsync.model.record import Record
 from gitsync.model.unit import DECLARERS, Unit, UnitKind
 from gitsync.run.prepare import read_source
-from gitsync.units.argocd_objects import FINALIZER
+from gitsync.units.argocd_applications import FINALIZER
 
 MOST_REVISIONS = 50
 """Number of revisions that are read, newest first; beyond them the recorded policy counts."""

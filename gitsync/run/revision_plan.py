@@ -54,7 +54,7 @@ from gitsync.run.prepare import coverage_of, prepare_resources, read_declared_ma
 from gitsync.run.run_log import log_end, log_start
 from gitsync.run.target import name_source
 from gitsync.status.exit_code import decide_exit_code
-from gitsync.units.builds import Builds
+from gitsync.units.sandbox import Builds
 
 
 def plan_revisions(config: Config, clock: Clock, redactions: Redactions) -> Report:

@@ -8,18 +8,17 @@ from dataclasses import dataclass, field, replace
 from gitsync.manifests.unread_documents import find_templates
 from gitsync.model.problem import Problem
 from gitsync.model.unit import Unit, UnitKind
-from gitsync.units.build import BuiltUnits, build_units
-from gitsync.units.builds import Builds
-from gitsync.units.closure import KustomizationReader
-from gitsync.units.controller import SourceView
+from gitsync.units.chart_values import fill_values
 from gitsync.units.declarations import Declarations, ThisRepository, join_declarations
 from gitsync.units.discovery import FoundUnits
 from gitsync.units.flux_variables import FluxVariables
 from gitsync.units.following import follow
+from gitsync.units.kustomization import KustomizationReader
 from gitsync.units.object_reader import find_declarations
-from gitsync.units.published_charts import read_published
-from gitsync.units.referenced_values import fill_values
+from gitsync.units.objects import SourceView, read_published
+from gitsync.units.sandbox import Builds
 from gitsync.units.selection import CoveredFolders
+from gitsync.units.unit_builds import BuiltUnits, build_units
 
 
 @dataclass(frozen=True, slots=True)

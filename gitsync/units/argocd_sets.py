@@ -18,15 +18,14 @@ from gitsync.manifests.expansions import MAX_CHARACTERS, ExpansionBudget
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.problem import Level, Problem
 from gitsync.problems.field_path import FieldPath, format_field
-from gitsync.units.argocd_objects import FINALIZER, NAMESPACE, read_application
-from gitsync.units.argocd_sources import check_glob
+from gitsync.units.argocd_applications import FINALIZER, NAMESPACE, check_glob, read_application
 from gitsync.units.argocd_templates import Renderer, TemplateError, normalize
-from gitsync.units.controller import Controller, SourceView
 from gitsync.units.declarations import Declarations, join_declarations
 from gitsync.units.following import MOST
-from gitsync.units.globs import Matcher, compile_glob
-from gitsync.units.object_fields import (
+from gitsync.units.objects import (
+    Controller,
     InvalidFieldError,
+    SourceView,
     find_field,
     read_key,
     read_list,
@@ -35,6 +34,7 @@ from gitsync.units.object_fields import (
     read_switch,
     read_text,
 )
+from gitsync.units.selection import Matcher, compile_glob
 from gitsync.units.tree import find_folder, list_folders
 
 _REASONS: Final = {

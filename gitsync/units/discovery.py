@@ -16,11 +16,10 @@ from gitsync.config.config_file import FILE_NAME
 from gitsync.errors import SourceError
 from gitsync.manifests.unparsed_text import mentions_aso
 from gitsync.model.unit import Unit, UnitEntry, UnitKind, UnitOptions
-from gitsync.units.charts import CHART, find_charts, is_in_chart, list_chart_files, list_local, read_chart
-from gitsync.units.closure import KustomizationReader, find_kustomizations
-from gitsync.units.packed_charts import list_packed
+from gitsync.units.charts import CHART, find_charts, is_in_chart, list_chart_files, list_local, list_packed, read_chart
+from gitsync.units.kustomization import KustomizationReader, find_kustomizations
+from gitsync.units.sandbox import ChartError
 from gitsync.units.tree import find_folder, list_folders
-from gitsync.units.unbuildable import ChartError
 
 ROOT = "."
 _NO_OPTIONS = UnitOptions()

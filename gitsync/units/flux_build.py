@@ -1,7 +1,9 @@
-"""What is built for a Flux Kustomization: the kustomization of its folder, with the changes of Flux.
+"""What is built for a Flux Kustomization: the kustomization of its folder, with the changes of
+Flux.
 
-As Flux does: it writes its fields over those of the folder's kustomization.yaml, and makes one that names all manifests
-if the folder has none (https://fluxcd.io/flux/components/kustomize/kustomizations/#generating-a-kustomizationyaml-file).
+As Flux does: it writes its fields over those of the folder's kustomization.yaml, and makes one that
+names all manifests if the folder has none
+(https://fluxcd.io/flux/components/kustomize/kustomizations/#generating-a-kustomizationyaml-file).
 """
 
 from __future__ import annotations
@@ -16,9 +18,9 @@ from typing import Any, Final
 import yaml
 
 from gitsync.model.unit import Unit, UnitKind
-from gitsync.units.closure import KustomizationReader, find_inputs
+from gitsync.units.kustomization import KustomizationReader, find_inputs
+from gitsync.units.sandbox import UnbuildableError
 from gitsync.units.tree import SourceTree, list_folders
-from gitsync.units.unbuildable import UnbuildableError
 
 GENERATED: Final = "kustomization.yaml"
 

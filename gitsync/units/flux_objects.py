@@ -1,26 +1,44 @@
-"""Flux's objects in documents: its Kustomizations, and the sources that they are built from.
+"""Reads Flux's objects in documents: Kustomizations, HelmReleases, and the sources that they are built from.
 
 Only what decides where manifests come from, and how they are changed, is read. The fields are those of
-kustomize.toolkit.fluxcd.io and source.toolkit.fluxcd.io (https://fluxcd.io/flux/components/kustomize/kustomizations/).
+kustomize.toolkit.fluxcd.io, source.toolkit.fluxcd.io (https://fluxcd.io/flux/components/kustomize/kustomizations/) and
+helm.toolkit.fluxcd.io (https://fluxcd.io/flux/components/helm/helmreleases/).
+
+A chart at a path of a GitRepository is rendered if that is this repository; a HelmChart may stand for it. One of a
+HelmRepository or a registry is rendered if gitsync.yaml says that a chart of the same name in this repository is
+published.
 """
 
 from __future__ import annotations
 
+import hashlib
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from gitsync.manifests.yaml_documents import Document
-from gitsync.model.unit import Substitution, Unit, UnitKind, UnitOptions, ValuesReference
+from gitsync.model.unit import (
+    ChartRelease,
+    ChartValues,
+    Substitution,
+    Unit,
+    UnitKind,
+    UnitOptions,
+    ValuesKey,
+    ValuesReference,
+)
 from gitsync.problems.field_path import FieldPath
-from gitsync.units.controller import Controller, SourceView
-from gitsync.units.declarations import Declarations, DeclaredUnit, ObjectName, SourceName
+from gitsync.units.charts import Chart
+from gitsync.units.declarations import THIS_REPOSITORY, ChartSource, Declarations, DeclaredUnit, ObjectName, SourceName
 from gitsync.units.flux_variables import CHANGES
-from gitsync.units.helm_releases import GROUP, KIND, NAMESPACE, read_helm_chart, read_helm_release, read_oci_repository
-from gitsync.units.object_fields import (
+from gitsync.units.objects import (
+    Controller,
     InvalidFieldError,
+    SourceView,
     built_from,
+    compare_versions,
+    find_field,
     read_key,
     read_list,
     read_mapping,
@@ -30,11 +48,19 @@ from gitsync.units.object_fields import (
     read_texts,
 )
 
+HELM_GROUP: Final = "helm.toolkit.fluxcd.io"
 KUSTOMIZE_GROUP: Final = "kustomize.toolkit.fluxcd.io"
 SOURCE_GROUP: Final = "source.toolkit.fluxcd.io"
 BOOTSTRAP_FILE: Final = "gotk-sync.yaml"
 """The file that `flux bootstrap` writes: its GitRepository is the repository that the file is in."""
 
+KIND: Final = "HelmRelease"
+NAMESPACE: Final = "flux-system"
+"""The namespace of objects of Flux that name none: that of `flux bootstrap`."""
+
+_CHART: Final[FieldPath] = ("spec", "chart", "spec")
+_LONGEST_NAME: Final = 53
+_DIGEST: Final = 12
 _HOLDERS: Final = frozenset({"ConfigMap", "Secret"})
 
 
@@ -49,7 +75,7 @@ def _read_repository(document: Document, _: SourceView) -> Declarations:
 
 def _read_kustomization(document: Document, _: SourceView) -> Declarations:
     key = read_key(document, NAMESPACE)
-    source = _read_source(document, key.namespace)
+    source = _read_kustomization_source(document, key.namespace)
     with built_from(source):
         unit = Unit(
             name=str(key),
@@ -59,7 +85,7 @@ def _read_kustomization(document: Document, _: SourceView) -> Declarations:
             line=document.line(),
             # Flux builds without kustomize's restriction to files below a kustomization.
             options=UnitOptions(is_restricted=False, substitution=_read_substitution(document, key.namespace)),
-            changes=_read_changes(document),
+            changes=_read_kustomization_changes(document),
             depends_on=tuple(map(str, _read_dependencies(document, key.namespace))),
             prunes=read_switch(document, ("spec", "prune")),
             is_suspended=read_switch(document, ("spec", "suspend")),
@@ -67,7 +93,7 @@ def _read_kustomization(document: Document, _: SourceView) -> Declarations:
     return Declarations(units=(DeclaredUnit(key=key, source=source, unit=unit),))
 
 
-def _read_source(document: Document, namespace: str) -> SourceName:
+def _read_kustomization_source(document: Document, namespace: str) -> SourceName:
     where: FieldPath = ("spec", "sourceRef")
     return SourceName(
         read_text(document, (*where, "kind")),
@@ -76,7 +102,7 @@ def _read_source(document: Document, namespace: str) -> SourceName:
     )
 
 
-def _read_changes(document: Document) -> dict[str, Any]:
+def _read_kustomization_changes(document: Document) -> dict[str, Any]:
     """The fields of `CHANGES` that are set, each of its type."""
     spec = read_mapping(document, ("spec",))
     found = {name: spec[name] for name in CHANGES if spec.get(name) is not None}
@@ -108,6 +134,180 @@ def _read_references(document: Document, namespace: str) -> Iterator[ValuesRefer
         )
 
 
+def read_helm_release(document: Document, view: SourceView) -> Declarations:
+    """Return the unit of a HelmRelease. InvalidFieldError if it cannot be read."""
+    key = read_key(document, NAMESPACE)
+    namespace = _read_optional(document, "targetNamespace") or key.namespace
+    source = _read_chart_source(document, key.namespace)
+    published = _find_published(document, _CHART, source, view)
+    with built_from(THIS_REPOSITORY if published else source):
+        chart = _read_chart(document, _CHART, source, published, view)
+        declared = DeclaredUnit(
+            kind=KIND,
+            key=key,
+            source=chart.source,
+            unit=Unit(
+                name=_name_unit(key),
+                path=chart.path,
+                kind=UnitKind.HELM_RELEASE,
+                file=document.path,
+                line=document.line(),
+                namespace=namespace,
+                release=ChartRelease(
+                    name=_read_name(document, key),
+                    namespace=namespace,
+                    values=(*chart.values, *_read_values(document, key.namespace)),
+                    changes=_read_release_changes(document),
+                ),
+                depends_on=tuple(map(_name_unit, _read_dependencies(document, key.namespace))),
+                is_suspended=read_switch(document, ("spec", "suspend")),
+            ),
+        )
+    versions = compare_versions(document, (*_CHART, "version"), f"{KIND} {key}", published)
+    return Declarations(units=(declared,), problems=tuple(versions))
+
+
+def read_helm_chart(document: Document, view: SourceView) -> Declarations:
+    """Return the chart of a HelmChart, which a HelmRelease may refer to. InvalidFieldError if it cannot be read."""
+    key, where = read_key(document, NAMESPACE), ("spec",)
+    source = SourceName(
+        read_text(document, (*where, "sourceRef", "kind")),
+        key.namespace,
+        read_text(document, (*where, "sourceRef", "name")),
+    )
+    published = _find_published(document, where, source, view)
+    return Declarations(
+        charts={SourceName("HelmChart", *key): _read_chart(document, where, source, published, view)},
+        problems=tuple(compare_versions(document, (*where, "version"), f"HelmChart {key}", published)),
+    )
+
+
+def read_oci_repository(document: Document, view: SourceView) -> Declarations:
+    """Return the published chart that an OCIRepository has, which a HelmRelease may refer to."""
+    url = find_field(document, ("spec", "url"))
+    published = view.charts.get(posixpath.basename(url.rstrip("/"))) if isinstance(url, str) else None
+    if published is None:
+        return Declarations()
+    name = SourceName("OCIRepository", *read_key(document, NAMESPACE))
+    return Declarations(
+        charts={name: ChartSource(THIS_REPOSITORY, published.folder)},
+        problems=tuple(compare_versions(document, ("spec", "ref", "tag"), str(name), published)),
+    )
+
+
+def _name_unit(key: ObjectName) -> str:
+    """The name of a unit: with its kind, for a Kustomization may have the same name."""
+    return f"{key.namespace}/{KIND}-{key.name}"
+
+
+def _read_optional(document: Document, name: str) -> str:
+    is_set = read_mapping(document, ("spec",)).get(name) is not None
+    return read_text(document, ("spec", name)) if is_set else ""
+
+
+def _find_published(document: Document, where: FieldPath, source: SourceName, view: SourceView) -> Chart | None:
+    """The chart of this repository that is published under the name which an object asks for. In git it has a path."""
+    name = find_field(document, (*where, "chart"))
+    return view.charts.get(name) if isinstance(name, str) and source.kind != "GitRepository" else None
+
+
+def _read_chart(
+    document: Document, where: FieldPath, source: SourceName, published: Chart | None, view: SourceView
+) -> ChartSource:
+    """The source of a chart, its folder there, and its values files; of a published chart, those that it has."""
+    if published:
+        source, folder, root = THIS_REPOSITORY, published.folder, published.folder
+    elif source.kind == "GitRepository":
+        read_text(document, (*where, "chart"))
+        folder, root = read_path(document, (*where, "chart")), ""
+    else:
+        folder = root = ""
+    return ChartSource(source, folder, tuple(_list_values_files(document, where, view, root)))
+
+
+def _read_chart_source(document: Document, namespace: str) -> SourceName:
+    where: FieldPath = (*_CHART, "sourceRef") if read_mapping(document, ("spec", "chart")) else ("spec", "chartRef")
+    return SourceName(
+        read_text(document, (*where, "kind")),
+        read_text(document, (*where, "namespace"), default=namespace),
+        read_text(document, (*where, "name")),
+    )
+
+
+def _read_name(document: Document, key: ObjectName) -> str:
+    """The name of the release: by default, that of the object, with its namespace before it if it is another one."""
+    if name := _read_optional(document, "releaseName"):
+        return name
+    target = _read_optional(document, "targetNamespace")
+    name = f"{target}-{key.name}" if target else key.name
+    if len(name) <= _LONGEST_NAME:
+        return name
+    digest = hashlib.sha256(name.encode()).hexdigest()[:_DIGEST]
+    return f"{name[: _LONGEST_NAME - _DIGEST - 1]}-{digest}"
+
+
+def _read_values(document: Document, namespace: str) -> Iterator[ChartValues]:
+    """The values over those of files, the strongest last: objects, and those of the HelmRelease itself."""
+    where: FieldPath = ("spec", "valuesFrom")
+    for index in range(len(read_list(document, where))):
+        yield _read_values_key(document, (*where, index), namespace)
+    yield read_mapping(document, ("spec", "values"))
+
+
+def _list_values_files(document: Document, where: FieldPath, view: SourceView, root: str) -> Iterator[str]:
+    """The values files of a chart, by their paths in this repository. What they are relative to is at `root`."""
+    ignores = read_switch(document, (*where, "ignoreMissingValuesFiles"))
+    for index in range(len(read_list(document, (*where, "valuesFiles")))):
+        path = posixpath.join(root, read_path(document, (*where, "valuesFiles", index)))
+        if not ignores or path in view.reader.tree.paths:
+            yield path
+
+
+def _read_values_key(document: Document, where: FieldPath, namespace: str) -> ValuesKey:
+    kind = read_text(document, (*where, "kind"))
+    if kind not in _HOLDERS:
+        raise InvalidFieldError((*where, "kind"), f"{kind!r} is neither ConfigMap nor Secret.")
+    has_path = read_mapping(document, where).get("targetPath") is not None
+    return ValuesKey(
+        reference=ValuesReference(
+            kind=kind,
+            namespace=namespace,
+            name=read_text(document, (*where, "name")),
+            optional=read_switch(document, (*where, "optional")),
+        ),
+        key=read_text(document, (*where, "valuesKey"), default="values.yaml"),
+        path=read_text(document, (*where, "targetPath")) if has_path else "",
+    )
+
+
+def _read_release_changes(document: Document) -> dict[str, Any]:
+    """Fields of a kustomization: what the post-renderers and the common metadata change."""
+    changes: dict[str, Any] = {}
+    for index in range(len(read_list(document, ("spec", "postRenderers")))):
+        where: FieldPath = ("spec", "postRenderers", index, "kustomize")
+        for name in read_mapping(document, where):
+            changes.setdefault(name, []).extend(_read_post_renderer(document, (*where, name)))
+    if labels := read_texts(document, ("spec", "commonMetadata", "labels")):
+        changes["labels"] = [{"pairs": dict(labels)}]
+    if annotations := read_texts(document, ("spec", "commonMetadata", "annotations")):
+        changes["commonAnnotations"] = dict(annotations)
+    return changes
+
+
+def _read_post_renderer(document: Document, where: FieldPath) -> Iterator[Any]:
+    """The patches or images of a post-renderer. Each patch is written out, so none names a file."""
+    name, entries = where[-1], read_list(document, where)
+    if name not in {"patches", "images"}:
+        raise InvalidFieldError(where, f"gitsync does not apply {name}.", "Write them as `patches`.")
+    for index in range(len(entries)):
+        if name == "images":
+            yield read_mapping(document, (*where, index))
+            continue
+        target = read_mapping(document, (*where, index, "target"))
+        patch = read_text(document, (*where, index, "patch"))
+        yield {"patch": patch, "target": dict(target)} if target else {"patch": patch}
+
+
 def _read_dependencies(document: Document, namespace: str) -> Iterator[ObjectName]:
     where: FieldPath = ("spec", "dependsOn")
     for index in range(len(read_list(document, where))):
@@ -131,7 +331,7 @@ FLUX: Final = Controller(
     readers={
         (KUSTOMIZE_GROUP, "Kustomization"): _read_kustomization,
         (SOURCE_GROUP, "GitRepository"): _read_repository,
-        (GROUP, KIND): read_helm_release,
+        (HELM_GROUP, KIND): read_helm_release,
         (SOURCE_GROUP, "HelmChart"): read_helm_chart,
         (SOURCE_GROUP, "OCIRepository"): read_oci_repository,
     },

@@ -7,7 +7,6 @@ no secret, and a template that computes with one is refused as well.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import posixpath
 import re
@@ -25,14 +24,20 @@ from gitsync.model.unit import ChartRelease, Unit
 from gitsync.processes.grace_period import Grace
 from gitsync.processes.programs import Program, ProgramCall
 from gitsync.processes.temporary_folders import open_temporary_folder
-from gitsync.units.builds import digest_inputs
 from gitsync.units.chart_values import list_files, merge_values
-from gitsync.units.charts import CHART, ChartCopy, copy_chart
-from gitsync.units.closure import KustomizationReader
+from gitsync.units.charts import CHART, ChartCopy, ChartPacker, copy_chart, is_packed_dependency
+from gitsync.units.kustomization import KustomizationReader
 from gitsync.units.kustomize import build, has_tool
-from gitsync.units.packed_charts import ChartPacker, is_packed_dependency
-from gitsync.units.sandbox import MEMORY, clean_complaint, make_environment, run_tool, write_files
-from gitsync.units.unbuildable import ChartError, UnbuildableError
+from gitsync.units.sandbox import (
+    MEMORY,
+    ChartError,
+    UnbuildableError,
+    clean_complaint,
+    digest_inputs,
+    make_environment,
+    run_tool,
+    write_files,
+)
 
 KUBERNETES: Final = "1.33.0"
 """The version of Kubernetes for charts that ask for one, if no other is set: not that of the installed helm."""
@@ -55,14 +60,8 @@ _UNSTABLE: Final = re.compile(
     rb"\b(?:rand[A-Z]\w*|randInt|gen[A-Z]\w*|uuidv4|now|ago|shuffle|htpasswd|bcrypt|encryptAES|keys|values)\b"
 )
 _GENERATED: Final = "kustomization.yaml"
-_VARIABLE: Final = "helm_value_{}"
 _MARK: Final = re.compile(r"\$\{(helm_value_[0-9a-f]{16})\}")
 _OTHER_MARK: Final = re.compile(rb"\$\{(helm_value_[0-9a-f]{16})_again\}")
-
-
-def name_variable(*identity: str) -> str:
-    """The name of the variable that stands for a value from a Secret while a chart is rendered."""
-    return _VARIABLE.format(hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:16])
 
 
 def has_helm() -> bool:

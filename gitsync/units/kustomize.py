@@ -16,9 +16,16 @@ from gitsync.model.problem import Problem
 from gitsync.processes.grace_period import Grace
 from gitsync.processes.programs import Program, ProgramCall
 from gitsync.processes.temporary_folders import open_temporary_folder
-from gitsync.units.builds import digest_inputs
-from gitsync.units.sandbox import MEMORY, TIMEOUT, clean_complaint, make_environment, run_tool, write_files
-from gitsync.units.unbuildable import UnbuildableError
+from gitsync.units.sandbox import (
+    MEMORY,
+    TIMEOUT,
+    UnbuildableError,
+    clean_complaint,
+    digest_inputs,
+    make_environment,
+    run_tool,
+    write_files,
+)
 
 _KUBECTL_LOG = re.compile(r'\A[EF]\d{4} \S+ +\d+ \S+\] "command failed" err=(?:(".*")|<\s(.*)>)\Z', re.DOTALL)
 _QUOTED = re.compile(r"`.*?`|\[patch: .*\]", re.DOTALL)

@@ -16,11 +16,10 @@ from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Substitution, Unit
 from gitsync.model.variables import MARK, VariableFault
 from gitsync.units.argocd_sets import ARGO_CD
-from gitsync.units.controller import Controller, SourceView
 from gitsync.units.declarations import BrokenObject, Declarations, join_declarations
 from gitsync.units.flux_objects import FLUX
 from gitsync.units.flux_variables import FluxVariables, ReplacedObject
-from gitsync.units.object_fields import InvalidFieldError, find_type
+from gitsync.units.objects import Controller, InvalidFieldError, SourceView, find_type
 
 CONTROLLERS: Final = (FLUX, ARGO_CD)
 

@@ -1,22 +1,62 @@
-"""Run a tool that builds units (kustomize, helm) on a copy of the files that it needs.
+"""Runs the tools that build units (kustomize, helm), each on a copy of the files that it needs, and reports why one
+cannot be built.
 
 The source may be a revision without a work tree, and it is not trusted: the files that a build needs are written to a
 folder of their own, and the tool runs there without the settings and plugins of this user, without access to remote
-files, and with limits of time and memory.
+files, and with limits of time and memory. Each set of inputs is built once in a run, whatever the revision, and several
+are built at a time.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import Any, ClassVar, Final, Protocol
 
 from gitsync.errors import SourceError
+from gitsync.model.problem import Problem
+from gitsync.processes.grace_period import Grace
 from gitsync.processes.programs import Ended, Program, ProgramCall, run, select_environment
 from gitsync.redaction import truncate
-from gitsync.units.unbuildable import UnbuildableError
+
+
+class UnbuildableError(Exception):
+    """Ends the build of one unit. `thing` is what it builds."""
+
+    thing: ClassVar = "kustomization"
+    _code: ClassVar = "KustomizationFailed"
+
+    def __init__(self, message: str, *, hint: str = "", path: str, line: int = 1) -> None:
+        super().__init__(message)
+        self.problem = Problem(code=self._code, message=message, hint=hint, path=path, line=line)
+
+
+class ApplicationError(UnbuildableError):
+    """Ends the reading of one Application of Argo CD."""
+
+    thing: ClassVar = "Application"
+    _code: ClassVar = "ApplicationFailed"
+
+
+class ChartError(UnbuildableError):
+    """Ends the rendering of one Helm chart."""
+
+    thing: ClassVar = "chart"
+    _code: ClassVar = "ChartFailed"
+
+
+class UnreleasedChartError(ChartError):
+    """A chart that nothing releases."""
+
+    _code: ClassVar = "HelmChart"
+
 
 TIMEOUT: Final = 60.0
 """Seconds for each build."""
@@ -78,3 +118,82 @@ def clean_complaint(text: str) -> str:
     """What a tool said, in one line without control characters."""
     line = " ".join(_CONTROL.sub(" ", text.strip().removeprefix("Error: ").removeprefix("error: ")).split())
     return truncate(line, _LONGEST_COMPLAINT) or "the tool gave no reason."
+
+
+MOST_SECONDS = 600.0
+"""For all builds of a run together."""
+
+_WORKERS = 4
+
+
+class BuildJob(Protocol):
+    """What one build needs. `path` is the file that messages name; the digest says all about the result."""
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def files(self) -> Mapping[str, bytes]: ...
+
+    @property
+    def digest(self) -> str: ...
+
+    def run(self, timeout: float, grace: Grace) -> bytes:
+        """The manifests as one YAML text. UnbuildableError if there are none, SourceError without a tool."""
+        ...
+
+
+def digest_inputs(settings: Any, files: Mapping[str, bytes]) -> str:
+    """The digest of everything that a build depends on; `settings` are plain JSON values."""
+    digest = hashlib.sha256(json.dumps(settings).encode())
+    for path, content in sorted(files.items()):
+        digest.update(json.dumps([path, len(content)]).encode())
+        digest.update(content)
+    return digest.hexdigest()
+
+
+Built = bytes | UnbuildableError
+"""The manifests of a unit as one YAML text, or why there are none."""
+
+
+@dataclass(slots=True)
+class Builds:
+    """Runs builds. Mutable: it keeps the results of the run, and the time that is left for others.
+
+    `timeout` is in seconds for each build, `seconds` for all of them. Builds end with `grace`.
+    """
+
+    timeout: float = TIMEOUT
+    seconds: float = MOST_SECONDS
+    grace: Grace = field(default_factory=Grace, repr=False)
+    _results: dict[str, Built] = field(default_factory=dict, repr=False)
+
+    def run(self, jobs: Sequence[BuildJob]) -> tuple[Built, ...]:
+        """The results in the order of the jobs. SourceError if no tool is installed."""
+        digests = [job.digest for job in jobs]
+        new = {digest: job for digest, job in zip(digests, jobs, strict=True) if digest not in self._results}
+        start = time.monotonic()
+        workers = ThreadPoolExecutor(max_workers=min(_WORKERS, os.cpu_count() or 1))
+        futures = [workers.submit(self._build, job, start + self.seconds) for job in new.values()]
+        try:
+            self._results.update(zip(new, (future.result() for future in futures), strict=True))
+        except BaseException:
+            self.grace.begin()
+            raise
+        finally:
+            workers.shutdown(cancel_futures=True)
+            self.seconds -= time.monotonic() - start
+        return tuple(self._results[digest] for digest in digests)
+
+    def _build(self, job: BuildJob, end: float) -> Built:
+        remaining = end - time.monotonic()
+        if remaining <= 0:
+            return UnbuildableError(
+                f"{job.path} was not built: the builds of this source take too long.",
+                hint="Set --path to a part of the source, or exclude kustomizations with .gitsyncignore.",
+                path=job.path,
+            )
+        try:
+            return job.run(min(self.timeout, remaining), self.grace)
+        except UnbuildableError as error:
+            return error

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import pytest
 
 from gitsync.model.unit import ChartRelease, UnitEntry, UnitKind, UnitOptions
-from gitsync.units.closure import KustomizationReader
 from gitsync.units.discovery import FoundUnits, find_units
+from gitsync.units.kustomization import KustomizationReader
 from tests.units.trees import MemoryTree, pack
 
 GROUP = "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\nmetadata: {name: {{ .Release.Name }}}\n"

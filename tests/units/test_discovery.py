@@ -3,8 +3,8 @@
 import pytest
 
 from gitsync.model.unit import UnitEntry, UnitKind, UnitOptions
-from gitsync.units.closure import KustomizationReader
 from gitsync.units.discovery import find_units
+from gitsync.units.kustomization import KustomizationReader
 from tests.units.trees import MemoryTree
 
 K = "kustomization.yaml"

@@ -11,13 +11,13 @@ import pytest
 
 from gitsync.model.problem import Level
 from gitsync.model.unit import Substitution, Unit, UnitKind, ValuesReference
-from gitsync.units.closure import KustomizationReader
-from gitsync.units.controller import SourceView
 from gitsync.units.declarations import Declarations, ThisRepository
 from gitsync.units.flux_variables import FluxVariables
 from gitsync.units.following import MOST, Followed
 from gitsync.units.following import follow as follow_objects
+from gitsync.units.kustomization import KustomizationReader
 from gitsync.units.object_reader import find_declarations
+from gitsync.units.objects import SourceView
 from tests.units.trees import MemoryTree
 
 VIEW = SourceView(KustomizationReader(MemoryTree({})), ThisRepository(lambda: "github.com/acme/estate"))

@@ -14,12 +14,12 @@ from gitsync.manifests.variable_values import make_variables
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit, UnitEntry, UnitKind, UnitOptions
 from gitsync.units.all_units import AllUnits, FollowContext, build_all
-from gitsync.units.build import build_units
-from gitsync.units.builds import Builds
-from gitsync.units.closure import KustomizationReader
 from gitsync.units.discovery import find_units
 from gitsync.units.flux_build import lay_out, lay_over, make_metadata_fields
+from gitsync.units.kustomization import KustomizationReader
 from gitsync.units.kustomize import has_tool
+from gitsync.units.sandbox import Builds
+from gitsync.units.unit_builds import build_units
 from tests.units.trees import GROUP, MemoryTree
 
 HEAD = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\n"

@@ -11,9 +11,10 @@ import pytest
 from gitsync.model.problem import Problem
 from gitsync.model.unit import ChartRelease, SetValue, Unit, UnitKind
 from gitsync.processes.grace_period import Grace
-from gitsync.units.closure import KustomizationReader
-from gitsync.units.helm import make_chart_job, name_variable
-from gitsync.units.unbuildable import ChartError
+from gitsync.units.chart_values import name_variable
+from gitsync.units.helm import make_chart_job
+from gitsync.units.kustomization import KustomizationReader
+from gitsync.units.sandbox import ChartError
 from tests.support.helm_at_hand import needs_helm
 from tests.units.trees import MemoryTree
 

@@ -8,16 +8,14 @@ import pytest
 
 from gitsync.model.secret import Secret
 from gitsync.model.unit import ChartRelease, SetValue, Unit, UnitKind, ValuesKey, ValuesReference
-from gitsync.units.chart_values import merge_values
-from gitsync.units.closure import KustomizationReader
-from gitsync.units.controller import SourceView
+from gitsync.units.chart_values import fill_values, merge_values
 from gitsync.units.declarations import Declarations, DeclaredUnit, SourceName, ThisRepository
 from gitsync.units.flux_variables import FluxVariables
 from gitsync.units.following import Followed, follow
+from gitsync.units.kustomization import KustomizationReader
 from gitsync.units.object_reader import find_declarations
-from gitsync.units.published_charts import read_published
-from gitsync.units.referenced_values import fill_values
-from gitsync.units.unbuildable import ChartError
+from gitsync.units.objects import SourceView, read_published
+from gitsync.units.sandbox import ChartError
 from tests.units.trees import MemoryTree
 
 SOURCE = "sourceRef: {kind: GitRepository, name: flux-system, namespace: flux-system}"

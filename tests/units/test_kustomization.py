@@ -2,9 +2,8 @@
 
 import pytest
 
-from gitsync.units.closure import KustomizationReader, find_inputs
-from gitsync.units.kustomization import find_inline_fault, read_kustomization
-from gitsync.units.unbuildable import UnbuildableError
+from gitsync.units.kustomization import KustomizationReader, find_inline_fault, find_inputs, read_kustomization
+from gitsync.units.sandbox import UnbuildableError
 from tests.units.trees import MemoryTree
 
 SOURCE = {

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from gitsync.errors import SourceError
 from gitsync.units.kustomize import build
-from gitsync.units.sandbox import write_files
-from gitsync.units.unbuildable import UnbuildableError
+from gitsync.units.sandbox import UnbuildableError, write_files
 from tests.units.trees import GROUP
 
 BASE = "base/kustomization.yaml"

@@ -9,10 +9,10 @@ import pytest
 
 from gitsync.model.unit import ChartRelease, Unit, UnitKind
 from gitsync.processes.grace_period import Grace
-from gitsync.units.closure import KustomizationReader
+from gitsync.units.charts import MOST_BYTES
 from gitsync.units.helm import make_chart_job
-from gitsync.units.packed_charts import MOST_BYTES
-from gitsync.units.unbuildable import ChartError
+from gitsync.units.kustomization import KustomizationReader
+from gitsync.units.sandbox import ChartError
 from tests.support.helm_at_hand import needs_helm
 from tests.units.trees import MemoryTree, pack
 

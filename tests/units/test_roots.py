@@ -2,8 +2,8 @@
 
 import pytest
 
-from gitsync.units.closure import KustomizationReader, find_kustomizations
 from gitsync.units.discovery import find_roots
+from gitsync.units.kustomization import KustomizationReader, find_kustomizations
 from tests.units.trees import MemoryTree
 
 K = "kustomization.yaml"

@@ -7,11 +7,10 @@ import pytest
 from gitsync.errors import SourceError
 from gitsync.model.problem import Level
 from gitsync.model.unit import Unit, UnitKind, UnitOptions
-from gitsync.units.build import build_units, list_inputs
-from gitsync.units.builds import Builds
-from gitsync.units.closure import KustomizationReader
+from gitsync.units.kustomization import KustomizationReader
 from gitsync.units.kustomize import KustomizeJob
-from gitsync.units.unbuildable import UnbuildableError
+from gitsync.units.sandbox import Builds, UnbuildableError
+from gitsync.units.unit_builds import build_units, list_inputs
 from tests.units.trees import GROUP, MemoryTree
 
 GOOD = {"a/kustomization.yaml": "resources: [g.yaml]", "a/g.yaml": GROUP}

@@ -48,7 +48,7 @@ from gitsync.model.commit import LastCommit
 from gitsync.model.problem import Problem
 from gitsync.model.unit import Unit, UnitEntry
 from gitsync.units.all_units import FollowContext
-from gitsync.units.builds import Builds
+from gitsync.units.sandbox import Builds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,12 +34,12 @@ from gitsync.manifests.unread_documents import explain_unreadable
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit, UnitEntry, UnitKind
 from gitsync.units.all_units import AllUnits, FollowContext, build_all
-from gitsync.units.build import list_inputs as list_unit_inputs
-from gitsync.units.builds import Builds
 from gitsync.units.charts import CHART
-from gitsync.units.closure import KustomizationReader
 from gitsync.units.discovery import FoundUnits, find_units
+from gitsync.units.kustomization import KustomizationReader
+from gitsync.units.sandbox import Builds
 from gitsync.units.tree import list_folders
+from gitsync.units.unit_builds import list_inputs as list_unit_inputs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,8 +30,8 @@ from gitsync.model.commit import LastCommit
 from gitsync.model.problem import Problem
 from gitsync.model.unit import Unit, UnitEntry
 from gitsync.units.all_units import FollowContext
-from gitsync.units.builds import Builds
 from gitsync.units.declarations import ThisRepository
+from gitsync.units.sandbox import Builds
 
 _STEPS = re.compile(r"(?:[~^][0-9]{0,4})+\Z")
 _DEEPENED = "refs/gitsync/deepened"

@@ -15,17 +15,24 @@ from gitsync.manifests.unparsed_text import mentions_aso
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit, UnitKind
-from gitsync.units.builds import BuildJob, Builds
 from gitsync.units.charts import CHART, list_chart_files
-from gitsync.units.closure import KustomizationReader, find_inputs, reach
-from gitsync.units.directories import list_directory, read_directories
 from gitsync.units.flux_build import lay_out, make_metadata_fields, place_at_object
 from gitsync.units.helm import list_chart_inputs, make_chart_job
-from gitsync.units.kustomization import Kustomization, Reference, find_inline_fault, resolve, split_pair
+from gitsync.units.kustomization import (
+    Kustomization,
+    KustomizationReader,
+    Reference,
+    find_inline_fault,
+    find_inputs,
+    reach,
+    resolve,
+    split_pair,
+)
 from gitsync.units.kustomize import KustomizeJob, has_tool
 from gitsync.units.object_reader import may_declare
+from gitsync.units.sandbox import ApplicationError, BuildJob, Builds, ChartError, UnbuildableError, UnreleasedChartError
+from gitsync.units.selection import list_directory, read_directories
 from gitsync.units.tree import SourceTree, find_folder, is_below
-from gitsync.units.unbuildable import ApplicationError, ChartError, UnbuildableError, UnreleasedChartError
 
 _REACHED = re.compile(r"recursed accumulation of path '([^']+)'")
 _NAMED_FILE = re.compile(r"(?:in File: |from ')([^'\s]+\.(?:ya?ml|json))")
