@@ -1,6 +1,7 @@
 """The state of one resource while a run reconciles it, and why that stopped.
 
-An attempt is a frozen value: each stage returns it with one more fact. Effects are functions of the stages.
+An attempt is a frozen value in parts: what Azure showed, what follows from it, and what was sent. Each stage returns
+the attempt with one more fact. It reaches neither Azure nor the run: a stage takes those from `protocols`.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
-from gitsync.arm.client import Reader, Writer
 from gitsync.arm.lro.poll import AcceptedWrite
 from gitsync.arm.session import Session
 from gitsync.diff.ignore import Paths, remove_paths
@@ -28,8 +28,7 @@ from gitsync.model.result import Replacement, Result
 from gitsync.model.review import Reviewed
 from gitsync.model.template import Request, Template
 from gitsync.model.verdict import Action, Comparison, Verdict
-from gitsync.reconcile.identities import ResourceIdentity
-from gitsync.status.conditions import FAILED, RECONCILING, check_subscription, make_warning
+from gitsync.status.conditions import RECONCILING, check_subscription
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,72 +53,123 @@ class Stop:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReconcileAttempt:
-    """What an apply and a prune have in common.
+class Observation:
+    """What Azure showed of a resource.
 
-    `before` are the results of the resource's dependencies. `exists` is None before Azure was asked.
-    `first_comparison` is the one that led to a write: the report shows it, even if a later comparison finds no
-    difference. `done` is the write that was accepted, and `unfinished` says that its operation goes on after the run.
-    `writes_before` counts this run's writes near the resource before it was read. `if_match` is the ETag that its own
-    write demands, and `outrun` the ETag of a refused write. `reviewed` is its part of a plan for review; `note` says
-    what a write does in addition. `is_listed` says that a list showed the resource as unchanged, so it is not read.
-    `replacement` says that Azure refuses the write.
+    `exists` is None before Azure was asked. `owner` is the live owner, if a check needs it; `answers` are the answers
+    to the lookups of extensions. `is_listed`: a list showed the resource as unchanged, so it is not read. `is_sampled`:
+    a list did, and it is read nevertheless. `writes_before` counts this run's writes near the resource before the read.
     """
 
-    identity: ResourceIdentity
-    session: Session
-    before: Mapping[Key, Result]
     live: Live | None = None
     exists: bool | None = None
+    owner: Live | None = None
+    answers: Mapping[LookupRequest, LookupResult] = field(default_factory=dict)
+    is_listed: bool = False
+    is_sampled: bool = False
+    writes_before: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """What to do about a resource.
+
+    `first_comparison` is the one that led to a write: the report shows it, even if a later comparison finds no
+    difference. `note` says what a write does in addition. `is_untouched`: nothing has changed since the record was
+    made, so that it needs no new baseline. `reviewed` is the resource's part of a plan for review. `replacement` says
+    that Azure refuses the write, and `streak` that something resets the resource after each write: neither is sent.
+    """
+
     comparison: Comparison | None = None
     first_comparison: Comparison | None = None
     action: Action = Action.NONE
+    note: str = ""
+    is_untouched: bool = False
+    reviewed: Reviewed | None = None
+    replacement: Replacement | None = None
+    streak: WriteStreak | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Write:
+    """What this run sent for a resource, and what came of it.
+
+    `tried`: it has begun to write, and `existed` tells whether the resource was there before the first try. `sent` is
+    the last request, if Azure accepted it or may have; `reply` is the answer to it. `done` is the write that was
+    accepted, and `unfinished` says that its operation goes on after the run. `if_match` is the ETag that the write
+    demands, and `outrun` the ETag of a refused one. `unseen` counts the reads that did not find what Azure had
+    accepted, and `resent` tells that it was then sent again. `called` are the actions that were called for a check.
+    """
+
+    tried: bool = False
+    existed: bool = False
+    sent: Request | None = None
+    reply: AcceptedWrite | None = None
     done: Action = Action.NONE
     unfinished: bool = False
-    writes_before: int = 0
     if_match: str | None = None
     outrun: str | None = None
-    reviewed: Reviewed | None = None
-    note: str = ""
+    unseen: int = 0
+    resent: bool = False
+    called: tuple[ActionCall, ...] = ()
+
+
+_NOTHING_OBSERVED, _UNDECIDED, _UNWRITTEN = Observation(), Decision(), Write()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReconcileAttempt:
+    """What an apply and a prune have in common.
+
+    `refusal` says why the credential of the resource cannot be used, and `subscription` is that of the credential.
+    `before` are the results of the resource's dependencies.
+    """
+
+    subscription: str
+    refusal: Condition | None
+    session: Session
+    before: Mapping[Key, Result]
+    observed: Observation = _NOTHING_OBSERVED
+    decision: Decision = _UNDECIDED
+    write: Write = _UNWRITTEN
     is_restarted: bool = False
-    is_listed: bool = False
-    replacement: Replacement | None = None
     stop: Stop | None = None
-
-    @property
-    def reader(self) -> Reader:
-        return self.identity.azure().reader(self.session)
-
-    @property
-    def writer(self) -> Writer:
-        return self.identity.azure().writer(self.session)
 
     def explain_out_of_reach(self, arm_id: str) -> Condition | None:
         """Why the credential cannot act on an id, if that is so
         (docs/reference/reconciliation.md#subscription-check).
         """
-        identity = self.identity
-        return (
-            make_warning(FAILED, identity.refusal, identity.hint)
-            if identity.refusal
-            else check_subscription(arm_id, identity.subscription)
-        )
+        return self.refusal or check_subscription(arm_id, self.subscription)
 
     def stopped(self, condition: Condition, verdict: Verdict | None = None, **more: Any) -> Self:
         """The attempt with a reason to end it; `more` are further members of `Stop`."""
         return replace(self, stop=Stop(condition=condition, verdict=verdict, **more))
+
+    def with_live(self, live: Live | None) -> Self:
+        """The attempt with the resource as it was just read; None if it does not exist."""
+        return replace(self, observed=replace(self.observed, live=live, exists=live is not None))
+
+    def existing(self) -> Self:
+        """The attempt of a resource that exists, and was not read."""
+        return replace(self, observed=replace(self.observed, exists=True))
+
+    def absent(self) -> Self:
+        """The attempt of a resource that does not exist."""
+        return replace(self, observed=replace(self.observed, exists=False))
+
+    def unfinished(self) -> Self:
+        """The attempt, whose operation goes on after the run: the next one continues it."""
+        return replace(self, write=replace(self.write, unfinished=True))
 
     def restarted(self) -> Self:
         """The same attempt at its first stage; what was sent is kept."""
         return replace(
             self,
             stop=None,
-            live=None,
-            comparison=None,
-            action=Action.NONE,
-            unfinished=False,
+            observed=replace(self.observed, live=None, owner=None, is_listed=False, is_sampled=False),
+            decision=replace(self.decision, comparison=None, action=Action.NONE, is_untouched=False),
+            write=replace(self.write, unfinished=False),
             is_restarted=True,
-            is_listed=False,
         )
 
 
@@ -127,33 +177,17 @@ class ReconcileAttempt:
 class ApplyAttempt(ReconcileAttempt):
     """An attempt to bring a resource to its state in git.
 
-    `sent` is the last request, if Azure accepted it or may have; `reply` is the answer to it. `existed` tells
-    whether the resource existed before the first try. `unseen` counts the reads that did not find what Azure had
-    accepted, and `resent` tells that it was then sent again. `streak` is set if the resource is not written because
-    something resets it. `exported` are its Secrets and config maps. `answers` are the answers to the lookups of its
-    extensions, and `called` the actions that were called for a check. `id_doubt` says why a plan does not know the ARM
-    id, or cannot be sure of it. `is_sampled` says that a list showed it as unchanged, and that it is read nevertheless.
-    `is_untouched` says that nothing has changed since the record was made, so that it needs no new baseline.
+    `request` is made once its values are known. `id_doubt` says why a plan does not know the ARM id, or cannot be sure
+    of it. `remembered` is the last write, as the record has it or as this run made it. `exported` are the Secrets and
+    config maps of the resource.
     """
 
     apply: Apply
     known_kind: Kind | None
     remembered: Remembered | None = None
-    owner: Live | None = None
     request: Request | None = None
-    reply: AcceptedWrite | None = None
-    sent: Request | None = None
-    tried: bool = False
-    existed: bool = False
-    unseen: int = 0
-    resent: bool = False
-    streak: WriteStreak | None = None
-    exported: tuple[Address, ...] = ()
-    answers: Mapping[LookupRequest, LookupResult] = field(default_factory=dict)
-    called: tuple[ActionCall, ...] = ()
     id_doubt: str = ""
-    is_sampled: bool = False
-    is_untouched: bool = False
+    exported: tuple[Address, ...] = ()
 
     @property
     def key(self) -> Key:
@@ -218,10 +252,7 @@ class ApplyAttempt(ReconcileAttempt):
     @property
     def is_resumed(self) -> bool:
         """An earlier run began an operation, and this one has sent nothing."""
-        return self.record is not None and self.record.operation is not None and self.sent is None
-
-    def restarted(self) -> Self:
-        return replace(super().restarted(), owner=None, is_sampled=False, is_untouched=False)
+        return self.record is not None and self.record.operation is not None and self.write.sent is None
 
     def describe_unsettled(self) -> Condition:
         """The condition of an operation that goes on when the time is up, with the last error of its polls."""
@@ -237,10 +268,10 @@ class ApplyAttempt(ReconcileAttempt):
             spec=self.prepared.resource.spec,
             arm_id=self.arm_id,
             api_version=self.api_version,
-            live=self.live,
-            owner=self.owner,
+            live=self.observed.live,
+            owner=self.observed.owner,
             owner_name=owner,
-            answers=self.answers,
+            answers=self.observed.answers,
         )
 
 
@@ -282,6 +313,6 @@ class PruneAttempt(ReconcileAttempt):
             spec={},
             arm_id=self.record.arm_id,
             api_version=self.record.arm_api_version,
-            live=self.live,
+            live=self.observed.live,
             owner_name=self.record.owner.name if self.record.owner else "",
         )

@@ -1,30 +1,73 @@
-"""The parts of a run. `reconcile` hands each stage those that it needs."""
+"""What a run works with: its connections, opened from the settings, and the parts that are made for one run."""
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 
-from gitsync.arm.client import Arm
+from loguru import logger
+
+from gitsync.arm.client import Arm, Reader, Writer
 from gitsync.arm.session import LAST_ANSWER, Session
 from gitsync.arm.write_locks import WriteLocks
 from gitsync.catalog.catalog import Catalog
+from gitsync.config.source_settings import SourceSettings
 from gitsync.extensions.registry import Registry
+from gitsync.git.source.checkout import Checkout
+from gitsync.git.state.store import StateStore
 from gitsync.model.clock import Clock
+from gitsync.model.export import Address
+from gitsync.model.gvk import Key
+from gitsync.model.result import Stage
+from gitsync.model.secret import Secret
 from gitsync.planning.secret_digest import Digests
-from gitsync.reconcile.identities import Identities
+from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
+from gitsync.reconcile.identities import Identities, OpenAs
 from gitsync.reconcile.lists import Lists
+from gitsync.reconcile.rules import RunRules
 from gitsync.reconcile.run_cache import RunCache
-from gitsync.reconcile.stages.approval_check import Approval
 from gitsync.redaction import Redactions
 from gitsync.report.progress import Progress
 from gitsync.secrets.exporter import Outlets
+from gitsync.secrets.stores import Places
 from gitsync.secrets.values import RunValues
 
-# The sessions of one run with Azure: each node has one, and a stop of the run ends all of them.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connections:
+    """What a run works with.
+
+    If `stop` is set, the run begins nothing more and ends its waits. `redactions` knows every secret value. `arm` is
+    the client of the global credential. `open_as` opens the client of another one; without it, all resources use `arm`.
+    `endpoint` is the name of Azure's endpoint for people, and `is_local` tells that it is an emulator on this machine.
+    """
+
+    source: Checkout
+    settings: SourceSettings
+    store: StateStore
+    arm: Arm
+    clock: Clock
+    stop: asyncio.Event
+    subscription: str
+    catalog: Catalog
+    registry: Registry
+    progress: Progress
+    redactions: Redactions = field(default_factory=Redactions)
+    places: Places = field(default_factory=Places)
+    open_as: OpenAs | None = None
+    endpoint: str = ""
+    is_local: bool = True
+
+    def redact(self, secret: Secret) -> None:
+        """Keep a value out of all output of the run."""
+        self.redactions.add(secret)
 
 
 class Sessions:
-    """Made once a run. Deadlines are in monotonic seconds."""
+    """The sessions of one run with Azure: each resource has one, and a stop of the run ends all of them.
+
+    Deadlines are in monotonic seconds.
+    """
 
     def __init__(self) -> None:
         self._open: list[Session] = []
@@ -56,42 +99,54 @@ class Sessions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunRules:
-    """What the run may do. Timeouts are in seconds, the deadline in the clock's monotonic seconds."""
-
-    writes: bool  # False: a plan
-    approval: Approval = field(default_factory=Approval)
-    prune: bool = False
-    adopts: bool = True
-    always_put: bool = False
-    flap_limit: int = 0
-    registers: bool = True
-    node_timeout: float = 1800.0
-    deadline: float
-    agent: str = "gitsync"
-    repository: str = ""  # host and path, if the agent has no name
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RunContext:
-    """The parts of one run. `arm` is the global credential's; each node writes and reads by its own identity."""
+    """The parts of one run, which satisfies every protocol of the stages.
 
-    arm: Arm
+    Each resource is read and written by its own identity.
+    """
+
+    connections: Connections
     identities: Identities
-    registry: Registry
-    catalog: Catalog
-    clock: Clock
     values: RunValues
     outlets: Outlets
-    redactions: Redactions
     rules: RunRules
-    progress: Progress
     digests: Digests
     cache: RunCache = field(default_factory=RunCache)
     lists: Lists = field(default_factory=Lists)
     locks: WriteLocks = field(default_factory=WriteLocks)
     sessions: Sessions = field(default_factory=Sessions)
 
-    def find_node_deadline(self) -> float:
-        """Return the deadline of a node that begins now: its timeout, or the run's deadline if that is earlier."""
-        return min(self.clock.monotonic() + self.rules.node_timeout, self.rules.deadline)
+    @property
+    def catalog(self) -> Catalog:
+        return self.connections.catalog
+
+    @property
+    def registry(self) -> Registry:
+        return self.connections.registry
+
+    @property
+    def clock(self) -> Clock:
+        return self.connections.clock
+
+    @property
+    def redactions(self) -> Redactions:
+        return self.connections.redactions
+
+    def reader(self, attempt: ApplyAttempt | PruneAttempt) -> Reader:
+        return self.identities[attempt.key].azure().reader(attempt.session)
+
+    def writer(self, attempt: ApplyAttempt | PruneAttempt) -> Writer:
+        return self.identities[attempt.key].azure().writer(attempt.session)
+
+    def find_kept_value(self, address: Address, key: str, owner: Key) -> str | None:
+        return self.outlets.kept.find_value(address, key, owner)
+
+    def enter(self, attempt: ApplyAttempt | PruneAttempt, stage: Stage) -> None:
+        """Note the stage of a resource, for its failed requests, for the display and for the log."""
+        attempt.session.stage, key = stage, attempt.key
+        self.connections.progress.started(key, stage)
+        logger.debug("Stage begins", resource=key, stage=stage.value)  # bind() costs more than an unwritten line
+
+    def begin_session(self) -> Session:
+        """Begin the session of a resource. It ends with the resource's timeout, or with the run if that is earlier."""
+        return self.sessions.begin(min(self.clock.monotonic() + self.rules.resource_timeout, self.rules.deadline))

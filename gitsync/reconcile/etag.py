@@ -21,18 +21,18 @@ def begin_write(attempt: A, cache: RunCache) -> A:
     It demands none if a write of this run may have moved the ETag since the read, or if the same ETag was refused
     before: then the provider means something else by it.
     """
-    unmoved = cache.count_writes_near(attempt.location) == attempt.writes_before
-    etag = attempt.live.etag if attempt.live and unmoved else None
+    unmoved = cache.count_writes_near(attempt.location) == attempt.observed.writes_before
+    etag = attempt.observed.live.etag if attempt.observed.live and unmoved else None
     cache.note_write(attempt.location)  # from now on: a read during the write may show its effect
-    return replace(attempt, if_match=etag if etag != attempt.outrun else None)
+    return replace(attempt, write=replace(attempt.write, if_match=etag if etag != attempt.write.outrun else None))
 
 
 def is_outrun(attempt: A, failure: ArmError) -> bool:
     """Tell whether a write was refused because the resource changed since it was read: read it again, once."""
-    return failure.status == PRECONDITION_FAILED and attempt.if_match is not None and attempt.outrun is None
+    return failure.status == PRECONDITION_FAILED and attempt.write.if_match is not None and attempt.write.outrun is None
 
 
 def look_again(attempt: A, cache: RunCache, condition: Condition) -> A:
     """Stop an attempt that was outrun, to start again from the first stage: nothing was written."""
     cache.take_back_write(attempt.location)
-    return replace(attempt, outrun=attempt.if_match).stopped(condition, waits=True)
+    return replace(attempt, write=replace(attempt.write, outrun=attempt.write.if_match)).stopped(condition, waits=True)

@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from gitsync.arm.client import Arm
 from gitsync.errors import ArmError, ConfigError
 from gitsync.manifests.credential_secret import CredentialRefusal
+from gitsync.model.condition import Condition
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Node
 from gitsync.model.signin import Identity
 from gitsync.problems.finding import Finding
 from gitsync.request.credential_choice import GLOBAL, Credential, Credentials
+from gitsync.status.conditions import FAILED, make_warning
 
 OpenAs = Callable[[Identity], Awaitable[Arm]]
 """Gives the `Arm` of an identity, the same for equal ones. Raises ConfigError if it cannot sign in."""
@@ -24,20 +26,18 @@ OpenAs = Callable[[Identity], Awaitable[Arm]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceIdentity:
-    """One node's. `credential` is the name of the Secret, "" for the global one. `refusal` says why there is no Arm,
-    and `hint` what to do about it.
-    """
+    """One node's. `credential` is the name of the Secret, "" for the global one. `refusal` says why there is no Arm."""
 
     credential: str = GLOBAL
     subscription: str = ""
     arm: Arm | None = None
-    refusal: str = ""
-    hint: str = ""
+    refusal: Condition | None = None
 
     def azure(self) -> Arm:
         """The Arm. Raises ArmError if there is none."""
         if self.arm is None:
-            raise ArmError(self.refusal, code="AuthenticationFailed", hint=self.hint)
+            message, hint = (self.refusal.message, self.refusal.advice) if self.refusal else ("", "")
+            raise ArmError(message, code="AuthenticationFailed", hint=hint)
         return self.arm
 
 
@@ -56,7 +56,7 @@ async def open_identities(
     for node in nodes:
         credential = _choose_credential(node, credentials)
         if not isinstance(credential, Credential):
-            identities[node.key] = ResourceIdentity(refusal=credential.message, hint=credential.hint)
+            identities[node.key] = ResourceIdentity(refusal=make_warning(FAILED, credential.message, credential.hint))
         elif credential.identity is None or open_as is None:
             identities[node.key] = _make_identity(credential, global_arm)
         else:
@@ -76,8 +76,7 @@ async def _open_identity(credential: Credential, identity: Identity, open_as: Op
         return ResourceIdentity(
             credential=credential.name,
             subscription=credential.subscription,
-            refusal=error.message,
-            hint=error.hint,
+            refusal=make_warning(FAILED, error.message, error.hint),
         )
 
 

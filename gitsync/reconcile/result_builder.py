@@ -28,7 +28,7 @@ from gitsync.planning.generation import SpecGeneration, find_generation
 from gitsync.planning.renames import describe_rename
 from gitsync.planning.replacement import REFUSED, find_replacement
 from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
-from gitsync.reconcile.context import RunRules
+from gitsync.reconcile.rules import RunRules
 from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_condition
 from gitsync.status.conditions import OVERLAP, READY, is_replacement
@@ -48,15 +48,15 @@ NO_TURN = Condition(
 def build_apply_result(attempt: ApplyAttempt, rules: RunRules, now: datetime, redactions: Redactions) -> Result:
     """Return the result of a finished apply."""
     spec = find_generation(attempt.record, attempt.prepared.resource.spec)
-    creates = attempt.action is Action.CREATE and attempt.request is not None and not rules.writes
+    creates = attempt.decision.action is Action.CREATE and attempt.request is not None and not rules.writes
     condition = _make_condition(attempt, spec.generation, rules, now, redactions)
     return _build_result(
         attempt,
         condition,
         rules,
-        is_ready=rules.writes or attempt.streak is not None,
+        is_ready=rules.writes or attempt.decision.streak is not None,
         body=remove_secrets(attempt.desired) if creates else None,
-        replacement=attempt.replacement or _find_refused(attempt),
+        replacement=attempt.decision.replacement or _find_refused(attempt),
         record=_make_record(attempt, condition, spec, rules, now) if rules.writes else attempt.record,
     )
 
@@ -71,8 +71,8 @@ def _find_refused(attempt: ApplyAttempt) -> Replacement | None:
 
 def build_prune_result(attempt: PruneAttempt, rules: RunRules, now: datetime, redactions: Redactions) -> Result:
     """Return the result of a finished prune."""
-    if attempt.stop and attempt.done is Action.NONE and not rules.writes:  # a sync would stop there too
-        attempt = replace(attempt, action=Action.NONE)
+    if attempt.stop and attempt.write.done is Action.NONE and not rules.writes:  # a sync would stop there too
+        attempt = replace(attempt, decision=replace(attempt.decision, action=Action.NONE))
     condition = _make_condition(attempt, attempt.record.generation, rules, now, redactions)
     record = _keep_record(attempt, condition, now) if rules.writes else attempt.record
     return _build_result(attempt, condition, rules, is_ready=rules.writes, record=record)
@@ -89,15 +89,15 @@ def _build_result(
         **_describe_node(attempt.apply if isinstance(attempt, ApplyAttempt) else attempt.prune),
         arm_id=attempt.arm_id or None,
         verdict=verdict,
-        action=attempt.done if rules.writes else attempt.action,
+        action=attempt.write.done if rules.writes else attempt.decision.action,
         condition=condition,
         is_fine=_is_fine(attempt, condition, verdict, is_ready=is_ready),
-        exists=attempt.exists if attempt.exists is not None else _was_ours(attempt.record),
+        exists=attempt.observed.exists if attempt.observed.exists is not None else _was_ours(attempt.record),
         is_retryable=attempt.stop is not None and attempt.stop.is_retryable,
         differences=comparison.differences,
         unverified=comparison.unverified,
         because=comparison.because,
-        reviewed=attempt.reviewed,
+        reviewed=attempt.decision.reviewed,
         attempts=attempt.session.list_failures(),
         requests=attempt.session.requests,
         fault=attempt.stop.fault if attempt.stop else None,
@@ -123,9 +123,9 @@ def _is_fine(attempt: ReconciledAttempt, condition: Condition, verdict: Verdict,
 def _keep_record(attempt: PruneAttempt, condition: Condition, now: datetime) -> Record | None:
     """Return the record to keep. That of an unconfirmed delete stays, with its condition, or nothing would track it."""
     record = attempt.record
-    if attempt.done in {Action.DELETE, Action.DETACH}:
+    if attempt.write.done in {Action.DELETE, Action.DETACH}:
         return None
-    if attempt.action is not Action.DELETE:  # it was not to be deleted now
+    if attempt.decision.action is not Action.DELETE:  # it was not to be deleted now
         return record
     latest = condition if is_replacement(condition, record.condition) else record.condition
     return replace(record, condition=latest, operation=_find_operation(attempt, "delete", now))
@@ -187,7 +187,7 @@ def find_forgotten_exports(
 
 
 def _find_comparison(attempt: ReconciledAttempt) -> Comparison:
-    return attempt.first_comparison or attempt.comparison or Comparison(verdict=Verdict.UNKNOWN)
+    return attempt.decision.first_comparison or attempt.decision.comparison or Comparison(verdict=Verdict.UNKNOWN)
 
 
 def _was_ours(record: Record | None) -> bool:
@@ -215,8 +215,8 @@ def make_ready(generation: int, time: str) -> Condition:
 def _list_notes(attempt: ReconciledAttempt) -> tuple[str, ...]:
     """What a plan says of a resource, in sentences."""
     if isinstance(attempt, PruneAttempt):
-        return (attempt.prune.reason, attempt.note)
-    return (describe_rename(attempt.apply.renamed), _note_unknown_id(attempt), attempt.note)
+        return (attempt.prune.reason, attempt.decision.note)
+    return (describe_rename(attempt.apply.renamed), _note_unknown_id(attempt), attempt.decision.note)
 
 
 def _note_unknown_id(attempt: ApplyAttempt) -> str:
@@ -260,14 +260,14 @@ def _make_record(
         applied=remembered.applied if remembered else None,
         baseline=remembered.baseline if remembered else None,
         operation=_find_pending(attempt, now),
-        writes=(old.writes if old else 0) + (attempt.done is not Action.NONE),
+        writes=(old.writes if old else 0) + (attempt.write.done is not Action.NONE),
         row=_find_streak(attempt, now),
         owner=prepared.owner.key if prepared.owner else None,
         depends_on=prepared.depends_on,
         agent=rules.agent,
         operator=rules.agent,
         credential=prepared.credential,
-        subscription=attempt.identity.subscription if prepared.credential else "",
+        subscription=attempt.subscription if prepared.credential else "",
         condition=condition,
         trust=old.trust if old else Trust.UNCHECKED,
     )
@@ -281,7 +281,7 @@ def _revise_record(
         old,
         **_revise(attempt, spec),
         policy=attempt.policy if attempt.prepared.is_valid else old.policy,
-        operation=old.operation if attempt.exists is None else _find_pending(attempt, now),
+        operation=old.operation if attempt.observed.exists is None else _find_pending(attempt, now),
         operator=old.agent,
         condition=condition,
     )
@@ -289,7 +289,7 @@ def _revise_record(
 
 def _find_reconciled(attempt: ApplyAttempt, generation: int) -> int:
     """The last generation that a write was sent for, or that was found in Azure; with policy skip none is."""
-    is_begun = attempt.tried or attempt.stop is None or _find_comparison(attempt).verdict is Verdict.IN_SYNC
+    is_begun = attempt.write.tried or attempt.stop is None or _find_comparison(attempt).verdict is Verdict.IN_SYNC
     old = attempt.record.reconciled_generation if attempt.record else 0
     return generation if is_begun and attempt.policy.allows_modify else old
 
@@ -300,11 +300,11 @@ def _find_streak(attempt: ApplyAttempt, now: datetime) -> WriteStreak | None:
     """
     old = attempt.record
     before = old.row if old else None
-    if attempt.done is not Action.NONE:
+    if attempt.write.done is not Action.NONE:
         return extend_streak(before, _find_comparison(attempt), now)
-    if attempt.streak or before is None or old is None:
-        return attempt.streak or before
-    if attempt.comparison is None or attempt.action is not Action.NONE:
+    if attempt.decision.streak or before is None or old is None:
+        return attempt.decision.streak or before
+    if attempt.decision.comparison is None or attempt.decision.action is not Action.NONE:
         return before
     moved_on = attempt.remembered is not None and attempt.remembered.applied != old.applied
     return None if before.held or moved_on else before
@@ -331,22 +331,22 @@ def _find_claim(attempt: ApplyAttempt) -> Claim:
         return old.claim
     if attempt.remembered is None:
         return Claim.EXPECTED if is_expected(attempt.apply) else Claim.NONE
-    written = attempt.done is not Action.NONE
-    existed = attempt.existed if written else True
+    written = attempt.write.done is not Action.NONE
+    existed = attempt.write.existed if written else True
     return decide_claim(old, sent=written, existed=existed, differed=bool(_find_comparison(attempt).differences))
 
 
 def _find_pending(attempt: ApplyAttempt, now: datetime) -> PendingOperation | None:
-    return _find_operation(attempt, "update" if attempt.existed else "create", now)
+    return _find_operation(attempt, "update" if attempt.write.existed else "create", now)
 
 
 def _find_operation(attempt: ReconciledAttempt, kind: str, now: datetime) -> PendingOperation | None:
     """Return the operation that the next run continues. A create that is still not visible after one more run is sent
     again.
     """
-    if not attempt.unfinished:
+    if not attempt.write.unfinished:
         return None
     old = attempt.record.operation if attempt.record else None
-    if old and attempt.done is Action.NONE:
-        return old if attempt.live is not None else None
+    if old and attempt.write.done is Action.NONE:
+        return old if attempt.observed.live is not None else None
     return PendingOperation(kind=kind, started_at=format_rfc3339(now))

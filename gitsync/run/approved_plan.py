@@ -20,7 +20,7 @@ from gitsync.model.review import Review, Reviewed
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.plan import spread_holds
 from gitsync.planning.secret_digest import Digests
-from gitsync.run.connections import Connections
+from gitsync.reconcile.context import Connections
 
 NOT_REVIEWED = "The reviewed plan does not {action} it."
 

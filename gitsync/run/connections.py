@@ -9,7 +9,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from gitsync.arm.arms import Arms, open_arms
@@ -17,9 +17,9 @@ from gitsync.arm.auth.access import ArmAccess, Interval, Network
 from gitsync.arm.client import Arm
 from gitsync.arm.clock import SystemClock
 from gitsync.arm.cloud import Cloud, make_cloud
-from gitsync.catalog.catalog import Catalog, open_catalog
+from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
-from gitsync.config.source_settings import SourceSettings, find_source_settings
+from gitsync.config.source_settings import find_source_settings
 from gitsync.errors import ConfigError
 from gitsync.extensions.registry import Registry
 from gitsync.git.source.checkout import Checkout, open_checkout
@@ -28,56 +28,22 @@ from gitsync.git.state.folder import StatusFolder
 from gitsync.git.state.store import StateStore
 from gitsync.git.state.stores import open_store
 from gitsync.model.clock import Clock
-from gitsync.model.secret import Secret
 from gitsync.model.signin import Identity, Method, SignIn
 from gitsync.model.target import BUILT_IN_EMULATOR
 from gitsync.processes.grace_period import Grace
+from gitsync.reconcile.context import Connections
 from gitsync.reconcile.identities import OpenAs
 from gitsync.redaction import Redactions
 from gitsync.report.progress import Progress, Silent
-from gitsync.run.consent import Confirm
 from gitsync.run.git_access import make_git_access
 from gitsync.run.record_seals import make_seals
 from gitsync.run.secret_stores import open_places
-from gitsync.secrets.stores import Places
 
 PLACEHOLDER_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 """The subscription on the emulator if the settings have none."""
 
 _LOCAL_INTERVAL = Interval(first=0.02)
 """An emulator on this machine need not be spared polls, and most of its operations are over at the first one."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Connections:
-    """What a run works with.
-
-    If `stop` is set, the run begins nothing more and ends its waits. `redactions` knows every secret value. `arm` is
-    the client of the global credential. `open_as` opens the client of another one; without it, all resources use `arm`.
-    `endpoint` is the name of Azure's endpoint for people, and `is_local` tells that it is an emulator on this machine.
-    `confirm` asks a person before the first sync; None if no person is there to ask.
-    """
-
-    source: Checkout
-    settings: SourceSettings
-    store: StateStore
-    arm: Arm
-    clock: Clock
-    stop: asyncio.Event
-    subscription: str
-    catalog: Catalog
-    registry: Registry
-    progress: Progress
-    redactions: Redactions = field(default_factory=Redactions)
-    places: Places = field(default_factory=Places)
-    open_as: OpenAs | None = None
-    endpoint: str = ""
-    is_local: bool = True
-    confirm: Confirm | None = None
-
-    def redact(self, secret: Secret) -> None:
-        """Keep a value out of all output of the run."""
-        self.redactions.add(secret)
 
 
 class StoppableClock(SystemClock):

@@ -14,12 +14,11 @@ from gitsync.model.resource import Resource
 from gitsync.model.review import Review
 from gitsync.planning.secret_digest import Digests
 from gitsync.planning.unused_exports import find_needed_secrets
-from gitsync.reconcile.context import RunContext, RunRules
+from gitsync.reconcile.context import Connections, RunContext
 from gitsync.reconcile.identities import Identities
-from gitsync.reconcile.stages.approval_check import Approval
+from gitsync.reconcile.rules import Approval, RunRules
 from gitsync.request.export_owners import iterate_own_addresses
 from gitsync.request.exports import assign_exporters
-from gitsync.run.connections import Connections
 from gitsync.run.load import RunInput
 from gitsync.secrets.exporter import Outlets
 from gitsync.secrets.protocols import SecretSource
@@ -40,7 +39,7 @@ def make_rules(
         always_put=config.always_put,
         flap_limit=config.flap_limit,
         registers=config.register_providers,
-        node_timeout=config.resource_timeout,
+        resource_timeout=config.resource_timeout,
         deadline=connections.clock.monotonic() + config.run_timeout,
         agent=agent,
         repository=find_repository(connections.source) if agent == NAMELESS else "",
@@ -59,17 +58,12 @@ def make_context(
         foresees=not rules.writes,
     )
     return RunContext(
-        arm=connections.arm,
+        connections=connections,
         identities=identities,
-        registry=connections.registry,
-        catalog=connections.catalog,
-        clock=connections.clock,
         values=values,
         outlets=_make_outlets(connections, run_input, state),
-        redactions=connections.redactions,
         rules=rules,
         digests=Digests(config.digest_key),
-        progress=connections.progress,
     )
 
 

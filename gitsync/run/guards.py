@@ -19,7 +19,7 @@ from gitsync.planning.run_problems import (
     find_missing_key,
     find_too_many_deletes,
 )
-from gitsync.run.connections import Connections
+from gitsync.reconcile.context import Connections
 from gitsync.run.plan import refuse
 
 

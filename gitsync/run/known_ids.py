@@ -22,7 +22,7 @@ from gitsync.run.git_access import make_git_access
 
 if TYPE_CHECKING:
     from gitsync.git.state.stores import ForeignStatus
-    from gitsync.run.connections import Connections
+    from gitsync.reconcile.context import Connections
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

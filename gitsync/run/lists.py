@@ -13,8 +13,9 @@ from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Plan
 from gitsync.model.verdict import Action
 from gitsync.planning.list_cover import ListedResource, ResourceList, find_cover, may_be_listed
-from gitsync.reconcile.context import RunContext, RunRules
+from gitsync.reconcile.context import RunContext
 from gitsync.reconcile.lists import Lists
+from gitsync.reconcile.rules import RunRules
 from gitsync.request.exports import find_destinations, has_expressions, may_export
 
 _SHARE_OF_TIMEOUT = 0.5
@@ -27,7 +28,7 @@ def add_lists(config: Config, run: RunContext, plan: Plan) -> RunContext:
         return run
 
     def read(key: Key, one: ResourceList) -> AsyncGenerator[Entries, None]:
-        timeout = run.rules.node_timeout * _SHARE_OF_TIMEOUT
+        timeout = run.rules.resource_timeout * _SHARE_OF_TIMEOUT
         session = run.sessions.begin(min(run.clock.monotonic() + timeout, run.rules.deadline))
         reader = run.identities[key].azure().reader(session)
         return reader.pages(one.path, one.api_version, is_optional=True)

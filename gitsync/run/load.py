@@ -21,8 +21,8 @@ from gitsync.model.resource import Prepared
 from gitsync.planning.record_checks import renew_seals
 from gitsync.planning.shared_resources import assign_writers
 from gitsync.planning.unused_exports import warn_unused_exports
+from gitsync.reconcile.context import Connections
 from gitsync.request.credential_choice import Credentials, find_credential_names
-from gitsync.run.connections import Connections
 from gitsync.run.environments import drop_units, read_unambiguous
 from gitsync.run.known_ids import add_known_ids
 from gitsync.run.prepare import prepare_resources, read_selected_manifests, read_source, redact_manifests

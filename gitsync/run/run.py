@@ -34,17 +34,17 @@ from gitsync.planning.plan import hold_back, hold_taken, spread_holds
 from gitsync.planning.replacement import add_takes
 from gitsync.planning.secret_digest import warn_uncompared_secrets
 from gitsync.processes.grace_period import Grace
-from gitsync.reconcile.context import RunContext
+from gitsync.reconcile.context import Connections, RunContext
 from gitsync.reconcile.identities import open_identities
-from gitsync.reconcile.reconcile import make_stages, reconcile
+from gitsync.reconcile.reconcile import reconcile
 from gitsync.reconcile.result_builder import build_unattempted
 from gitsync.reconcile.scheduler import run_in_order
 from gitsync.reconcile.stages.prune import RESOURCES_API_VERSION
 from gitsync.redaction import Redactions, tell_settings
 from gitsync.report.masked import mask_exception, mask_report, mask_target
-from gitsync.report.progress import Progress, Silent
+from gitsync.report.progress import Progress
 from gitsync.run.approved_plan import load_approved_plan, make_review, narrow_plan
-from gitsync.run.connections import Connections, open_connections
+from gitsync.run.connections import open_connections
 from gitsync.run.consent import Confirm, count_changes, demand_consent, is_first_sync
 from gitsync.run.context import make_context, make_rules
 from gitsync.run.exported_objects import find_export_needs, remove_exports, select_leftovers
@@ -87,7 +87,7 @@ async def execute(  # noqa: PLR0913 - what a run is given from outside
         async with open_connections(
             config, stop or asyncio.Event(), watch.progress, redactions, grace, writes=writes
         ) as connections:
-            report = await sync_revision(config, replace(connections, confirm=confirm), writes=writes)
+            report = await sync_revision(config, connections, confirm, writes=writes)
         return watch.ended(report)
     except Exception as error:
         watch.failed(error)
@@ -97,7 +97,9 @@ async def execute(  # noqa: PLR0913 - what a run is given from outside
     raise failure  # outside of the handler, or what was masked away would be its context
 
 
-async def sync_revision(config: Config, connections: Connections, *, writes: bool) -> Report:
+async def sync_revision(
+    config: Config, connections: Connections, confirm: Confirm | None = None, *, writes: bool
+) -> Report:
     """Bring Azure to the desired state of one revision, and write back the results; a plan reports the changes only.
 
     Raises GitsyncError if the run is refused before anything was touched (exit code 2).
@@ -118,8 +120,8 @@ async def sync_revision(config: Config, connections: Connections, *, writes: boo
     target = await make_contact(config, connections, identities, agent, rules.deadline)
     log_start("sync" if writes else "plan", target)
     make_run = partial(make_context, config, connections, run_input, state, identities=identities)
-    if writes and connections.confirm and not connections.is_local and is_first_sync(state, agent):
-        await _ask_first(connections, make_run(rules=replace(rules, writes=False)), plan, target, connections.confirm)
+    if writes and confirm and not connections.is_local and is_first_sync(state, agent):
+        await _ask_first(make_run(rules=replace(rules, writes=False)), plan, target, confirm)
         rules = make_rules(config, connections, review, agent, writes=writes)  # the deadline starts at the answer
     run = add_lists(config, make_run(rules=rules), plan)
     if writes:
@@ -127,7 +129,7 @@ async def sync_revision(config: Config, connections: Connections, *, writes: boo
         await _in_time(run.outlets.check(needs), rules.deadline, connections, "check the sinks of exports")
         taken = write_expected(connections, state, expect_records(plan.applies.values(), agent), agent)
         plan = hold_taken(plan, taken)
-    results, collected = await _walk(connections, run, plan, state, make_selection(config))
+    results, collected = await _walk(run, plan, state, make_selection(config))
 
     report = replace(
         _make_report(config, connections, plan, results, _list_late_problems(run_input, run, collected), writes=writes),
@@ -167,42 +169,38 @@ async def _in_time(awaitable: Awaitable[T], deadline: float, connections: Connec
         raise ConfigError(f"The run timed out before it could {step}.", hint=hint) from error
 
 
-async def _ask_first(
-    connections: Connections, rehearsal: RunContext, plan: Plan, target: RunTarget, confirm: Confirm
-) -> None:
+async def _ask_first(rehearsal: RunContext, plan: Plan, target: RunTarget, confirm: Confirm) -> None:
     """Read from Azure what the run would change, and ask. Raises DeclinedError if the answer is no."""
-    results, _ = await _walk(replace(connections, progress=Silent()), rehearsal, plan, State({}), Selection())
-    demand_consent(confirm, mask_target(target, connections.redactions.mask), count_changes(results.values()))
+    results, _ = await _walk(rehearsal, plan, State({}), Selection())
+    demand_consent(confirm, mask_target(target, rehearsal.redactions.mask), count_changes(results.values()))
 
 
-async def _walk(
-    connections: Connections, run: RunContext, plan: Plan, state: State, selection: Selection
-) -> tuple[dict[Key, Result], Collected]:
+async def _walk(run: RunContext, plan: Plan, state: State, selection: Selection) -> tuple[dict[Key, Result], Collected]:
     """Applies first, then prunes and the exports of what they forget, then a retry of what the deletes may unblock."""
     leftovers = select_leftovers(state, run, selection)
-    run_node = partial(reconcile, run=run, stages=make_stages(run))
+    run_node, stop = partial(reconcile, run=run), run.connections.stop
     build_late = partial(build_unattempted, agent=run.rules.agent)
-    stop_watcher = asyncio.create_task(_end_waits(connections, run))
+    stop_watcher = asyncio.create_task(_end_waits(run))
     try:
-        connections.progress.expect(len(plan.applies) + len(plan.prunes))
-        applied = await run_in_order(plan.applies, run_node, build_late, connections.stop)
+        run.connections.progress.expect(len(plan.applies) + len(plan.prunes))
+        applied = await run_in_order(plan.applies, run_node, build_late, stop)
         doubtful = _keep_records(plan, applied, run.lists.take_doubtful())
-        applied |= await run_in_order(doubtful, run_node, build_late, connections.stop, known=applied)
+        applied |= await run_in_order(doubtful, run_node, build_late, stop, known=applied)
         prunes = await _list_groups(hold_back(plan.prunes, plan.applies, applied.values()), run)
-        pruned = await run_in_order(prunes, run_node, build_late, connections.stop)
+        pruned = await run_in_order(prunes, run_node, build_late, stop)
         collected = await remove_exports(run, state, {**applied, **pruned}, leftovers)
         frees = any(result.record is None for result in pruned.values()) or collected.has_freed(leftovers)
         has_time = run.clock.monotonic() < run.rules.deadline
         second_tries = _find_second_tries(plan, applied) if run.rules.writes and frees and has_time else {}
-        retried = await run_in_order(second_tries, run_node, build_late, connections.stop, known=applied)
+        retried = await run_in_order(second_tries, run_node, build_late, stop, known=applied)
     finally:
         stop_watcher.cancel()
     return add_takes({**applied, **pruned, **retried}, state.records), collected
 
 
-async def _end_waits(connections: Connections, run: RunContext) -> None:
-    await connections.stop.wait()
-    run.sessions.end(connections.clock.monotonic())
+async def _end_waits(run: RunContext) -> None:
+    await run.connections.stop.wait()
+    run.sessions.end(run.clock.monotonic())
 
 
 async def _list_groups(prunes: Mapping[Key, Prune], run: RunContext) -> Mapping[Key, Prune]:
@@ -216,7 +214,7 @@ async def _list_groups(prunes: Mapping[Key, Prune], run: RunContext) -> Mapping[
     listings = {}
     for group in find_deleted_groups(prunes):
         path = f"{group.record.arm_id}/resources"
-        session = run.sessions.begin(run.find_node_deadline())
+        session = run.begin_session()
         try:
             reader = run.identities[group.key].azure().reader(session)
             listings[group.key] = list_ids(await reader.list(path, RESOURCES_API_VERSION), path)

@@ -11,8 +11,8 @@ from gitsync.config.config import Config
 from gitsync.git.source.checkout import Checkout
 from gitsync.model.signin import Method
 from gitsync.model.target import RunTarget
+from gitsync.reconcile.context import Connections
 from gitsync.reconcile.identities import Identities, uses_global
-from gitsync.run.connections import Connections
 
 
 async def make_contact(

@@ -14,9 +14,9 @@ from gitsync.model.heartbeat import Heartbeat
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record, State
 from gitsync.model.report import Report
+from gitsync.reconcile.context import Connections
 from gitsync.report import json, summary, wording
 from gitsync.report.masked import mask_problem
-from gitsync.run.connections import Connections
 from gitsync.status.exit_code import FINE, NOT_READY
 
 

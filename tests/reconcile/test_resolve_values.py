@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import Any, cast
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -14,6 +15,7 @@ from gitsync.model.plan import Apply
 from gitsync.model.result import Attempt, Stage
 from gitsync.model.template import SecretHole
 from gitsync.reconcile.attempt import ApplyAttempt
+from gitsync.reconcile.protocols import Observing
 from gitsync.reconcile.stages.resolve_values import resolve_values
 from tests.support.builders import prepared, vnet, vnet_id
 from tests.support.fake_clock import FakeClock
@@ -36,11 +38,12 @@ def test_the_last_answer_of_azure_is_named(is_stopped, message):
         session.is_ended = True
     manifest = prepared(vnet(), vnet_id(), body={"properties": {"password": SecretHole("one", "two")}})
     attempt = ApplyAttempt(
-        apply=Apply(prepared=manifest), known_kind=None, identity=cast(Any, None), session=session, before={}
+        apply=Apply(prepared=manifest), known_kind=None, subscription="", refusal=None, session=session, before={}
     )
+    run = cast(Observing, SimpleNamespace(clock=clock))
     with pytest.raises(DeadlineError) as failure:
-        asyncio.run(resolve_values(attempt, values=cast(Any, None), clock=clock))
+        asyncio.run(resolve_values(attempt, run))
     assert failure.value.message == f"{message}Last error: 404 ResourceGroupNotFound: It could not be found."
     plain = prepared(vnet(), vnet_id())
     attempt = replace(attempt, apply=Apply(prepared=plain))
-    assert asyncio.run(resolve_values(attempt, values=cast(Any, None), clock=clock)) is attempt, "it needs none"
+    assert asyncio.run(resolve_values(attempt, run)) is attempt, "it needs none"

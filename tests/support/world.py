@@ -39,9 +39,10 @@ from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
 from gitsync.model.unit import Unit
 from gitsync.planning.agents import DEFAULT_AGENT
+from gitsync.reconcile.context import Connections
 from gitsync.redaction import Redactions
 from gitsync.report.progress import Silent
-from gitsync.run.connections import Connections, make_opener
+from gitsync.run.connections import make_opener
 from gitsync.run.consent import Confirm
 from gitsync.run.record_seals import make_seals
 from gitsync.run.run import sync_revision
@@ -184,10 +185,9 @@ class World:
                         places=self.places,
                         endpoint=azure.url,
                         is_local=self.is_local,
-                        confirm=self.confirm,
                     )
                     try:
-                        return await sync_revision(config, edges, writes=writes)
+                        return await sync_revision(config, edges, self.confirm, writes=writes)
                     finally:
                         self.requests = list(azure.requests)
 

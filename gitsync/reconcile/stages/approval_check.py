@@ -7,11 +7,11 @@ otherwise.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from gitsync.model.record import Record
-from gitsync.model.review import Review, Reviewed
+from gitsync.model.review import Reviewed
 from gitsync.model.verdict import Action, Comparison
 from gitsync.planning.approval import (
     EXISTS,
@@ -24,60 +24,55 @@ from gitsync.planning.approval import (
 )
 from gitsync.planning.secret_digest import Digests, has_secrets, seal_body
 from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
+from gitsync.reconcile.protocols import Observing
 from gitsync.reconcile.run_cache import RunCache
 
 A = TypeVar("A", ApplyAttempt, PruneAttempt)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Approval:
-    """`is_reviewed` says that this plan will be reviewed; `review` is the reviewed plan that limits a sync."""
-
-    is_reviewed: bool = False
-    review: Review | None = None
-
-
-async def review_apply(attempt: ApplyAttempt, *, approval: Approval, cache: RunCache, digests: Digests) -> ApplyAttempt:
+async def review_apply(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Note what a reviewer must see of an apply, or stop it if that has changed since."""
-    if approval.is_reviewed:
+    if run.rules.approval.is_reviewed:
         is_sure = not attempt.prepared.id_doubt
         later = find_runtime_values(attempt.request, is_id_sure=is_sure) if attempt.request else ()
-        return replace(attempt, reviewed=_describe_apply(attempt, later, digests))
-    review = approval.review
-    if review is None or cache.has_sent(attempt.location):
+        return replace(
+            attempt, decision=replace(attempt.decision, reviewed=_describe_apply(attempt, later, run.digests))
+        )
+    review = run.rules.approval.review
+    if review is None or run.cache.has_sent(attempt.location):
         return attempt
     reviewed = review.nodes.get(attempt.key)
-    may_miss_a_secret = _may_miss_a_secret(attempt.comparison, reviewed)
-    if attempt.action is Action.NONE and not may_miss_a_secret:
+    may_miss_a_secret = _may_miss_a_secret(attempt.decision.comparison, reviewed)
+    if attempt.decision.action is Action.NONE and not may_miss_a_secret:
         return attempt
-    current = _describe_apply(attempt, reviewed.later if reviewed else (), digests)
+    current = _describe_apply(attempt, reviewed.later if reviewed else (), run.digests)
     refusal = find_objection(
         review,
         reviewed,
         current,
-        digests.key_name,
-        quiet=_is_quiet(attempt, cache),
+        run.digests.key_name,
+        quiet=_is_quiet(attempt, run.cache),
         foreseen=_is_foreseen(attempt, current.later),
     )
-    if refusal is None or (attempt.action is Action.NONE and refusal.reason != SECRETS_NOT_REVIEWED):
+    if refusal is None or (attempt.decision.action is Action.NONE and refusal.reason != SECRETS_NOT_REVIEWED):
         return attempt
     return attempt.stopped(refusal, is_retryable=False)
 
 
-async def review_prune(attempt: PruneAttempt, *, approval: Approval, cache: RunCache, digests: Digests) -> PruneAttempt:
+async def review_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
     """The same for a delete."""
     current = Reviewed(
-        action=attempt.action,
+        action=attempt.decision.action,
         live=_digest_live(attempt, {}, attempt.record),
-        etag=attempt.live.etag if attempt.live else None,
+        etag=attempt.observed.live.etag if attempt.observed.live else None,
     )
-    if approval.is_reviewed:
-        return replace(attempt, reviewed=current)
-    review = approval.review
-    if review is None or attempt.action is Action.NONE or cache.has_sent(attempt.location):
+    if run.rules.approval.is_reviewed:
+        return replace(attempt, decision=replace(attempt.decision, reviewed=current))
+    review = run.rules.approval.review
+    if review is None or attempt.decision.action is Action.NONE or run.cache.has_sent(attempt.location):
         return attempt
     reviewed = review.nodes.get(attempt.key)
-    refusal = find_objection(review, reviewed, current, digests.key_name, quiet=_is_quiet(attempt, cache))
+    refusal = find_objection(review, reviewed, current, run.digests.key_name, quiet=_is_quiet(attempt, run.cache))
     return attempt if refusal is None else attempt.stopped(refusal, is_retryable=False)
 
 
@@ -91,7 +86,7 @@ def _is_foreseen(attempt: ApplyAttempt, later: tuple[str, ...]) -> bool:
     """Tell whether all that differs are values that the plan left to this run, which has just created a resource that
     exports values to this one.
     """
-    differences = attempt.comparison.differences if attempt.comparison else ()
+    differences = attempt.decision.comparison.differences if attempt.decision.comparison else ()
     has_created = any(result.action is Action.CREATE for result in attempt.before.values())
     return has_created and all(
         any(difference.path == path or difference.path.startswith(f"{path}/") for path in later)
@@ -110,21 +105,23 @@ def _is_quiet(attempt: A, cache: RunCache) -> bool:
 def _describe_apply(attempt: ApplyAttempt, later: tuple[str, ...], digests: Digests) -> Reviewed:
     """Describe the resource for a review, without the values that only a run knows (`later`)."""
     if attempt.request is None:  # policy skip: it has no request
-        return Reviewed(action=attempt.action)
+        return Reviewed(action=attempt.decision.action)
     sealed = seal_body(attempt.desired, attempt.key, digests)
     body = remove_runtime_values(sealed, later)
     return Reviewed(
-        action=attempt.action,
+        action=attempt.decision.action,
         desired=digest_desired(attempt.request, body, later),
         live=_digest_live(attempt, sealed, attempt.record, later),
-        etag=attempt.live.etag if attempt.live else None,
+        etag=attempt.observed.live.etag if attempt.observed.live else None,
         secrets=has_secrets(body),
         later=later,
     )
 
 
 def _digest_live(attempt: A, desired: Mapping[str, Any], record: Record | None, later: tuple[str, ...] = ()) -> str:
-    if attempt.live is None:
-        return EXISTS if attempt.exists else attempt.note  # what a write does in addition is reviewed too
+    if attempt.observed.live is None:
+        return (
+            EXISTS if attempt.observed.exists else attempt.decision.note
+        )  # what a write does in addition is reviewed too
     sent = record.applied if record else None
-    return digest_live(attempt.live, desired, sent or {}, later)
+    return digest_live(attempt.observed.live, desired, sent or {}, later)

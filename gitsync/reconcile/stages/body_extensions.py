@@ -11,51 +11,50 @@ from dataclasses import replace
 from gitsync.arm.client import ExtensionClient
 from gitsync.errors import ArmError
 from gitsync.extensions.api import LookupRequest, LookupResult, PermanentError
-from gitsync.extensions.registry import Registry
 from gitsync.model.verdict import Verdict
 from gitsync.planning.actions import may_recover
 from gitsync.reconcile.attempt import ApplyAttempt
-from gitsync.reconcile.run_cache import RunCache
+from gitsync.reconcile.protocols import Acting, Observing
 from gitsync.status.conditions import make_error, make_unreadable
 
 
-async def extend_body(attempt: ApplyAttempt, registry: Registry, cache: RunCache) -> ApplyAttempt:
+async def extend_body(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Bring the request into the form that is compared and recorded; stop if only a change of the manifest can fix it.
 
     Raises ArmError if a lookup fails: unknown is not absent.
     """
-    if not registry.modifies(attempt.key.group, attempt.key.kind):
+    if not run.registry.modifies(attempt.key.group, attempt.key.kind):
         return attempt
-    request, attempt = attempt.filled_request, replace(attempt, answers={})
-    if questions := registry.questions(attempt.as_subject()):
-        answers = {question: await _look_up(attempt, question, cache) for question in questions}
-        attempt = replace(attempt, answers=answers)
+    request, attempt = attempt.filled_request, replace(attempt, observed=replace(attempt.observed, answers={}))
+    if questions := run.registry.questions(attempt.as_subject()):
+        answers = {question: await _look_up(attempt, question, run) for question in questions}
+        attempt = replace(attempt, observed=replace(attempt.observed, answers=answers))
     try:
-        body = registry.compared(request.body, attempt.as_subject())
+        body = run.registry.compared(request.body, attempt.as_subject())
     except PermanentError as refusal:
         return attempt.stopped(make_error("Failed", refusal.message, refusal.hint), Verdict.BLOCKED, is_retryable=False)
     return attempt if body is request.body else replace(attempt, request=replace(request, body=body))
 
 
-async def _look_up(attempt: ApplyAttempt, question: LookupRequest, cache: RunCache) -> LookupResult:
+async def _look_up(attempt: ApplyAttempt, question: LookupRequest, run: Observing) -> LookupResult:
     async def read() -> LookupResult:
         if question.lists:
-            return tuple(await attempt.reader.list(question.path, question.api_version))
-        return await attempt.reader.get(question.path, question.api_version)
+            return tuple(await run.reader(attempt).list(question.path, question.api_version))
+        return await run.reader(attempt).get(question.path, question.api_version)
 
-    return await cache.ask_once(question, read) if question.for_the_run else await read()
+    return await run.cache.ask_once(question, read) if question.for_the_run else await read()
 
 
-async def run_required_actions(attempt: ApplyAttempt, registry: Registry, cache: RunCache) -> ApplyAttempt:
+async def run_required_actions(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     """Make the calls that must end before the body is sent; stop if one fails. The caller holds the write lock.
 
     An error of such a call is no refusal of the resource, so it is not classified
     (docs/reference/kinds.md#extension-calls).
     """
     try:
-        for call in registry.first_calls(attempt.as_subject()):
-            await ExtensionClient(attempt.writer).call(call.path, call.api_version, call.body)
+        for call in run.registry.first_calls(attempt.as_subject()):
+            await ExtensionClient(run.writer(attempt)).call(call.path, call.api_version, call.body)
     except ArmError as failure:
-        waits = may_recover(failure, missed_is_ours=False, granted=cache.has_granted)
+        waits = may_recover(failure, missed_is_ours=False, granted=run.cache.has_granted)
         return attempt.stopped(make_unreadable(failure), waits=waits)
     return attempt

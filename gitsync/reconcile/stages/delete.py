@@ -5,19 +5,18 @@ Separate from `prune`, which decides whether to delete.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from gitsync.arm.client import ExtensionClient
 from gitsync.errors import ArmError
 from gitsync.extensions.api import ActsOnAzure, Subject
-from gitsync.extensions.registry import Registry
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.result import Stage
 from gitsync.model.verdict import Action
 from gitsync.planning.actions import may_recover
 from gitsync.reconcile.attempt import PruneAttempt
 from gitsync.reconcile.etag import begin_write, is_outrun, look_again
+from gitsync.reconcile.protocols import Pruning
 from gitsync.reconcile.run_cache import RunCache
 from gitsync.status.conditions import DELETING, make_not_deleted, make_unreadable
 
@@ -32,38 +31,38 @@ class _Ending:
     is_unfinished: bool = False
 
 
-async def delete(
-    attempt: PruneAttempt, *, registry: Registry, cache: RunCache, enter: Callable[[PruneAttempt, Stage], None]
-) -> PruneAttempt:
-    """Delete a resource and wait for the end. The caller holds the write lock; `enter` notes that the poll begins.
+async def delete(attempt: PruneAttempt, run: Pruning) -> PruneAttempt:
+    """Delete a resource and wait for the end. The caller holds the write lock.
 
     A refusal of the DELETE itself keeps Azure's code; the extension reports an earlier error, and the resource stays
     (docs/reference/kinds.md#extension-calls, #deletes). Refusals are warnings, so that the next run tries again.
     """
-    attempt = begin_write(attempt, cache)
-    ending, actor, record = _Ending(), ExtensionClient(attempt.writer), attempt.record
+    attempt = begin_write(attempt, run.cache)
+    ending, actor, record = _Ending(), ExtensionClient(run.writer(attempt)), attempt.record
 
     async def send_delete(_subject: Subject, _azure: ActsOnAzure) -> None:
-        if_match = None if actor.has_acted else attempt.if_match  # an action may have moved the ETag
+        if_match = None if actor.has_acted else attempt.write.if_match  # an action may have moved the ETag
         try:
-            reply = await attempt.writer.delete(record.arm_id, record.arm_api_version, if_match=if_match)
-            cache.note_write(record.arm_id)
-            enter(attempt, Stage.POLL)
-            ending.is_unfinished = not await attempt.writer.wait(reply)
+            reply = await run.writer(attempt).delete(record.arm_id, record.arm_api_version, if_match=if_match)
+            run.cache.note_write(record.arm_id)
+            run.enter(attempt, Stage.POLL)
+            ending.is_unfinished = not await run.writer(attempt).wait(reply)
         except ArmError as failure:
             ending.failure = failure
             raise
 
     try:
-        await registry.delete(attempt.as_subject(), actor, send_delete)
+        await run.registry.delete(attempt.as_subject(), actor, send_delete)
     except ArmError as failure:
-        return _handle_refusal(attempt, failure, ending, cache)
-    return replace(attempt, unfinished=True).stopped(DELETING) if ending.is_unfinished else record_deleted(attempt)
+        return _handle_refusal(attempt, failure, ending, run.cache)
+    return attempt.unfinished().stopped(DELETING) if ending.is_unfinished else record_deleted(attempt)
 
 
 def record_deleted(attempt: PruneAttempt) -> PruneAttempt:
     """Return the attempt, stopped because the resource no longer exists."""
-    return replace(attempt, done=Action.DELETE, exists=False).stopped(DELETED)
+    return replace(
+        attempt, write=replace(attempt.write, done=Action.DELETE), observed=replace(attempt.observed, exists=False)
+    ).stopped(DELETED)
 
 
 def _handle_refusal(attempt: PruneAttempt, failure: ArmError, ending: _Ending, cache: RunCache) -> PruneAttempt:

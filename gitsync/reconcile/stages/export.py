@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gitsync.arm.client import ExtensionClient
 from gitsync.cel.export_expressions import Exported, compile_exports, find_needed_fields
@@ -17,13 +17,12 @@ from gitsync.cel.objects import Object, make_self
 from gitsync.cel.outcomes import evaluate_exports
 from gitsync.cel.scope import EvaluationBudget
 from gitsync.errors import ArmError, ExportError, GitsyncError, SecretStoreError
-from gitsync.extensions.registry import Registry
-from gitsync.model.clock import Clock
 from gitsync.model.condition import Condition
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.secret import Secret
 from gitsync.planning.generation import find_generation
 from gitsync.reconcile.attempt import ApplyAttempt
+from gitsync.reconcile.protocols import Exporting
 from gitsync.redaction import Redactions
 from gitsync.request.exports import (
     OPERATOR_SPEC,
@@ -34,8 +33,6 @@ from gitsync.request.exports import (
     group_keys,
     merge_entries,
 )
-from gitsync.secrets.exporter import Outlets
-from gitsync.secrets.values import RunValues
 from gitsync.status.aso_status import build_aso_status, collect_config_map_values
 from gitsync.status.conditions import (
     CONFIG_MAPS_STAGE,
@@ -63,64 +60,46 @@ _UNANSWERED = "Timed out waiting for the sinks of exports."
 _REACH = "Check that they are reachable, and run again."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExportTools:
-    """What the exports of a run share: the sinks, and the users of the values. `agent` is the run's, and `repository`
-    that of an agent without a name.
-    """
-
-    registry: Registry
-    outlets: Outlets
-    values: RunValues
-    redactions: Redactions
-    agent: str
-    repository: str = ""
-
-
-async def export(attempt: ApplyAttempt, *, tools: ExportTools, clock: Clock, writes: bool) -> ApplyAttempt:
+async def export(attempt: ApplyAttempt, run: Exporting) -> ApplyAttempt:
     """Collect every export, then write all of them, then make them available to later resources.
 
     The exports of watched resources are not written.
     """
     if not attempt.prepared.resource.spec.get(OPERATOR_SPEC):
         return attempt
-    if not attempt.exists:
-        return attempt if writes else await _check_owners(attempt, (), tools, clock, writes=False)
+    if not attempt.observed.exists:
+        return attempt if run.rules.writes else await _check_owners(attempt, (), run)
     try:
-        entries = await _collect_entries(attempt, tools, writes=writes)
-        exports = _merge(Owner(attempt.key, tools.agent, tools.repository), entries)
+        entries = await _collect_entries(attempt, run)
+        exports = _merge(Owner(attempt.key, run.rules.agent, run.rules.repository), entries)
     except GitsyncError as failure:
         return attempt.stopped(_make_condition(failure))
-    attempt = await _check_owners(attempt, exports, tools, clock, writes=writes)
-    return attempt if attempt.stop or not exports else await _write(attempt, exports, tools, clock, writes=writes)
+    attempt = await _check_owners(attempt, exports, run)
+    return attempt if attempt.stop or not exports else await _write(attempt, exports, run)
 
 
-async def _write(
-    attempt: ApplyAttempt, exports: Sequence[Export], tools: ExportTools, clock: Clock, *, writes: bool
-) -> ApplyAttempt:
+async def _write(attempt: ApplyAttempt, exports: Sequence[Export], run: Exporting) -> ApplyAttempt:
     written = replace(attempt, exported=tuple(export.address for export in exports))
     try:
-        if writes and not attempt.prepared.is_watched:
-            async with attempt.session.in_time(clock):
-                await tools.outlets.write(exports)
+        if run.rules.writes and not attempt.prepared.is_watched:
+            async with attempt.session.in_time(run.clock):
+                await run.outlets.write(exports)
     except ExportError as failure:
         return attempt.stopped(_make_condition(failure))
     except SecretStoreError as failure:  # a sink may have written it
         return written.stopped(_make_condition(failure))
     except TimeoutError:
         return written.stopped(make_warning(FAILED, _UNANSWERED, _REACH))
-    tools.values.export(exports)
+    run.values.export(exports)
     return written
 
 
-async def _check_owners(
-    attempt: ApplyAttempt, exports: Sequence[Export], tools: ExportTools, clock: Clock, *, writes: bool
-) -> ApplyAttempt:
+async def _check_owners(attempt: ApplyAttempt, exports: Sequence[Export], run: Exporting) -> ApplyAttempt:
     """Stop a resource that exports to an object of somebody else, or of an unknown owner."""
-    keys = {**_list_uncollected(attempt, tools, writes=writes), **{one.address: frozenset(one.data) for one in exports}}
+    keys = {**_list_uncollected(attempt, run), **{one.address: frozenset(one.data) for one in exports}}
     try:
-        async with attempt.session.in_time(clock):
-            await tools.outlets.check_owners(Owner(attempt.key, tools.agent), keys)
+        async with attempt.session.in_time(run.clock):
+            await run.outlets.check_owners(Owner(attempt.key, run.rules.agent), keys)
     except (ExportError, SecretStoreError) as failure:
         return attempt.stopped(_make_condition(failure))
     except TimeoutError:
@@ -128,10 +107,10 @@ async def _check_owners(
     return attempt
 
 
-def _list_uncollected(attempt: ApplyAttempt, tools: ExportTools, *, writes: bool) -> dict[Address, frozenset[str]]:
+def _list_uncollected(attempt: ApplyAttempt, run: Exporting) -> dict[Address, frozenset[str]]:
     """The keys of the objects whose values are not collected: all in a plan, those without a reader in a sync."""
     all_keys = group_keys(attempt.prepared.resource)
-    return {one: keys for one, keys in all_keys.items() if not (writes and _is_wanted(attempt, tools, one))}
+    return {one: keys for one, keys in all_keys.items() if not (run.rules.writes and _is_wanted(attempt, run, one))}
 
 
 class _StageError(GitsyncError):
@@ -164,24 +143,24 @@ def _make_condition(failure: GitsyncError) -> Condition:
             return make_failed(failure)
 
 
-async def _collect_entries(attempt: ApplyAttempt, tools: ExportTools, *, writes: bool) -> list[ExportedValue]:
+async def _collect_entries(attempt: ApplyAttempt, run: Exporting) -> list[ExportedValue]:
     """Every value with its destination: fields first, then expressions, of config maps and then of Secrets."""
     expressions = [
-        one
-        for one in compile_exports(attempt.prepared.resource, attempt.kind)
-        if _is_wanted(attempt, tools, one.address)
+        one for one in compile_exports(attempt.prepared.resource, attempt.kind) if _is_wanted(attempt, run, one.address)
     ]
     with _name_stage(SECRETS_STAGE):
-        secrets = await _read_secrets(attempt, tools, expressions) if writes else {}
-        entries = list(collect_fields(_find_secret_destinations(attempt, tools), secrets))
+        secrets = await _read_secrets(attempt, run, expressions) if run.rules.writes else {}
+        entries = list(collect_fields(_find_secret_destinations(attempt, run), secrets))
     with _name_stage(CONFIG_MAPS_STAGE):
-        entries += await _read_config_maps(attempt, tools)
-    for holder in (Holder.CONFIG_MAP, Holder.SECRET) if writes else (Holder.CONFIG_MAP,):
+        entries += await _read_config_maps(attempt, run)
+    for holder in (Holder.CONFIG_MAP, Holder.SECRET) if run.rules.writes else (Holder.CONFIG_MAP,):
         holder_expressions = [one for one in expressions if one.address.holder is holder]
         if holder_expressions:
             with _name_stage(_EXPRESSIONS_STAGES[holder]):
-                evaluated = list(_evaluate(attempt, tools.redactions, holder_expressions, secrets))
-                merge_entries(Owner(attempt.key, tools.agent), evaluated)  # so that their own collisions bear its words
+                evaluated = list(_evaluate(attempt, run.redactions, holder_expressions, secrets))
+                merge_entries(
+                    Owner(attempt.key, run.rules.agent), evaluated
+                )  # so that their own collisions bear its words
                 entries += evaluated
     return entries
 
@@ -207,28 +186,26 @@ def _evaluate(
             yield entry
 
 
-async def _read_secrets(
-    attempt: ApplyAttempt, tools: ExportTools, expressions: Iterable[Exported]
-) -> Mapping[str, Secret]:
+async def _read_secrets(attempt: ApplyAttempt, run: Exporting, expressions: Iterable[Exported]) -> Mapping[str, Secret]:
     """The fields that have a destination, and those that expressions name."""
-    fields = _find_secret_destinations(attempt, tools).keys() | find_needed_fields(expressions)
+    fields = _find_secret_destinations(attempt, run).keys() | find_needed_fields(expressions)
     if not fields:
         return {}
-    actor = ExtensionClient(attempt.writer)
-    values = await tools.registry.export_secrets(attempt.as_subject(), actor, frozenset(fields))
+    actor = ExtensionClient(run.writer(attempt))
+    values = await run.registry.export_secrets(attempt.as_subject(), actor, frozenset(fields))
     for value in values.values():
-        tools.redactions.add(value)
+        run.redactions.add(value)
     return values
 
 
-def _find_secret_destinations(attempt: ApplyAttempt, tools: ExportTools) -> dict[str, Destination]:
+def _find_secret_destinations(attempt: ApplyAttempt, run: Exporting) -> dict[str, Destination]:
     """The fields whose value a sink or an expression uses."""
     destinations = find_destinations(attempt.prepared.resource, Holder.SECRET)
-    return {field: to for field, to in destinations.items() if _is_wanted(attempt, tools, to.address)}
+    return {field: to for field, to in destinations.items() if _is_wanted(attempt, run, to.address)}
 
 
-def _is_wanted(attempt: ApplyAttempt, tools: ExportTools, address: Address) -> bool:
-    return tools.outlets.wants(address, is_watched=attempt.prepared.is_watched)
+def _is_wanted(attempt: ApplyAttempt, run: Exporting, address: Address) -> bool:
+    return run.outlets.wants(address, is_watched=attempt.prepared.is_watched)
 
 
 def _select_set_secrets(secrets: Mapping[str, Secret]) -> dict[str, Secret]:
@@ -236,15 +213,17 @@ def _select_set_secrets(secrets: Mapping[str, Secret]) -> dict[str, Secret]:
     return {name: value for name, value in secrets.items() if value.reveal()}
 
 
-async def _read_config_maps(attempt: ApplyAttempt, tools: ExportTools) -> tuple[ExportedValue, ...]:
+async def _read_config_maps(attempt: ApplyAttempt, run: Exporting) -> tuple[ExportedValue, ...]:
     """Read the values from the status, and those that it lacks from the extensions."""
     destinations = find_destinations(attempt.prepared.resource, Holder.CONFIG_MAP)
     if not destinations:  # converting the body to a status takes time
         return ()
-    status_values = collect_config_map_values(attempt.kind, destinations, attempt.live.body if attempt.live else {})
+    status_values = collect_config_map_values(
+        attempt.kind, destinations, attempt.observed.live.body if attempt.observed.live else {}
+    )
     missing = frozenset(destinations) - frozenset(status_values)
     subject = attempt.as_subject()
-    extension_values = await tools.registry.export_config_maps(subject, attempt.reader, missing) if missing else {}
+    extension_values = await run.registry.export_config_maps(subject, run.reader(attempt), missing) if missing else {}
     return collect_fields(
         destinations, {name: Secret(value) for name, value in {**extension_values, **status_values}.items()}
     )
@@ -252,7 +231,7 @@ async def _read_config_maps(attempt: ApplyAttempt, tools: ExportTools) -> tuple[
 
 def _build_self(attempt: ApplyAttempt) -> Object:
     """Build the `self` of expressions: the manifest, and its status as just read."""
-    status = build_aso_status(attempt.kind, attempt.live.body) if attempt.live else {}
+    status = build_aso_status(attempt.kind, attempt.observed.live.body) if attempt.observed.live else {}
     azure_name = attempt.arm_id.rstrip("/").rpartition("/")[2]
     resource = attempt.prepared.resource
     generation = find_generation(attempt.record, resource.spec).generation

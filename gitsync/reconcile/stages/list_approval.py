@@ -5,72 +5,64 @@ A list approves a resource or says nothing. All that is written, reported or rec
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
-from gitsync.extensions.registry import Registry
-from gitsync.model.clock import Clock
 from gitsync.model.export import Holder
 from gitsync.model.live import Live
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.list_cover import is_sampled
 from gitsync.reconcile.attempt import ApplyAttempt
-from gitsync.reconcile.lists import Lists, is_settled
-from gitsync.reconcile.run_cache import RunCache
+from gitsync.reconcile.lists import is_settled
+from gitsync.reconcile.protocols import Observing
+from gitsync.reconcile.stages.observe import compare
 from gitsync.request.exports import find_destinations
-from gitsync.secrets.sinks.status import KeptConfigMaps
 from gitsync.status.aso_status import collect_config_map_values
 
-Compare = Callable[[ApplyAttempt], Awaitable[ApplyAttempt]]
-Judge = Callable[[ApplyAttempt, Mapping[str, Any]], Awaitable[ApplyAttempt | None]]
 
-
-async def approve_by_list(
-    attempt: ApplyAttempt, *, lists: Lists, cache: RunCache, judge: Judge, clock: Clock
-) -> ApplyAttempt:
+async def approve_by_list(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Take a resource as in sync if a list shows it so by every rule of a comparison; else it is read.
 
     What this run tried before, or wrote near, is read: a list may be older. The resources of the sample are read too.
     """
-    if attempt.is_restarted or cache.count_writes_near(attempt.arm_id):
+    if attempt.is_restarted or run.cache.count_writes_near(attempt.arm_id):
         return attempt
-    listed = await lists.find_approval(attempt.key, attempt.kind, attempt.arm_id, partial(judge, attempt))
+    listed = await run.lists.find_approval(
+        attempt.key, attempt.kind, attempt.arm_id, lambda entry: _judge_entry(attempt, entry, run)
+    )
     if listed is None:
         return attempt
-    if is_sampled(attempt.key, clock.now().date()):
-        return replace(attempt, is_sampled=True)
-    lists.note_approved(attempt.key, attempt.kind)
+    if is_sampled(attempt.key, run.clock.now().date()):
+        return replace(attempt, observed=replace(attempt.observed, is_sampled=True))
+    run.lists.note_approved(attempt.key, attempt.kind)
     return listed
 
 
-async def judge_entry(
-    attempt: ApplyAttempt, entry: Mapping[str, Any], *, registry: Registry, kept: KeptConfigMaps, compare: Compare
-) -> ApplyAttempt | None:
+async def _judge_entry(attempt: ApplyAttempt, entry: Mapping[str, Any], run: Observing) -> ApplyAttempt | None:
     """Return the attempt as compared with its entry in a list; None if that does not show the resource in sync."""
-    if not is_settled(entry, attempt.arm_id, attempt.key, registry) or not _shows_exports(attempt, entry, kept):
+    if not is_settled(entry, attempt.arm_id, attempt.key, run.registry) or not _shows_exports(attempt, entry, run):
         return None
-    listed = replace(attempt, live=Live(body=entry), exists=True, is_listed=True)
-    if _needs_read(listed, registry):
+    listed = replace(attempt, observed=replace(attempt.observed, live=Live(body=entry), exists=True, is_listed=True))
+    if _needs_read(listed, run):
         return None
-    listed = await compare(listed)
+    listed = await compare(listed, run)
     return listed if _is_in_sync(listed) else None
 
 
-def _needs_read(attempt: ApplyAttempt, registry: Registry) -> bool:
+def _needs_read(attempt: ApplyAttempt, run: Observing) -> bool:
     """Tell whether an extension asks for what an entry of a list lacks."""
-    if not registry.modifies(attempt.key.group, attempt.key.kind):
+    if not run.registry.modifies(attempt.key.group, attempt.key.kind):
         return False
-    return any(not question.for_the_run for question in registry.questions(attempt.as_subject()))
+    return any(not question.for_the_run for question in run.registry.questions(attempt.as_subject()))
 
 
-def _shows_exports(attempt: ApplyAttempt, entry: Mapping[str, Any], kept: KeptConfigMaps) -> bool:
+def _shows_exports(attempt: ApplyAttempt, entry: Mapping[str, Any], run: Observing) -> bool:
     """Tell whether an entry has the values that the resource exported to config maps before: no list changes them."""
     destinations = find_destinations(attempt.prepared.resource, Holder.CONFIG_MAP)
     values = collect_config_map_values(attempt.kind, destinations, entry) if destinations else {}
     return all(
-        name in values and values[name] == kept.find_value(to.address, to.key, attempt.key)
+        name in values and values[name] == run.find_kept_value(to.address, to.key, attempt.key)
         for name, to in destinations.items()
     )
 
@@ -79,17 +71,17 @@ def _is_in_sync(attempt: ApplyAttempt) -> bool:
     """Tell whether a comparison found nothing. A value that an entry lacks is a difference, unless the record says that
     Azure never returns it.
     """
-    comparison = attempt.comparison
-    if attempt.stop or attempt.action is not Action.NONE or comparison is None:
+    comparison = attempt.decision.comparison
+    if attempt.stop or attempt.decision.action is not Action.NONE or comparison is None:
         return False
     return comparison.verdict is Verdict.IN_SYNC and not (comparison.differences or comparison.because)
 
 
-async def note_read(attempt: ApplyAttempt, *, lists: Lists) -> ApplyAttempt:
+async def note_read(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Tell the lists what a resource of the sample shows, and which children a resource shows."""
-    comparison = attempt.comparison
-    if attempt.is_sampled and comparison is not None and comparison.verdict is not Verdict.IN_SYNC:
-        lists.distrust(attempt.key, attempt.kind)
-    if attempt.live is not None:
-        lists.offer_children(attempt.kind, attempt.api_version, attempt.live.body)
+    comparison = attempt.decision.comparison
+    if attempt.observed.is_sampled and comparison is not None and comparison.verdict is not Verdict.IN_SYNC:
+        run.lists.distrust(attempt.key, attempt.kind)
+    if attempt.observed.live is not None:
+        run.lists.offer_children(attempt.kind, attempt.api_version, attempt.observed.live.body)
     return attempt

@@ -16,7 +16,6 @@ from gitsync.diff.unknown_values import (
     blank_baseline,
     find_unknown_values,
 )
-from gitsync.extensions.registry import Registry
 from gitsync.formats.arm_path import is_below
 from gitsync.model.condition import Condition
 from gitsync.model.live import Absence, Live
@@ -26,12 +25,12 @@ from gitsync.planning.actions import WriteRules, decide_absent, decide_present, 
 from gitsync.planning.group_deletes import is_group
 from gitsync.planning.secret_digest import CHANGED, Digests, add_secret_changes, is_sealed, mask_digests, seal_body
 from gitsync.reconcile.attempt import ApplyAttempt
-from gitsync.reconcile.run_cache import RunCache
+from gitsync.reconcile.protocols import Observing
+from gitsync.reconcile.rules import RunRules
 from gitsync.reconcile.stages.body_extensions import extend_body
 from gitsync.reconcile.stages.on_success import remember_promises
 from gitsync.reconcile.stages.owner_check import block_attempt, is_owner_elsewhere, stop_without_owner
 from gitsync.reconcile.stages.resolve_values import resolve_id
-from gitsync.secrets.values import RunValues
 from gitsync.status.conditions import RECONCILING, make_warning
 from gitsync.status.error_classes import GROUP_MISSING, PARENT_MISSING
 
@@ -39,31 +38,31 @@ MOST_UNSEEN = 6
 """Reads that may not find what Azure has accepted: with the pauses between two tries, they take a minute."""
 
 
-async def observe(
-    attempt: ApplyAttempt, *, values: RunValues, registry: Registry, cache: RunCache, writes: bool
-) -> ApplyAttempt:
+async def observe(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Read the resource, unless it cannot exist yet."""
-    attempt = attempt if attempt.prepared.arm_id else resolve_id(attempt, values)
+    attempt = attempt if attempt.prepared.arm_id else resolve_id(attempt, run.values)
     if _has_new_owner(attempt) or "<" in attempt.arm_id:
-        return replace(attempt, exists=False)
+        return attempt.absent()
     if not attempt.kind.can_get:
-        return replace(attempt, exists=await attempt.reader.exists(attempt.arm_id, attempt.api_version))
-    attempt = replace(attempt, writes_before=cache.count_writes_near(attempt.arm_id))
-    found = await attempt.reader.find(attempt.arm_id, attempt.api_version)
+        exists = await run.reader(attempt).exists(attempt.arm_id, attempt.api_version)
+        return attempt.existing() if exists else attempt.absent()
+    near = run.cache.count_writes_near(attempt.arm_id)
+    attempt = replace(attempt, observed=replace(attempt.observed, writes_before=near))
+    found = await run.reader(attempt).find(attempt.arm_id, attempt.api_version)
     live = found if isinstance(found, Live) else None
     if live is not None:
-        cache.keep(attempt.arm_id, live)
+        run.cache.keep(attempt.arm_id, live)
     if live is None and _is_accepted(attempt):
         attempt = note_unseen(attempt)
         if attempt.stop:
             return attempt
     elif isinstance(found, Absence) and _lacks_parent(attempt, found):
         missing = replace(make_warning(found.code, found.message), request_id=found.request_id)
-        return stop_without_owner(replace(attempt, exists=False), missing)
-    elif live is None and writes and attempt.is_resumed and not attempt.resent:
-        return replace(attempt, exists=False, unfinished=True).stopped(RECONCILING, waits=True)
-    attempt = replace(attempt, live=live, exists=live is not None)
-    remember_promises(attempt, registry, values)
+        return stop_without_owner(attempt.absent(), missing)
+    elif live is None and run.rules.writes and attempt.is_resumed and not attempt.write.resent:
+        return attempt.absent().unfinished().stopped(RECONCILING, waits=True)
+    attempt = attempt.with_live(live)
+    remember_promises(attempt, run)
     return attempt
 
 
@@ -79,7 +78,7 @@ def _lacks_parent(attempt: ApplyAttempt, absence: Absence) -> bool:
 
 def _is_accepted(attempt: ApplyAttempt) -> bool:
     """Tell whether Azure accepted a write of this run."""
-    return attempt.sent is not None and attempt.done is not Action.NONE
+    return attempt.write.sent is not None and attempt.write.done is not Action.NONE
 
 
 def note_unseen(attempt: ApplyAttempt) -> ApplyAttempt:
@@ -87,14 +86,20 @@ def note_unseen(attempt: ApplyAttempt) -> ApplyAttempt:
 
     It may not show yet. After some reads it counts as not done: it is sent again, once.
     """
-    attempt = replace(attempt, live=None, exists=False, unseen=attempt.unseen + 1)
-    if attempt.unseen <= MOST_UNSEEN:
+    attempt = replace(
+        attempt,
+        observed=replace(attempt.observed, live=None, exists=False),
+        write=replace(attempt.write, unseen=attempt.write.unseen + 1),
+    )
+    if attempt.write.unseen <= MOST_UNSEEN:
         text = f"Write of {attempt.arm_id} accepted; the resource cannot be read yet."
-        stopped = replace(attempt, unfinished=True)
+        stopped = attempt.unfinished()
         return stopped.stopped(make_warning("AzureResourceNotFound", text), waits=True)
     before = find_remembered(attempt.record, attempt.api_version, attempt.ignored)
-    given_up = replace(attempt, sent=None, done=Action.NONE, remembered=before, unseen=0, resent=True)
-    if not attempt.resent:
+    given_up = replace(
+        attempt, write=replace(attempt.write, sent=None, done=Action.NONE, unseen=0, resent=True), remembered=before
+    )
+    if not attempt.write.resent:
         return given_up
     text = f"Azure accepted {attempt.arm_id} twice, and the resource does not exist."
     return given_up.stopped(make_warning("AzureResourceNotFound", text))
@@ -104,19 +109,19 @@ def _has_new_owner(attempt: ApplyAttempt) -> bool:
     """Tell whether this run created the owner, or a plan would: then its children do not exist."""
     owner = attempt.prepared.owner
     result = attempt.before.get(owner.key) if owner and owner.key else None
-    return result is not None and result.action is Action.CREATE and attempt.sent is None
+    return result is not None and result.action is Action.CREATE and attempt.write.sent is None
 
 
-async def pre_check(attempt: ApplyAttempt, *, registry: Registry, writes: bool) -> ApplyAttempt:
+async def pre_check(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Ask the extensions, and wait for an operation that is under way."""
     if not attempt.prepared.is_written:
-        return attempt if attempt.exists or _will_exist(attempt) else _stop_not_found(attempt)
-    resumes = attempt.is_resumed and attempt.live is not None and attempt.live.is_moving
+        return attempt if attempt.observed.exists or _will_exist(attempt) else _stop_not_found(attempt)
+    resumes = attempt.is_resumed and attempt.observed.live is not None and attempt.observed.live.is_moving
     if not resumes:
-        answer = await registry.pre_check(attempt.as_subject(), attempt.reader)
+        answer = await run.registry.pre_check(attempt.as_subject(), run.reader(attempt))
         if not answer.agrees:
             return block_attempt(attempt, answer.reason)
-    return await wait_until_settled(attempt) if writes else attempt
+    return await wait_until_settled(attempt, run) if run.rules.writes else attempt
 
 
 def _will_exist(attempt: ApplyAttempt) -> bool:
@@ -148,57 +153,57 @@ def _make_not_found(attempt: ApplyAttempt) -> Condition:
     return make_warning("AzureResourceNotFound", text)
 
 
-async def wait_until_settled(attempt: ApplyAttempt) -> ApplyAttempt:
+async def wait_until_settled(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Wait for the end of the resource's operation: nothing is sent during one. It may be left to the next run."""
-    if attempt.live is None or not attempt.live.is_moving:
+    if attempt.observed.live is None or not attempt.observed.live.is_moving:
         return attempt
-    live = await attempt.reader.settle(attempt.arm_id, attempt.api_version, attempt.live)
-    attempt = replace(attempt, live=live, exists=live is not None)
+    live = await run.reader(attempt).settle(attempt.arm_id, attempt.api_version, attempt.observed.live)
+    attempt = attempt.with_live(live)
     if live is not None and live.is_moving:
-        is_own = attempt.done is not Action.NONE or attempt.is_resumed
-        return replace(attempt, unfinished=is_own).stopped(attempt.describe_unsettled())
+        is_own = attempt.write.done is not Action.NONE or attempt.is_resumed
+        return replace(attempt, write=replace(attempt.write, unfinished=is_own)).stopped(attempt.describe_unsettled())
     return attempt
 
 
-async def compare(
-    attempt: ApplyAttempt,
-    *,
-    values: RunValues,
-    registry: Registry,
-    cache: RunCache,
-    digests: Digests,
-    write_rules: WriteRules,
-) -> ApplyAttempt:
+async def compare(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Decide what differs and what to do about it; nothing for a resource that is only read."""
     if not attempt.policy.allows_modify:
-        return replace(attempt, comparison=Comparison(verdict=Verdict.SKIP))
+        return replace(attempt, decision=replace(attempt.decision, comparison=Comparison(verdict=Verdict.SKIP)))
     if attempt.prepared.written_by:
         note = f"{attempt.prepared.written_by} writes it."
-        return replace(attempt, comparison=Comparison(verdict=Verdict.IN_SYNC), note=note)
-    attempt = resolve_id(attempt, values)
-    attempt = await extend_body(attempt, registry, cache)
+        return replace(
+            attempt, decision=replace(attempt.decision, comparison=Comparison(verdict=Verdict.IN_SYNC), note=note)
+        )
+    attempt = resolve_id(attempt, run.values)
+    attempt = await extend_body(attempt, run)
     if attempt.stop:
         return attempt
-    if _is_untouched(attempt, write_rules):
+    if _is_untouched(attempt, run.rules):
         in_sync = Comparison(verdict=Verdict.IN_SYNC)
-        return replace(attempt, comparison=in_sync, action=Action.NONE, note="", is_untouched=True)
+        return replace(
+            attempt,
+            decision=replace(attempt.decision, comparison=in_sync, action=Action.NONE, note="", is_untouched=True),
+        )
     is_plain = attempt.filled_request.body is attempt.template.body  # nothing was filled in
     unknown = {} if is_plain else find_unknown_values(attempt.desired)
     known = _leave_out(attempt, unknown)
     has_digests = known.remembered is not None and is_sealed(known.remembered.applied)
-    comparison, action = _decide(known, write_rules, has_digests=has_digests)
-    if attempt.exists:
-        comparison, action = _add_secrets(known, comparison, action, digests, has_digests=has_digests)
+    comparison, action = _decide(known, run.rules.write_rules, has_digests=has_digests)
+    if attempt.observed.exists:
+        comparison, action = _add_secrets(known, comparison, action, run.digests, has_digests=has_digests)
         comparison = add_unknown_values(comparison, unknown, attempt.id_doubt)
-    first = attempt.first_comparison or (comparison if action is not Action.NONE else None)
-    note = "" if action is Action.NONE else registry.describe_calls(attempt.as_subject())
-    return replace(attempt, comparison=comparison, action=action, first_comparison=first, note=note)
+    first = attempt.decision.first_comparison or (comparison if action is not Action.NONE else None)
+    note = "" if action is Action.NONE else run.registry.describe_calls(attempt.as_subject())
+    return replace(
+        attempt,
+        decision=replace(attempt.decision, comparison=comparison, action=action, first_comparison=first, note=note),
+    )
 
 
-def _is_untouched(attempt: ApplyAttempt, write_rules: WriteRules) -> bool:
+def _is_untouched(attempt: ApplyAttempt, rules: RunRules) -> bool:
     """Tell whether nothing has changed since the record was made: then there is nothing to decide."""
-    live, remembered = attempt.live, attempt.remembered
-    if live is None or remembered is None or attempt.tried or attempt.id_doubt or write_rules.always_put:
+    live, remembered = attempt.observed.live, attempt.remembered
+    if live is None or remembered is None or attempt.write.tried or attempt.id_doubt or rules.always_put:
         return False
     return live.has_succeeded and remembered.has_all(attempt.desired, remove_paths(live.body, attempt.ignored))
 
@@ -207,7 +212,7 @@ def _leave_out(attempt: ApplyAttempt, unknown: UnknownValues) -> ApplyAttempt:
     """Return the attempt with the same text on every side in place of each value that a plan does not know."""
     if not unknown:
         return attempt
-    request, live, before = attempt.filled_request, attempt.live, attempt.remembered
+    request, live, before = attempt.filled_request, attempt.observed.live, attempt.remembered
     leave_out = partial(blank_all, unknown=unknown, reference=request.body)
     if before:
         baseline = blank_baseline(before.baseline, unknown, request.body)
@@ -215,25 +220,27 @@ def _leave_out(attempt: ApplyAttempt, unknown: UnknownValues) -> ApplyAttempt:
     return replace(
         attempt,
         request=replace(request, body=leave_out(request.body)),
-        live=replace(live, body=leave_out(live.body)) if live else None,
+        observed=replace(attempt.observed, live=replace(live, body=leave_out(live.body)) if live else None),
         remembered=before,
     )
 
 
 def _decide(attempt: ApplyAttempt, write_rules: WriteRules, *, has_digests: bool) -> tuple[Comparison, Action]:
-    live = attempt.live
-    if not attempt.exists:
+    live = attempt.observed.live
+    if not attempt.observed.exists:
         return decide_absent(attempt.record)
     remembered = attempt.remembered
     if remembered is not None and has_digests:  # values are compared with values, secrets are masked on both sides
         remembered = replace(remembered, applied=mask_digests(remembered.applied))
     if live is None:
         return decide_unreadable(remove_secrets(attempt.desired), remembered)
-    if attempt.sent and not attempt.existed and not live.has_failed:  # the response was lost, but the create succeeded
+    if (
+        attempt.write.sent and not attempt.write.existed and not live.has_failed
+    ):  # the response was lost, but the create succeeded
         return Comparison(verdict=Verdict.CREATE), Action.NONE
     if attempt.is_resumed and _is_sent(attempt, remembered) and not live.has_failed:
         return Comparison(verdict=Verdict.IN_SYNC), Action.NONE  # the operation of an earlier run is done
-    if write_rules.always_put and attempt.done is not Action.NONE:
+    if write_rules.always_put and attempt.write.done is not Action.NONE:
         write_rules = replace(write_rules, always_put=False)
     return decide_present(
         attempt.desired, live, remembered, write_rules, find_kind_hints(attempt.kind), attempt.ignored

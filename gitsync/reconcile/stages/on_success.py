@@ -11,26 +11,30 @@ from collections.abc import Mapping
 
 from gitsync.arm.client import ExtensionClient
 from gitsync.errors import ArmError, GitsyncError
-from gitsync.extensions.registry import Registry
 from gitsync.model.gvk import Key
 from gitsync.reconcile.attempt import ApplyAttempt
+from gitsync.reconcile.protocols import Acting, Observing
 from gitsync.secrets.values import RunValues
 from gitsync.status.conditions import make_failed, make_unreadable
 from gitsync.validation.annotations import OVERRIDE
 
 
-def remember_promises(attempt: ApplyAttempt, registry: Registry, values: RunValues) -> None:
+def remember_promises(attempt: ApplyAttempt, run: Observing) -> None:
     """Keep for the run what follows from the resource as it was just read."""
-    if attempt.live is not None:
-        _keep(values, attempt.key, registry.foreseen(attempt.as_subject()))
+    if attempt.observed.live is not None:
+        _keep(run.values, attempt.key, run.registry.foreseen(attempt.as_subject()))
 
 
-async def handle_success(attempt: ApplyAttempt, *, registry: Registry, values: RunValues, writes: bool) -> ApplyAttempt:
+async def handle_success(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     """Call the success handlers of the kind, each time and with every policy. A plan calls none."""
-    if not writes:
+    if not run.rules.writes:
         return attempt
     try:
-        _keep(values, attempt.key, await registry.succeeded(attempt.as_subject(), ExtensionClient(attempt.writer)))
+        _keep(
+            run.values,
+            attempt.key,
+            await run.registry.succeeded(attempt.as_subject(), ExtensionClient(run.writer(attempt))),
+        )
     except ArmError as failure:
         return attempt.stopped(make_unreadable(failure))
     except GitsyncError as failure:

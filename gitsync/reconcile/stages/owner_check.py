@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.errors import ArmError
-from gitsync.extensions.registry import Registry
 from gitsync.formats.arm_path import is_same_id, iterate_ancestors, normalize_id
 from gitsync.model.condition import Condition
 from gitsync.model.gvk import GVK
@@ -20,14 +19,14 @@ from gitsync.planning.group_deletes import is_group
 from gitsync.planning.replacement import make_move
 from gitsync.problems.field_path import format_field
 from gitsync.reconcile.attempt import ApplyAttempt
-from gitsync.reconcile.run_cache import RunCache
+from gitsync.reconcile.protocols import Observing
 from gitsync.request.fill import describe_missing_reference
 from gitsync.request.owners import is_alias
 from gitsync.status.conditions import make_error, make_other_agent, make_waiting_for_owner, make_warning
 from gitsync.validation.references import find_named_references, parse_arm_type
 
 
-async def check_policy(attempt: ApplyAttempt, *, agent: str) -> ApplyAttempt:
+async def check_policy(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Stop a resource that is invalid, another agent's, in another subscription, or has another id than on record."""
     prepared, record = attempt.prepared, attempt.record
     if attempt.apply.held:
@@ -36,15 +35,15 @@ async def check_policy(attempt: ApplyAttempt, *, agent: str) -> ApplyAttempt:
         return attempt.stopped(_explain_waiting(attempt), Verdict.BLOCKED, is_retryable=False, is_tolerated=True)
     if not prepared.is_valid:
         return attempt.stopped(_explain_invalid(attempt), Verdict.INVALID, is_retryable=False)
-    if record and record.agent and record.agent != agent:
-        other = make_other_agent(agent, record.agent)
-        return replace(attempt, exists=True).stopped(other, Verdict.SKIP, is_retryable=False, is_fine=True)
+    if record and record.agent and record.agent != run.rules.agent:
+        other = make_other_agent(run.rules.agent, record.agent)
+        return attempt.existing().stopped(other, Verdict.SKIP, is_retryable=False, is_fine=True)
     if prepared.arm_id is None:  # `observe` finds it, with a value of a config map
         return attempt
     if refusal := _explain_out_of_reach(attempt, prepared.arm_id):
         return attempt.stopped(refusal, Verdict.BLOCKED, is_retryable=False, is_tolerated=prepared.is_left_to_capz)
     if record and record.claim is not Claim.NONE and not is_same_id(record.arm_id, prepared.arm_id):
-        return await _check_identity(attempt, record)
+        return await _check_identity(attempt, record, run)
     return attempt
 
 
@@ -113,28 +112,30 @@ _MISSING = {
 """Problems of manifests that ASO finds only at run time, with ASO's reason for each."""
 
 
-async def _check_identity(attempt: ApplyAttempt, record: Record) -> ApplyAttempt:
+async def _check_identity(attempt: ApplyAttempt, record: Record, run: Observing) -> ApplyAttempt:
     """A name and an owner are frozen once Azure has the resource (docs/reference/reconciliation.md#immutable-names)."""
     prepared = attempt.prepared
-    if not await _still_exists(attempt, record):
+    if not await _still_exists(attempt, record, run):
         unclaimed = replace(record, claim=Claim.EXPECTED, applied=None, baseline=None, operation=None)
         return replace(attempt, apply=replace(attempt.apply, record=unclaimed), remembered=None)
     owner = prepared.owner.key if prepared.owner else None
     field = "spec.azureName" if owner == record.owner else "spec.owner.name" if owner else "spec.owner.armId"
     text = f"updating '{field}' is not allowed for '{prepared.resource.gvk} : {prepared.key.name}"
     stopped = attempt.stopped(make_error("Failed", text), Verdict.BLOCKED, is_retryable=False)
-    return replace(stopped, exists=True, replacement=make_move(record.arm_id, prepared.arm_id or ""))
+    return replace(
+        stopped,
+        observed=replace(stopped.observed, exists=True),
+        decision=replace(stopped.decision, replacement=make_move(record.arm_id, prepared.arm_id or "")),
+    )
 
 
-async def _still_exists(attempt: ApplyAttempt, record: Record) -> bool:
+async def _still_exists(attempt: ApplyAttempt, record: Record, run: Observing) -> bool:
     if not attempt.kind.can_get:
-        return await attempt.reader.exists(record.arm_id, record.arm_api_version)
-    return await attempt.reader.get(record.arm_id, record.arm_api_version) is not None
+        return await run.reader(attempt).exists(record.arm_id, record.arm_api_version)
+    return await run.reader(attempt).get(record.arm_id, record.arm_api_version) is not None
 
 
-async def check_owner(
-    attempt: ApplyAttempt, *, registry: Registry, catalog: Catalog, cache: RunCache, writes: bool
-) -> ApplyAttempt:
+async def check_owner(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Stop a resource that waits for another one.
 
     If gitsync owns the resource already, its dependencies must only exist; otherwise they must be Ready.
@@ -147,20 +148,20 @@ async def check_owner(
         elif not result.is_fine and not (is_ours and result.exists):
             waits = _explain_wait(attempt, result)
             return _stop_for(attempt, waits, result)
-    address = _find_owner(attempt, catalog)
-    if address is None or not registry.checks_owner(attempt.key.group, attempt.key.kind):
+    address = _find_owner(attempt, run.catalog)
+    if address is None or not run.registry.checks_owner(attempt.key.group, attempt.key.kind):
         return attempt
     arm_id, api_version = address
 
     async def read() -> Live | None:
-        return await attempt.reader.get(arm_id, api_version)
+        return await run.reader(attempt).get(arm_id, api_version)
 
-    owner = await cache.read_once(arm_id, read)
-    if owner is None and (writes or is_owner_elsewhere(attempt)):
+    owner = await run.cache.read_once(arm_id, read)
+    if owner is None and (run.rules.writes or is_owner_elsewhere(attempt)):
         text = f"The owner {arm_id} does not exist in Azure, so it cannot be checked."
         return stop_without_owner(attempt, make_warning("Failed", text))
-    attempt = replace(attempt, owner=owner)
-    answer = await registry.owner_check(attempt.as_subject(), attempt.reader)
+    attempt = replace(attempt, observed=replace(attempt.observed, owner=owner))
+    answer = await run.registry.owner_check(attempt.as_subject(), run.reader(attempt))
     return attempt if answer.agrees else block_attempt(attempt, answer.reason)
 
 
@@ -168,7 +169,11 @@ def _wait_for_writer(attempt: ApplyAttempt, writer: Result) -> ApplyAttempt:
     """Stop a resource that another manifest writes, and could not; what depends on it may go on if it exists."""
     condition = writer.condition
     text = f"{writer.key} writes this resource, and is not ready ({condition.reason}): {condition.message}"
-    return _stop_for(replace(attempt, exists=writer.exists), make_warning(condition.reason, text), writer)
+    return _stop_for(
+        replace(attempt, observed=replace(attempt.observed, exists=writer.exists)),
+        make_warning(condition.reason, text),
+        writer,
+    )
 
 
 def _stop_for(attempt: ApplyAttempt, condition: Condition, result: Result) -> ApplyAttempt:
@@ -205,13 +210,13 @@ def is_owner_elsewhere(attempt: ApplyAttempt) -> bool:
     return not is_new and normalize_id(owner.arm_id) not in before
 
 
-async def lacks_owner(attempt: ApplyAttempt, catalog: Catalog) -> bool:
+async def lacks_owner(attempt: ApplyAttempt, run: Observing) -> bool:
     """Tell whether the owner is elsewhere, and does not exist in Azure. An owner that cannot be read may exist."""
-    address = _find_owner(attempt, catalog) if is_owner_elsewhere(attempt) else None
+    address = _find_owner(attempt, run.catalog) if is_owner_elsewhere(attempt) else None
     if address is None:
         return False
     try:
-        return await attempt.reader.get(*address) is None
+        return await run.reader(attempt).get(*address) is None
     except ArmError:
         return False
 

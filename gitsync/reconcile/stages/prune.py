@@ -7,15 +7,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gitsync.arm.http.bodies import list_ids
-from gitsync.catalog.catalog import Catalog
-from gitsync.extensions.registry import Registry
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import GVK
 from gitsync.model.record import Record
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.group_deletes import describe_strangers, find_unlisted, is_group
 from gitsync.reconcile.attempt import PruneAttempt
-from gitsync.reconcile.run_cache import RunCache
+from gitsync.reconcile.protocols import Observing
 from gitsync.reconcile.stages.delete import DELETED, record_deleted
 from gitsync.request.owners import is_alias
 from gitsync.status.conditions import DELETING, DELETION_NOT_SUPPORTED, make_other_agent, make_warning
@@ -35,28 +33,39 @@ def _add_reason(attempt: PruneAttempt, condition: Condition) -> Condition:
     return replace(condition, message=f"{attempt.prune.reason} {condition.message}")
 
 
-async def check_prune(attempt: PruneAttempt, *, registry: Registry, agent: str, prunes: bool) -> PruneAttempt:
-    """Stop if the resource must stay: because of its policy, or of what holds the delete. `prunes` is the setting."""
+async def check_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
+    """Stop if the resource must stay: because of its policy, or of what holds the delete."""
     prune, record = attempt.prune, attempt.record
-    attempt = replace(attempt, comparison=Comparison(verdict=Verdict.DETACH if prune.detaches else Verdict.DELETE))
+    attempt = replace(
+        attempt,
+        decision=replace(
+            attempt.decision, comparison=Comparison(verdict=Verdict.DETACH if prune.detaches else Verdict.DELETE)
+        ),
+    )
     if prune.held:
         verdict = Verdict.DETACH if prune.detaches else Verdict.BLOCKED
         return attempt.stopped(make_warning("PruneHeld", prune.held), verdict, is_fine=True)
-    if record.agent and record.agent != agent:
-        return attempt.stopped(make_other_agent(agent, record.agent), Verdict.SKIP, is_retryable=False, is_fine=True)
-    if not prunes:
+    if record.agent and record.agent != run.rules.agent:
+        return attempt.stopped(
+            make_other_agent(run.rules.agent, record.agent), Verdict.SKIP, is_retryable=False, is_fine=True
+        )
+    if not run.rules.prune:
         return attempt.stopped(_add_reason(attempt, REMEMBERED if prune.detaches else KEPT))
     if prune.detaches:
-        attempt = replace(attempt, action=Action.DETACH, done=Action.DETACH)
+        attempt = replace(
+            attempt,
+            decision=replace(attempt.decision, action=Action.DETACH),
+            write=replace(attempt.write, done=Action.DETACH),
+        )
         return attempt.stopped(_add_reason(attempt, DETACHED))
     refusal = attempt.explain_out_of_reach(record.arm_id)
     if refusal and not is_alias(record.owner):
         return attempt.stopped(refusal, Verdict.BLOCKED)
-    note = registry.deletes_besides((attempt.key.group, attempt.key.kind))
-    return replace(attempt, action=Action.DELETE, note=note)
+    note = run.registry.deletes_besides((attempt.key.group, attempt.key.kind))
+    return replace(attempt, decision=replace(attempt.decision, action=Action.DELETE, note=note))
 
 
-async def wait_for_dependents(attempt: PruneAttempt, *, writes: bool) -> PruneAttempt:
+async def wait_for_dependents(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
     """Stop until the dependents are deleted. The content of a deleted group is deleted with it."""
     remaining = [result for result in attempt.before.values() if result.action is not Action.DELETE]
     if remaining:
@@ -64,36 +73,49 @@ async def wait_for_dependents(attempt: PruneAttempt, *, writes: bool) -> PruneAt
         is_held = attempt.prune.within is not None and all(result.is_fine for result in remaining)
         held = make_warning("PruneHeld", text)
         return attempt.stopped(held, Verdict.BLOCKED, is_fine=is_held, blocked_by=remaining[0].key)
-    if writes and attempt.prune.within is not None:
-        return replace(attempt, done=Action.DELETE, exists=False).stopped(DELETED)
+    if run.rules.writes and attempt.prune.within is not None:
+        return replace(
+            attempt, write=replace(attempt.write, done=Action.DELETE), observed=replace(attempt.observed, exists=False)
+        ).stopped(DELETED)
     return attempt
 
 
-async def observe_prune(attempt: PruneAttempt, *, cache: RunCache, writes: bool, is_reviewed: bool) -> PruneAttempt:
+async def observe_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
     """Read the resource again, and wait for its operation. One that no longer exists is done, and one that Azure cannot
     delete is kept. A plan reads for a review, or if what it shows depends on it.
     """
-    record, kind = attempt.record, attempt.known_kind
+    record, kind, writes = attempt.record, attempt.known_kind, run.rules.writes
     is_kept = kind is not None and not kind.can_delete and attempt.prune.within is None
-    if not (writes or is_reviewed or is_kept):
+    if not (writes or run.rules.approval.is_reviewed or is_kept):
         return attempt
-    attempt = replace(attempt, writes_before=cache.count_writes_near(record.arm_id))
+    attempt = replace(
+        attempt, observed=replace(attempt.observed, writes_before=run.cache.count_writes_near(record.arm_id))
+    )
     if kind is not None and not kind.can_get:
-        attempt = replace(attempt, exists=await attempt.reader.exists(record.arm_id, record.arm_api_version))
+        attempt = replace(
+            attempt,
+            observed=replace(
+                attempt.observed, exists=await run.reader(attempt).exists(record.arm_id, record.arm_api_version)
+            ),
+        )
     else:
-        live = await attempt.reader.get(record.arm_id, record.arm_api_version)
+        live = await run.reader(attempt).get(record.arm_id, record.arm_api_version)
         if writes and live is not None and live.is_moving:
-            live = await attempt.reader.settle(record.arm_id, record.arm_api_version, live)
-        attempt = replace(attempt, live=live, exists=live is not None)
-    if writes and not attempt.exists:
+            live = await run.reader(attempt).settle(record.arm_id, record.arm_api_version, live)
+        attempt = attempt.with_live(live)
+    if writes and not attempt.observed.exists:
         return record_deleted(attempt)
-    if is_kept and attempt.exists:
+    if is_kept and attempt.observed.exists:
         return attempt.stopped(DELETION_NOT_SUPPORTED, Verdict.BLOCKED)
-    is_moving = writes and attempt.live is not None and attempt.live.is_moving
-    return replace(attempt, unfinished=attempt.is_resumed).stopped(DELETING) if is_moving else attempt
+    is_moving = writes and attempt.observed.live is not None and attempt.observed.live.is_moving
+    return (
+        replace(attempt, write=replace(attempt.write, unfinished=attempt.is_resumed)).stopped(DELETING)
+        if is_moving
+        else attempt
+    )
 
 
-async def check_group_content(attempt: PruneAttempt, *, catalog: Catalog) -> PruneAttempt:
+async def check_group_content(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
     """Stop the delete of a group that contains anything that gitsync does not manage. The list is read right before.
 
     The list may still show what this run deleted, and what was below that. It must show all content that is deleted
@@ -102,19 +124,19 @@ async def check_group_content(attempt: PruneAttempt, *, catalog: Catalog) -> Pru
     if not is_group(attempt.key):
         return attempt
     path, carried = f"{attempt.record.arm_id}/resources", attempt.prune.carries
-    listed_ids = list_ids(await attempt.reader.list(path, RESOURCES_API_VERSION), path)
+    listed_ids = list_ids(await run.reader(attempt).list(path, RESOURCES_API_VERSION), path)
     deleted_ids = [result.arm_id for result in attempt.before.values() if result.arm_id]
     if held := describe_strangers(listed_ids, [record.arm_id for record in carried], deleted_ids):
         return attempt.stopped(make_warning("PruneHeld", held), Verdict.BLOCKED, is_fine=True)
     for record in find_unlisted(carried, listed_ids):
-        if await _exists(attempt, record, catalog):
+        if await _exists(attempt, record, run):
             text = f"The resource list of the group lacks {record.arm_id}, which exists, so the list is not used."
             return attempt.stopped(make_warning("PruneHeld", text), Verdict.BLOCKED, waits=True)
     return attempt
 
 
-async def _exists(attempt: PruneAttempt, record: Record, catalog: Catalog) -> bool:
-    kind = catalog.kind(GVK.parse(record.manifest_api_version, record.key.kind))
+async def _exists(attempt: PruneAttempt, record: Record, run: Observing) -> bool:
+    kind = run.catalog.kind(GVK.parse(record.manifest_api_version, record.key.kind))
     if kind is not None and not kind.can_get:
-        return await attempt.reader.exists(record.arm_id, record.arm_api_version)
-    return await attempt.reader.get(record.arm_id, record.arm_api_version) is not None
+        return await run.reader(attempt).exists(record.arm_id, record.arm_api_version)
+    return await run.reader(attempt).get(record.arm_id, record.arm_api_version) is not None

@@ -12,47 +12,47 @@ from gitsync.errors import ArmError
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.secret_digest import Digests, keep_digests, seal_body
 from gitsync.reconcile.attempt import ApplyAttempt
-from gitsync.reconcile.run_cache import RunCache
+from gitsync.reconcile.protocols import Acting
 from gitsync.reconcile.stages.observe import note_unseen, wait_until_settled
 from gitsync.status.conditions import make_unreadable, make_warning
 
 
-async def read_back(attempt: ApplyAttempt, *, cache: RunCache, digests: Digests, adopts: bool) -> ApplyAttempt:
+async def read_back(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     """Read what was written. If it cannot be read, the operation counts as unfinished: the next run continues it."""
-    if attempt.action is Action.NONE:
-        return attempt if attempt.is_untouched else _keep_baseline(attempt, cache, digests, adopts=adopts)
+    if attempt.decision.action is Action.NONE:
+        return attempt if attempt.decision.is_untouched else _keep_baseline(attempt, run)
     if not attempt.kind.can_get:
-        return _keep_baseline(replace(attempt, exists=True), cache, digests, adopts=adopts)
+        return _keep_baseline(attempt.existing(), run)
     try:
-        live = await attempt.reader.get(attempt.arm_id, attempt.api_version)
+        live = await run.reader(attempt).get(attempt.arm_id, attempt.api_version)
     except ArmError as failure:
-        return replace(attempt, unfinished=True).stopped(make_unreadable(failure))
+        return attempt.unfinished().stopped(make_unreadable(failure))
     if live is None:
         return note_unseen(attempt)
-    attempt = await wait_until_settled(replace(attempt, live=live, exists=True))
+    attempt = await wait_until_settled(attempt.with_live(live), run)
     if attempt.stop:
         return attempt
-    if attempt.live is None:
+    if attempt.observed.live is None:
         return note_unseen(attempt)
-    if attempt.live.has_failed:
-        text = f"The provisioningState of the resource in Azure is {attempt.live.provisioning_state}."
+    if attempt.observed.live.has_failed:
+        text = f"The provisioningState of the resource in Azure is {attempt.observed.live.provisioning_state}."
         return attempt.stopped(make_warning("Failed", text))
-    return _keep_baseline(attempt, cache, digests, adopts=adopts)
+    return _keep_baseline(attempt, run)
 
 
-def _keep_baseline(attempt: ApplyAttempt, cache: RunCache, digests: Digests, *, adopts: bool) -> ApplyAttempt:
+def _keep_baseline(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     """Keep the live values of the fields that git sets as baseline, unless the resource is only watched."""
-    if attempt.live is None or attempt.request is None:
-        is_ours = attempt.request and attempt.exists and attempt.prepared.is_written
-        applied = _seal_applied(attempt, digests) if is_ours else None
+    if attempt.observed.live is None or attempt.request is None:
+        is_ours = attempt.request and attempt.observed.exists and attempt.prepared.is_written
+        applied = _seal_applied(attempt, run.digests) if is_ours else None
         return replace(attempt, remembered=Remembered(applied=applied, baseline=None)) if applied else attempt
-    cache.keep(attempt.arm_id, attempt.live)
-    comparison = attempt.comparison
-    is_reported = comparison is not None and comparison.verdict is Verdict.ADOPT and not adopts
+    run.cache.keep(attempt.arm_id, attempt.observed.live)
+    comparison = attempt.decision.comparison
+    is_reported = comparison is not None and comparison.verdict is Verdict.ADOPT and not run.rules.adopts
     if is_reported or not attempt.prepared.is_written:
         return attempt
-    baseline = make_baseline(attempt.desired, remove_paths(attempt.live.body, attempt.ignored))
-    return replace(attempt, remembered=Remembered(applied=_seal_applied(attempt, digests), baseline=baseline))
+    baseline = make_baseline(attempt.desired, remove_paths(attempt.observed.live.body, attempt.ignored))
+    return replace(attempt, remembered=Remembered(applied=_seal_applied(attempt, run.digests), baseline=baseline))
 
 
 def _seal_applied(attempt: ApplyAttempt, digests: Digests) -> Mapping[str, Any]:

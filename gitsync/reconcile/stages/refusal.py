@@ -2,54 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from gitsync.catalog.catalog import Catalog
 from gitsync.errors import ArmError, DeadlineError
-from gitsync.extensions.registry import Registry
 from gitsync.formats.arm_path import find_provider, find_subscription
 from gitsync.planning.actions import may_recover
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.etag import is_outrun, look_again
-from gitsync.reconcile.run_cache import RunCache
+from gitsync.reconcile.protocols import Acting, Observing
 from gitsync.reconcile.stages.owner_check import lacks_owner
 from gitsync.status.conditions import RECONCILING, make_refused
 from gitsync.status.error_classes import NOT_PROVISIONED, NOT_YET_THERE, PRINCIPAL_MISSING, classify
 
-HandleRefusal = Callable[[ApplyAttempt, ArmError], Awaitable[ApplyAttempt]]
-"""Handles the failure of a write: `handle_refusal` with the parts of a run."""
 
-
-async def handle_refusal(
-    attempt: ApplyAttempt,
-    failure: ArmError,
-    *,
-    registry: Registry,
-    catalog: Catalog,
-    cache: RunCache,
-    registers: bool,
-) -> ApplyAttempt:
-    """Return the attempt, stopped by the failure of its write. It `waits` if the same write may succeed later.
-
-    `registers` allows registering a resource provider that the subscription lacks.
-    """
-    request, key = attempt.filled_request, attempt.key
+async def handle_refusal(attempt: ApplyAttempt, failure: ArmError, run: Acting) -> ApplyAttempt:
+    """Return the attempt, stopped by the failure of its write. It `waits` if the same write may succeed later."""
+    request, key, cache = attempt.filled_request, attempt.key, run.cache
     if is_outrun(attempt, failure):
         return look_again(attempt, cache, make_refused(failure, classify(failure)))
     cache.note_write(request.arm_id)
     if failure.outcome_unknown:
         cache.note_sent(request.arm_id)
-    if failure.code == "MissingSubscriptionRegistration" and registers:
+    if failure.code == "MissingSubscriptionRegistration" and run.rules.registers:
         try:
-            if await _register(attempt, failure):
+            if await _register(attempt, failure, run):
                 return attempt.stopped(RECONCILING, waits=True)
         except ArmError as register_failure:
             failure = register_failure
-    classification = registry.classify(failure, (key.group, key.kind))
-    missed_is_ours = await _may_have_created(attempt, failure, cache, catalog)
+    classification = run.registry.classify(failure, (key.group, key.kind))
+    missed_is_ours = await _may_have_created(attempt, failure, run)
     may_pass = may_recover(failure, missed_is_ours=missed_is_ours, granted=cache.has_granted)
-    return replace(attempt, sent=request if failure.outcome_unknown else None).stopped(
+    return replace(attempt, write=replace(attempt.write, sent=request if failure.outcome_unknown else None)).stopped(
         make_refused(failure, classification),
         waits=may_pass and not classification.is_fatal,
         is_retryable=not classification.is_fatal,
@@ -57,27 +40,27 @@ async def handle_refusal(
     )
 
 
-async def _may_have_created(attempt: ApplyAttempt, failure: ArmError, cache: RunCache, catalog: Catalog) -> bool:
+async def _may_have_created(attempt: ApplyAttempt, failure: ArmError, run: Observing) -> bool:
     """Tell whether this run may have created what Azure does not find: something that the resource depends on.
 
     It has not if Azure names another id, if the manifest has the id of the principal, or if the owner is missing and
     none of this run's.
     """
-    created = cache.has_created(result.arm_id for result in attempt.before.values() if result.arm_id)
+    created = run.cache.has_created(result.arm_id for result in attempt.before.values() if result.arm_id)
     if not created or failure.code not in NOT_YET_THERE:
         return False
     if failure.code in NOT_PROVISIONED:
         return True
     text = failure.message.casefold().replace(attempt.arm_id.casefold(), "")
-    if "/subscriptions/" in text and not cache.has_created_any_in(text):
+    if "/subscriptions/" in text and not run.cache.has_created_any_in(text):
         return False
     if failure.code == PRINCIPAL_MISSING and attempt.template.is_plain:
         return False
-    return not await lacks_owner(attempt, catalog)
+    return not await lacks_owner(attempt, run)
 
 
-async def _register(attempt: ApplyAttempt, failure: ArmError) -> bool:
+async def _register(attempt: ApplyAttempt, failure: ArmError, run: Acting) -> bool:
     target = next((detail.get("target") for detail in failure.details if detail.get("target")), None)
     namespace = str(target or find_provider(attempt.arm_id))
-    subscription = find_subscription(attempt.arm_id) or attempt.identity.subscription
-    return await attempt.writer.register(namespace, subscription)
+    subscription = find_subscription(attempt.arm_id) or attempt.subscription
+    return await run.writer(attempt).register(namespace, subscription)

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from gitsync.arm.session import DEADLINE
 from gitsync.errors import DeadlineError
-from gitsync.model.clock import Clock
 from gitsync.model.record import Claim, Record
 from gitsync.model.secret import Placeholder
 from gitsync.model.template import ConfigMapHole
 from gitsync.model.verdict import Verdict
 from gitsync.reconcile.attempt import ApplyAttempt
+from gitsync.reconcile.protocols import Observing
 from gitsync.request.fill import fill
 from gitsync.request.holes import find_holes, list_holes
 from gitsync.secrets.patience import TIMED_OUT
@@ -20,7 +20,7 @@ from gitsync.secrets.values import RunValues
 from gitsync.status.conditions import FAILED, make_warning
 
 
-async def resolve_values(attempt: ApplyAttempt, *, values: RunValues, clock: Clock) -> ApplyAttempt:
+async def resolve_values(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Fetch the values that the request needs; if the resource is only read, those that its id needs.
 
     Stop if a source has not responded when the node times out or the run is stopped: unknown is not absent. Raises
@@ -31,12 +31,12 @@ async def resolve_values(attempt: ApplyAttempt, *, values: RunValues, clock: Clo
         return attempt
     holes = [*find_holes(template.arm_id), *(list_holes(template.gaps) if attempt.prepared.is_written else ())]
     session = attempt.session
-    if clock.monotonic() >= session.deadline:
+    if run.clock.monotonic() >= session.deadline:
         text = f"{session.end_reason} before the values of {attempt.key} were read. {session.last_error()}"
         raise DeadlineError(text.rstrip(), code=DEADLINE)
     try:
-        async with session.in_time(clock):
-            await values.gather(attempt.key.namespace, holes)
+        async with session.in_time(run.clock):
+            await run.values.gather(attempt.key.namespace, holes)
     except TimeoutError:
         hint = "Check that they are reachable: a vault, the key service of an encrypted manifest."
         return attempt.stopped(make_warning(FAILED, TIMED_OUT, hint), Verdict.BLOCKED, is_late=True)
