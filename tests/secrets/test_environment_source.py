@@ -1,7 +1,5 @@
 """Secrets from variables: none but those with the prefix, and none for two keys."""
 
-import asyncio
-
 import pytest
 
 from gitsync.errors import SecretStoreError
@@ -12,8 +10,8 @@ from gitsync.secrets.sources.environment import EnvironmentSource
 DB = Address(Holder.SECRET, "default", "db")
 
 
-def read(source, address, *keys):
-    return asyncio.run(source.read(address, keys))
+async def read(source, address, *keys):
+    return await source.read(address, keys)
 
 
 @pytest.mark.parametrize(
@@ -30,8 +28,8 @@ def read(source, address, *keys):
         ({"GITSYNC_SECRET_9LIVES_DB_A": "x"}, Address(Holder.SECRET, "9lives", "db"), ["a"], {"a": "x"}, "a digit"),
     ],
 )
-def test_what_the_environment_says(variables, address, keys, expected, why):
-    found = read(EnvironmentSource(variables), address, *keys)
+async def test_what_the_environment_says(variables, address, keys, expected, why):
+    found = await read(EnvironmentSource(variables), address, *keys)
     assert (found and {key: value.reveal() for key, value in found.items()}) == expected, why
 
 
@@ -43,15 +41,15 @@ def test_what_the_environment_says(variables, address, keys, expected, why):
         (Address(Holder.SECRET, "default-db", "pass"), "word", "another namespace"),
     ],
 )
-def test_a_variable_stands_for_the_first_key_that_asks_for_it(address, key, why):
+async def test_a_variable_stands_for_the_first_key_that_asks_for_it(address, key, why):
     source = EnvironmentSource({"GITSYNC_SECRET_DEFAULT_DB_PASS_WORD": "hidden"})
-    assert read(source, DB, "pass_word") == {"pass_word": Secret("hidden")}
+    assert await read(source, DB, "pass_word") == {"pass_word": Secret("hidden")}
     with pytest.raises(SecretStoreError, match="is ambiguous") as refused:
-        read(source, address, key)
+        await read(source, address, key)
     assert "hidden" not in str(refused.value), why
-    assert read(source, DB, "pass_word") == {"pass_word": Secret("hidden")}
+    assert await read(source, DB, "pass_word") == {"pass_word": Secret("hidden")}
 
 
-def test_a_name_that_kubernetes_does_not_have_is_refused():
+async def test_a_name_that_kubernetes_does_not_have_is_refused():
     with pytest.raises(SecretStoreError, match="its key"):
-        read(EnvironmentSource({}), DB, "a b")
+        await read(EnvironmentSource({}), DB, "a b")

@@ -1,6 +1,5 @@
 """An object that one place cannot hold is written to none."""
 
-import asyncio
 import re
 
 import pytest
@@ -26,16 +25,12 @@ ALIKE = (export({"b-c": "1"}, address("a")), export({"c": "2"}, address("a-b")))
         ("ci", SEVERAL, "Azure Pipelines does not support in secrets", "no output of such a host"),
     ],
 )
-def test_nothing_is_half_exported(tmp_path, sink, exports, said, why):
+async def test_nothing_is_half_exported(tmp_path, sink, exports, said, why):
     told = []
     last = {"dotenv": DotenvSink(tmp_path / ".env"), "ci": PipelineSink({"TF_BUILD": "True"}, told.append)}[sink]
     outlets = Outlets((FolderSink(tmp_path / "out"), last), {}, KeptConfigMaps({}))
-
-    async def run():
-        await outlets.check()
-        before = tree(tmp_path)
-        with pytest.raises(SecretStoreError, match=re.escape(said)):
-            await outlets.write(exports)
-        assert (tree(tmp_path), told) == (before, []), why
-
-    asyncio.run(run())
+    await outlets.check()
+    before = tree(tmp_path)
+    with pytest.raises(SecretStoreError, match=re.escape(said)):
+        await outlets.write(exports)
+    assert (tree(tmp_path), told) == (before, []), why

@@ -1,14 +1,12 @@
 """Two runs that export to one place at once: both saw that nothing is there, and one of them comes second."""
 
-import asyncio
-
 import pytest
 
 from gitsync.errors import SecretStoreError
 from gitsync.secrets.sinks.dotenv import DotenvSink
 from gitsync.secrets.sinks.folder import FolderSink
 from gitsync.secrets.sinks.sops import SopsSink
-from tests.support.exports import ONE, TWO, check, export, owner, write
+from tests.support.exports import ONE, TWO, export, owner, write
 from tests.support.sops_rig import rig
 
 
@@ -27,24 +25,24 @@ SINKS = {
 
 
 @pytest.mark.parametrize("name", SINKS)
-def test_who_comes_second_writes_nothing(tmp_path, name):
+async def test_who_comes_second_writes_nothing(tmp_path, name):
     sink = SINKS[name](tmp_path)
-    check(sink)
-    assert owner(sink) is None
-    write(sink, export({"a": "of-the-first"}))
+    await sink.check()
+    assert await owner(sink) is None
+    await write(sink, export({"a": "of-the-first"}))
     with pytest.raises(SecretStoreError, match=f"does not belong to {TWO}, so it is not written") as refused:
-        asyncio.run(sink.write(export({"a": "of-the-second"}, owner=TWO)))
-    assert owner(sink) == str(ONE)
+        await sink.write(export({"a": "of-the-second"}, owner=TWO))
+    assert await owner(sink) == str(ONE)
     assert "of-the" not in str(refused.value)
 
 
-def test_what_a_person_put_into_a_folder_meanwhile_stays(tmp_path):
+async def test_what_a_person_put_into_a_folder_meanwhile_stays(tmp_path):
     sink = FolderSink(tmp_path / "out")
-    check(sink)
+    await sink.check()
     theirs = tmp_path / "out" / "secrets" / "default" / "db"
     theirs.mkdir(parents=True, mode=0o700)
     theirs.parent.chmod(0o700)
     (theirs / "a").write_text("theirs")
     with pytest.raises(SecretStoreError, match=r"does not belong to .*, so it is not written"):
-        asyncio.run(sink.write(export({"a": "ours"})))
+        await sink.write(export({"a": "ours"}))
     assert (theirs / "a").read_text() == "theirs"

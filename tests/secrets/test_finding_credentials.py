@@ -50,18 +50,14 @@ class Silent(Place):
         raise AssertionError("nobody sets it")
 
 
-def find(
+async def find(
     *places: Place, writes: bool = True, redacted: list[Secret] | None = None, patience: float = 60, stops: bool = False
 ):
     hidden = [] if redacted is None else redacted
-
-    async def main():
-        lookup, stop = Lookup(places, reads_remote_secrets=writes, redact=hidden.append), asyncio.Event()
-        if stops:
-            asyncio.get_running_loop().call_later(0.01, stop.set)
-        return (await find_credentials([PLACE], lookup, patience=patience, stop=stop))[PLACE]
-
-    return asyncio.run(main())
+    lookup, stop = Lookup(places, reads_remote_secrets=writes, redact=hidden.append), asyncio.Event()
+    if stops:
+        asyncio.get_running_loop().call_later(0.01, stop.set)
+    return (await find_credentials([PLACE], lookup, patience=patience, stop=stop))[PLACE]
 
 
 SECRET = {"AZURE_CLIENT_SECRET": "s3cret"}
@@ -76,33 +72,33 @@ FOUND = [
 
 
 @pytest.mark.parametrize(("places", "expected", "why"), FOUND)
-def test_what_the_sources_say(places, expected, why):
-    found = find(*places)
+async def test_what_the_sources_say(places, expected, why):
+    found = await find(*places)
     told = found if found is None else {key: value.reveal() for key, value in found.items()}
     assert told == expected, why
 
 
-def test_a_source_that_cannot_tell_leaves_it_unknown():
-    assert find(Place(None), Place(None, down=True)) == Unknown("The vault answered 403.")
+async def test_a_source_that_cannot_tell_leaves_it_unknown():
+    assert await find(Place(None), Place(None, down=True)) == Unknown("The vault answered 403.")
 
 
-def test_a_plan_asks_no_remote_source_and_knows_that_it_did_not():
+async def test_a_plan_asks_no_remote_source_and_knows_that_it_did_not():
     remote = Place({**IDS, **SECRET}, remote=True)
-    found = find(Place(None), remote, writes=False)
+    found = await find(Place(None), remote, writes=False)
     assert isinstance(found, Unknown)
     assert (found.unasked, remote.asked) == (True, 0)
-    assert find(Place(IDS), remote, writes=False) == {key: Secret(value) for key, value in IDS.items()}
+    assert await find(Place(IDS), remote, writes=False) == {key: Secret(value) for key, value in IDS.items()}
 
 
-def test_what_is_found_is_masked_but_for_the_ids():
+async def test_what_is_found_is_masked_but_for_the_ids():
     hidden: list[Secret] = []
-    find(Place({**IDS, **SECRET}), redacted=hidden)
+    await find(Place({**IDS, **SECRET}), redacted=hidden)
     assert {one.reveal() for one in hidden} == {"s3cret"}
 
 
 @pytest.mark.parametrize("how, why", [({"patience": 0.01}, "its time is up"), ({"stops": True}, "the run is stopped")])
-def test_a_source_that_never_answers_is_not_waited_for_for_ever(how, why):
+async def test_a_source_that_never_answers_is_not_waited_for_for_ever(how, why):
     silent = Silent(None)
-    found = find(silent, **how)
+    found = await find(silent, **how)
     assert isinstance(found, Unknown), why
     assert silent.asked == 1

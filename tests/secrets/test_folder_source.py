@@ -1,6 +1,5 @@
 """Secrets and config maps from a folder, as Kubernetes mounts them."""
 
-import asyncio
 import os
 import subprocess
 import sys
@@ -26,8 +25,8 @@ def source(top, namespace="default"):
     return FolderSource(secrets=top / "secrets", config_maps=top / "maps", namespace=namespace)
 
 
-def read(top, name, *keys, namespace="default", holder=Holder.SECRET, own="default"):
-    found = asyncio.run(source(top, own).read(Address(holder, namespace, name), keys))
+async def read(top, name, *keys, namespace="default", holder=Holder.SECRET, own="default"):
+    found = await source(top, own).read(Address(holder, namespace, name), keys)
     return found if found is None else {key: value.reveal() for key, value in found.items()}
 
 
@@ -46,39 +45,39 @@ def read(top, name, *keys, namespace="default", holder=Holder.SECRET, own="defau
         ({"db/.git": "x", "db/a": "1"}, {}, {"a": "1"}, "a dotfile is no key of a map"),
     ],
 )
-def test_the_layout(tmp_path, files, asked, expected, why):
+async def test_the_layout(tmp_path, files, asked, expected, why):
     (tmp_path / "secrets").mkdir()
     put(tmp_path / "secrets", **files)
-    assert read(tmp_path, "db", **asked) == expected, why
+    assert await read(tmp_path, "db", **asked) == expected, why
 
 
-def test_some_keys_of_an_object(tmp_path):
+async def test_some_keys_of_an_object(tmp_path):
     put(tmp_path / "secrets", **{"db/a": "1", "db/b": "2", "db/.dockerconfigjson": "{}"})
-    assert read(tmp_path, "db", "a", "c") == {"a": "1"}
-    assert read(tmp_path, "db", ".dockerconfigjson") == {".dockerconfigjson": "{}"}
-    assert read(tmp_path, "db", "c") == {}
+    assert await read(tmp_path, "db", "a", "c") == {"a": "1"}
+    assert await read(tmp_path, "db", ".dockerconfigjson") == {".dockerconfigjson": "{}"}
+    assert await read(tmp_path, "db", "c") == {}
     (tmp_path / "secrets" / "db" / "folder").mkdir()
-    assert read(tmp_path, "db", "folder") == {}
+    assert await read(tmp_path, "db", "folder") == {}
 
 
-def test_config_maps_lie_in_a_folder_of_their_own(tmp_path):
+async def test_config_maps_lie_in_a_folder_of_their_own(tmp_path):
     put(tmp_path, **{"secrets/db/a": "secret", "maps/db/a": "plain"})
-    assert read(tmp_path, "db", holder=Holder.CONFIG_MAP) == {"a": "plain"}
+    assert await read(tmp_path, "db", holder=Holder.CONFIG_MAP) == {"a": "plain"}
 
 
-def test_a_folder_that_is_not_given_has_nothing():
+async def test_a_folder_that_is_not_given_has_nothing():
     nothing = FolderSource(secrets=None, config_maps=None, namespace="default")
-    assert asyncio.run(nothing.read(Address(Holder.SECRET, "default", "db"), ["a"])) is None
+    assert await nothing.read(Address(Holder.SECRET, "default", "db"), ["a"]) is None
 
 
-def test_a_secret_as_kubernetes_mounts_it(tmp_path):
+async def test_a_secret_as_kubernetes_mounts_it(tmp_path):
     """Each key is a link into ..data, which is a link to a folder with a time in its name."""
     mounted = tmp_path / "secrets" / "db"
     put(mounted, **{"..2024_01_02_03_04_05.1/password": "hidden"})
     (mounted / "..data").symlink_to("..2024_01_02_03_04_05.1")
     (mounted / "password").symlink_to("..data/password")
-    assert read(tmp_path, "db") == {"password": "hidden"}
-    assert read(tmp_path, "db", "password") == {"password": "hidden"}
+    assert await read(tmp_path, "db") == {"password": "hidden"}
+    assert await read(tmp_path, "db", "password") == {"password": "hidden"}
 
 
 def link_out(top):
@@ -129,23 +128,23 @@ def large(top):
     ],
 )
 @pytest.mark.parametrize("keys", [["a"], []])
-def test_what_cannot_be_read_is_unknown(tmp_path, made, said, keys):
+async def test_what_cannot_be_read_is_unknown(tmp_path, made, said, keys):
     made(tmp_path)
     with pytest.raises(SecretStoreError, match=said) as refused:
-        read(tmp_path, "db", *keys)
+        await read(tmp_path, "db", *keys)
     assert "hidden" not in str(refused.value)
 
 
-def test_the_largest_value_is_read(tmp_path):
+async def test_the_largest_value_is_read(tmp_path):
     put(tmp_path / "secrets", **{"db/a": b"x" * MOST_BYTES})
-    assert len(read(tmp_path, "db", "a")["a"]) == MOST_BYTES
+    assert len((await read(tmp_path, "db", "a"))["a"]) == MOST_BYTES
 
 
 @pytest.mark.parametrize("name", ["..", "../secrets", "a/b"])
-def test_a_name_does_not_lead_elsewhere(tmp_path, name):
+async def test_a_name_does_not_lead_elsewhere(tmp_path, name):
     (tmp_path / "secrets").mkdir()
     with pytest.raises(SecretStoreError, match="its name"):
-        read(tmp_path, name, "a")
+        await read(tmp_path, name, "a")
 
 
 READ_AS_SOMEBODY = """

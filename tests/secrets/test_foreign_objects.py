@@ -1,6 +1,5 @@
 """Objects of the sources that an export would overwrite."""
 
-import asyncio
 import json
 from dataclasses import replace
 
@@ -20,8 +19,8 @@ KEYS = Address(Holder.SECRET, "default", "keys")
 URLS = Address(Holder.CONFIG_MAP, "default", "urls")
 
 
-def is_foreign(source, address=KEYS, keys=("first",), owner=LAKE):
-    return asyncio.run(find_foreign((source,), address, keys, owner))
+async def is_foreign(source, address=KEYS, keys=("first",), owner=LAKE):
+    return await find_foreign((source,), address, keys, owner)
 
 
 def folder(tmp_path, files):
@@ -52,18 +51,18 @@ FILES = [
 
 
 @pytest.mark.parametrize("files, address, expected, why", FILES)
-def test_an_object_of_the_folder(tmp_path, files, address, expected, why):
-    assert is_foreign(folder(tmp_path, files), address) is expected, why
+async def test_an_object_of_the_folder(tmp_path, files, address, expected, why):
+    assert await is_foreign(folder(tmp_path, files), address) is expected, why
 
 
 @pytest.mark.parametrize("text", ["{", "[]"])
-def test_a_damaged_note_is_not_taken_for_none(tmp_path, text):
+async def test_a_damaged_note_is_not_taken_for_none(tmp_path, text):
     with pytest.raises(SecretStoreError, match="is damaged, so the owner of its files is unknown"):
-        is_foreign(folder(tmp_path, {f"secrets/default/keys/{NOTE}": text}))
+        await is_foreign(folder(tmp_path, {f"secrets/default/keys/{NOTE}": text}))
 
 
-def test_a_folder_without_config_maps_has_none(tmp_path):
-    assert not is_foreign(FolderSource(secrets=tmp_path, config_maps=None, namespace="default"), URLS)
+async def test_a_folder_without_config_maps_has_none(tmp_path):
+    assert not await is_foreign(FolderSource(secrets=tmp_path, config_maps=None, namespace="default"), URLS)
 
 
 VARIABLES = [
@@ -74,12 +73,12 @@ VARIABLES = [
 
 
 @pytest.mark.parametrize("name, expected, why", VARIABLES)
-def test_a_variable_is_one_key(name, expected, why):
-    assert is_foreign(EnvironmentSource({name: "x"})) is expected, why
+async def test_a_variable_is_one_key(name, expected, why):
+    assert await is_foreign(EnvironmentSource({name: "x"})) is expected, why
 
 
-def test_what_only_an_expression_knows_is_no_variable():
-    assert not is_foreign(EnvironmentSource({"GITSYNC_SECRET_DEFAULT_KEYS_FIRST": "x"}), keys=())
+async def test_what_only_an_expression_knows_is_no_variable():
+    assert not await is_foreign(EnvironmentSource({"GITSYNC_SECRET_DEFAULT_KEYS_FIRST": "x"}), keys=())
 
 
 def exporter(secrets=None, expressions=()):
@@ -95,10 +94,10 @@ EXPORTERS = [
 
 
 @pytest.mark.parametrize("resource, field, why", EXPORTERS)
-def test_an_object_of_a_source_is_a_problem_of_its_exporter(resource, field, why):
+async def test_an_object_of_a_source_is_a_problem_of_its_exporter(resource, field, why):
     source = MemorySource("folder", {})
     source.has(KEYS, other="x")
-    (found,) = asyncio.run(add_foreign_objects([resource], [source]))
+    (found,) = await add_foreign_objects([resource], [source])
     (problem,) = found.problems
     assert (problem.code, problem.field, problem.path) == ("ExportNotOwned", field, "a.yaml"), why
     assert problem.message == (
@@ -120,5 +119,5 @@ NOTHING = [
 
 
 @pytest.mark.parametrize("resource, source, why", NOTHING)
-def test_no_problem(resource, source, why):
-    assert asyncio.run(add_foreign_objects([resource], [source])) == (resource,), why
+async def test_no_problem(resource, source, why):
+    assert await add_foreign_objects([resource], [source]) == (resource,), why

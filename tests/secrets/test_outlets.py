@@ -1,7 +1,5 @@
 """All sinks of a run: nothing is written before all of them agree."""
 
-import asyncio
-
 import pytest
 
 from gitsync.errors import ExportError, SecretStoreError
@@ -26,10 +24,10 @@ def outlets(*sinks, claims=None):
     return Outlets(sinks, claims or {}, KeptConfigMaps({}))
 
 
-def test_every_sink_gets_every_object():
+async def test_every_sink_gets_every_object():
     one, two = MemorySink(), MemorySink()
     exports = [an_export(k="v"), an_export(URLS, blob="u")]
-    asyncio.run(outlets(one, two).write(exports))
+    await outlets(one, two).write(exports)
     assert one.objects == two.objects == {KEYS: exports[0], URLS: exports[1]}
 
 
@@ -37,20 +35,20 @@ OTHERS = [("", "nobody's"), (str(POND), "another resource's")]
 
 
 @pytest.mark.parametrize("owner, why", OTHERS)
-def test_one_object_that_is_not_ours_in_one_sink_stops_all(owner, why):
+async def test_one_object_that_is_not_ours_in_one_sink_stops_all(owner, why):
     first, second = MemorySink(), MemorySink()
     second.has(URLS, owner=owner, blob="theirs")
     with pytest.raises(ExportError, match="cannot overwrite ConfigMap ns/urls") as failure:
-        asyncio.run(outlets(first, second).write([an_export(k="v"), an_export(URLS, blob="u")]))
+        await outlets(first, second).write([an_export(k="v"), an_export(URLS, blob="u")])
     assert failure.value.is_fatal, why
     assert first.objects == {}
 
 
-def test_what_another_resource_of_the_run_may_write_is_not_asked_about():
+async def test_what_another_resource_of_the_run_may_write_is_not_asked_about():
     sink = MemorySink()
     sink.refuses = SecretStoreError("nobody asks")
     with pytest.raises(ExportError, match="cannot overwrite Secret ns/keys"):
-        asyncio.run(outlets(sink, claims={KEYS: POND}).write([an_export(k="v")]))
+        await outlets(sink, claims={KEYS: POND}).write([an_export(k="v")])
 
 
 class OwnedSource(MemorySource):
@@ -78,91 +76,91 @@ CHECKED = [
 
 
 @pytest.mark.parametrize("source, claims, refused, why", CHECKED)
-def test_the_sources_tell_whose_an_object_is(source, claims, refused, why):
+async def test_the_sources_tell_whose_an_object_is(source, claims, refused, why):
     checking = Outlets([], claims, KeptConfigMaps({}), (), [source]).check_owners(
         Owner(LAKE), {KEYS: {"k"}, URLS: {"u"}}
     )
     if refused is None:
-        asyncio.run(checking)
+        await checking
         return
     with pytest.raises(ExportError) as failure:
-        asyncio.run(checking)
+        await checking
     text = f"cannot overwrite {refused} which is not owned by StorageAccount.storage.azure.com ns/lake"
     assert (str(failure.value), failure.value.is_fatal) == (text, True), why
 
 
-def test_every_object_of_others_is_told():
+async def test_every_object_of_others_is_told():
     source = a_source((URLS, ""), (KEYS, ""))
     with pytest.raises(ExportError, match=r"ConfigMap ns/urls .*; cannot overwrite Secret ns/keys"):
-        asyncio.run(Outlets([], {}, KeptConfigMaps({}), (), [source]).check_owners(Owner(LAKE), {KEYS: (), URLS: ()}))
+        await Outlets([], {}, KeptConfigMaps({}), (), [source]).check_owners(Owner(LAKE), {KEYS: (), URLS: ()})
 
 
-def test_a_source_that_cannot_tell_is_no_source_without_the_object():
+async def test_a_source_that_cannot_tell_is_no_source_without_the_object():
     source = a_source()
     source.refuses = SecretStoreError("It is closed.")
     with pytest.raises(SecretStoreError, match="closed"):
-        asyncio.run(Outlets([], {}, KeptConfigMaps({}), (), [source]).check_owners(Owner(LAKE), {KEYS: ()}))
+        await Outlets([], {}, KeptConfigMaps({}), (), [source]).check_owners(Owner(LAKE), {KEYS: ()})
 
 
-def test_a_source_that_is_a_sink_too_is_asked_by_the_write():
+async def test_a_source_that_is_a_sink_too_is_asked_by_the_write():
     place = MemorySink()
     place.refuses = SecretStoreError("nobody asks")
-    asyncio.run(Outlets([place], {}, KeptConfigMaps({}), (), [place]).check_owners(Owner(LAKE), {KEYS: ()}))
+    await Outlets([place], {}, KeptConfigMaps({}), (), [place]).check_owners(Owner(LAKE), {KEYS: ()})
 
 
-def test_what_is_our_own_is_replaced_whole():
+async def test_what_is_our_own_is_replaced_whole():
     sink = MemorySink()
-    asyncio.run(outlets(sink).write([an_export(a="1", b="2")]))
-    asyncio.run(outlets(sink).write([an_export(a="3")]))
+    await outlets(sink).write([an_export(a="1", b="2")])
+    await outlets(sink).write([an_export(a="3")])
     assert sink.objects[KEYS] == an_export(a="3")
 
 
-def test_the_status_keeps_config_maps_and_no_secrets():
+async def test_the_status_keeps_config_maps_and_no_secrets():
     kept = KeptConfigMaps({URLS: an_export(URLS, POND, blob="theirs")})
-    asyncio.run(kept.write(an_export(k="v")))
+    await kept.write(an_export(k="v"))
     assert kept.written == {}
-    assert asyncio.run(kept.owner(URLS)) == str(POND)
-    asyncio.run(kept.write(an_export(URLS, LAKE, blob="u")))
-    assert asyncio.run(kept.owner(URLS)) == str(LAKE)
+    assert await kept.owner(URLS) == str(POND)
+    await kept.write(an_export(URLS, LAKE, blob="u"))
+    assert await kept.owner(URLS) == str(LAKE)
     assert kept.written == {URLS: an_export(URLS, LAKE, blob="u")}
 
 
 GONE = [(Owner(LAKE), KEYS), (Owner(LAKE), URLS)]
 
 
-def test_what_a_forgotten_resource_exported_leaves_every_sink_and_the_status():
+async def test_what_a_forgotten_resource_exported_leaves_every_sink_and_the_status():
     one, two = MemorySink(), MemorySink()
     kept = KeptConfigMaps({URLS: an_export(URLS, blob="u")})
     for sink in (one, two):
         sink.has(KEYS, owner=str(LAKE), k="v")
         sink.has(URLS, owner=str(LAKE), blob="u")
-    assert asyncio.run(Outlets([one, two], {}, kept).collect(GONE)).problems == ()
+    assert (await Outlets([one, two], {}, kept).collect(GONE)).problems == ()
     assert (one.objects, two.objects, kept.written) == ({}, {}, {URLS: None})
-    assert asyncio.run(kept.owner(URLS)) is None, "another resource may have it"
+    assert await kept.owner(URLS) is None, "another resource may have it"
 
 
 @pytest.mark.parametrize("owner, why", OTHERS)
-def test_what_is_somebody_elses_by_now_stays(owner, why):
+async def test_what_is_somebody_elses_by_now_stays(owner, why):
     sink = MemorySink()
     sink.has(KEYS, owner=owner, k="theirs")
     kept = KeptConfigMaps({URLS: an_export(URLS, POND, blob="theirs")})
-    assert asyncio.run(Outlets([sink, kept], {}, kept).collect(GONE)).problems == (), why
+    assert (await Outlets([sink, kept], {}, kept).collect(GONE)).problems == (), why
     assert (list(sink.objects), kept.written) == ([KEYS], {}), why
 
 
-def test_what_another_resource_has_just_taken_over_stays():
+async def test_what_another_resource_has_just_taken_over_stays():
     kept = KeptConfigMaps({URLS: an_export(URLS, blob="old")})
     theirs = an_export(URLS, POND, blob="new")
-    asyncio.run(kept.write(theirs))
-    asyncio.run(Outlets([kept], {}, kept).collect(GONE))
+    await kept.write(theirs)
+    await Outlets([kept], {}, kept).collect(GONE)
     assert kept.written == {URLS: theirs}
 
 
-def test_a_sink_that_cannot_remove_stops_no_other_and_is_told():
+async def test_a_sink_that_cannot_remove_stops_no_other_and_is_told():
     first, second = MemorySink(), MemorySink()
     second.has(KEYS, owner=str(LAKE), k="v")
     first.name, first.refuses = "kubernetes", SecretStoreError("The API server is gone.", hint="Bring it back.")
-    problems = asyncio.run(outlets(first, second).collect([(Owner(LAKE), KEYS), (Owner(POND), URLS)])).problems
+    problems = (await outlets(first, second).collect([(Owner(LAKE), KEYS), (Owner(POND), URLS)])).problems
     assert second.objects == {}
     assert [(problem.code, problem.is_error) for problem in problems] == [("ExportNotRemoved", True)] * 2
     assert problems[0].message == (
@@ -176,10 +174,10 @@ def test_a_sink_that_cannot_remove_stops_no_other_and_is_told():
 
 
 @pytest.mark.parametrize("name", ["dotenv", "folder", "key-vault", "kubernetes", "sops"])
-def test_every_sink_that_may_refuse_says_how_a_person_removes_it(name):
+async def test_every_sink_that_may_refuse_says_how_a_person_removes_it(name):
     sink = MemorySink()
     sink.name, sink.refuses = name, SecretStoreError("It is closed.")
-    (problem,) = asyncio.run(outlets(sink).collect([(Owner(LAKE), KEYS)])).problems
+    (problem,) = (await outlets(sink).collect([(Owner(LAKE), KEYS)])).problems
     assert problem.hint
 
 
@@ -197,21 +195,21 @@ LEFT = Leftover(Owner(LAKE), KEYS, "memory")
         (str(LAKE), False, {KEYS: POND}, False, "another resource waits for its name"),
     ],
 )
-def test_what_was_left_over_is_tried_again(owner, refuses, claims, still_there, why):
+async def test_what_was_left_over_is_tried_again(owner, refuses, claims, still_there, why):
     sink = MemorySink()
     if owner is not None:
         sink.has(KEYS, owner=owner, k="v")
     sink.refuses = SecretStoreError("It is closed.") if refuses else None
-    collected = asyncio.run(outlets(sink, claims=claims).collect([], [LEFT]))
+    collected = await outlets(sink, claims=claims).collect([], [LEFT])
     assert collected.still_there == ({} if still_there is None else {LEFT: still_there}), why
     assert [problem.is_error for problem in collected.problems] == [True] * refuses, why
     assert (KEYS in sink.objects) == (owner is not None and (still_there is not False or owner != str(LAKE))), why
     assert collected.has_freed([LEFT]) == (still_there is False), why
 
 
-def test_what_is_left_over_in_a_sink_that_the_run_lacks_stays_with_a_warning():
+async def test_what_is_left_over_in_a_sink_that_the_run_lacks_stays_with_a_warning():
     elsewhere = Leftover(Owner(LAKE), KEYS, "key-vault")
-    collected = asyncio.run(outlets(MemorySink()).collect([], [elsewhere]))
+    collected = await outlets(MemorySink()).collect([], [elsewhere])
     assert collected.still_there == {}
     (problem,) = collected.problems
     assert (problem.code, problem.is_error) == ("ExportLeftOver", False)

@@ -1,6 +1,5 @@
 """Exports as outputs of a step: masked first, and no value that commands anything."""
 
-import asyncio
 import re
 
 import pytest
@@ -8,7 +7,7 @@ import pytest
 from gitsync.errors import ConfigError, SecretStoreError
 from gitsync.model.export import Holder
 from gitsync.secrets.sinks.pipeline import PipelineSink
-from tests.support.exports import ONE, address, check, export, owner, remove, write
+from tests.support.exports import ONE, address, export, owner, remove, write
 
 
 class Host:
@@ -37,8 +36,8 @@ def azure(tmp_path):
     return Host(tmp_path, "TF_BUILD")
 
 
-def test_github_masks_each_line_and_then_takes_outputs(github):
-    write(github.sink, export({"b": "hidden 1%\r\n{\n  hidden 2\n", "a": "hidden"}))
+async def test_github_masks_each_line_and_then_takes_outputs(github):
+    await write(github.sink, export({"b": "hidden 1%\r\n{\n  hidden 2\n", "a": "hidden"}))
     assert github.told == ["::add-mask::hidden", "::add-mask::hidden 1%25", "::add-mask::hidden 2"]
     found = re.fullmatch(
         r"BEFORE=1\nDEFAULT_DB_A<<(gitsync-[0-9a-f]{32})\nhidden\n\1\nDEFAULT_DB_B<<\1\nhidden 1%\r\n{\n  hidden 2\n\n\1\n",
@@ -47,19 +46,19 @@ def test_github_masks_each_line_and_then_takes_outputs(github):
     assert found
 
 
-def test_a_delimiter_is_never_used_twice(github):
-    write(github.sink, export({"a": "hidden"}), export({"a": "other"}, address("other")))
+async def test_a_delimiter_is_never_used_twice(github):
+    await write(github.sink, export({"a": "hidden"}), export({"a": "other"}, address("other")))
     assert len(set(re.findall("<<(.*)", github.output.read_text()))) == 2
 
 
-def test_config_maps_are_not_masked(github):
-    write(github.sink, export({"a": "plain"}, address(holder=Holder.CONFIG_MAP)))
+async def test_config_maps_are_not_masked(github):
+    await write(github.sink, export({"a": "plain"}, address(holder=Holder.CONFIG_MAP)))
     assert github.told == []
     assert "plain" in github.output.read_text()
 
 
-def test_azure_pipelines_takes_variables(azure):
-    write(
+async def test_azure_pipelines_takes_variables(azure):
+    await write(
         azure.sink,
         export({"a": "x%]y;z"}),
         export({"b": "1\r\n##vso[task.complete]"}, address("cm", holder=Holder.CONFIG_MAP)),
@@ -83,29 +82,29 @@ def test_azure_pipelines_takes_variables(azure):
         (export({"a": "hidden\ud800"}, address("x")), "is not text"),
     ],
 )
-def test_what_cannot_be_an_output(github, second, said):
-    write(github.sink, export({"b_c": "1"}))
+async def test_what_cannot_be_an_output(github, second, said):
+    await write(github.sink, export({"b_c": "1"}))
     before = github.output.read_text()
     with pytest.raises(SecretStoreError, match=said) as refused:
-        write(github.sink, second)
+        await write(github.sink, second)
     assert "hidden" not in str(refused.value)
     assert github.output.read_text() == before
 
 
-def test_azure_pipelines_takes_no_secret_of_several_lines(azure):
+async def test_azure_pipelines_takes_no_secret_of_several_lines(azure):
     with pytest.raises(
         SecretStoreError, match="a has several lines, which Azure Pipelines does not support in secrets"
     ):
-        write(azure.sink, export({"a": "hidden\nhidden"}))
+        await write(azure.sink, export({"a": "hidden\nhidden"}))
     assert azure.told == []
 
 
-def test_an_object_of_this_run_is_told_once_and_replaced(github):
-    assert owner(github.sink) is None
-    write(github.sink, export({"a": "hidden"}), export({"a": "hidden"}))
-    assert owner(github.sink) == str(ONE)
+async def test_an_object_of_this_run_is_told_once_and_replaced(github):
+    assert await owner(github.sink) is None
+    await write(github.sink, export({"a": "hidden"}), export({"a": "hidden"}))
+    assert await owner(github.sink) == str(ONE)
     assert github.output.read_text().count("DEFAULT_DB_A") == 1
-    asyncio.run(github.sink.write(export({"a": "other"})))
+    await github.sink.write(export({"a": "other"}))
     assert github.output.read_text().count("DEFAULT_DB_A") == 2, "the host takes the last"
 
 
@@ -118,21 +117,21 @@ def test_an_object_of_this_run_is_told_once_and_replaced(github):
         ({"GITHUB_ACTIONS": "true", "GITHUB_OUTPUT": "/nowhere/at/all"}, "GITHUB_OUTPUT is '/nowhere/at/all'"),
     ],
 )
-def test_elsewhere_the_run_is_refused(variables, said):
+async def test_elsewhere_the_run_is_refused(variables, said):
     with pytest.raises(ConfigError, match=said):
-        check(PipelineSink(variables, print))
+        await PipelineSink(variables, print).check()
 
 
-def test_a_file_of_outputs_that_is_gone(github):
-    check(github.sink)
+async def test_a_file_of_outputs_that_is_gone(github):
+    await github.sink.check()
     github.output.unlink()
     with pytest.raises(SecretStoreError, match=r"The file of outputs .* cannot be written: No such file") as refused:
-        asyncio.run(PipelineSink(github.variables, lambda _line: None).write(export({"a": "hidden"})))
+        await PipelineSink(github.variables, lambda _line: None).write(export({"a": "hidden"}))
     assert "hidden" not in str(refused.value)
 
 
-def test_an_output_cannot_be_taken_back(github):
-    write(github.sink, export({"a": "1"}))
+async def test_an_output_cannot_be_taken_back(github):
+    await write(github.sink, export({"a": "1"}))
     before = github.output.read_bytes()
-    remove(github.sink)
+    await remove(github.sink)
     assert (github.output.read_bytes(), github.told) == (before, ["::add-mask::1"])

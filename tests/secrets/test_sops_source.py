@@ -44,31 +44,31 @@ def source(files, program):
     return EncryptedSource(ManifestSource(manifests), manifests.encrypted, program)
 
 
-def read(found, address, *keys):
-    values = asyncio.run(found.read(address, keys))
+async def read(found, address, *keys):
+    values = await found.read(address, keys)
     return values if values is None else {key: value.reveal() for key, value in values.items()}
 
 
-def test_a_value_of_an_encrypted_secret(sops):
+async def test_a_value_of_an_encrypted_secret(sops):
     text = sops.encrypted(SECRET)
     assert b"hidden-one" not in text
     found = source({"a/db.yaml": text}, sops.sops())
-    assert read(found, DB, "password") == {"password": "hidden-one", "user": "hidden-two"}
+    assert await read(found, DB, "password") == {"password": "hidden-one", "user": "hidden-two"}
 
 
-def test_a_file_of_several_documents_was_encrypted_as_a_whole(sops):
+async def test_a_file_of_several_documents_was_encrypted_as_a_whole(sops):
     found = source({"all.yaml": sops.encrypted(SECRET, MAP, OTHER)}, sops.sops())
-    assert read(found, DB)["password"] == "hidden-one"
-    assert read(found, Address(Holder.SECRET, "default", "other"))["password"] == "hidden-three"
-    assert read(found, Address(Holder.CONFIG_MAP, "default", "db")) == {"a": "hidden-map"}
+    assert (await read(found, DB))["password"] == "hidden-one"
+    assert (await read(found, Address(Holder.SECRET, "default", "other")))["password"] == "hidden-three"
+    assert await read(found, Address(Holder.CONFIG_MAP, "default", "db")) == {"a": "hidden-map"}
 
 
-def test_secrets_that_were_encrypted_apart_may_stand_in_one_file(sops):
+async def test_secrets_that_were_encrypted_apart_may_stand_in_one_file(sops):
     text = sops.encrypted(SECRET) + b"---\n" + MAP.encode() + b"---\n" + sops.encrypted(OTHER)
     found = source({"all.yaml": text}, sops.sops())
-    assert read(found, DB)["password"] == "hidden-one"
-    assert read(found, Address(Holder.SECRET, "default", "other"))["password"] == "hidden-three"
-    assert read(found, Address(Holder.CONFIG_MAP, "default", "db")) == {"a": "hidden-map"}, "a plain one"
+    assert (await read(found, DB))["password"] == "hidden-one"
+    assert (await read(found, Address(Holder.SECRET, "default", "other")))["password"] == "hidden-three"
+    assert await read(found, Address(Holder.CONFIG_MAP, "default", "db")) == {"a": "hidden-map"}, "a plain one"
 
 
 RENAMED = Address(Holder.SECRET, "shop", "prod-db")
@@ -91,62 +91,62 @@ def read_build(text, built, program):
     return manifests, EncryptedSource(ManifestSource(manifests), manifests.encrypted, program)
 
 
-def test_a_secret_that_kustomize_renames_is_decrypted_from_its_file(sops):
+async def test_a_secret_that_kustomize_renames_is_decrypted_from_its_file(sops):
     text = sops.encrypted(SECRET, OTHER)
     manifests, found = read_build(text, build(text), sops.sops())
     assert manifests.problems == ()
-    assert read(found, RENAMED) == {"password": "hidden-one", "user": "hidden-two"}
-    assert read(found, OTHER_RENAMED) == {"password": "hidden-three", "user": "hidden-two"}
+    assert await read(found, RENAMED) == {"password": "hidden-one", "user": "hidden-two"}
+    assert await read(found, OTHER_RENAMED) == {"password": "hidden-three", "user": "hidden-two"}
 
 
-def test_values_that_a_patch_puts_into_an_encrypted_secret_are_told(sops):
+async def test_values_that_a_patch_puts_into_an_encrypted_secret_are_told(sops):
     """Its file has other values, so what is decrypted from there would be wrong. No resource uses it: that is a note."""
     text = sops.encrypted(SECRET)
     manifests, found = read_build(text, build(text, extra="hidden-more"), sops.sops())
     (problem,) = manifests.problems
     assert (problem.code, problem.level, problem.path) == ("EncryptedManifest", Level.NOTE, "base/db.yaml")
-    assert "cannot be decrypted" in said(found, RENAMED)
+    assert "cannot be decrypted" in await said(found, RENAMED)
 
 
-def test_what_is_not_encrypted_needs_no_program():
+async def test_what_is_not_encrypted_needs_no_program():
     found = source({"a.yaml": SECRET.encode()}, Sops(environment={"PATH": "/nowhere"}))
-    assert read(found, DB)["password"] == "hidden-one"
-    assert read(found, Address(Holder.SECRET, "default", "none")) is None
+    assert (await read(found, DB))["password"] == "hidden-one"
+    assert await read(found, Address(Holder.SECRET, "default", "none")) is None
 
 
-def said(found, address=DB):
+async def said(found, address=DB):
     with pytest.raises(SecretStoreError) as refused:
-        read(found, address)
+        await read(found, address)
     assert "hidden" not in str(refused.value)
     return str(refused.value)
 
 
-def test_without_the_key_the_first_line_of_the_complaint_is_told(sops):
-    told = said(source({"a/db.yaml": sops.encrypted(SECRET)}, sops.without_key()))
+async def test_without_the_key_the_first_line_of_the_complaint_is_told(sops):
+    told = await said(source({"a/db.yaml": sops.encrypted(SECRET)}, sops.without_key()))
     assert told.startswith("a/db.yaml cannot be decrypted: sops reported “Failed to get the data key")
     assert "Set the key" in told
 
 
-def test_a_manifest_that_was_changed_by_hand(sops):
+async def test_a_manifest_that_was_changed_by_hand(sops):
     text = sops.encrypted(SECRET).replace(b"name: db", b"name: dc")
-    told = said(source({"db.yaml": text}, sops.sops()), Address(Holder.SECRET, "default", "dc"))
+    told = await said(source({"db.yaml": text}, sops.sops()), Address(Holder.SECRET, "default", "dc"))
     assert "MAC mismatch. File has <secret>, computed <secret>" in told
 
 
-def test_a_member_sops_that_seals_nothing(sops):
-    told = said(source({"db.yaml": SECRET.encode() + b"sops: {}\n"}, sops.sops()))
+async def test_a_member_sops_that_seals_nothing(sops):
+    told = await said(source({"db.yaml": SECRET.encode() + b"sops: {}\n"}, sops.sops()))
     assert "db.yaml cannot be decrypted: sops reported “" in told
 
 
-def test_a_value_that_is_wrong_once_it_is_decrypted(sops):
+async def test_a_value_that_is_wrong_once_it_is_decrypted(sops):
     text = sops.encrypted(SECRET.replace("aGlkZGVuLXR3bw==", "hidden"))
-    told = said(source({"db.yaml": text}, sops.sops()))
+    told = await said(source({"db.yaml": text}, sops.sops()))
     assert re.search(r"^db\.yaml:\d, once decrypted: The value of user under data is not base64\.", told)
 
 
-def test_without_the_program():
+async def test_without_the_program():
     text = f"{SECRET}sops: {{mac: x}}\n".encode()
-    told = said(source({"db.yaml": text}, Sops(environment={"PATH": "/nowhere"})))
+    told = await said(source({"db.yaml": text}, Sops(environment={"PATH": "/nowhere"})))
     assert told.startswith("db.yaml is encrypted with SOPS, but sops is not installed. Install it from https://")
 
 
@@ -158,21 +158,17 @@ def scripted(tmp_path, script, **more):
 SEALED = f"{SECRET}sops: {{mac: x}}\n".encode()
 
 
-def test_an_older_program_has_flags_in_place_of_commands(tmp_path):
+async def test_an_older_program_has_flags_in_place_of_commands(tmp_path):
     script = f'[ "$1" = --decrypt ] || exit 1\ncat <<END\n{SECRET}END'
-    assert read(source({"db.yaml": SEALED}, scripted(tmp_path, script)), DB)["password"] == "hidden-one"
+    assert (await read(source({"db.yaml": SEALED}, scripted(tmp_path, script)), DB))["password"] == "hidden-one"
 
 
-def test_a_text_is_decrypted_once_for_all_who_ask(tmp_path):
+async def test_a_text_is_decrypted_once_for_all_who_ask(tmp_path):
     program = scripted(tmp_path, f'echo ran >> "$SOPS_LOG"\ncat <<END\n{SECRET}---\n{OTHER}END')
     text = SEALED + b"---\n" + f"{OTHER}sops: {{mac: x}}\n".encode()
     found = source({"db.yaml": text}, program)
-
-    async def all_at_once():
-        other = Address(Holder.SECRET, "default", "other")
-        return await asyncio.gather(found.read(DB, ["password"]), found.read(other, []), found.read(DB, ["user"]))
-
-    one, two, _ = asyncio.run(all_at_once())
+    other = Address(Holder.SECRET, "default", "other")
+    one, two, _ = await asyncio.gather(found.read(DB, ["password"]), found.read(other, []), found.read(DB, ["user"]))
     assert (one["password"].reveal(), two["password"].reveal()) == ("hidden-one", "hidden-three")
     assert (tmp_path / "log").read_text() == "ran\n"
 
@@ -195,21 +191,23 @@ def test_a_text_is_decrypted_once_for_all_who_ask(tmp_path):
         (f"cat <<END\n{OTHER}END", "does not decrypt to Secret default/db", "another Secret"),
     ],
 )
-def test_what_is_told_of_a_program_that_fails(tmp_path, script, expected, why):
-    assert expected in said(source({"db.yaml": SEALED}, scripted(tmp_path, script))), why
+async def test_what_is_told_of_a_program_that_fails(tmp_path, script, expected, why):
+    assert expected in await said(source({"db.yaml": SEALED}, scripted(tmp_path, script))), why
 
 
-def test_a_program_that_hangs_is_ended_with_all_that_it_started(tmp_path):
+async def test_a_program_that_hangs_is_ended_with_all_that_it_started(tmp_path):
     program = scripted(tmp_path, 'sleep 1000 & echo $! > "$SOPS_LOG"; wait', timeout=2)
-    assert "sops did not end within 2 seconds." in said(source({"db.yaml": SEALED}, program))
+    assert "sops did not end within 2 seconds." in await said(source({"db.yaml": SEALED}, program))
     started = Path("/proc", (tmp_path / "log").read_text().strip(), "stat")
     while started.exists() and started.read_text().split()[2] != "Z":  # a signal takes its time
         os.sched_yield()
 
 
-def test_a_program_that_cannot_be_started(tmp_path):
+async def test_a_program_that_cannot_be_started(tmp_path):
     path = put_on_path(tmp_path / "bin", "sops", "#!/nowhere/at/all\n")
-    assert "cannot be started: No such file" in said(source({"db.yaml": SEALED}, Sops(environment={"PATH": path})))
+    assert "cannot be started: No such file" in await said(
+        source({"db.yaml": SEALED}, Sops(environment={"PATH": path}))
+    )
 
 
 @pytest.mark.parametrize(
@@ -229,14 +227,14 @@ def test_a_program_that_cannot_be_started(tmp_path):
         f"a: 1\nsops: {{hc_vault: [{{vault_address: https://evil.example}}]}}\n--- !!map\n{SECRET}sops: {{mac: x}}\n",
     ],
 )
-def test_a_manifest_does_not_choose_who_gets_the_token_of_a_vault(tmp_path, text, ours, asked, why):
+async def test_a_manifest_does_not_choose_who_gets_the_token_of_a_vault(tmp_path, text, ours, asked, why):
     program = scripted(tmp_path, f"cat <<END\n{SECRET}END")
     program = Sops(environment={**program.environment, **ours})
     found = source({"db.yaml": text.encode()}, program)
     if asked:
-        assert read(found, DB)["password"] == "hidden-one", why
+        assert (await read(found, DB))["password"] == "hidden-one", why
     else:
-        assert re.search("for the HashiCorp Vault at 'https://evil.example'.* Set VAULT_ADDR", said(found)), why
+        assert re.search("for the HashiCorp Vault at 'https://evil.example'.* Set VAULT_ADDR", await said(found)), why
 
 
 @pytest.mark.parametrize(
@@ -260,33 +258,33 @@ def test_a_manifest_does_not_choose_who_gets_the_token_of_a_vault(tmp_path, text
         ),
     ],
 )
-def test_a_manifest_does_not_choose_whom_sops_asks(tmp_path, seal, expected, why):
+async def test_a_manifest_does_not_choose_whom_sops_asks(tmp_path, seal, expected, why):
     program = scripted(tmp_path, 'echo ran > "$SOPS_LOG"; echo {}')
     text = json.dumps({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "db"}, "sops": seal})
-    assert expected in said(source({"db.json": text.encode()}, program)), why
+    assert expected in await said(source({"db.json": text.encode()}, program)), why
     assert not (tmp_path / "log").exists(), why
 
 
 @pytest.mark.parametrize(
     "url", ["https://a.vault.azure.net", "https://A-1.vault.azure.cn/", "https://h.managedhsm.azure.net"]
 )
-def test_a_key_vault_of_azure_may_be_asked(tmp_path, url):
+async def test_a_key_vault_of_azure_may_be_asked(tmp_path, url):
     text = f"{SECRET}sops: {{azure_kv: [{{vault_url: {url}}}]}}\n"
-    assert read(source({"db.yaml": text.encode()}, scripted(tmp_path, f"cat <<END\n{SECRET}END")), DB)
+    assert await read(source({"db.yaml": text.encode()}, scripted(tmp_path, f"cat <<END\n{SECRET}END")), DB)
 
 
-def test_what_names_a_key_twice_is_not_handed_to_sops(tmp_path):
+async def test_what_names_a_key_twice_is_not_handed_to_sops(tmp_path):
     """Of two, this reader and that of sops need not take the same one."""
     program = scripted(tmp_path, 'echo ran > "$SOPS_LOG"; echo {}')
     vaults = '"hc_vault": [{"vault_address": "https://evil.example"}], "hc_vault": [{}]'
     text = f'{{"apiVersion": "v1", "kind": "Secret", "metadata": {{"name": "db"}}, "sops": {{{vaults}}}}}'
-    assert "The key 'hc_vault' is duplicated in one mapping" in said(source({"db.json": text.encode()}, program))
+    assert "The key 'hc_vault' is duplicated in one mapping" in await said(source({"db.json": text.encode()}, program))
     assert not (tmp_path / "log").exists()
 
 
-def test_the_token_of_a_vault_is_not_handed_out_where_none_is_named(tmp_path):
+async def test_the_token_of_a_vault_is_not_handed_out_where_none_is_named(tmp_path):
     program = scripted(
         tmp_path, f'[ -z "$VAULT_TOKEN" ] || exit 1\n[ "$AWS_REGION" = 1 ] || exit 1\ncat <<END\n{SECRET}END'
     )
     program = Sops(environment={**program.environment, "VAULT_TOKEN": "hidden", "AWS_REGION": "1"})
-    assert read(source({"db.yaml": SEALED}, program), DB)["password"] == "hidden-one"
+    assert (await read(source({"db.yaml": SEALED}, program), DB))["password"] == "hidden-one"

@@ -1,7 +1,5 @@
 """Which value fills a hole: this run's exports, then the sources in order; in a plan, what is yet to come."""
 
-import asyncio
-
 import pytest
 
 from gitsync.errors import MissingValueError, SecretStoreError, TransientStoreError
@@ -32,35 +30,35 @@ def values(*sources, promised=None, foresees=False, redact=lambda _: None):
     return RunValues(lookup, {}, promised or {}, foresees=foresees)
 
 
-def gathered(made, *holes):
-    asyncio.run(made.gather("ns", holes or HOLES))
+async def gathered(made, *holes):
+    await made.gather("ns", holes or HOLES)
     return made
 
 
-def test_the_first_source_that_has_a_key_gives_it():
+async def test_the_first_source_that_has_a_key_gives_it():
     first, second = source(db={"user": "me"}), source(db={"password": "two", "user": "you"})
-    made = gathered(values(first, second))
+    made = await gathered(values(first, second))
     assert made.secret("ns", "db", "password").reveal() == "two"
-    gathered(made, SecretHole("db", "user"))
+    await gathered(made, SecretHole("db", "user"))
     assert made.secret("ns", "db", "user").reveal() == "me"
 
 
-def test_a_whole_secret_comes_from_one_source():
-    made = gathered(values(source(db={"a": "1"}), source(db={"b": "2"})), SecretMapHole("db"))
+async def test_a_whole_secret_comes_from_one_source():
+    made = await gathered(values(source(db={"a": "1"}), source(db={"b": "2"})), SecretMapHole("db"))
     assert {key: value.reveal() for key, value in made.secret_map("ns", "db").items()} == {"a": "1"}
 
 
-def test_a_source_is_asked_once():
+async def test_a_source_is_asked_once():
     only = source(db={"password": "x"}, urls={"blob": "y"})
-    gathered(gathered(values(only)))
+    await gathered(await gathered(values(only)))
     assert only.asked == [DB, URLS]
 
 
-def test_what_this_run_exported_comes_first_and_asks_nobody():
+async def test_what_this_run_exported_comes_first_and_asks_nobody():
     only = source(db={"password": "old"})
     made = values(only)
     made.export([Export(address=DB, owner=Owner(OWNER), data={"password": Secret("new")})])
-    gathered(made, SecretHole("db", "password"))
+    await gathered(made, SecretHole("db", "password"))
     assert made.secret("ns", "db", "password").reveal() == "new"
     assert only.asked == []
 
@@ -69,8 +67,8 @@ def an_export(**data):
     return Export(address=DB, owner=Owner(OWNER), data={key: Secret(value) for key, value in data.items()})
 
 
-def test_a_value_that_was_used_stays_as_it_was():
-    made = gathered(values(source(db={"password": "old"})), *HOLES[:1], SecretMapHole("db"))
+async def test_a_value_that_was_used_stays_as_it_was():
+    made = await gathered(values(source(db={"password": "old"})), *HOLES[:1], SecretMapHole("db"))
     assert made.secret("ns", "db", "password").reveal() == "old"
     made.export([an_export(password="new", user="me")])
     assert made.secret("ns", "db", "password").reveal() == "old"
@@ -78,8 +76,8 @@ def test_a_value_that_was_used_stays_as_it_was():
     assert shown == {"password": "old", "user": "me"}, "one request never has two values of one key"
 
 
-def test_a_whole_secret_that_was_used_stays_as_it_was():
-    made = gathered(values(source(db={"password": "old"})), SecretMapHole("db"))
+async def test_a_whole_secret_that_was_used_stays_as_it_was():
+    made = await gathered(values(source(db={"password": "old"})), SecretMapHole("db"))
     before = made.secret_map("ns", "db")
     made.export([an_export(password="new", user="me")])
     assert made.secret_map("ns", "db") == before
@@ -87,8 +85,8 @@ def test_a_whole_secret_that_was_used_stays_as_it_was():
     assert made.secret("ns", "db", "user").reveal() == "me", "nobody has used it yet"
 
 
-def test_an_export_fills_a_value_that_was_missing():
-    made = gathered(values(source()), SecretHole("db", "password"))
+async def test_an_export_fills_a_value_that_was_missing():
+    made = await gathered(values(source()), SecretHole("db", "password"))
     with pytest.raises(MissingValueError):
         made.secret("ns", "db", "password")
     made.export([an_export(password="first")])
@@ -112,34 +110,36 @@ MISSING = [
 
 
 @pytest.mark.parametrize("only, says, why", MISSING)
-def test_a_missing_secret_is_told_in_aso_s_words(only, says, why):
-    made = gathered(values(only), SecretHole("db", "password"))
+async def test_a_missing_secret_is_told_in_aso_s_words(only, says, why):
+    made = await gathered(values(only), SecretHole("db", "password"))
     with pytest.raises(MissingValueError) as failure:
         made.secret("ns", "db", "password")
     assert failure.value.reason == "SecretNotFound"
     assert failure.value.message == f"failed resolving secret references: {says}", why
 
 
-def test_a_plan_asks_no_source_for_what_the_run_will_export():
+async def test_a_plan_asks_no_source_for_what_the_run_will_export():
     """It might not even be able to: the export of an earlier run may be encrypted."""
     only = source(refuses=SecretStoreError("It cannot be decrypted."))
-    made = gathered(values(only, promised={DB: frozenset({"password"})}, foresees=True), SecretHole("db", "password"))
+    made = await gathered(
+        values(only, promised={DB: frozenset({"password"})}, foresees=True), SecretHole("db", "password")
+    )
     assert isinstance(made.secret("ns", "db", "password"), Placeholder)
     assert only.asked == []
 
 
 @pytest.mark.parametrize("foresees", [False, True])
-def test_a_key_that_the_export_of_this_run_lacks_is_told_so(foresees):
+async def test_a_key_that_the_export_of_this_run_lacks_is_told_so(foresees):
     """Whether the other resource exported already does not matter: nobody waits for a key that it does not write."""
-    made = gathered(
+    made = await gathered(
         values(source(), promised={DB: frozenset({"user"})}, foresees=foresees), SecretHole("db", "password")
     )
     with pytest.raises(MissingValueError, match='Secret "ns/db" does not contain key "password"'):
         made.secret("ns", "db", "password")
 
 
-def test_a_missing_config_map_and_a_missing_collection():
-    made = gathered(values(source()), ConfigMapHole("urls", "blob"), SecretMapHole("db"))
+async def test_a_missing_config_map_and_a_missing_collection():
+    made = await gathered(values(source()), ConfigMapHole("urls", "blob"), SecretMapHole("db"))
     with pytest.raises(MissingValueError) as failure:
         made.config_map("ns", "urls", "blob")
     assert failure.value.reason == "ConfigMapNotFound"
@@ -155,17 +155,17 @@ def test_a_missing_config_map_and_a_missing_collection():
     )
 
 
-def test_other_namespaces_have_other_secrets():
+async def test_other_namespaces_have_other_secrets():
     made = values(source(db={"password": "x"}))
-    asyncio.run(made.gather("other", HOLES[:1]))
+    await made.gather("other", HOLES[:1])
     with pytest.raises(MissingValueError):
         made.secret("other", "db", "password")
 
 
-def test_a_source_that_cannot_tell_stops_the_question():
+async def test_a_source_that_cannot_tell_stops_the_question():
     last = source(db={"password": "x"})
     with pytest.raises(SecretStoreError, match="closed"):
-        gathered(values(source(refuses=SecretStoreError("The vault is closed.")), last))
+        await gathered(values(source(refuses=SecretStoreError("The vault is closed.")), last))
     assert last.asked == [], "what a source further down says may not be what counts"
 
 
@@ -177,20 +177,20 @@ PROMISES = [
 
 
 @pytest.mark.parametrize("promised, foreseen, why", PROMISES)
-def test_a_plan_knows_that_an_export_is_to_come(promised, foreseen, why):
-    made = gathered(values(source(db={"password": "old"}), promised=promised, foresees=True))
+async def test_a_plan_knows_that_an_export_is_to_come(promised, foreseen, why):
+    made = await gathered(values(source(db={"password": "old"}), promised=promised, foresees=True))
     assert isinstance(made.secret("ns", "db", "password"), Placeholder) is foreseen, why
 
 
-def test_a_sync_takes_a_promise_for_nothing():
-    made = gathered(values(source(), promised={DB: frozenset({"password"})}))
+async def test_a_sync_takes_a_promise_for_nothing():
+    made = await gathered(values(source(), promised={DB: frozenset({"password"})}))
     with pytest.raises(MissingValueError):
         made.secret("ns", "db", "password")
 
 
-def test_a_plan_reads_config_maps_of_a_remote_source_and_does_not_call_its_secrets_missing():
+async def test_a_plan_reads_config_maps_of_a_remote_source_and_does_not_call_its_secrets_missing():
     remote = source("key-vault", is_remote=True, db={"password": "x"}, urls={"blob": "u"})
-    made = gathered(values(source(), remote, foresees=True), *HOLES, SecretMapHole("db"))
+    made = await gathered(values(source(), remote, foresees=True), *HOLES, SecretMapHole("db"))
     assert isinstance(made.secret("ns", "db", "password"), Placeholder)
     assert isinstance(made.secret_map("ns", "db"), Placeholder)
     assert made.config_map("ns", "urls", "blob") == "u"
@@ -215,9 +215,9 @@ UNREAD = [
 
 
 @pytest.mark.parametrize("refusal, times, says, why", UNREAD)
-def test_what_a_plan_cannot_read_is_neither_missing_nor_a_secret(refusal, times, says, why):
+async def test_what_a_plan_cannot_read_is_neither_missing_nor_a_secret(refusal, times, says, why):
     remote, later = source("far", is_remote=True, refuses=refusal), source(urls={"blob": "later"})
-    made = gathered(values(remote, later, foresees=True), HOLES[1], OTHERS)
+    made = await gathered(values(remote, later, foresees=True), HOLES[1], OTHERS)
     for name in ("urls", "others"):
         found = made.config_map("ns", name, "blob")
         assert isinstance(found, Placeholder)
@@ -225,19 +225,19 @@ def test_what_a_plan_cannot_read_is_neither_missing_nor_a_secret(refusal, times,
     assert (len(remote.asked), later.asked) == (times, []), why
 
 
-def test_a_sync_fails_where_a_plan_goes_on():
+async def test_a_sync_fails_where_a_plan_goes_on():
     with pytest.raises(SecretStoreError, match="It may not"):
-        gathered(values(source("far", is_remote=True, refuses=UNREAD[0][0])), HOLES[1])
+        await gathered(values(source("far", is_remote=True, refuses=UNREAD[0][0])), HOLES[1])
 
 
-def test_a_plan_has_what_a_local_source_before_it_says():
+async def test_a_plan_has_what_a_local_source_before_it_says():
     remote = source("key-vault", is_remote=True)
-    made = gathered(values(source(db={"password": "x"}, urls={"blob": "u"}), remote, foresees=True))
+    made = await gathered(values(source(db={"password": "x"}, urls={"blob": "u"}), remote, foresees=True))
     assert made.secret("ns", "db", "password").reveal() == "x"
     assert made.config_map("ns", "urls", "blob") == "u"
 
 
-def test_every_secret_that_is_found_is_told_to_whoever_masks_and_no_config_map():
+async def test_every_secret_that_is_found_is_told_to_whoever_masks_and_no_config_map():
     heard = []
-    gathered(values(source(db={"password": "x", "user": "y"}, urls={"blob": "u"}), redact=heard.append))
+    await gathered(values(source(db={"password": "x", "user": "y"}, urls={"blob": "u"}), redact=heard.append))
     assert sorted(secret.reveal() for secret in heard) == ["x", "y"]

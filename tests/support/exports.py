@@ -1,7 +1,5 @@
 """Exports in one line, for tests of sinks."""
 
-import asyncio
-
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
@@ -18,27 +16,19 @@ def export(data, at=None, owner=ONE, **more):
     return Export(address=at or address(), owner=Owner(owner), data={k: Secret(v) for k, v in data.items()}, **more)
 
 
-def write(sink, *exports):
+async def write(sink, *exports):
     """As a run does: after the check."""
-
-    async def run():
-        await sink.check()
-        for one in exports:
-            await sink.write(one)
-
-    asyncio.run(run())
+    await sink.check()
+    for one in exports:
+        await sink.write(one)
 
 
-def owner(sink, at=None):
-    return asyncio.run(sink.owner(at or address()))
+async def owner(sink, at=None):
+    return await sink.owner(at or address())
 
 
-def remove(sink, at=None, of=ONE):
-    asyncio.run(sink.remove(at or address(), of))
-
-
-def check(sink):
-    asyncio.run(sink.check())
+async def remove(sink, at=None, of=ONE):
+    await sink.remove(at or address(), of)
 
 
 def tree(top):
