@@ -100,14 +100,18 @@ def open_remote(url: Url, access: GitAccess, headers: GitSettings = (), label: s
     user = access.username if access.token else url.user
     credentials, secrets = _make_credentials(url, user, secret)
     header_secrets = tuple(
-        Secret(word) for _, value in headers if len(word := value.rpartition(" ")[2]) >= _SHORTEST_SECRET
+        Secret(token) for _, value in headers if len(token := value.rpartition(" ")[2]) >= _SHORTEST_SECRET
     )
+    settings = [*headers, *_ALWAYS, *credentials]
+    if any(key.casefold().endswith(".extraheader") and value for key, value in (*headers, *credentials)):
+        # git would send a header to whichever host the server names.
+        settings.append((f"http.{url.text}.followRedirects", "false"))
     environment = (
         _FIXED
         | {"GIT_ALLOW_PROTOCOL": "https:ssh:file" + (":http" if url.scheme == "http" else "")}
         | {"GIT_ASKPASS": os.environ.get("GIT_ASKPASS", "")}  # without it git would open a window if it can
         | _choose_ssh_command(url, access)
-        | _make_variables((*headers, *_ALWAYS, *credentials, *_forbid_redirects(url, (*headers, *credentials))))
+        | _make_variables(settings)
     )
     return Remote(
         url=url.text,
@@ -128,12 +132,6 @@ def _make_credentials(url: Url, user: str, secret: Secret | None) -> tuple[GitSe
     header = f"http.{url.text}.extraHeader"
     basic = Secret(base64.b64encode(f"{user}:{secret.reveal()}".encode()).decode())
     return ((header, ""), (header, f"Authorization: Basic {basic.reveal()}")), (secret, basic)
-
-
-def _forbid_redirects(url: Url, settings: GitSettings) -> GitSettings:
-    """Follow no redirect with a header: git would send it to whichever host the server names."""
-    has_header = any(key.casefold().endswith(".extraheader") and value for key, value in settings)
-    return ((f"http.{url.text}.followRedirects", "false"),) if has_header else ()
 
 
 def _choose_ssh_command(url: Url, access: GitAccess) -> dict[str, str]:

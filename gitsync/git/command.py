@@ -39,7 +39,8 @@ class Repository:
         except TimeoutError:
             raise self._make_timeout_error(arguments[0], call) from None
         except OSError as error:
-            raise _make_not_installed_error() from error
+            hint = "Install git 2.31 or newer, and add it to the PATH."
+            raise SourceError("git cannot be started.", hint=hint) from error
         if result.code:
             raise self._make_failure(arguments[0], result.complaint)
         return result.output
@@ -106,10 +107,6 @@ class Repository:
             text = text.replace(secret.reveal(), "***")
         message, hint = explain_complaint(command, text)
         return GitError(message, hint=hint)
-
-
-def _make_not_installed_error() -> SourceError:
-    return SourceError("git cannot be started.", hint="Install git 2.31 or newer, and add it to the PATH.")
 
 
 # Turns the error output of git into a message with a hint.

@@ -71,9 +71,9 @@ def read_identity(name: str, values: Mapping[str, Secret], *, other_clouds: bool
     refusal = next(_find_faults(name, values, other_clouds=other_clouds), None)
     if refusal:
         return refusal
-    return Identity(
-        subscription=_read_text(values, SUBSCRIPTION), sign_in=_read_sign_in(name, values), cloud=_read_cloud(values)
-    )
+    endpoint, audience, authority = (_read_text(values, key) for key in CLOUD)
+    cloud = OtherCloud(endpoint=endpoint, audience=audience, authority=authority) if endpoint else None
+    return Identity(subscription=_read_text(values, SUBSCRIPTION), sign_in=_read_sign_in(name, values), cloud=cloud)
 
 
 def iterate_secrets(values: Mapping[str, Secret]) -> Iterator[Secret]:
@@ -104,7 +104,8 @@ def _find_faults(name: str, values: Mapping[str, Secret], *, other_clouds: bool)
     mode = _read_text(values, AUTH_MODE)
     if mode.casefold() not in _MODES and not any(_read_text(values, key) for key, _ in _METHODS_BY_KEY):
         hint = "Set podidentity or workloadidentity, or remove AUTH_MODE."
-        yield CredentialRefusal(f'authorization mode "{_shorten(mode)}" not valid', hint)
+        shown = mode if len(mode) <= 40 else f"{mode[:40]}…"
+        yield CredentialRefusal(f'authorization mode "{shown}" not valid', hint)
     cloud_keys = [key for key in CLOUD if _read_text(values, key)]
     if cloud_keys and not other_clouds:
         hint = "Remove it, or set ALLOW_MULTI_ENV_MANAGEMENT=true if you trust everyone who can write the Secret."
@@ -139,11 +140,6 @@ def _read_sign_in(name: str, values: Mapping[str, Secret]) -> SignIn:
     )
 
 
-def _read_cloud(values: Mapping[str, Secret]) -> OtherCloud | None:
-    endpoint, audience, authority = (_read_text(values, key) for key in CLOUD)
-    return OtherCloud(endpoint=endpoint, audience=audience, authority=authority) if endpoint else None
-
-
 def _read_tenants(values: Mapping[str, Secret]) -> tuple[str, ...]:
     return tuple(tenant for part in _read_text(values, TENANTS).split(",") if (tenant := part.strip()))
 
@@ -152,7 +148,3 @@ def _read_text(values: Mapping[str, Secret], key: str) -> str:
     """A value without the white space around it (files end with a line break); "" without the key."""
     value = values.get(key)
     return value.reveal().strip() if value else ""
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= 40 else f"{text[:40]}…"

@@ -207,10 +207,6 @@ def apply_operator(operator: str, value: str, arguments: Arguments, budget: Expa
     return result
 
 
-def _count_bytes(value: str, _arguments: Arguments, _budget: ExpansionBudget) -> str:
-    return str(len(value.encode()))
-
-
 def _change_first(change: Callable[[str], str]) -> ExpansionFunction:
     return lambda value, _arguments, _budget: change(value[:1]) + value[1:]
 
@@ -357,7 +353,7 @@ def _lower(value: str) -> str:
 
 
 _FUNCTIONS: Final[Mapping[str, ExpansionFunction]] = {
-    "length": _count_bytes,
+    "length": lambda value, _arguments, _budget: str(len(value.encode())),
     "^": _change_first(_upper),
     "^^": _change_all(_upper),
     ",": _change_first(_lower),

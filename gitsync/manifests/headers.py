@@ -98,7 +98,7 @@ def read_header(document: Document, namespace: str) -> Header | Problem:
 def _list_others(value: Mapping[str, Any]) -> Mapping[str, Any]:
     metadata = value["metadata"]
     if value.keys() <= _READ and metadata.keys() <= _READ_OF_METADATA:
-        return {}  # as most
+        return {}  # most documents: no mapping is made
     others = {key: member for key, member in value.items() if key not in _READ}
     of_metadata = {key: member for key, member in metadata.items() if key not in _READ_OF_METADATA}
     return {**others, "metadata": of_metadata} if of_metadata else others
@@ -180,7 +180,9 @@ def find_key_like(word: str, mapping: Mapping[str, Any]) -> str | None:
         return word
     if len(mapping) > MOST_KEYS:
         return None
-    ranked = sorted((edits, key) for key in mapping if (edits := _measure_key(key, word)) is not None)
+    ranked = sorted(
+        (edits, key) for key in mapping if key not in _OTHERS and (edits := _measure(key, word)) is not None
+    )
     return ranked[0][1] if ranked else None
 
 
@@ -188,10 +190,6 @@ def find_within_two_letters(word: str, choices: Iterable[str]) -> str | None:
     """The nearest choice that differs from `word` in case alone or in at most two letters; None if there is none."""
     ranked = sorted((edits, choice) for choice in choices if (edits := _measure(word, choice)) is not None)
     return ranked[0][1] if ranked else None
-
-
-def _measure_key(key: str, word: str) -> int | None:
-    return None if key in _OTHERS else _measure(key, word)
 
 
 def _measure(one: str, other: str) -> int | None:

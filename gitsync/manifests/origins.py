@@ -60,7 +60,7 @@ class Origins:
         located = replace(
             document, path=path, value=value, lines=lines, problems=(), patched=patched, seal=seal, original=original
         )
-        problems = [_move(problem, path, located) for problem in document.problems]
+        problems = [replace(problem, path=path, line=located.line()) for problem in document.problems]
         if document.seal and original is None:
             problems.append(_make_resealed(located))
         return replace(located, problems=tuple(problems))
@@ -70,8 +70,10 @@ class Origins:
         named = origin if isinstance(origin, dict) else {}
         path = _strip(named.get("path"))
         if path in unit.contents:
-            same = _find_sealed if document.seal else _find_same
-            return path, same(self._read(path, unit), value)
+            originals = self._read(path, unit)
+            if document.seal:  # it is decrypted from there, so its values are the same
+                originals = tuple(one for one in originals if one.seal and read_values(one.value) == read_values(value))
+            return path, _find_same(originals, value)
         generator = _strip(named.get("configuredIn"))
         return (generator if generator in unit.contents else unit.file), None
 
@@ -93,7 +95,8 @@ def _locate_template(document: Document, unit: Unit) -> Document:
     template = unit.contents.get(path)
     path, lines = (unit.file, make_lines(1)) if template is None else (path, _follow(document, template))
     located = replace(document, path=path, lines=lines, problems=())
-    return replace(located, problems=tuple(_move(problem, path, located) for problem in document.problems))
+    problems = tuple(replace(problem, path=path, line=located.line()) for problem in document.problems)
+    return replace(located, problems=problems)
 
 
 def _follow(document: Document, template: bytes) -> Lines:
@@ -130,14 +133,9 @@ def _strip(path: Any) -> str:
 def _find_same(documents: Sequence[Document], value: Any) -> Document | None:
     """The document of a file that a built one was made of: of its kind, with the longest name that its own contains."""
     name = _find_name(value)
-    same_kind = [one for one in documents if _find_kind(one.value) == _find_kind(value)]
+    same_kind = [one for one in documents if find_member(one.value, "kind") == find_member(value, "kind")]
     named = [one for one in same_kind if _find_name(one.value) in name]
     return max(named, key=lambda one: len(_find_name(one.value)), default=same_kind[0] if same_kind else None)
-
-
-def _find_sealed(documents: Sequence[Document], value: Any) -> Document | None:
-    """The same of an encrypted one: its values are no others, for it is decrypted from there."""
-    return _find_same([one for one in documents if one.seal and read_values(one.value) == read_values(value)], value)
 
 
 def _make_resealed(document: Document) -> Problem:
@@ -151,19 +149,10 @@ def _make_resealed(document: Document) -> Problem:
     )
 
 
-def _find_kind(value: Any) -> Any:
-    return value.get("kind") if isinstance(value, dict) else None
-
-
 def _find_name(value: Any) -> str:
     metadata = value.get("metadata") if isinstance(value, dict) else None
     name = metadata.get("name") if isinstance(metadata, dict) else None
     return name if isinstance(name, str) else ""
-
-
-def _move(problem: Problem, path: str, document: Document) -> Problem:
-    """A problem of the built text at its place in the origin."""
-    return replace(problem, path=path, line=document.line())
 
 
 def list_origins(built: bytes) -> frozenset[str]:

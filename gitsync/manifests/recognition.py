@@ -84,7 +84,7 @@ def find_header_fault(value: Any) -> Finding | None:
     if (fault := _check_arm_type(value)) is not None:
         return fault
     likeness = Likeness.of(value)
-    if not any(sign(likeness) for sign in SIGNS):
+    if not _has_sign(likeness):
         return None
     return next(fault for diagnosis in DIAGNOSES if (fault := diagnosis(likeness)) is not None)
 
@@ -127,26 +127,26 @@ def _find_named_group(likeness: Likeness) -> str | None:
     return None
 
 
-def _has_group_of_ours(likeness: Likeness) -> bool:
-    return _find_named_group(likeness) is not None
+def _has_sign(likeness: Likeness) -> bool:
+    """Tell whether a header has a sign that its document was meant for gitsync."""
+    if _find_named_group(likeness) is not None or _has_version_of_ours(likeness) or _is_encrypted(likeness):
+        return True
+    if likeness.group:  # of another tool
+        return False
+    keys = likeness.keys
+    if (
+        likeness.kind in _map_kinds_to_groups()
+        and likeness.kind not in ELSEWHERE
+        and {"metadata", "spec"} & keys.keys()
+    ):
+        return True
+    if keys.get("spec", "").casefold() == "spec" and (likeness.has_azure_name or likeness.has_owner):
+        return True
+    return "metadata" in keys and _find_fed_kind(likeness) is not None
 
 
 def _has_version_of_ours(likeness: Likeness) -> bool:
     return ASO_VERSION.fullmatch(likeness.version) is not None
-
-
-def _has_kind_of_ours(likeness: Likeness) -> bool:
-    is_known = likeness.kind in _map_kinds_to_groups() and likeness.kind not in ELSEWHERE
-    return is_known and not likeness.group and bool({"metadata", "spec"} & likeness.keys.keys())
-
-
-def _has_spec_of_ours(likeness: Likeness) -> bool:
-    is_spec = likeness.keys.get("spec", "").casefold() == "spec"
-    return is_spec and not likeness.group and (likeness.has_azure_name or likeness.has_owner)
-
-
-def _feeds_resources(likeness: Likeness) -> bool:
-    return not likeness.group and "metadata" in likeness.keys and _find_fed_kind(likeness) is not None
 
 
 def _find_fed_kind(likeness: Likeness) -> str | None:
@@ -157,16 +157,6 @@ def _find_fed_kind(likeness: Likeness) -> str | None:
 
 def _is_encrypted(likeness: Likeness) -> bool:
     return any(CIPHERTEXT.match(text) for text in (likeness.api_version, likeness.kind)) and "metadata" in likeness.keys
-
-
-SIGNS: tuple[Callable[[Likeness], bool], ...] = (
-    _has_group_of_ours,
-    _has_version_of_ours,
-    _has_kind_of_ours,
-    _has_spec_of_ours,
-    _feeds_resources,
-    _is_encrypted,
-)
 
 
 def _check_keys(likeness: Likeness) -> Finding | None:

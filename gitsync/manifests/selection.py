@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import partial
+from itertools import chain
 from typing import Final
 
 from gitsync.catalog.everyday_names import find_by_everyday_name
@@ -140,8 +141,9 @@ def find_keys_of_kind(text: str, keys: Iterable[Key]) -> tuple[Key, ...]:
 
 def make_unknown_error(text: str, keys: Iterable[Key], *, hint: str = f"Use {FORMS}.") -> ConfigError:
     """The error for a name that no key has, with the nearest one."""
-    words = sorted({word for key in keys for word in _list_words(key, is_whole="/" in text)}, reverse=True)
-    spellings = {word.casefold(): word for word in words}
+    # With a slash a person means a resource, without one a part of its name.
+    names = ((f"{key.kind}/{key.name}", str(key)) if "/" in text else (key.name, key.kind) for key in keys)
+    spellings = {name.casefold(): name for name in sorted(set(chain.from_iterable(names)), reverse=True)}
     near = get_close_matches(text.casefold(), sorted(spellings), n=1)
     guess = f" Did you mean {spellings[near[0]]}?" if near else ""
     return ConfigError(f"No resource is called {text}.{guess}", hint=hint)
@@ -150,11 +152,6 @@ def make_unknown_error(text: str, keys: Iterable[Key], *, hint: str = f"Use {FOR
 def make_ambiguous_error(text: str, found: Collection[Key]) -> ConfigError:
     """The error for a name that several keys have, with the first of them."""
     return ConfigError(f"{text} matches several resources.", hint=f"Use one of: {_join(list(map(str, found)))}.")
-
-
-def _list_words(key: Key, *, is_whole: bool) -> tuple[str, ...]:
-    """What a person may have meant: a resource, or a part of its name."""
-    return (f"{key.kind}/{key.name}", str(key)) if is_whole else (key.name, key.kind)
 
 
 def _join(names: list[str]) -> str:

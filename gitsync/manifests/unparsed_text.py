@@ -125,16 +125,12 @@ def explain_yaml_fault(error: Any, text: bytes) -> SyntaxFault:
 def _explain(error: Any, text: bytes, line: int, column: int) -> tuple[str, str, str]:
     if _CONFLICT.search(text):
         return "MergeConflict", "it has the markers of a merge conflict", "Resolve the conflict, and commit the result."
-    if _read_character(text, line, column) == "\t":
+    lines = text.decode("utf-8", "replace").split("\n")
+    if line < len(lines) and lines[line][column : column + 1] == "\t":
         return "InvalidYaml", "it is indented with a tab", "Replace tabs with spaces."
     problem = (error.problem or "").partition(", but ")[0]
     reason, hint = _MEANINGS.get(problem, (", ".join(filter(None, (error.context, error.problem))), IGNORE))
     return "InvalidYaml", reason.replace("{line}", str((error.context_mark or error.problem_mark).line + 1)), hint
-
-
-def _read_character(text: bytes, line: int, column: int) -> str:
-    lines = text.decode("utf-8", "replace").split("\n")
-    return lines[line][column : column + 1] if line < len(lines) else ""
 
 
 def is_template(text: bytes) -> bool:

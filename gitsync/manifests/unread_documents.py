@@ -43,7 +43,7 @@ class UnreadContent:
 
 def pass_over(document: Document) -> UnreadContent:
     """Pass a document over, unless a sign says that it was meant for gitsync; then it is rejected."""
-    fault = _find_fault(document)
+    fault = _find_list_fault(document.value) or find_header_fault(document.value)
     if fault is not None:
         return reject(document, locate_finding(fault, document))
     if duplicates := tuple(problem for problem in document.problems if _hides(problem, {"apiVersion", "kind"})):
@@ -117,7 +117,7 @@ def mark_followed(
 def find_misspelt_fields(document: Document) -> tuple[Problem, ...]:
     """A problem for each field of the header whose key is in another case or within two letters."""
     if isinstance(document.value, dict) and document.value.keys() >= _HEADER:
-        return ()  # as most
+        return ()  # most documents: the header is not compared
     misspelt = Likeness.of(document.value).misspelt
     return tuple(
         Problem(
@@ -130,10 +130,6 @@ def find_misspelt_fields(document: Document) -> tuple[Problem, ...]:
         )
         for word, key in misspelt.items()
     )
-
-
-def _find_fault(document: Document) -> Finding | None:
-    return _find_list_fault(document.value) or find_header_fault(document.value)
 
 
 def _find_list_fault(value: Any) -> Finding | None:
@@ -249,14 +245,8 @@ def _count(value: Any) -> int:
     if isinstance(value, str):
         return sum(is_ours(match[1]) for match in _IN_TEXT.finditer(value))
     is_one = is_object(value) and is_ours(value["apiVersion"]) and bool({"metadata", "spec"} & value.keys())
-    return is_one + sum(map(_count, _list_members(value)))
-
-
-def _list_members(value: Any) -> Iterator[Any]:
-    if isinstance(value, Mapping):
-        yield from value.values()
-    elif isinstance(value, list):
-        yield from value
+    members = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    return is_one + sum(map(_count, members))
 
 
 # Helm charts among the files of a source: their templates are no manifests until Helm has rendered them.
@@ -332,7 +322,10 @@ def find_hook(document: Document, unit: Unit | None) -> str:
     annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
     if unit is None or not isinstance(annotations, dict):
         return ""
-    return next((name for name in _list_annotations(unit) if name in annotations), "")
+    names: tuple[str, ...] = (_HELM,) if unit.release is not None else ()
+    if unit.kind is UnitKind.APPLICATION:
+        names = (_ARGO, _HELM)
+    return next((name for name in names if name in annotations), "")
 
 
 def pass_over_hook(document: Document, annotation: str) -> UnreadContent:
@@ -353,9 +346,3 @@ def pass_over_hook(document: Document, annotation: str) -> UnreadContent:
     )
     unread = Likeness.of(value).unread(source, is_rejected=False)
     return UnreadContent((problem,), (replace(unread, form=hook.form),))
-
-
-def _list_annotations(unit: Unit) -> tuple[str, ...]:
-    if unit.kind is UnitKind.APPLICATION:
-        return (_ARGO, _HELM)
-    return (_HELM,) if unit.release is not None else ()

@@ -234,11 +234,7 @@ def _say_where(name: str, unit: Unit | None) -> str:
         return f"Write the value in spec.values of the HelmRelease {unit.name} in {unit.file}."
     if unit and not unit.takes_given_variables:
         return "Write the value in the values of the chart, or use `substitute` of the unit in gitsync.yaml."
-    return f"Use {_give(name)}, or `substitute` of the unit in gitsync.yaml."
-
-
-def _give(name: str) -> str:
-    return f"--set {name}=VALUE, the variable GITSYNC_VAR_{name}"
+    return f"Use --set {name}=VALUE, the variable GITSYNC_VAR_{name}, or `substitute` of the unit in gitsync.yaml."
 
 
 def _find_config_map(unit: Unit, versions: ConfigMaps) -> str:

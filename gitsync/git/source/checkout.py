@@ -1,4 +1,4 @@
-"""SOURCE → the manifests of one revision, and their origin.
+"""Read the manifests of one revision of SOURCE, and where they come from.
 
 A folder is read from its working tree, with uncommitted changes; a revision of a repository (a URL, or a folder with
 --ref) is read from its objects and needs no working tree. Symbolic links out of the source and submodules are skipped
@@ -11,7 +11,6 @@ import hashlib
 import os
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -153,9 +152,11 @@ def open_checkout(  # noqa: PLR0913 - each says what is read
     refuse_look_alike(source.path / wanted.path)
     wanted = replace(wanted, follow=FollowContext(name_folder(source.path, access, ref), variables))
     without = find_excluded(source.path, status_dir)
-    wanted = replace(
-        wanted, without=without, has_settings=ref is not None or not _is_settings_file(source.path, config_file)
-    )
+    has_settings = True
+    if ref is None and config_file is not None:
+        settings_file = source.path / FILE_NAME  # read already, if it is the operator's own file
+        has_settings = not (settings_file.exists() and config_file.exists() and settings_file.samefile(config_file))
+    wanted = replace(wanted, without=without, has_settings=has_settings)
     tree = None if offline and ref is None else find_work_tree(source.path, access)
     if tree is None and trusted:
         raise SourceError(
@@ -175,12 +176,6 @@ def _take(contents: SourceContents) -> dict[str, Any]:
     values = ("files", "units", "problems", "ignored", "settings", "file")
     readers = ("read_whole", "read_left_out", "explain_unreadable")
     return {name: getattr(contents, name) for name in (*values, *readers)}
-
-
-def _is_settings_file(folder: Path, config_file: Path | None) -> bool:
-    """Tell whether the operator's file is the gitsync.yaml of a folder."""
-    own = folder / FILE_NAME
-    return config_file is not None and own.exists() and config_file.exists() and own.samefile(config_file)
 
 
 def find_excluded(root: Path, folder: Path | None) -> tuple[str, ...]:
@@ -235,10 +230,16 @@ def _read_work_tree(
         folder = FolderListing(root=source.path)
         listing: SourceListing = folder if ref is None or revision is None else revision
         contents = read_contents(_find_signed(source, tree, commit, trusted) if trusted else listing, wanted)
-        read_inputs = partial(_read_unsigned, folder, contents, wanted) if trusted else contents.read_inputs
-        dirty = ref is None and _is_dirty(read_inputs(), revision, wanted, has_declared=contents.has_declared)
+        dirty = False
+        if ref is None:
+            # What was read is signed, so what the folder has instead is listed anew.
+            inputs = _read_unsigned(folder, contents, wanted) if trusted else contents.read_inputs()
+            dirty = _is_dirty(inputs, revision, wanted, has_declared=contents.has_declared)
         if dirty and trusted:
-            raise _not_as_signed(source)
+            raise SourceError(
+                f"{source.path} has uncommitted changes, which are not signed.",
+                hint="Commit and sign them, or remove --trusted-keys.",
+            )
     except GitError as error:
         raise SourceError(f"git cannot read {source.path}: {error.message}", hint=error.hint) from error
     return Checkout(
@@ -264,13 +265,6 @@ def _find_signed(source: Folder, tree: WorkTree, commit: str | None, trusted: Tr
         raise SourceError(f"{source.path} has no commit yet, so none is signed.", hint="Commit and sign it.")
     check_signature(tree.repository, commit, trusted)
     return _make_revision(tree, commit)
-
-
-def _not_as_signed(source: Folder) -> SourceError:
-    return SourceError(
-        f"{source.path} has uncommitted changes, which are not signed.",
-        hint="Commit and sign them, or remove --trusted-keys.",
-    )
 
 
 def check_outside(tree: WorkTree, trusted: TrustedKeys) -> None:
@@ -341,13 +335,9 @@ _ALGORITHMS = {40: hashlib.sha1, 64: hashlib.sha256}  # git's, by the length of 
 
 def is_content_of(blob: str, content: bytes) -> bool:
     """Tell whether `content` is the blob with this id, unchanged or with the line ends that git stores (LF)."""
-    if _make_id(content, len(blob)) == blob:
-        return True
-    return b"\r\n" in content and _make_id(content.replace(b"\r\n", b"\n"), len(blob)) == blob
-
-
-def _make_id(content: bytes, length: int) -> str:
-    return _ALGORITHMS[length](b"blob %d\0" % len(content) + content).hexdigest()
+    make_digest = _ALGORITHMS[len(blob)]
+    texts = (content, content.replace(b"\r\n", b"\n")) if b"\r\n" in content else (content,)
+    return any(make_digest(b"blob %d\0" % len(text) + text).hexdigest() == blob for text in texts)
 
 
 # The name of a source in a plan file: the same on the machine that plans and on the one that applies. A folder's path

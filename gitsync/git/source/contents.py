@@ -174,7 +174,10 @@ def list_inputs(listing: SourceListing, wanted: Wanted, *, has_declared: bool) -
     that objects of controllers may declare some of its units: only then are contents read.
     """
     choice = _choose(listing, listing.entries(wanted.path), wanted, _read_settings(listing, wanted))
-    followed = _follow(listing, wanted, choice) if has_declared else None
+    followed = None
+    if has_declared:
+        plain = listing.read(choice.manifests)
+        followed = build_all(choice.units, plain, choice.reader, wanted.builds, wanted.follow)
     settings = _find_settings_entries(listing, wanted)
     return {entry.path: entry.id for entry in (*choice.manifests, *settings, *_find_unit_inputs(choice, followed))}
 
@@ -184,11 +187,6 @@ def _find_unit_inputs(choice: _Choice, built: AllUnits | None) -> list[SourceEnt
     declared, inputs = (built.declared, built.inputs) if built and built.declared else ((), frozenset[str]())
     needed = list_unit_inputs((*choice.units.built, *declared), choice.reader) | inputs
     return [choice.source_files.find(path) for path in sorted(needed)]
-
-
-def _follow(listing: SourceListing, wanted: Wanted, choice: _Choice) -> AllUnits:
-    plain = listing.read(choice.manifests)
-    return build_all(choice.units, plain, choice.reader, wanted.builds, wanted.follow)
 
 
 def _find_settings_entries(listing: SourceListing, wanted: Wanted) -> tuple[SourceEntry, ...]:
@@ -245,7 +243,9 @@ def _choose(
     by_path = {entry.path: entry for entry in visible if entry.kind is EntryKind.FILE and entry.path != FILE_NAME}
     source_files = _SourceFiles(listing, wanted.budget)
     reader = KustomizationReader(source_files)
-    unit_entries = _find_unit_entries(wanted, settings)
+    unit_entries = wanted.entries
+    if unit_entries is None:
+        unit_entries = find_unit_entries(settings) if settings else ()
     units = find_units(tuple(by_path), reader, path=wanted.path, entries=unit_entries)
     plain = select_manifests(by_path[path] for path in units.plain)
     manifests = tuple(entry for entry in plain if entry.size <= wanted.budget.file)
@@ -300,12 +300,6 @@ def _find_missing_units(reader: KustomizationReader, entries: Iterable[UnitEntry
             )
 
 
-def _find_unit_entries(wanted: Wanted, settings: SourceFile | None) -> tuple[UnitEntry, ...]:
-    if wanted.entries is not None:
-        return wanted.entries
-    return find_unit_entries(settings) if settings else ()
-
-
 class _SourceFiles:
     """All files of a source, except those in dot folders: a kustomization may use any of them, ignored or not.
 
@@ -340,13 +334,8 @@ class _SourceFiles:
 def _read_ignore_rules(listing: SourceListing, entries: tuple[SourceEntry, ...], wanted: Wanted) -> IgnoreRules:
     """From the ignore files below the path, and from those in the folders above it."""
     inner = [e for e in entries if e.kind is EntryKind.FILE and e.path.rpartition("/")[2] == IGNORE_FILE]
-    outer_paths = [f"{folder}{IGNORE_FILE}" for folder in _list_parent_folders(wanted.path)]
+    parents = accumulate(wanted.path.split("/")[:-1], "{}/{}".format)  # outermost first: "a" of "a/b"
+    outer_paths = [IGNORE_FILE, *(f"{parent}/{IGNORE_FILE}" for parent in parents)] if wanted.path else []
     ignore_files = [*(entry for entry in listing.find(outer_paths) if entry.kind is EntryKind.FILE), *inner]
     check_budget(ignore_files, wanted.budget)
     return read_rules(listing.read(ignore_files))
-
-
-def _list_parent_folders(path: str) -> tuple[str, ...]:
-    """The parent folders of `path`, outermost first: "a/b" is in "" and in "a/"."""
-    parents = path.split("/")[:-1]
-    return ("", *(f"{parent}/" for parent in accumulate(parents, "{}/{}".format))) if path else ()

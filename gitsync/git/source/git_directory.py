@@ -94,14 +94,12 @@ def _read_pointed_to(top: Path) -> GitDirectory:
         raise _make_unusable_error(top, f"it points to {path}, which is inside the working tree")
     if not _has_objects(common) or not (path / "HEAD").is_file():
         raise _make_unusable_error(top, f"it points to {path}, which is not a git directory")
-    if common != path and not _is_linked(top, path, common):
-        raise _make_unusable_error(top, f"it points to {path}, which belongs to another working tree")
+    if common != path:
+        # A linked working tree is in the list of its repository, and has a file with the way back.
+        is_linked = path.parent == common / "worktrees" and _read_pointer(path / "gitdir") == top / ".git"
+        if not is_linked:
+            raise _make_unusable_error(top, f"it points to {path}, which belongs to another working tree")
     return GitDirectory(top=top, path=path, common=common)
-
-
-def _is_linked(top: Path, path: Path, common: Path) -> bool:
-    """Tell whether a linked work tree belongs to the repository, by its place and by its file with the way back."""
-    return path.parent == common / "worktrees" and _read_pointer(path / "gitdir") == top / ".git"
 
 
 def _read_pointer(file: Path, prefix: str = "") -> Path:

@@ -234,16 +234,14 @@ def is_published(repository: Repository, commit: str, remote: Remote, status_bra
         try:
             heads = list_advertised(clone, f"{_HEADS}*")
             heads = {name: tip for name, tip in heads.items() if name != f"{_HEADS}{status_branch}"}
-            return _is_in(repository, commit, set(heads.values())) or _is_fetched(clone, repository, commit, heads)
+            for tip in set(heads.values()):  # as far as the branches are here
+                if repository.confirms("merge-base", "--is-ancestor", commit, tip):
+                    return True
+            return _is_fetched(clone, repository, commit, heads)
         finally:
             clone.close()
     except GitError:
         return None
-
-
-def _is_in(repository: Repository, commit: str, tips: set[str]) -> bool:
-    """Whether one of these commits, as far as they are here, is the commit or a later one."""
-    return any(repository.confirms("merge-base", "--is-ancestor", commit, tip) for tip in tips)
 
 
 def _is_fetched(clone: Clone, repository: Repository, commit: str, heads: dict[str, str]) -> bool:
@@ -314,7 +312,10 @@ def find_last_commits(repository: Repository, revision: str, places: Collection[
             by_path.setdefault(path, set()).add(place)
     found: dict[Place, LastCommit] = {}
     for entry in entries:
-        commit = SHALLOW if is_shallow and not entry.parents else _make_commit(entry)
+        commit = SHALLOW
+        if entry.parents or not is_shallow:
+            author, subject = _shorten(entry.author, _LONGEST_AUTHOR), _shorten(entry.subject, _LONGEST_SUBJECT)
+            commit = LastCommit(commit=entry.commit, author=author, subject=subject)
         for place in _find_places(entry.paths, by_path):
             found.setdefault(place, commit)
     missing = TOO_FAR if len(entries) == MOST_COMMITS else NOT_FOUND
@@ -341,14 +342,6 @@ def _find_places(paths: Collection[str], by_path: Mapping[str, Collection[Place]
         steps = path.split("/")
         for length in range(len(steps) + 1):
             yield from by_path.get("/".join(steps[:length]) or ".", ())
-
-
-def _make_commit(entry: _Entry) -> LastCommit:
-    return LastCommit(
-        commit=entry.commit,
-        author=_shorten(entry.author, _LONGEST_AUTHOR),
-        subject=_shorten(entry.subject, _LONGEST_SUBJECT),
-    )
 
 
 def _shorten(text: str, longest: int) -> str:

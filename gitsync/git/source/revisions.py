@@ -199,7 +199,13 @@ def _fetch_commit_of(clone: Clone, name: _Name, tree: WorkTree | None) -> str:
     """Fetch a revision into the clone. A local ref (`HEAD` in `HEAD^`) keeps its local meaning."""
     try:
         start = _find_local_commit(tree, name.ref) if tree else None
-        return _resolve_steps(clone, name, start or fetch_ref(clone, _make_remote_name(name.ref)).commit)
+        if start is None:
+            # The default branch of the remote has no name here, and its branches are below `origin/`.
+            start = fetch_ref(clone, None if name.ref == "HEAD" else name.ref.removeprefix("origin/")).commit
+        if not name.steps:
+            return start
+        _deepen(clone, start, name.depth)
+        return clone.repository.line("rev-parse", "--verify", "--end-of-options", f"{start}{name.steps}^{{commit}}")
     except GitError as error:
         reason = f"{clone.url} has no revision {name.text}: {error.message}"
         raise _make_missing_error(tree, name, reason) if tree else SourceError(reason, hint=error.hint) from error
@@ -207,18 +213,6 @@ def _fetch_commit_of(clone: Clone, name: _Name, tree: WorkTree | None) -> str:
         if tree is None:
             raise
         raise _make_missing_error(tree, name, str(error)) from error
-
-
-def _make_remote_name(ref: str) -> str | None:
-    """The name of a ref in the remote: its default branch has no name here, and its branches are below `origin/`."""
-    return None if ref == "HEAD" else ref.removeprefix("origin/")
-
-
-def _resolve_steps(clone: Clone, name: _Name, start: str) -> str:
-    if not name.steps:
-        return start
-    _deepen(clone, start, name.depth)
-    return clone.repository.line("rev-parse", "--verify", "--end-of-options", f"{start}{name.steps}^{{commit}}")
 
 
 def _deepen(clone: Clone, start: str, depth: int) -> None:

@@ -195,12 +195,15 @@ class IgnorePatterns:
         self._by_name: dict[str, list[int]] = {}
         self._by_path: dict[str, list[int]] = {}
         self._special: list[tuple[str, int]] = []  # with the literal part
-        for index in _last_of_each(lines):
+        # Of equal lines the last decides.
+        last = {line: index for index, line in enumerate(lines) if line.strip() and not line.startswith("#")}
+        for index in last.values():
             self._add(index)
 
     def _add(self, index: int) -> None:
         name = _split(self._lines[index])[1]
-        if not _is_plain(name):
+        is_plain = bool(name) and _SPECIAL.isdisjoint(name) and all(name.removeprefix("/").split("/"))
+        if not is_plain:  # it cannot be looked up: it has special characters or an empty step
             self._check(index)
             self._special.append((_find_literal(name), index))
         elif "/" in name:
@@ -249,21 +252,10 @@ class IgnorePatterns:
                 yield index, _FOLDER if found.groupdict().get(_DIRECTORY) else _WHOLE
 
 
-def _last_of_each(lines: Sequence[str]) -> Iterable[int]:
-    """The index of each line that says something, of equal lines the last: it decides."""
-    last = {line: index for index, line in enumerate(lines) if line.strip() and not line.startswith("#")}
-    return last.values()
-
-
 def _split(line: str) -> tuple[bool, str, bool]:
     """Whether a line ignores, the name in it, and whether that is a folder's."""
     name = line.removeprefix("!").rstrip()
     return not line.startswith("!"), name.removesuffix("/"), name.endswith("/")
-
-
-def _is_plain(name: str) -> bool:
-    """Whether a name can be looked up: it stands for itself, and has no empty step but for a / at its start."""
-    return bool(name) and _SPECIAL.isdisjoint(name) and all(name.removeprefix("/").split("/"))
 
 
 def _find_literal(name: str) -> str:

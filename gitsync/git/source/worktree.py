@@ -76,10 +76,15 @@ class FolderListing:
 
     def read(self, entries: Iterable[SourceEntry]) -> Mapping[str, bytes]:
         root = str(self.root)
+        contents = {}
         try:
-            return {entry.path: _read_file(f"{root}/{entry.path}") for entry in entries}
+            for entry in entries:
+                # Without a buffer and a Path, which take longer than to read a small file.
+                with open(f"{root}/{entry.path}", "rb", buffering=0) as file:  # noqa: PTH123 - as above
+                    contents[entry.path] = file.readall()
         except OSError as error:
             raise SourceError(f"Cannot read {error.filename}: {error.strerror}.") from error
+        return contents
 
     def _walk(self, folder: str | Path, path: str) -> Iterator[SourceEntry]:
         """Dot folders are not entered: `.git` alone may hold more files than the source. `path` is the folder's."""
@@ -113,12 +118,6 @@ class FolderListing:
     def _leads_to_file_inside(self, link: os.PathLike[str]) -> bool:
         target = _resolve_links(link)
         return self.follow_links and target.is_file() and target.is_relative_to(_resolve_links(self.root))
-
-
-def _read_file(path: str) -> bytes:
-    """Without a buffer and a Path, which take longer than to read a small file."""
-    with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - as above
-        return file.readall()
 
 
 def _is_other_than_folder(path: Path) -> bool:

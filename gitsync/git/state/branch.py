@@ -349,15 +349,11 @@ def _parse(lines: str) -> Iterator[_Beat]:
         if len(fields) != _FIELDS:  # the end, or what follows our separator in a message of somebody else
             continue
         ref, commit, seconds, revision = fields
+        # Others may push here too, and a commit can have any time: one that is none counts as the first of all.
+        since_epoch = int(seconds) if seconds.isascii() and seconds.isdigit() else 0
         heartbeat = Heartbeat(
             agent=unquote(ref.removeprefix(_FETCHED)),
-            time=_parse_time(seconds),
+            time=datetime.fromtimestamp(min(since_epoch, _LATEST), UTC),
             revision=revision if is_commit_id(revision) else None,
         )
         yield _Beat(commit, heartbeat)
-
-
-def _parse_time(seconds: str) -> datetime:
-    """Others may push here too, and a commit can have any time: one that is none counts as the first of all."""
-    since_epoch = int(seconds) if seconds.isascii() and seconds.isdigit() else 0
-    return datetime.fromtimestamp(min(since_epoch, _LATEST), UTC)

@@ -100,17 +100,17 @@ def _select_wanted(listing: SourceListing, entries: tuple[SourceEntry, ...]) -> 
     for entry in entries:
         if entry.kind is EntryKind.LINK:
             raise StateError(f"{entry.path} in {listing.name} is a symbolic link.", hint="Remove it.")
-    wanted = [entry for entry in entries if entry.path == INVENTORY or _is_ours(entry.path)]
+    wanted = [
+        entry
+        for entry in entries
+        if entry.path == INVENTORY or is_record_path(entry.path) or is_config_map_path(entry.path)
+    ]
     if not any(entry.path == INVENTORY for entry in wanted):
         raise StateError(
             f"{listing.name} has files but no {INVENTORY}, so it is not a status of gitsync.",
             hint="Set --status-branch or --status-dir to another place.",
         )
     return wanted
-
-
-def _is_ours(path: str) -> bool:
-    return is_record_path(path) or is_config_map_path(path)
 
 
 def _read_head(inventory: bytes) -> DocumentFields:
@@ -135,11 +135,8 @@ def build_inventory(state: State) -> bytes:
         "revisions": state.revisions,
         "leftovers": build_leftovers(state.leftovers),
     }
-    return dump({name: value for name, value in head.items() if value}) + _build_index(state.records)
-
-
-def _build_index(records: Records) -> bytes:
-    return dump({"resources": [_build_entry(key, record) for key, record in sorted(records.items())]})
+    resources = [_build_entry(key, record) for key, record in sorted(state.records.items())]
+    return dump({name: value for name, value in head.items() if value}) + dump({"resources": resources})
 
 
 def _build_entry(key: Key, record: Record) -> Mapping[str, Any]:
@@ -177,7 +174,12 @@ _LEFTOVERS = "leftovers"
 def build_leftovers(leftovers: Iterable[Leftover]) -> list[dict[str, Any]]:
     """The entries, sorted."""
     return [
-        {"object": _format_object(one.address), "owner": str(one.owner), "sink": one.sink} for one in sorted(leftovers)
+        {
+            "object": f"{leftover.address.holder}/{leftover.address.namespace}/{leftover.address.name}",
+            "owner": str(leftover.owner),
+            "sink": leftover.sink,
+        }
+        for leftover in sorted(leftovers)
     ]
 
 
@@ -192,10 +194,6 @@ def _read_leftover(entry: DocumentFields) -> Leftover:
     except ValueError:
         raise entry.refusal("owner", "must be Kind.group/namespace/name") from None
     return Leftover(owner, _read_object(entry), entry.text("sink"))
-
-
-def _format_object(address: Address) -> str:
-    return f"{address.holder}/{address.namespace}/{address.name}"
 
 
 def _read_object(entry: DocumentFields) -> Address:

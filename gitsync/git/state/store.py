@@ -162,8 +162,13 @@ def find_changed_records(base: Records, records: Mapping[Key, Record | None]) ->
         if new is None:
             if old is not None:
                 changed[key] = None
-        elif old is None or not _is_same(new, old) or _must_sign(new, old):
-            changed[key] = _keep_time(new, old)
+        elif old is None:
+            changed[key] = new
+        else:
+            is_same = new == old or _drop_times(new) == _drop_times(old)
+            must_sign = old.trust is Trust.SIGNED_BEFORE or (old.trust.is_refused and new.trust is Trust.SIGNED)
+            if not is_same or must_sign:
+                changed[key] = _keep_time(new, old)
     return changed
 
 
@@ -173,21 +178,14 @@ def overlay(theirs: Mapping[_Name, _Value], ours: Mapping[_Name, _Value | None])
     return {name: value for name, value in sorted(merged.items()) if value is not None}
 
 
-def _is_same(new: Record, old: Record) -> bool:
-    return new == old or _drop_times(new) == _drop_times(old)
-
-
-def _must_sign(new: Record, old: Record) -> bool:
-    return old.trust is Trust.SIGNED_BEFORE or (old.trust.is_refused and new.trust is Trust.SIGNED)
-
-
 def _drop_times(record: Record) -> Record:
     if record.condition is None:
         return record
     return replace(record, condition=replace(record.condition, time="", request_id=""))
 
 
-def _keep_time(new: Record, old: Record | None) -> Record:
-    if old is None or old.condition is None or new.condition is None or not new.condition.says_the_same(old.condition):
+def _keep_time(new: Record, old: Record) -> Record:
+    """Give a condition that says the same the time of the old one: when it came to hold."""
+    if old.condition is None or new.condition is None or not new.condition.says_the_same(old.condition):
         return new
     return replace(new, condition=replace(new.condition, time=old.condition.time))
