@@ -19,7 +19,7 @@ from gitsync.editor.usual_fields import USUAL_FIELDS
 from gitsync.model.facts import Field, Kind
 from gitsync.model.gvk import GVK
 from gitsync.validation.constraints import find_violations
-from gitsync.validation.field_places import (
+from gitsync.validation.explain import (
     FieldPlace,
     find_spec,
     find_type_facts,

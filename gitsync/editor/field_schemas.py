@@ -18,8 +18,7 @@ from gitsync.catalog.reference_targets import find_target
 from gitsync.catalog.type_words import describe_shape, describe_type, join_with_or
 from gitsync.editor.patterns import VARIABLE, allow_variables, spell_out
 from gitsync.model.facts import Field, Kind, TypeFacts
-from gitsync.validation.exclusive_fields import find_pairs
-from gitsync.validation.field_places import (
+from gitsync.validation.explain import (
     ALL_CHOICES,
     FieldPlace,
     describe_place,
@@ -31,6 +30,7 @@ from gitsync.validation.field_places import (
 )
 from gitsync.validation.name_rules import LONGEST_NAME, NEVER_IN_NAMES
 from gitsync.validation.references import REFERENCES
+from gitsync.validation.schema import find_pairs
 
 Schema = dict[str, Any]
 

@@ -11,8 +11,7 @@ from gitsync.catalog.type_words import join_with_or
 from gitsync.editor.field_schemas import DEFINITIONS, Schema, build_limits, build_spec, given
 from gitsync.manifests.yaml_documents import ENCRYPTED
 from gitsync.model.facts import Kind
-from gitsync.validation.explain import describe_kind
-from gitsync.validation.field_places import describe_rules, find_spec
+from gitsync.validation.explain import describe_kind, describe_rules, find_spec
 from gitsync.validation.name_rules import is_uuid_named
 
 DRAFT = "http://json-schema.org/draft-07/schema#"

@@ -18,7 +18,7 @@ from gitsync.editor.kind_schemas import DRAFT, offer_versions
 from gitsync.manifests.recognition import FOREIGN, GROUPS
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK
-from gitsync.validation.field_places import ALL_CHOICES
+from gitsync.validation.explain import ALL_CHOICES
 
 ENTRY: Final = "manifest.json"
 SHARED: Final = "definitions.json"

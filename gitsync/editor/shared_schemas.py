@@ -29,7 +29,7 @@ from gitsync.validation.annotations import (
     UPDATE_METHOD,
     UPDATE_METHODS,
 )
-from gitsync.validation.field_places import resolve_rules
+from gitsync.validation.explain import resolve_rules
 from gitsync.validation.references import ARM_ID, NEVER_IN_IDS
 
 _POLICIES: Final[Mapping[Policy, str]] = {

@@ -26,8 +26,8 @@ from gitsync.request.credential_choice import Credential, CredentialOf
 from gitsync.request.dependencies import Needs
 from gitsync.request.holes import fill_references, find_holes, list_holes
 from gitsync.request.owners import find_owner, place_owner
-from gitsync.validation.member import Member
 from gitsync.validation.references import select_named_references
+from gitsync.validation.relations import Member
 
 
 class Start(NamedTuple):

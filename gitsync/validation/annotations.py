@@ -8,7 +8,7 @@ ones are problems, and so are unknown values.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Final
 
@@ -136,31 +136,35 @@ def check_inherited_policy(resource: Resource, namespace: Mapping[str, str]) -> 
     `namespace` has the annotations of the manifest's own Namespace.
     """
     value = namespace.get(RECONCILE_POLICY, "")
-    if resource.annotations.get(RECONCILE_POLICY):
+    if not value or value in set(Policy) or resource.annotations.get(RECONCILE_POLICY):
         return
-    for fault in _check_policy(value) if value else ():
-        message = (
-            f"The Namespace {resource.key.namespace} sets the policy of this manifest: {RECONCILE_POLICY} {fault}."
-        )
-        yield Finding(
-            code="ReconcilePolicy", path=("metadata", "namespace"), message=message, hint=_make_policy_hint(value)
-        )
+    where = f"The Namespace {resource.key.namespace} sets the policy of this manifest: {RECONCILE_POLICY}"
+    yield _make_policy_fault(("metadata", "namespace"), where, value)
+
+
+def _make_policy_fault(path: FieldPath, where: str, value: str) -> Finding:
+    """The finding of an unknown policy. `where` is the annotation, as the start of a sentence."""
+    close = suggest(value, Policy)
+    return Finding(
+        code="ReconcilePolicy",
+        path=path,
+        message=f"{where} must be {join_with_or(policy.value for policy in Policy)}, but is {quote_scalar(value)}.",
+        hint=f"Did you mean {close}?" if close else "A resource with an unknown policy is not reconciled.",
+    )
 
 
 def _check_annotation(key: str, value: str) -> Iterator[Finding]:
     if key in _USER_ANNOTATIONS:
-        check, code, hint = _VALUES[key]
-        for fault in check(value) if value else ():  # empty means not set
-            yield Finding(code=code, path=("metadata", "annotations", key), message=f"{key} {fault}.", hint=hint(value))
+        if value:  # an empty one counts as absent
+            yield from _check_value(key, value)
         return
     if key in OPERATOR_ANNOTATIONS:
         return
     close = suggest(key, _USER_ANNOTATIONS) or suggest(key, OPERATOR_ANNOTATIONS)
     if close is None and not key.startswith((ASO_PREFIX, OUR_PREFIX)):
         return
-    known_annotations = join_with_or(
-        sorted(k for k in _USER_ANNOTATIONS if k.startswith(_find_prefix(key)))
-    ) or join_with_or(sorted(_USER_ANNOTATIONS))
+    same_prefix = {known for known in _USER_ANNOTATIONS if known.startswith(key[: key.find("/") + 1])}
+    known_annotations = join_with_or(sorted(same_prefix or _USER_ANNOTATIONS))
     yield Finding(
         code="UnknownAnnotation",
         path=("metadata", "annotations", key),
@@ -191,44 +195,25 @@ def _check_override(resource: Resource, value: str) -> Iterator[Finding]:
         )
 
 
-def _find_prefix(key: str) -> str:
-    return key[: key.find("/") + 1]
-
-
-def _check_policy(value: str) -> Iterable[str]:
-    if value not in set(Policy):
-        yield f"must be {join_with_or(policy.value for policy in Policy)}, but is {quote_scalar(value)}"
-
-
-def _check_credential(value: str) -> Iterable[str]:
-    if "/" in value:
-        yield "cannot contain '/'. Secret must be in same namespace as resource"
-
-
-def _check_method(value: str) -> Iterable[str]:
-    if value not in UPDATE_METHODS:
-        yield f"must be {join_with_or(UPDATE_METHODS)}, but is {quote_scalar(value)}"
-
-
-def _make_policy_hint(value: str) -> str:
-    close = suggest(value, Policy)
-    return f"Did you mean {close}?" if close else "A resource with an unknown policy is not reconciled."
-
-
-def _make_method_hint(value: str) -> str:
-    close = suggest(value, UPDATE_METHODS)
-    return f"Did you mean {close}?" if close else "`put` sends the whole resource, `patch` only what differs."
-
-
-_Check = tuple[Callable[[str], Iterable[str]], str, Callable[[str], str]]
-
-_VALUES: Final[Mapping[str, _Check]] = {
-    RECONCILE_POLICY: (_check_policy, "ReconcilePolicy", _make_policy_hint),
-    CREDENTIAL_FROM: (
-        _check_credential,
-        "CredentialFrom",
-        lambda _: "Name a Secret in the namespace of the resource.",
-    ),
-    UPDATE_METHOD: (_check_method, "UpdateMethod", _make_method_hint),
-    IGNORE: (lambda _: (), "Ignore", lambda _: ""),
-}
+def _check_value(key: str, value: str) -> Iterator[Finding]:
+    """A finding for a value that an annotation of the author cannot have. `ignore_annotation` checks that of `IGNORE`,
+    which depends on the kind.
+    """
+    path = ("metadata", "annotations", key)
+    if key == RECONCILE_POLICY and value not in set(Policy):
+        yield _make_policy_fault(path, key, value)
+    elif key == CREDENTIAL_FROM and "/" in value:
+        yield Finding(
+            code="CredentialFrom",
+            path=path,
+            message=f"{key} cannot contain '/'. Secret must be in same namespace as resource.",
+            hint="Name a Secret in the namespace of the resource.",
+        )
+    elif key == UPDATE_METHOD and value not in UPDATE_METHODS:
+        close = suggest(value, UPDATE_METHODS)
+        yield Finding(
+            code="UpdateMethod",
+            path=path,
+            message=f"{key} must be {join_with_or(UPDATE_METHODS)}, but is {quote_scalar(value)}.",
+            hint=f"Did you mean {close}?" if close else "`put` sends the whole resource, `patch` only what differs.",
+        )

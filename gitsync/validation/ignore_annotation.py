@@ -94,22 +94,18 @@ def _iterate_entries(resource: Resource) -> Iterator[Ignored | Finding]:
 
 
 def _read_entry(entry: Mapping[str, Any], position: str) -> Iterator[Ignored | Finding]:
-    findings = [
-        *_check_keys(entry, position),
-        *_check_path(entry.get("path"), position),
-        *_check_until_and_reason(entry, position),
-    ]
+    findings = []
+    for key in sorted(entry.keys() - set(_KEYS)):
+        close = suggest(key, _KEYS)
+        hint = f"Did you mean {close}?" if close else _FORM
+        findings.append(_make_error(f"{position} has an unknown key, {key}.", hint))
+    findings += _check_path(entry.get("path"), position)
+    findings += _check_until_and_reason(entry, position)
     if findings:
         yield from findings
         return
     until = date.fromisoformat(entry["until"]) if entry.get("until") is not None else None
     yield Ignored(text=entry["path"], path=_parse_steps(entry["path"]), until=until)
-
-
-def _check_keys(entry: Mapping[str, Any], position: str) -> Iterator[Finding]:
-    for key in sorted(entry.keys() - set(_KEYS)):
-        close = suggest(key, _KEYS)
-        yield _make_error(f"{position} has an unknown key, {key}.", f"Did you mean {close}?" if close else _FORM)
 
 
 def _check_path(path: Any, position: str) -> Iterator[Finding]:

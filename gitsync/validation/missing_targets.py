@@ -22,8 +22,8 @@ from gitsync.model.problem import Level, SourceLocation
 from gitsync.problems.field_path import FieldPath, format_field
 from gitsync.problems.finding import Finding
 from gitsync.problems.suggest import suggest
-from gitsync.validation.member import Member
 from gitsync.validation.references import is_arm_id
+from gitsync.validation.relations import Member
 
 _IN_CYCLE = "it is in a cycle"
 _MISSING = "does not exist"

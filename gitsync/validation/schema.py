@@ -1,12 +1,12 @@
-"""The shape that a kind requires of a spec: types, unknown and missing fields, unions.
+"""Check the shape that a kind requires of a spec: types, unknown and missing fields, unions, pairs of fields.
 
-As strict as an API server with `--validate=strict` (docs/reference/reconciliation.md#validation-rules). Separate
-from `constraints`, which checks only values of the right type.
+As strict as an API server with `--validate=strict` (docs/reference/reconciliation.md#validation-rules). `constraints`
+checks the values of the right type.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from gitsync.catalog.aso_types import SECRET_TYPES
@@ -158,3 +158,35 @@ def _make_member_count(path: FieldPath, present: list[str], fields: list[str]) -
     message = f"{format_field(path)} must set exactly one of its members; {count_text}."
     hint = f"Members: {join_with_or(fields)}." if not present else "Split it into one entry for each."
     return Finding(code="UnionMembers", path=path, message=message, hint=hint)
+
+
+# Pairs of fields of which only one may be set: `x`, and `xFromConfig` or `xFromSecret`
+# (docs/reference/reconciliation.md#secret-and-config-map-inputs).
+
+
+SOURCES = ("FromConfig", "FromSecret")
+"""The ends of names of fields that take the value of another one from elsewhere."""
+
+
+def check_pairs(visit: Visit) -> Iterator[Finding]:
+    """A finding for every pair if a mapping sets both."""
+    if not any(name.endswith(SOURCES) for name in visit.value):
+        return  # as most
+    for value_field, source_field in find_pairs(visit.present, visit.fields):
+        yield Finding(
+            code="BothOfPair",
+            path=(*visit.path, source_field),
+            message=f"cannot specify both {value_field} and {source_field}.",
+            hint=f"Remove {value_field} to take the value from elsewhere, "
+            f"or {source_field} to keep it in the manifest.",
+        )
+
+
+def find_pairs(present: Collection[str], fields: Mapping[str, Field]) -> Iterator[tuple[str, str]]:
+    """The pairs of a field and its source among those that are present. `azureName` is in none: it wins over
+    `azureNameFromConfig` (docs/reference/reconciliation.md#azure-names).
+    """
+    for source_field in sorted(name for name in present if name.endswith(SOURCES)):
+        value_field = source_field.removesuffix("FromConfig").removesuffix("FromSecret")
+        if value_field in present and not fields[value_field].get("meta"):
+            yield value_field, source_field

@@ -21,19 +21,14 @@ from gitsync.model.manifests import KnownId
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import Resource
 from gitsync.problems.finding import Finding, locate_finding
-from gitsync.validation.address_prefixes import check_address_prefixes
 from gitsync.validation.annotations import check_annotations, check_inherited_policy
 from gitsync.validation.constraints import check_constraints
-from gitsync.validation.cycles import check_cycles
-from gitsync.validation.duplicates import check_duplicates
-from gitsync.validation.exclusive_fields import check_pairs
 from gitsync.validation.export_destinations import check_destinations
-from gitsync.validation.kind_rules import check_kind_rules
-from gitsync.validation.member import Member
 from gitsync.validation.missing_targets import NOTHING_KNOWN, NOTHING_LEFT_OUT, check_presence
-from gitsync.validation.name_rules import check_names, check_object_name
+from gitsync.validation.name_rules import check_kind_rules, check_names, check_object_name
 from gitsync.validation.references import OWNERS, REFERENCES, check_reference
-from gitsync.validation.schema import check_missing_spec, check_shape
+from gitsync.validation.relations import Member, check_address_prefixes, check_cycles, check_duplicates
+from gitsync.validation.schema import check_missing_spec, check_pairs, check_shape
 
 MAX_PROBLEMS = 1000
 """Of one manifest: a file may have a million unknown fields, and each problem takes more memory than its field."""
@@ -157,17 +152,15 @@ def _check_value(visit: Visit, kind: Kind, catalog: Catalog, unknown: Level) -> 
 
 
 def _locate_findings(resource: Resource, findings: Iterable[Finding]) -> tuple[Problem, ...]:
-    found = [locate_finding(finding, resource) for finding in islice(findings, MAX_PROBLEMS + 1)]
-    if not found:
+    problems = [locate_finding(finding, resource) for finding in islice(findings, MAX_PROBLEMS + 1)]
+    if not problems:
         return ()
-    if len(found) > MAX_PROBLEMS:
-        found[-1] = _make_too_many(resource)
-    return tuple(sorted(found, key=lambda problem: problem.order))
-
-
-def _make_too_many(resource: Resource) -> Problem:
-    message = f"The manifest has more than {MAX_PROBLEMS} problems; the others are not shown."
-    source = resource.source
-    return Problem(
-        code="TooManyProblems", message=message, hint="Fix those that are shown.", path=source.path, line=source.line
-    )
+    if len(problems) > MAX_PROBLEMS:
+        problems[-1] = Problem(
+            code="TooManyProblems",
+            message=f"The manifest has more than {MAX_PROBLEMS} problems; the others are not shown.",
+            hint="Fix those that are shown.",
+            path=resource.source.path,
+            line=resource.source.line,
+        )
+    return tuple(sorted(problems, key=lambda problem: problem.order))

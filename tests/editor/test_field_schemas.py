@@ -4,7 +4,7 @@ import jsonschema
 import pytest
 
 from gitsync.editor.field_schemas import build_spec
-from gitsync.validation.field_places import find_spec
+from gitsync.validation.explain import find_spec
 from tests.editor.schema_validation import CATALOG
 from tests.support.handmade_kinds import a_kind
 

@@ -7,8 +7,7 @@ import pytest
 from gitsync.model.gvk import Key
 from gitsync.model.policy import RECONCILE_POLICY
 from gitsync.model.resource import OwnerRef
-from gitsync.validation.address_prefixes import check_address_prefixes
-from gitsync.validation.member import Member
+from gitsync.validation.relations import Member, check_address_prefixes
 from tests.support.handmade_kinds import a_kind, a_resource
 
 GROUP = "network.azure.com"

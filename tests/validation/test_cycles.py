@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef
-from gitsync.validation.cycles import check_cycles, find_cycles
-from gitsync.validation.member import Member
+from gitsync.validation.relations import Member, check_cycles, find_cycles
 from tests.support.handmade_kinds import a_kind, a_resource
 
 KEYS = [Key("things.azure.com", "Thing", "default", name) for name in "abcdefg"]

@@ -4,8 +4,7 @@ import pytest
 
 from gitsync.model.gvk import Key
 from gitsync.model.template import ConfigMapHole, ReferenceHole, ReferenceKeys, SecretHole, SecretMapHole, Text
-from gitsync.validation.duplicates import check_duplicates
-from gitsync.validation.member import Member
+from gitsync.validation.relations import Member, check_duplicates
 from tests.support.handmade_kinds import GROUP, a_kind, a_resource
 
 KIND = a_kind()

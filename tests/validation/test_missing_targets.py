@@ -10,9 +10,9 @@ from gitsync.model.manifests import KnownId
 from gitsync.model.problem import Level, SourceLocation
 from gitsync.model.resource import OwnerRef
 from gitsync.model.unit import Unit, UnitOptions
-from gitsync.validation.member import Member
 from gitsync.validation.missing_targets import check_presence
 from gitsync.validation.references import find_named_references
+from gitsync.validation.relations import Member
 from tests.support.handmade_kinds import a_catalog, a_kind, a_resource
 
 GROUP = "things.azure.com"

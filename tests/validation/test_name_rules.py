@@ -3,8 +3,7 @@
 import pytest
 
 from gitsync.model.facts import Scope
-from gitsync.validation.kind_rules import check_kind_rules
-from gitsync.validation.name_rules import check_names
+from gitsync.validation.name_rules import check_kind_rules, check_names
 from tests.support.handmade_kinds import a_kind, a_resource
 
 ACCOUNT = a_kind(azure_name={"minLength": "3", "maxLength": "24", "pattern": "^[a-z0-9]+$"})

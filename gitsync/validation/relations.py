@@ -1,0 +1,331 @@
+"""Check the relations between manifests: what declares the same resource, subnets outside of their network, cycles.
+
+Manifests declare the same if they are one resource twice, or one ARM id under several names with different bodies
+(docs/reference/design.md#duplicate-resources). What refers to nothing is in `missing_targets`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import Any, Final, NamedTuple
+
+from gitsync.catalog.type_words import format_short_key, quote_scalar
+from gitsync.diff.leaf_changes import find_changes
+from gitsync.formats.json_pointer import format_pointer
+from gitsync.model.facts import Kind
+from gitsync.model.gvk import Key
+from gitsync.model.policy import RECONCILE_POLICY, Policy
+from gitsync.model.resource import OwnerRef, Resource
+from gitsync.model.template import (
+    ConfigMapHole,
+    ReferenceHole,
+    ReferenceKeys,
+    SecretHole,
+    SecretMapHole,
+    Text,
+)
+from gitsync.problems.field_path import FieldPath
+from gitsync.problems.finding import Finding
+
+
+class Member(NamedTuple):
+    """A manifest with what was derived from it.
+
+    `kind` is None if the catalog does not have it. `owner` is None for kinds without one, and if the manifest's owner
+    has an invalid form. `arm_id` is None if it is not known offline. `depends_on` has the dependencies in the same set
+    (owner, references, producers of values); there may be cycles. `references` are those to other manifests, with their
+    paths, as `find_named_references` finds them. `subscription` is that of its
+    credential, "" if it has none. `is_written` tells that its policy allows writes, and
+    `body` is that of its request, with placeholders; None if no request can be made.
+    """
+
+    resource: Resource
+    kind: Kind | None
+    owner: OwnerRef | None = None
+    arm_id: str | None = None
+    depends_on: tuple[Key, ...] = ()
+    references: tuple[tuple[FieldPath, Key], ...] = ()
+    subscription: str = ""
+    is_written: bool = True
+    body: Mapping[str, Any] | None = None
+
+    @property
+    def waits_for_owners(self) -> bool:
+        """Whether its unit waits for owners that do not exist."""
+        return self.resource.unit is not None and self.resource.unit.options.waits_for_owners
+
+    @property
+    def key(self) -> Key:
+        return self.resource.key
+
+
+_MOST_CHANGES: Final = 3
+"""Differences that a message shows."""
+
+_SET_APART: Final = (
+    "Make the bodies equal, set the reconcile policy skip on all but one, or set different Azure names or owners."
+)
+
+
+def check_duplicates(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
+    """A finding for each of the manifests that collide, which names the first of the others."""
+    yield from _check_keys(members)
+    yield from _check_arm_ids(members)
+
+
+def _check_keys(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
+    by_key = defaultdict(list)
+    for member in members:
+        by_key[member.key].append(member)
+    for key, same in by_key.items():
+        for member in same if len(same) > 1 else ():
+            other = next(m for m in same if m is not member)
+            yield (
+                member,
+                Finding(
+                    code="ManifestTwice",
+                    path=("metadata", "name"),
+                    message=f"{format_short_key(key)} in namespace {key.namespace} is declared more than once: also "
+                    f"in {other.resource.source} ({other.resource.gvk.api_version}).",
+                    hint="Remove one of them: a resource has one manifest, at one version.",
+                ),
+            )
+
+
+def _check_arm_ids(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
+    """Check the ARM ids of all keys that are declared once; duplicate keys are reported already."""
+    counts = Counter(member.key for member in members)
+    arm_ids = {member.key: member.arm_id for member in members if member.arm_id}
+    by_id = defaultdict(list)
+    for member in members:
+        if member.arm_id is not None and member.is_written and member.body is not None and counts[member.key] == 1:
+            by_id[member.arm_id.casefold()].append(member)
+    for same in by_id.values():
+        if len(same) > 1:
+            yield from _compare_bodies(same, [_make_comparable(member.body, arm_ids) for member in same])
+
+
+def _compare_bodies(same: Sequence[Member], bodies: Sequence[Any]) -> Iterator[tuple[Member, Finding]]:
+    """A finding for each manifest of one resource, with the difference to another one; none if all bodies are equal."""
+    first, *rest = zip(same, bodies, strict=True)
+    unequal = next((pair for pair in rest if _is_different(pair[1], first[1])), None)
+    if unequal is None:
+        return
+    yield first[0], _make_different(first, unequal)
+    for pair in rest:
+        yield pair[0], _make_different(pair, first if _is_different(pair[1], first[1]) else unequal)
+
+
+def _is_different(left: Any, right: Any) -> bool:
+    return next(find_changes(left, right), None) is not None
+
+
+def _make_different(here: tuple[Member, Any], there: tuple[Member, Any]) -> Finding:
+    (member, body), (other, other_body) = here, there
+    changes = list(find_changes(body, other_body))
+    names = f"{_format_distinct(member, other)} and {_format_distinct(other, member)} ({other.resource.source})"
+    shown = ", ".join(
+        f"{format_pointer(path)} is {_format_side(left)} here and {_format_side(right)} there"
+        for path, left, right in changes[:_MOST_CHANGES]
+    )
+    more = f" and {len(changes) - _MOST_CHANGES} more" if len(changes) > _MOST_CHANGES else ""
+    return Finding(
+        code="ArmIdTwice",
+        path=("spec", "azureName") if member.resource.spec.get("azureName") else ("metadata", "name"),
+        message=f"{names} declare the same resource in Azure, {member.arm_id}, with different bodies: {shown}{more}.",
+        hint=_SET_APART,
+    )
+
+
+def _format_side(value: Any) -> str:
+    return "absent" if value is None else quote_scalar(value)
+
+
+def _make_comparable(value: Any, arm_ids: Mapping[Key, str]) -> Any:
+    """A body as plain values: a reference is its ARM id if that is known, another placeholder is its text."""
+    match value:
+        case dict():
+            return {key: _make_comparable(child, arm_ids) for key, child in value.items()}
+        case list():
+            return [_make_comparable(child, arm_ids) for child in value]
+        case ReferenceKeys():
+            return sorted(str(_make_comparable(one, arm_ids)).casefold() for one in value.references)
+        case ReferenceHole(key):
+            return arm_ids.get(key, str(key))
+        case SecretHole() | SecretMapHole() | ConfigMapHole() | Text():
+            return f"<{value}>"
+        case _:
+            return value
+
+
+def _format_distinct(member: Member, other: Member) -> str:
+    """Name a manifest next to another, with its namespace if that has the same name in another namespace."""
+    name = format_short_key(member.key)
+    return name if name != format_short_key(other.key) else f"{name} of namespace {member.key.namespace}"
+
+
+# Subnets outside of their network: Azure refuses them (NetcfgSubnetRangeOutsideVnet), after the network is made.
+
+
+SUBNET: Final = ("network.azure.com", "VirtualNetworksSubnet")
+
+Network = IPv4Network | IPv6Network
+
+
+def check_address_prefixes(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
+    """Findings of every subnet that has an address range outside of those of its network.
+
+    Networks that gitsync does not write, and ranges that are not written as such, are left alone.
+    """
+    networks = {member.key: _find_ranges(member) for member in members if member.key.kind == "VirtualNetwork"}
+    for member in members:
+        owner = member.owner.key if member.owner else None
+        if (member.key.group, member.key.kind) == SUBNET and owner is not None and networks.get(owner):
+            for path, text in _list_prefixes(member.resource.spec):
+                subnet = _parse(text)
+                if subnet is not None and not _is_inside(subnet, networks[owner]):
+                    yield member, _make_finding(path, text, owner, networks[owner])
+
+
+def _find_ranges(member: Member) -> tuple[Network, ...]:
+    """The ranges of a network; none if one of them is unknown, or the network is only read."""
+    space = member.resource.spec.get("addressSpace")
+    prefixes = space.get("addressPrefixes") if isinstance(space, dict) else None
+    ranges = [_parse(text) for text in prefixes] if isinstance(prefixes, list) else []
+    is_read = member.resource.annotations.get(RECONCILE_POLICY) == Policy.SKIP.value
+    known = tuple(one for one in ranges if one is not None)
+    return () if is_read or len(known) < len(ranges) else known
+
+
+def _list_prefixes(spec: Any) -> Iterator[tuple[FieldPath, str]]:
+    if isinstance(text := spec.get("addressPrefix"), str):
+        yield ("spec", "addressPrefix"), text
+    prefixes = spec.get("addressPrefixes")
+    for index, text in enumerate(prefixes if isinstance(prefixes, list) else ()):
+        if isinstance(text, str):
+            yield ("spec", "addressPrefixes", index), text
+
+
+def _parse(text: Any) -> Network | None:
+    try:
+        return ip_network(text, strict=False) if isinstance(text, str) else None
+    except ValueError:
+        return None
+
+
+def _is_inside(subnet: Network, ranges: Iterable[Network]) -> bool:
+    same_family = [one for one in ranges if one.version == subnet.version]
+    return any(
+        int(one.network_address) <= int(subnet.network_address)
+        and int(subnet.broadcast_address) <= int(one.broadcast_address)
+        for one in same_family
+    )
+
+
+def _make_finding(path: FieldPath, text: str, owner: Key, ranges: Iterable[Network]) -> Finding:
+    listed = ", ".join(str(one) for one in ranges)
+    return Finding(
+        code="SubnetOutsideNetwork",
+        path=path,
+        message=f"{text} is not inside the address space of VirtualNetwork/{owner.name}: {listed}.",
+        hint="Use a range inside of it, or add one to spec.addressSpace.addressPrefixes of the network.",
+    )
+
+
+# Cycles of owners, references and values between manifests. No member of a cycle can be applied first, and the order
+# of a run requires a graph without cycles.
+
+
+Adjacency = Mapping[Key, Sequence[Key]]
+
+_MOST_SHOWN = 10
+
+
+def check_cycles(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
+    """A finding for every member of a cycle; it shows one cycle, in order, from its first key."""
+    edges: dict[Key, set[Key]] = {}
+    for member in members:
+        edges.setdefault(member.key, set()).update(member.depends_on)
+    rings = find_cycles({key: sorted(targets) for key, targets in edges.items()})
+    for member in members:
+        ring = rings.get(member.key)
+        if ring is not None:
+            owner = member.owner.key if member.owner else None
+            path = ("spec", "owner") if owner and rings.get(owner) is ring else ("spec",)
+            message = f"Dependency cycle: {_format_ring(ring)}."
+            yield member, Finding(code="Cycle", path=path, message=message, hint="Remove one of these references.")
+
+
+def _format_ring(ring: Sequence[Key]) -> str:
+    names = [format_short_key(key) for key in ring[:_MOST_SHOWN]]
+    if len(ring) > _MOST_SHOWN:
+        names.append(f"… ({len(ring)} in all)")
+    return " → ".join([*names, format_short_key(ring[0])])
+
+
+def find_cycles(edges: Adjacency) -> Mapping[Key, tuple[Key, ...]]:
+    """Map each key in a cycle to one, rotated so that its smallest key comes first.
+
+    It is the shortest cycle through the first of its keys that is in no earlier one.
+    """
+    cycles: dict[Key, tuple[Key, ...]] = {}
+    for key in _find_candidates(edges):
+        ring = () if key in cycles else _find_shortest(key, edges)
+        if ring:
+            start = ring.index(min(ring))
+            rotated = ring[start:] + ring[:start]
+            cycles.update({member: rotated for member in ring if member not in cycles})
+    return cycles
+
+
+def _find_candidates(edges: Adjacency) -> list[Key]:
+    """Remove keys without dependencies, and keys without dependents, until only keys that may be in cycles remain."""
+    remaining = _peel(edges)
+    reverse: dict[Key, list[Key]] = {key: [] for key in remaining}
+    for key in remaining:
+        for target in edges[key]:
+            if target in remaining:
+                reverse[target].append(key)
+    return sorted(_peel(reverse))
+
+
+def _peel(edges: Adjacency) -> set[Key]:
+    remaining = set(edges)
+    waiting = {key: sum(target in remaining for target in edges[key]) for key in remaining}
+    dependents: dict[Key, list[Key]] = {}
+    for key in remaining:
+        for target in edges[key]:
+            dependents.setdefault(target, []).append(key)
+    ready = deque(key for key, count in waiting.items() if count == 0)
+    while ready:
+        done = ready.popleft()
+        remaining.discard(done)
+        for key in dependents.get(done, ()):
+            waiting[key] -= 1
+            if waiting[key] == 0:
+                ready.append(key)
+    return remaining
+
+
+def _find_shortest(start: Key, edges: Adjacency) -> tuple[Key, ...]:
+    """The keys of the shortest cycle through `start`; () if there is none. Ties go to smaller keys."""
+    came_from: dict[Key, Key] = {}
+    queue = deque([start])
+    while queue:
+        key = queue.popleft()
+        for target in edges.get(key, ()):
+            if target == start:
+                return _trace_back(start, key, came_from)
+            if target not in came_from:
+                came_from[target] = key
+                queue.append(target)
+    return ()
+
+
+def _trace_back(start: Key, last: Key, came_from: Mapping[Key, Key]) -> tuple[Key, ...]:
+    keys = [last]
+    while keys[-1] != start:
+        keys.append(came_from[keys[-1]])
+    return tuple(reversed(keys))
