@@ -33,7 +33,7 @@ from build_catalog import DATA, pack
 from gitsync.catalog.catalog import Catalog, open_catalog
 from gitsync.diff.leaf_changes import find
 from gitsync.formats.json_pointer import JsonPath, format_pointer
-from gitsync.imports.conversion import Conversion, convert_body
+from gitsync.imports.conversion.live_body import Conversion, convert_body
 from gitsync.validation.references import parse_arm_type
 
 LEAST = 3

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from gitsync.catalog.catalog import Catalog, open_catalog
+from gitsync.imports.conversion.findings import FoundResource
+from gitsync.imports.conversion.manifests import ManifestStyle, format_manifests, make_manifests
+from gitsync.imports.conversion.proof import ImportProof, prove
 from gitsync.imports.discovery import find_owner_id
-from gitsync.imports.found import FoundResource
-from gitsync.imports.manifests import ManifestStyle, format_manifests, make_manifests
-from gitsync.imports.proof import ImportProof, prove
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.gvk import GVK
 from gitsync.request.build import prepare

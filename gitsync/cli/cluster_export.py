@@ -18,8 +18,13 @@ from gitsync.cli.import_ import (
 )
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError
-from gitsync.imports.cluster_export import find_only_subscription, list_left_out, read_cluster_export, take_manifests
-from gitsync.imports.proof import prove_handover
+from gitsync.imports.conversion.cluster_export import (
+    find_only_subscription,
+    list_left_out,
+    read_cluster_export,
+    take_manifests,
+)
+from gitsync.imports.conversion.proof import prove_handover
 from gitsync.imports.report import ImportReport
 from gitsync.report.masked import mask_problem
 

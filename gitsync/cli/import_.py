@@ -20,12 +20,10 @@ from gitsync.errors import ArmError, ConfigError, SourceError
 from gitsync.model.policy import Policy
 
 if TYPE_CHECKING:
-    from gitsync.imports.filters import Filters
-    from gitsync.imports.found import Findings, FoundResource
-    from gitsync.imports.manifests import ImportedManifest
-    from gitsync.imports.proof import ImportProof
+    from gitsync.imports.conversion.findings import Findings, FoundResource, ImportedManifest
+    from gitsync.imports.conversion.proof import ImportProof
+    from gitsync.imports.conversion.scope import Filters, ImportScope
     from gitsync.imports.report import ImportReport
-    from gitsync.imports.scope import ImportScope
     from gitsync.model.gvk import Key
     from gitsync.redaction import Redactions
     from gitsync.request.placeholders import Shown
@@ -71,10 +69,9 @@ def run(options: argparse.Namespace, config: Config) -> int:
     import asyncio
 
     from gitsync.catalog.catalog import open_catalog
-    from gitsync.editor.folder_writing import TargetFolder
-    from gitsync.imports.filters import make_filters
+    from gitsync.cli.target_folder import TargetFolder
+    from gitsync.imports.conversion.scope import make_filters, read_scope
     from gitsync.imports.report import ImportReport
-    from gitsync.imports.scope import read_scope
 
     folder = Path(options.out)
     TargetFolder(folder).check()
@@ -146,9 +143,9 @@ async def _search(
     from gitsync.cli.output import show_progress
     from gitsync.extensions.registry import Registry
     from gitsync.imports.acceptance import Acceptance
-    from gitsync.imports.children import KindTree
+    from gitsync.imports.conversion.children import KindTree
+    from gitsync.imports.conversion.manifests import is_as_made
     from gitsync.imports.discovery import Discovery
-    from gitsync.imports.manifests import is_as_made
     from gitsync.imports.reading import ResourceReader
     from gitsync.run.connections import open_azure
 
@@ -182,7 +179,7 @@ def _write(
     resources: Sequence[FoundResource], existing: ExistingManifests, options: argparse.Namespace, config: Config
 ) -> dict[str, list[ImportedManifest]]:
     """Write the manifests, and return those of each file."""
-    from gitsync.imports.manifests import ManifestStyle, make_manifests
+    from gitsync.imports.conversion.manifests import ManifestStyle, make_manifests
 
     style = ManifestStyle(
         existing=existing.ids,
@@ -200,9 +197,9 @@ def write_manifests(
     """Write manifests into new files, all or none, and return those of each file. ConfigError if one cannot be
     written. Values that look like secrets are marked, and no message shows them.
     """
-    from gitsync.editor.folder_writing import TargetFolder
-    from gitsync.imports.layout import Layout, place_manifests
-    from gitsync.imports.manifests import format_manifests
+    from gitsync.cli.target_folder import TargetFolder
+    from gitsync.imports.conversion.layout import Layout, place_manifests
+    from gitsync.imports.conversion.manifests import format_manifests
     from gitsync.imports.plain_secrets import mark_plain_secrets
 
     marked = [mark_plain_secrets(one) for one in manifests]
@@ -219,7 +216,7 @@ def _prove(
     files: Mapping[str, Sequence[ImportedManifest]], config: Config, redactions: Redactions
 ) -> tuple[ImportProof, ...]:
     """Validate what was written, and compare it with what was read."""
-    from gitsync.imports.proof import prove
+    from gitsync.imports.conversion.proof import prove
 
     imported = {one.key: one.resource for manifests in files.values() for one in manifests}
     if not imported:

@@ -15,7 +15,7 @@ from gitsync.config.config import Config
 from gitsync.errors import ConfigError
 
 if TYPE_CHECKING:
-    from gitsync.editor.folder_writing import TargetFolder
+    from gitsync.cli.target_folder import TargetFolder
 
 SETTINGS = ()
 OUTPUTS = ()
@@ -27,7 +27,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, config: Config) -> int:  # noqa: ARG001 - as every command
     from gitsync.catalog.catalog import open_catalog
-    from gitsync.editor.folder_writing import TargetFolder
+    from gitsync.cli.target_folder import TargetFolder
     from gitsync.editor.schema_files import build_files
     from gitsync.logging import escape_controls
 
@@ -58,7 +58,7 @@ def prepare_folder(target: TargetFolder) -> Iterator[str]:
 def update_schemas(target: TargetFolder, files: Iterable[tuple[str, bytes]]) -> str:
     """Write the schemas, and say what became of them. ConfigError if one cannot be written."""
     from gitsync.cli.schema import write_schemas
-    from gitsync.editor.manifest_schema import ENTRY
+    from gitsync.editor.schema_files import ENTRY
     from gitsync.editor.workspace import SCHEMAS
 
     is_new = target.read(f"{SCHEMAS}/{ENTRY}") is None

@@ -237,7 +237,7 @@ def _check_outputs(config: Config) -> None:
     """Raise ConfigError if --report or --out of a plan cannot be written: before the work, which would be done then."""
     folders = [config.report_dir, config.plan_out and str(Path(config.plan_out).parent)]
     for folder in filter(None, folders):
-        from gitsync.editor.folder_writing import TargetFolder
+        from gitsync.cli.target_folder import TargetFolder
 
         TargetFolder(Path(folder), config.source).check()
 

@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import TextIO
 
+from gitsync.cli.target_folder import TargetFolder
 from gitsync.config.config import Config
-from gitsync.editor.folder_writing import TargetFolder
 from gitsync.errors import ConfigError, PublishError
 from gitsync.logging import neutralize
 from gitsync.model.report import Report

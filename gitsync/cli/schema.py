@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from gitsync.config.config import Config
 
 if TYPE_CHECKING:
-    from gitsync.editor.folder_writing import TargetFolder
+    from gitsync.cli.target_folder import TargetFolder
 
 SETTINGS = ()
 OUTPUTS = ()
@@ -28,7 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, config: Config) -> int:  # noqa: ARG001 - as every command
     from gitsync.catalog.catalog import open_catalog
-    from gitsync.editor.folder_writing import TargetFolder
+    from gitsync.cli.target_folder import TargetFolder
     from gitsync.editor.schema_files import build_files
     from gitsync.logging import escape_controls
 

@@ -11,9 +11,7 @@ from gitsync.config.config import SETTINGS
 from gitsync.config.setting import Authority, Setting, SettingForm
 from gitsync.config.unit_entries import MOST_UNITS
 from gitsync.config.values import OFF, ON
-from gitsync.editor.field_schemas import Schema
-from gitsync.editor.kind_schemas import DRAFT
-from gitsync.editor.patterns import ignore_case
+from gitsync.editor.kind_schemas import DRAFT, Schema, ignore_case
 
 SOURCE_SETTINGS: Final = "gitsync.json"
 OPERATOR_SETTINGS: Final = "operator-settings.json"

@@ -12,8 +12,18 @@ from typing import Any, Final
 from gitsync.catalog.aso_types import ASO_TYPES, HEADER_TYPES
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.roles import list_built_in_roles
-from gitsync.editor.field_schemas import OR_NULL, TEXT_OR_NULL, Schema, allow_null, build_limits, given, refuse
-from gitsync.editor.patterns import allow_variables, ignore_case, spell_out
+from gitsync.editor.kind_schemas import (
+    OR_NULL,
+    TEXT_OR_NULL,
+    Schema,
+    allow_null,
+    allow_variables,
+    build_limits,
+    given,
+    ignore_case,
+    refuse,
+    spell_out,
+)
 from gitsync.manifests.kubernetes_names import KEY, NAME, NAMESPACE, NameRule
 from gitsync.model.facts import Field
 from gitsync.model.policy import RECONCILE_POLICY, Policy

@@ -1,6 +1,6 @@
 """The files of a new repository: settings of editors, what git and gitsync ignore, and a first gitsync.yaml.
 
-Pure: their paths and their texts. `folder_writing` writes them.
+These are their paths and their texts. `gitsync init` writes them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from gitsync.editor.manifest_schema import ENTRY
+from gitsync.editor.schema_files import ENTRY
 from gitsync.editor.settings_schemas import SOURCE_SETTINGS
 
 SCHEMAS: Final = ".gitsync-schemas"

@@ -1,4 +1,4 @@
-"""Decides about each resource that a search comes across, and keeps what is imported and what is left out."""
+"""Decide about each resource that a search comes across, and keep what is imported and what is left out."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Final
 
 from gitsync.extensions.api import Imported, Subject, imported
 from gitsync.extensions.registry import Registry
-from gitsync.imports.azure_made import is_made_by_azure
-from gitsync.imports.children import is_in_parent
-from gitsync.imports.filters import Filters
-from gitsync.imports.found import Findings, FoundResource, LeftOut
+from gitsync.imports.conversion.azure_made import is_made_by_azure
+from gitsync.imports.conversion.children import is_in_parent
+from gitsync.imports.conversion.findings import Findings, FoundResource, LeftOut
+from gitsync.imports.conversion.scope import Filters
 from gitsync.model.gvk import Key
 from gitsync.model.live import Live
 

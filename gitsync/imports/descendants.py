@@ -1,17 +1,16 @@
-"""Finds what is below resources: every kind that the catalog has there, from the parents or from collections."""
+"""Find what is below resources: every kind that the catalog has there, from the parents or from collections."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from gitsync.catalog.collections import find_collections
 from gitsync.imports.acceptance import Acceptance
-from gitsync.imports.children import KindTree, find_embedded
-from gitsync.imports.found import UNKNOWN, FoundResource
+from gitsync.imports.conversion.children import KindTree, find_embedded
+from gitsync.imports.conversion.findings import UNKNOWN, FoundResource
 from gitsync.imports.reading import Body, ResourceReader
-from gitsync.imports.sampling import MANY, asks_all, look_around, look_everywhere
 from gitsync.model.facts import Kind
 from gitsync.validation.references import parse_arm_type
 
@@ -131,3 +130,39 @@ def make_found(kind: Kind, bodies: Mapping[str, Body], owner_id: str) -> list[Fo
     return [
         FoundResource(kind=kind, arm_id=arm_id, owner_id=owner_id, body=bodies[arm_id]) for arm_id in sorted(bodies)
     ]
+
+
+# A collection of more than `MANY` parents is read at `SAMPLE` of them first. If it is empty at all of these, the others
+# are not asked, and the findings name it: most kinds have collections that hardly anybody uses, and to ask for each of
+# them would take more requests than there are resources.
+
+
+MANY: Final = 20
+SAMPLE: Final = 2
+
+Look = Callable[[FoundResource], Awaitable[list[FoundResource]]]
+
+
+def asks_all(kinds: Iterable[Kind], acceptance: Acceptance) -> bool:
+    """Tell whether every parent is asked, however many there are: if a filter names the type, or with --full."""
+    return not acceptance.is_sparing or any(acceptance.filters.names_type(kind.arm_type) for kind in kinds)
+
+
+async def look_everywhere(parents: Iterable[FoundResource], look: Look) -> list[FoundResource]:
+    """What all parents have."""
+    return [one for entries in await asyncio.gather(*map(look, parents)) for one in entries]
+
+
+async def look_around(
+    parents: Sequence[FoundResource], look: Look, what: str, acceptance: Acceptance
+) -> list[FoundResource]:
+    """What the parents have, if a sample of them has anything. `what` names the collection in the findings."""
+    if len(parents) <= MANY:
+        return await look_everywhere(parents, look)
+    places = {number * len(parents) // SAMPLE for number in range(SAMPLE)}
+    found = await look_everywhere((parents[place] for place in sorted(places)), look)
+    others = [parent for place, parent in enumerate(parents) if place not in places]
+    if not any(map(acceptance.is_set, found)):
+        acceptance.note_unread(f"{what}: not asked for at {len(others)} of {len(parents)}; {SAMPLE} have none")
+        return found
+    return [*found, *await look_everywhere(others, look)]

@@ -1,4 +1,4 @@
-"""Finds what exists in Azure: resource groups, the resources in them, what is below those, and what extends them."""
+"""Find what exists in Azure: resource groups, the resources in them, what is below those, and what extends them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from gitsync.arm.http.bodies import Source
 from gitsync.errors import RefusedListError, SourceError
 from gitsync.formats.arm_path import find_resource_group, is_below
 from gitsync.imports.acceptance import EXCLUDED, Acceptance
-from gitsync.imports.children import KindTree
+from gitsync.imports.conversion.children import KindTree
+from gitsync.imports.conversion.findings import GROUPS, UNKNOWN, Findings, FoundResource
+from gitsync.imports.conversion.scope import ImportScope
 from gitsync.imports.descendants import Descendants
 from gitsync.imports.extending import Extending, has_hidden_types
-from gitsync.imports.found import GROUPS, UNKNOWN, Findings, FoundResource
 from gitsync.imports.reading import MOST_GROUP_LISTS, Body, ResourceReader
-from gitsync.imports.scope import ImportScope
 from gitsync.model.facts import Kind
 from gitsync.validation.references import parse_arm_type
 

@@ -1,4 +1,4 @@
-"""Finds extension resources: those that extend resources of any kind, such as role assignments."""
+"""Find extension resources: those that extend resources of any kind, such as role assignments."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from typing import Final
 
 from gitsync.formats.arm_path import is_below, is_same_id
 from gitsync.imports.acceptance import Acceptance
-from gitsync.imports.children import KindTree
-from gitsync.imports.descendants import make_found
-from gitsync.imports.filters import Filters
-from gitsync.imports.found import FoundResource
+from gitsync.imports.conversion.children import KindTree
+from gitsync.imports.conversion.findings import FoundResource
+from gitsync.imports.conversion.scope import Filters, ImportScope
+from gitsync.imports.descendants import asks_all, look_around, look_everywhere, make_found
 from gitsync.imports.reading import Body, ResourceReader
-from gitsync.imports.sampling import asks_all, look_around, look_everywhere
-from gitsync.imports.scope import ImportScope
 from gitsync.model.facts import Kind
 
 INHERITED: Final = "inherited from above"

@@ -1,4 +1,4 @@
-"""Finds values of imported manifests that look like secrets, in fields that hold them in plain text.
+"""Find values of imported manifests that look like secrets, in fields that hold them in plain text.
 
 Azure shows such values, so an import writes them; a repository should not have them. Each gets a way to a Secret. The
 signs are names (`DB_PASSWORD`, `connectionString`), passwords and keys inside of a text, and keys that a machine made.
@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from gitsync.catalog.aso_types import ASO_TYPES
 from gitsync.catalog.spec_visitor import Visit, visit_spec
-from gitsync.imports.manifests import ImportedManifest, PlainSecret
+from gitsync.imports.conversion.findings import ImportedManifest, PlainSecret
 from gitsync.model.secret import Secret
 from gitsync.problems.field_path import FieldPath, find_member, format_field
 from gitsync.redaction import find_inner_secrets

@@ -1,4 +1,4 @@
-"""Reads resources by lists, and one by one where a list does not do.
+"""Read resources by lists, and one by one where a list does not do.
 
 A list of a type is believed only if one of its entries, read by itself, shows the same: some providers leave out
 properties in lists. Otherwise every resource of the type is read by itself.
@@ -14,7 +14,7 @@ from gitsync.arm.http.bodies import is_refusal
 from gitsync.catalog.collections import find_collections
 from gitsync.errors import ArmError, RefusedListError
 from gitsync.formats.arm_path import find_resource_group
-from gitsync.imports.conversion import Conversion, convert_body
+from gitsync.imports.conversion.live_body import Conversion, convert_body
 from gitsync.model.facts import Kind, ListLevel
 from gitsync.model.live import Live
 

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gitsync.imports.found import LeftOut
-from gitsync.imports.manifests import ImportedManifest
-from gitsync.imports.proof import ImportProof
+from gitsync.imports.conversion.findings import ImportedManifest, LeftOut
+from gitsync.imports.conversion.proof import ImportProof
 from gitsync.imports.reading import NO_RIGHT
 from gitsync.model.problem import Problem
 from gitsync.report.escape import format_value

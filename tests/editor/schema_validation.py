@@ -8,7 +8,7 @@ from referencing.jsonschema import DRAFT7
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.editor.kind_schemas import build_kind_schema
-from gitsync.editor.manifest_schema import ENTRY, SHARED, build_entry, list_kind_files
+from gitsync.editor.schema_files import ENTRY, SHARED, build_entry, list_kind_files
 from gitsync.editor.settings_schemas import build_settings_schemas
 from gitsync.editor.shared_schemas import build_definitions
 from gitsync.manifests.reader import read_manifests

@@ -3,7 +3,7 @@
 import jsonschema
 import pytest
 
-from gitsync.editor.field_schemas import build_spec
+from gitsync.editor.kind_schemas import build_spec
 from gitsync.validation.explain import find_spec
 from tests.editor.schema_validation import CATALOG
 from tests.support.handmade_kinds import a_kind

@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from gitsync.editor.manifest_schema import ENTRY
+from gitsync.editor.schema_files import ENTRY
 from gitsync.model.gvk import GVK
 from gitsync.model.policy import RECONCILE_POLICY
 from tests.editor.schema_validation import CATALOG, find_errors, kind_files, schema

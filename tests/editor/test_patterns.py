@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.editor.patterns import allow_variables, ignore_case, spell_out
+from gitsync.editor.kind_schemas import allow_variables, ignore_case, spell_out
 from gitsync.model.gvk import GVK
 from gitsync.validation.constraints import matches
 from tests.editor.schema_validation import CATALOG

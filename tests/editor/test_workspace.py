@@ -9,7 +9,7 @@ import pytest
 import re2
 
 from gitsync.editor.kind_schemas import DRAFT
-from gitsync.editor.manifest_schema import ENTRY, SHARED
+from gitsync.editor.schema_files import ENTRY, SHARED
 from gitsync.editor.settings_schemas import OPERATOR_SETTINGS, SOURCE_SETTINGS
 from gitsync.editor.workspace import SCHEMAS
 from tests.editor.language_server import LanguageServer

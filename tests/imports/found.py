@@ -1,9 +1,9 @@
 """Resources as an import finds them, in one line."""
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.imports.children import KindTree
+from gitsync.imports.conversion.children import KindTree
+from gitsync.imports.conversion.findings import FoundResource
 from gitsync.imports.discovery import find_owner_id
-from gitsync.imports.found import FoundResource
 from gitsync.validation.references import parse_arm_type
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from gitsync.imports.cluster_export import read_cluster_export
+from gitsync.imports.conversion.cluster_export import read_cluster_export
 from gitsync.model.gvk import Key
 from tests.support.cluster_objects import aso, kubectl, make_list, make_object
 

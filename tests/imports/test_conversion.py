@@ -7,8 +7,8 @@ import yaml
 
 from gitsync.catalog.azure_values import find_azure_values
 from gitsync.catalog.catalog import open_catalog
-from gitsync.imports.manifests import ManifestStyle, format_manifests, make_manifests
-from gitsync.imports.proof import prove
+from gitsync.imports.conversion.manifests import ManifestStyle, format_manifests, make_manifests
+from gitsync.imports.conversion.proof import prove
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.gvk import Key
 from gitsync.request.build import prepare

@@ -3,8 +3,7 @@
 import pytest
 
 from gitsync.errors import ConfigError
-from gitsync.imports.filters import make_filters
-from gitsync.imports.scope import read_scope
+from gitsync.imports.conversion.scope import make_filters, read_scope
 from tests.imports.found import GROUP, SUBSCRIPTION, at
 
 ENDPOINT = "https://management.azure.com"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.imports.names import MOST, name_manifests
+from gitsync.imports.conversion.layout import MOST, name_manifests
 from tests.imports.found import SUBSCRIPTION, at, find
 
 NETWORK = at("Microsoft.Network/virtualNetworks/Hub_1")

@@ -10,9 +10,9 @@ from gitsync.catalog.collections import find_collections
 from gitsync.diff.hints import find_kind_hints
 from gitsync.diff.three_way import Remembered, compare, make_baseline
 from gitsync.formats.arm_path import normalize_id
+from gitsync.imports.conversion.findings import FoundResource
+from gitsync.imports.conversion.manifests import ManifestStyle, format_manifests, make_manifests
 from gitsync.imports.discovery import find_owner_id
-from gitsync.imports.found import FoundResource
-from gitsync.imports.manifests import ManifestStyle, format_manifests, make_manifests
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.gvk import GVK
 from gitsync.model.secret import Secret

@@ -1,8 +1,6 @@
-"""Names of manifests: legal in Kubernetes, readable, unique, and the same in every import.
+"""Name imported manifests, and place them in files: a folder for each resource group, and in it a file for each topic.
 
-The name in Azure, in lower case. A child has the name of its parent before its own, unless its own is one that Azure
-fixes (`default`). Where two resources of one kind would have the same name, both get the name of their resource group
-before it, or of their subscription; the last resort is a part of a digest of the ARM id.
+A name is legal in Kubernetes, readable, unique, and the same in every import.
 """
 
 from __future__ import annotations
@@ -10,14 +8,21 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from enum import StrEnum
 from typing import Any, Final
 
 from gitsync.catalog.roles import name_built_in_role
 from gitsync.formats.arm_path import find_resource_group, find_subscription
-from gitsync.imports.found import FoundResource
+from gitsync.imports.conversion.findings import GROUPS, FoundResource, ImportedManifest
 from gitsync.model.facts import Scope
 from gitsync.problems.field_path import find_member
+
+# The name of a manifest is the name in Azure, in lower case. A child has the name of its parent before its own,
+# unless its own is one that Azure fixes (`default`). Where two resources of one kind would have the same name, both
+# get the name of their resource group before it, or of their subscription; the last resort is a part of a digest of
+# the ARM id.
+
 
 MOST: Final = 253
 """Characters of a name in Kubernetes (RFC 1123)."""
@@ -113,3 +118,84 @@ def _clean(name: str) -> str:
 def clean_name(name: Any) -> str:
     """A text as a part of a name or of a path."""
     return _clean(str(name))
+
+
+class Layout(StrEnum):
+    TOPIC = "topic"
+    RESOURCE = "resource"
+    GROUP = "group"
+
+
+_TOPICS: Final[Mapping[str, str]] = {
+    "authorization": "identity",
+    "managedidentity": "identity",
+    "alertsmanagement": "monitoring",
+    "insights": "monitoring",
+    "monitor": "monitoring",
+    "operationalinsights": "monitoring",
+    "containerservice": "cluster",
+    "kubernetesconfiguration": "cluster",
+    "dbformariadb": "database",
+    "dbformysql": "database",
+    "dbforpostgresql": "database",
+    "documentdb": "database",
+    "sql": "database",
+    "eventgrid": "messaging",
+    "eventhub": "messaging",
+    "notificationhubs": "messaging",
+    "servicebus": "messaging",
+    "resources": "resource-group",
+}
+"""By the first word of an API group; any other word is a topic itself."""
+
+_DNS: Final = ("Dns", "PrivateDns", "TrafficManager")
+
+
+def place_manifests(
+    manifests: Iterable[ImportedManifest], layout: Layout, taken: Collection[str] = ()
+) -> dict[str, list[ImportedManifest]]:
+    """The manifests of each file, by its path in the folder of the import. No path is among those that are `taken`, nor
+    differs from one in case alone: such a file gets a number.
+    """
+    together: dict[str, list[ImportedManifest]] = {}
+    manifests = tuple(manifests)
+    subscriptions = {found for one in manifests if (found := find_subscription(one.resource.arm_id))}
+    for one in manifests:
+        folder = _name_folder(one, is_one=len(subscriptions) < 2)
+        together.setdefault(f"{folder}/{_name_file(one, layout)}", []).append(one)
+    used = {path.casefold() for path in taken}
+    placed = {}
+    for stem, members in sorted(together.items()):
+        path = next(path for path in _list_paths(stem) if path.casefold() not in used)
+        used.add(path.casefold())
+        placed[path] = sorted(members, key=_make_order)
+    return placed
+
+
+def _list_paths(stem: str) -> Iterable[str]:
+    yield f"{stem}.yaml"
+    number = 2
+    while True:
+        yield f"{stem}-{number}.yaml"
+        number += 1
+
+
+def _name_folder(one: ImportedManifest, *, is_one: bool) -> str:
+    folder = clean_name(find_resource_group(one.resource.arm_id) or "subscription")
+    return folder if is_one else f"{find_subscription(one.resource.arm_id) or 'tenant'}/{folder}"
+
+
+def _name_file(one: ImportedManifest, layout: Layout) -> str:
+    if layout is Layout.RESOURCE:
+        return f"{one.key.kind.lower()}-{one.key.name}"
+    if layout is Layout.GROUP:
+        return "resources"
+    if one.key.kind.startswith(_DNS):
+        return "dns"
+    word = one.key.group.partition(".")[0]
+    return _TOPICS.get(word, word)
+
+
+def _make_order(one: ImportedManifest) -> tuple[bool, str]:
+    """A resource group first, then by ARM id: a resource is followed by what is below it."""
+    return one.resource.kind.arm_type != GROUPS, one.resource.arm_id.casefold()

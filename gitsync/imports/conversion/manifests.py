@@ -1,53 +1,34 @@
-"""Manifests of what was found."""
+"""Make manifests of the resources that an import found, each as its kind allows it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from gitsync.catalog.azure_values import find_azure_values
+from gitsync.catalog.catalog import open_catalog
+from gitsync.catalog.places import find_root
 from gitsync.catalog.roles import name_built_in_role
+from gitsync.catalog.spec_visitor import visit_spec
+from gitsync.formats.json_pointer import JsonPath, format_pointer
 from gitsync.git.state.yaml_text import dump
-from gitsync.imports.azure_made import is_unset
-from gitsync.imports.children import is_separate, list_embedding
-from gitsync.imports.conversion import Conversion, ConvertedSpec, convert_body
-from gitsync.imports.fitting import fit_spec
-from gitsync.imports.found import FoundResource
-from gitsync.imports.names import Taken, name_manifests
+from gitsync.imports.conversion.azure_made import is_unset
+from gitsync.imports.conversion.children import is_separate, list_embedding
+from gitsync.imports.conversion.findings import FoundResource, ImportedManifest, PlainSecret
+from gitsync.imports.conversion.layout import Taken, name_manifests
+from gitsync.imports.conversion.live_body import EVERY, Conversion, ConvertedSpec, convert_body
 from gitsync.model.export import Holder
-from gitsync.model.facts import Kind
+from gitsync.model.facts import Field, Kind
 from gitsync.model.gvk import Key
 from gitsync.model.policy import RECONCILE_POLICY, Policy
-from gitsync.model.secret import Secret
+from gitsync.model.problem import Level
+from gitsync.problems.field_path import FieldPath, find_member
 from gitsync.request.body import convert
 from gitsync.request.holes import find_values
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlainSecret:
-    """A value that looks like a secret, in a field that holds it in plain text. `way` says how to put a Secret in its
-    place.
-    """
-
-    field: str
-    way: str
-    value: Secret
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedManifest:
-    """A manifest and what it was made of. `secrets` are the values that are still to be provided: name and key of a
-    Secret, "" for all its keys. `unfit` are places in the body with values that the kind does not allow.
-    """
-
-    key: Key
-    document: Mapping[str, Any]
-    resource: FoundResource
-    secrets: tuple[tuple[str, str], ...] = ()
-    unfit: tuple[str, ...] = ()
-    plain_secrets: tuple[PlainSecret, ...] = ()
+from gitsync.validation.validate import check_spec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,3 +149,59 @@ class ManifestIndex:
         if kind.any_owner:
             return {"group": key.group, "kind": key.kind, "name": key.name}
         return {"name": key.name} if kind.owner == (key.group, key.kind) else {"armId": owner_id}
+
+
+# A spec as its kind allows it: Azure returns values that no manifest may have.
+
+
+def fit_spec(kind: Kind, converted: ConvertedSpec) -> ConvertedSpec:
+    """Leave out the smallest parts of a spec without which it is valid, and add their places to the unfit ones.
+
+    A part that the kind requires goes with what holds it, and an entry with its list: a shorter list would ask for
+    something else. What the spec itself requires stays as it is.
+    """
+    fields, unfit = converted.fields, dict.fromkeys(converted.unfit)
+    while found := sorted(set(_find_unfit(kind, fields))):
+        fields = deepcopy(fields)
+        for path in found:
+            parent = find_member(fields, *path[:-1])
+            if isinstance(parent, dict):  # not left out with a part before
+                parent.pop(path[-1], None)
+            unfit[format_pointer(tuple(part for _, steps in _follow(kind, path) for part in steps))] = None
+    return ConvertedSpec(fields=fields, unfit=tuple(unfit))
+
+
+def _find_unfit(kind: Kind, fields: Mapping[str, Any]) -> Iterator[FieldPath]:
+    """The parts of a spec to leave out."""
+    for finding in check_spec(visit_spec(kind, fields), kind, open_catalog()):
+        _, *steps = finding.path[:-1] if finding.code == "MissingField" else finding.path
+        path = _climb(kind, fields, tuple(steps))
+        if finding.level is Level.ERROR and path and find_member(fields, *path) is not None:
+            yield path
+
+
+def _climb(kind: Kind, fields: Mapping[str, Any], path: FieldPath) -> FieldPath:
+    """The part that goes with one that goes: the list of an entry, and what would be empty then and may be absent."""
+    facts = [one for one, _ in _follow(kind, path)]
+    while path:
+        above = path[:-1]
+        is_spare = bool(above) and isinstance(above[-1], str) and not facts[len(above) - 1].get("required")
+        if not isinstance(path[-1], int) and not (is_spare and len(find_member(fields, *above) or "") == 1):
+            break
+        path = above
+    return path
+
+
+def _follow(kind: Kind, path: FieldPath) -> Iterator[tuple[Field, JsonPath]]:
+    """The facts of each step of a path in a spec, and its steps in the body; the choice of a union has none, nor have
+    the parts of a reference.
+    """
+    place = find_root(kind)
+    for step in path:
+        if place.facts is None:
+            yield {}, (EVERY if place.shape == "list" else step,)
+            place = place.entry
+            continue
+        one = place.fields[str(step)]
+        yield one, tuple(one["arm"].split("/")) if "arm" in one and not place.facts.get("oneOf") else ()
+        place = place.members[str(step)]

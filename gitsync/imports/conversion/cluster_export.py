@@ -15,10 +15,9 @@ from typing import Any, Final
 from gitsync.catalog.catalog import NOT_ARM, Catalog
 from gitsync.catalog.type_words import join_with_or
 from gitsync.formats.arm_path import find_subscription
-from gitsync.imports.found import FoundResource, LeftOut
-from gitsync.imports.manifests import ImportedManifest, list_secrets
-from gitsync.imports.object_fields import clean_metadata, clean_spec
-from gitsync.imports.object_version import ObjectVersion, choose_version
+from gitsync.imports.conversion.cluster_objects import ObjectVersion, choose_version, clean_metadata, clean_spec
+from gitsync.imports.conversion.findings import FoundResource, ImportedManifest, LeftOut
+from gitsync.imports.conversion.manifests import list_secrets
 from gitsync.manifests.headers import Header, is_object, read_header
 from gitsync.manifests.list_items import split_list
 from gitsync.manifests.recognition import is_ours

@@ -1,4 +1,4 @@
-"""Writes files into a folder whose content may come from anyone: a repository.
+"""Write files into a folder whose content may come from anyone: a repository.
 
 A link in it could lead a write elsewhere, to a key or a start-up script of the user. So each step of a path is opened
 by itself, without following links, and a file is either created or replaced as a whole.

@@ -1,4 +1,4 @@
-"""What an import found in Azure, and what it leaves out."""
+"""What an import found in Azure, what it leaves out, and the manifests that it makes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from gitsync.model.facts import Kind
+from gitsync.model.gvk import Key
+from gitsync.model.secret import Secret
 
 GROUPS: Final = "Microsoft.Resources/resourceGroups"
 
@@ -46,3 +48,28 @@ class Findings:
     resources: tuple[FoundResource, ...]
     left_out: tuple[LeftOut, ...] = ()
     unread: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlainSecret:
+    """A value that looks like a secret, in a field that holds it in plain text. `way` says how to put a Secret in its
+    place.
+    """
+
+    field: str
+    way: str
+    value: Secret
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedManifest:
+    """A manifest and what it was made of. `secrets` are the values that are still to be provided: name and key of a
+    Secret, "" for all its keys. `unfit` are places in the body with values that the kind does not allow.
+    """
+
+    key: Key
+    document: Mapping[str, Any]
+    resource: FoundResource
+    secrets: tuple[tuple[str, str], ...] = ()
+    unfit: tuple[str, ...] = ()
+    plain_secrets: tuple[PlainSecret, ...] = ()

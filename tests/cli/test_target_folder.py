@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from gitsync.editor.folder_writing import TargetFolder
+from gitsync.cli.target_folder import TargetFolder
 from gitsync.errors import ConfigError
 
 
