@@ -152,7 +152,10 @@ def build_limits(rules: Mapping[str, Any], type_: str = "") -> Schema:
     """The constraints of a field as JSON Schema has them, and those of its type: an integer has 64 bits."""
     rules = {**_INTEGERS, **rules} if type_ == "integer" else rules
     limits: Schema = {name: int(rules[name]) for name in _COUNTS if name in rules}
-    limits |= {name: _to_number(rules[name]) for name in _NUMBERS if name in rules}
+    for name in _NUMBERS:
+        if name in rules:
+            exact = Fraction(str(rules[name]))  # the facts have some limits as texts
+            limits[name] = int(exact) if exact.denominator == 1 else float(exact)
     if "enum" in rules:
         limits["enum"] = list(rules["enum"])
     if "pattern" in rules:
@@ -315,12 +318,6 @@ def _build_owner(kind: Kind) -> Schema:
         "then": {"properties": {"name": forbid("Set name or armId of the owner, not both.")}},
         "else": {**given("name"), "properties": {"name": {"type": "string", "minLength": 1}}},
     }
-
-
-def _to_number(limit: Any) -> int | float:
-    """A limit as a number of JSON; the facts have some as texts."""
-    exact = Fraction(str(limit))
-    return int(exact) if exact.denominator == 1 else float(exact)
 
 
 # Patterns of RE2 as every engine of JSON Schema reads them: those of JavaScript, Go and Python.

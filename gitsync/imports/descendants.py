@@ -96,24 +96,18 @@ class Descendants:
             return make_found(kind, _name_entries(parent, kind, embedded), parent.arm_id)
         path = find_collections(kind, _name_child(parent, kind, "-"))[0].path
         entries = await self._reader.try_list(path, kind)
-        found = [await self._reader.complete(one, _name_entries(parent, one, _select(entries, one))) for one in kinds]
-        self._note_unknown(entries)
-        return [
-            one
-            for of_kind, bodies in zip(kinds, found, strict=True)
-            for one in make_found(of_kind, bodies, parent.arm_id)
-        ]
-
-    def _note_unknown(self, entries: Iterable[Body]) -> None:
-        for arm_type in {parse_arm_type(str(entry.get("id", ""))) for entry in entries}:
+        types = [parse_arm_type(str(entry.get("id", ""))) for entry in entries]
+        resources = []
+        for of_kind in kinds:
+            # A zone lists records of all types together.
+            wanted = of_kind.arm_type.casefold()
+            own = [entry for entry, arm_type in zip(entries, types, strict=True) if arm_type.casefold() == wanted]
+            bodies = await self._reader.complete(of_kind, _name_entries(parent, of_kind, own))
+            resources += make_found(of_kind, bodies, parent.arm_id)
+        for arm_type in set(types):
             if self._tree.find(arm_type) is None:
                 self._acceptance.leave_out(arm_type, UNKNOWN)
-
-
-def _select(entries: Iterable[Body], kind: Kind) -> list[Body]:
-    """The entries of one type: a zone lists records of all types together."""
-    wanted = kind.arm_type.casefold()
-    return [entry for entry in entries if parse_arm_type(str(entry.get("id", ""))).casefold() == wanted]
+        return resources
 
 
 def _name_entries(parent: FoundResource, kind: Kind, entries: Iterable[Body]) -> dict[str, Body]:

@@ -61,7 +61,10 @@ class Extending:
 
     async def find(self, scope: ImportScope, roots: Sequence[FoundResource]) -> None:
         """Find what extends the scope, and what is in it. `roots` are groups, and resources directly in groups."""
-        places = [scope.root] if scope.is_whole else [root.arm_id for root in roots if not _is_in(root, roots)]
+        places = [scope.root]
+        if not scope.is_whole:  # a list of a group shows what extends the resources in it
+            groups = [root for root in roots if not root.owner_id]
+            places = [root.arm_id for root in roots if not any(is_below(root.arm_id, group.arm_id) for group in groups)]
         searches = [self._find_listed(arm_type, places, scope) for arm_type in _LISTED]
         if scope.is_whole:
             searches.append(self._find_listed(_ROLES, places, scope, _CUSTOM))
@@ -131,7 +134,3 @@ class Extending:
 def has_hidden_types(filters: Filters) -> bool:
     """Tell whether filters name a type that only the extended resources show."""
     return any(map(filters.names_type, _HIDDEN))
-
-
-def _is_in(one: FoundResource, others: Iterable[FoundResource]) -> bool:
-    return any(is_below(one.arm_id, other.arm_id) for other in others if not other.owner_id)

@@ -53,7 +53,9 @@ def is_refusal(line: str) -> bool:
 def format_lines(report: ImportReport) -> Iterator[str]:
     """The report as text."""
     yield from _format_files(report)
-    yield from _format_problems(report)
+    if report.problems:
+        yield from format_problems(report.problems)
+        yield ""
     yield from _format_left_out(report)
     yield from _format_list("Not read:", report.unread)
     yield from _format_list("To be provided before a sync needs it:", _list_secrets(report))
@@ -73,12 +75,6 @@ def _format_files(report: ImportReport) -> Iterator[str]:
         kinds = Counter(one.key.kind for one in manifests)
         yield f"  {path:<{width}}  {', '.join(_format_kind(kind, count) for kind, count in kinds.items())}"
     yield ""
-
-
-def _format_problems(report: ImportReport) -> Iterator[str]:
-    if report.problems:
-        yield from format_problems(report.problems)
-        yield ""
 
 
 def _format_kind(kind: str, count: int) -> str:

@@ -66,17 +66,13 @@ def test_every_problem_says_where_it_is_and_how_to_mend_it(file):
 
 MODULES = (
     "catalog.unknown_kind",
-    "validation.address_prefixes",
     "validation.annotations",
     "validation.constraints",
-    "validation.cycles",
-    "validation.duplicates",
-    "validation.exclusive_fields",
     "validation.export_destinations",
-    "validation.kind_rules",
     "validation.missing_targets",
     "validation.name_rules",
     "validation.references",
+    "validation.relations",
     "validation.schema",
 )
 NO_CODES = {"AzureManaged", "AzureManagedDomain", "FromConfig", "FromSecret"}

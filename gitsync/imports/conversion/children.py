@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, Final
 
@@ -62,16 +62,15 @@ def find_embedded(child: Kind, parent: Mapping[str, Any]) -> list[Mapping[str, A
     """The children that a parent shows; None if it shows none of that kind, so that their collection has to be read."""
     place = _PLACES.get(child.arm_type.casefold())
     entries = find_member(parent, *place.split("/")) if place else None
-    if not isinstance(entries, list) or not all(_is_whole(entry) for entry in entries):
+    if not isinstance(entries, list):
         return None
+    for entry in entries:  # a reference to a child has no properties
+        if not isinstance(entry, Mapping) or not isinstance(entry.get("id"), str):
+            return None
+        if not isinstance(entry.get("properties"), Mapping):
+            return None
     wanted = child.arm_type.casefold()
     return [entry for entry in entries if parse_arm_type(entry["id"]).casefold() == wanted]
-
-
-def _is_whole(entry: Any) -> bool:
-    if not isinstance(entry, Mapping):
-        return False
-    return isinstance(entry.get("id"), str) and isinstance(entry.get("properties"), Mapping)
 
 
 class KindTree:
@@ -103,13 +102,9 @@ class KindTree:
 def _list_types(catalog: Catalog) -> Mapping[str, tuple[str, ...]]:
     """The types below each type, in lower case."""
     children: dict[str, list[str]] = {}
-    for arm_type in _iterate_types(catalog):
-        if arm_type.count("/") > 1:
-            children.setdefault(arm_type.rpartition("/")[0], []).append(arm_type)
-    return {parent: tuple(sorted(types)) for parent, types in children.items()}
-
-
-def _iterate_types(catalog: Catalog) -> Iterator[str]:
     for group in catalog.groups():
         for kind in catalog.kinds(group):
-            yield (catalog.arm_type(group, kind) or "").casefold()
+            arm_type = (catalog.arm_type(group, kind) or "").casefold()
+            if arm_type.count("/") > 1:
+                children.setdefault(arm_type.rpartition("/")[0], []).append(arm_type)
+    return {parent: tuple(sorted(types)) for parent, types in children.items()}

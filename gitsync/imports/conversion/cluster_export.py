@@ -101,10 +101,12 @@ class _Reader:
             self.report(document, (), "NotAnObject", text, "Export objects with `kubectl get -o yaml`.")
         elif (value["apiVersion"], value["kind"]) == ("v1", "Namespace"):
             self.add_namespace(document)
-        elif not is_ours(value["apiVersion"]) or _make_group_kind(value) in NOT_ARM:
-            self.left_out[value["kind"]] += 1
         else:
-            self.add_resource(document)
+            gvk = GVK.parse(value["apiVersion"], value["kind"])
+            if is_ours(value["apiVersion"]) and (gvk.group, gvk.kind) not in NOT_ARM:
+                self.add_resource(document)
+            else:
+                self.left_out[value["kind"]] += 1
 
     def add_namespace(self, document: Document) -> None:
         """Note the policy of a Namespace."""
@@ -131,7 +133,8 @@ class _Reader:
         errors = [*document.problems, *header.problems]
         if document.value["metadata"].get("deletionTimestamp"):
             text = f"{_name(header)} is being deleted in the cluster, so it is left out."
-            self.problems.append(locate_finding(_make_warning("BeingDeleted", text), document))
+            warning = Finding(code="BeingDeleted", path=("metadata",), message=text, level=Level.WARNING)
+            self.problems.append(locate_finding(warning, document))
             return
         chosen = choose_version(header, document.value.get("spec") or {}, self._catalog)
         if isinstance(chosen, Finding):
@@ -200,17 +203,8 @@ class _Reader:
         self.problems.append(locate_finding(Finding(code=code, path=path, message=message, hint=hint), document))
 
 
-def _make_group_kind(value: Mapping[str, Any]) -> tuple[str, str]:
-    gvk = GVK.parse(value["apiVersion"], value["kind"])
-    return gvk.group, gvk.kind
-
-
 def _name(header: Header) -> str:
     return f"{header.gvk.kind} {header.namespace}/{header.name}"
-
-
-def _make_warning(code: str, message: str) -> Finding:
-    return Finding(code=code, path=("metadata",), message=message, level=Level.WARNING)
 
 
 # What an import takes over from ASO: the manifests of a cluster, in the form of those that an import makes itself.

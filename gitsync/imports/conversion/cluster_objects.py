@@ -43,17 +43,14 @@ def choose_version(header: Header, spec: Mapping[str, Any], catalog: Catalog) ->
         return _choose_original(header, spec, catalog)
     applied = _read_last_applied(header)
     if applied is None or is_same_version(applied.gvk, exported):
-        return _find_known(exported, spec, catalog, is_proven=bool(applied) or _is_newest(exported, catalog))
+        versions = catalog.versions(exported.group, exported.kind)
+        is_newest = not versions or is_same_version(exported._replace(version=versions[-1]), exported)
+        return _find_known(exported, spec, catalog, is_proven=bool(applied) or is_newest)
     shown, meant = catalog.kind(exported), catalog.kind(applied.gvk)
     lacking = find_lacking(shown, applied.spec) if shown else "field that is known"
     if shown is None or lacking:
         return _make_lost(header, applied.gvk, f"The export shows it at {exported.version}, which has no {lacking}.")
     return ObjectVersion(meant if meant and not find_lacking(meant, spec) else shown, is_proven=True)
-
-
-def _is_newest(gvk: GVK, catalog: Catalog) -> bool:
-    versions = catalog.versions(gvk.group, gvk.kind)
-    return not versions or is_same_version(gvk._replace(version=versions[-1]), gvk)
 
 
 def _choose_original(header: Header, spec: Mapping[str, Any], catalog: Catalog) -> ObjectVersion | Finding:

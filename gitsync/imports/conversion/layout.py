@@ -161,14 +161,19 @@ def place_manifests(
     manifests = tuple(manifests)
     subscriptions = {found for one in manifests if (found := find_subscription(one.resource.arm_id))}
     for one in manifests:
-        folder = _name_folder(one, is_one=len(subscriptions) < 2)
+        folder = clean_name(find_resource_group(one.resource.arm_id) or "subscription")
+        if len(subscriptions) > 1:
+            folder = f"{find_subscription(one.resource.arm_id) or 'tenant'}/{folder}"
         together.setdefault(f"{folder}/{_name_file(one, layout)}", []).append(one)
     used = {path.casefold() for path in taken}
     placed = {}
     for stem, members in sorted(together.items()):
         path = next(path for path in _list_paths(stem) if path.casefold() not in used)
         used.add(path.casefold())
-        placed[path] = sorted(members, key=_make_order)
+        # A resource group first, then by ARM id: a resource is followed by what is below it.
+        placed[path] = sorted(
+            members, key=lambda one: (one.resource.kind.arm_type != GROUPS, one.resource.arm_id.casefold())
+        )
     return placed
 
 
@@ -180,11 +185,6 @@ def _list_paths(stem: str) -> Iterable[str]:
         number += 1
 
 
-def _name_folder(one: ImportedManifest, *, is_one: bool) -> str:
-    folder = clean_name(find_resource_group(one.resource.arm_id) or "subscription")
-    return folder if is_one else f"{find_subscription(one.resource.arm_id) or 'tenant'}/{folder}"
-
-
 def _name_file(one: ImportedManifest, layout: Layout) -> str:
     if layout is Layout.RESOURCE:
         return f"{one.key.kind.lower()}-{one.key.name}"
@@ -194,8 +194,3 @@ def _name_file(one: ImportedManifest, layout: Layout) -> str:
         return "dns"
     word = one.key.group.partition(".")[0]
     return _TOPICS.get(word, word)
-
-
-def _make_order(one: ImportedManifest) -> tuple[bool, str]:
-    """A resource group first, then by ARM id: a resource is followed by what is below it."""
-    return one.resource.kind.arm_type != GROUPS, one.resource.arm_id.casefold()

@@ -181,7 +181,8 @@ class _Reading:
             return self.give_up(path)
         if fitting in (None, "", [], {}):
             return None
-        if isinstance(fitting, str) and is_region(_find_name(path).casefold()):
+        names = [step for step in path if isinstance(step, str) and step != EVERY]
+        if isinstance(fitting, str) and names and is_region(names[-1].casefold()):
             fitting = normalize_region(fitting)
         return _Part(fitting, not self.around.is_azures_own(path, value))
 
@@ -301,10 +302,6 @@ def _find_flag(name: str, fields: Any) -> bool:
     return isinstance(fields, Mapping) and (
         fields.get(name) is True or any(_find_flag(name, part) for part in fields.values())
     )
-
-
-def _find_name(path: JsonPath) -> str:
-    return next((step for step in reversed(path) if isinstance(step, str) and step != EVERY), "")
 
 
 # A scalar as its field allows it: Azure answers some numbers as text, and words in a case of its own.

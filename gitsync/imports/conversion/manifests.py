@@ -17,7 +17,7 @@ from gitsync.formats.json_pointer import JsonPath, format_pointer
 from gitsync.git.state.yaml_text import dump
 from gitsync.imports.conversion.azure_made import is_unset
 from gitsync.imports.conversion.children import is_separate, list_embedding
-from gitsync.imports.conversion.findings import FoundResource, ImportedManifest, PlainSecret
+from gitsync.imports.conversion.findings import FoundResource, ImportedManifest
 from gitsync.imports.conversion.layout import Taken, name_manifests
 from gitsync.imports.conversion.live_body import EVERY, Conversion, ConvertedSpec, convert_body
 from gitsync.model.export import Holder
@@ -105,14 +105,14 @@ def _list_identity(resource: FoundResource, key: Key, index: ManifestIndex) -> I
 
 def format_manifests(manifests: Iterable[ImportedManifest]) -> bytes:
     """Manifests as one file of YAML, with a comment for each value that looks like a secret."""
-    return b"---\n".join(
-        b"".join((*map(_format_comment, one.plain_secrets), dump(one.document, has_blocks=True))) for one in manifests
-    )
-
-
-def _format_comment(secret: PlainSecret) -> bytes:
-    text = f"# {secret.field} looks like a secret: {secret.way}."
-    return "".join(character if character.isprintable() else "?" for character in text).encode() + b"\n"
+    texts = []
+    for manifest in manifests:
+        comments = [f"# {secret.field} looks like a secret: {secret.way}." for secret in manifest.plain_secrets]
+        # A line break in the name of a field would end the comment.
+        printable = ["".join(letter if letter.isprintable() else "?" for letter in comment) for comment in comments]
+        head = "".join(f"{comment}\n" for comment in printable)
+        texts.append(head.encode() + dump(manifest.document, has_blocks=True))
+    return b"---\n".join(texts)
 
 
 def list_secrets(kind: Kind, spec: Mapping[str, Any], name: str, namespace: str) -> Iterator[tuple[str, str]]:

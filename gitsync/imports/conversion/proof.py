@@ -46,13 +46,12 @@ def prove_handover(imported: Mapping[Key, FoundResource], shown: Iterable[Shown]
         one = requests.get(key)
         problems, recorded = _find_problems(one, key), resource.arm_id
         made = one.request.arm_id if one and one.request and "<" not in one.request.arm_id else recorded
-        is_same = is_same_id(*((made, recorded) if is_one else map(_remove_subscription, (made, recorded))))
+        compared = [made, recorded]
+        if not is_one:
+            compared = [arm_id.removeprefix(f"/subscriptions/{find_subscription(arm_id)}") for arm_id in compared]
+        is_same = is_same_id(*compared)
         differences = () if is_same or not recorded else (_make_other(made, recorded),)
         yield ImportProof(key=key, problems=problems, differences=differences)
-
-
-def _remove_subscription(arm_id: str) -> str:
-    return arm_id.removeprefix(f"/subscriptions/{find_subscription(arm_id)}")
 
 
 def _find_problems(shown: Shown | None, key: Key) -> tuple[Problem, ...]:
