@@ -99,7 +99,9 @@ def build_examples(catalog: Catalog) -> Mapping[str, Mapping[str, Any]]:
 def _find_usual(kind: Kind) -> Mapping[str, Any]:
     """The usual fields of a kind; none at a version that lacks one of them, or does not accept its value."""
     fields = USUAL_FIELDS.get((kind.gvk.group, kind.gvk.kind), {})
-    fits = not find_lacking(kind, fields) and all(_is_valid(one.value, one.rules) for one in visit_spec(kind, fields))
+    fits = not find_lacking(kind, fields) and all(
+        _is_valid(visit.value, visit.rules) for visit in visit_spec(kind, fields)
+    )
     return fields if fits else {}
 
 
@@ -130,7 +132,9 @@ class _Builder:
         if len(fields) == 1:  # an object around a reference is nothing without it
             chosen = {fields[0].name}
         return {
-            one.name: self._build_value(one.field, one) for one in fields if self._is_shown(one) or one.name in chosen
+            field.name: self._build_value(field.field, field)
+            for field in fields
+            if self._is_shown(field) or field.name in chosen
         }
 
     def _is_shown(self, place: FieldPlace) -> bool:

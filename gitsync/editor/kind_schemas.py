@@ -272,8 +272,8 @@ def _build_object(name: str, place: FieldPlace, outer: _Outer, pointer: str) -> 
         return {"$ref": known}
     inside = outer.enter(facts, pointer)
     fields = {
-        one.name: _build_field(one, inside, f"{pointer}/properties/{one.name}")
-        for one in list_fields(place, outer.kind)
+        field.name: _build_field(field, inside, f"{pointer}/properties/{field.name}")
+        for field in list_fields(place, outer.kind)
     }
     schema: Schema = {"type": "object", "properties": fields, "additionalProperties": False}
     if required := sorted(name for name, field in facts["fields"].items() if field.get("required")):

@@ -145,7 +145,9 @@ def _has_api_version(rule: Schema) -> Schema:
 
 def _refuse_unknown_groups(known: Iterable[str]) -> Schema:
     """A group that looks like one of ASO and is none, such as a misspelt one."""
-    others = "|".join([*map(re.escape, sorted(known)), *(rf"(?:[^/]*\.)?{re.escape(one)}" for one in sorted(FOREIGN))])
+    others = "|".join(
+        [*map(re.escape, sorted(known)), *(rf"(?:[^/]*\.)?{re.escape(group)}" for group in sorted(FOREIGN))]
+    )
     message = "ASO has no such group. Fix the group in apiVersion."
     return {
         "if": _has_api_version({"pattern": f"^[^/]*{re.escape(GROUPS)}/"}),

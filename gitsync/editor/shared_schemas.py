@@ -138,7 +138,7 @@ def _build_annotations(known: Mapping[str, Schema]) -> Schema:
     return {
         "type": ["object", "null"],
         "description": "Annotations: what gitsync may do with the resource, and how.",
-        "properties": {key: {"anyOf": [one, {**TEXT_OR_NULL, "maxLength": 0}]} for key, one in known.items()},
+        "properties": {key: {"anyOf": [schema, {**TEXT_OR_NULL, "maxLength": 0}]} for key, schema in known.items()},
         "additionalProperties": {
             "anyOf": [{"type": "string", "errorMessage": "An annotation must be a string. Quote it."}, TEXT_OR_NULL]
         },
@@ -162,8 +162,8 @@ def _build_plain(field: Field) -> Schema:
     return {
         "type": "object",
         "properties": {
-            name: one if fields[name].get("required") else allow_null(one)
-            for name, one in ((name, _build_plain(field)) for name, field in sorted(fields.items()))
+            name: schema if fields[name].get("required") else allow_null(schema)
+            for name, schema in ((name, _build_plain(field)) for name, field in sorted(fields.items()))
         },
         "additionalProperties": False,
         "required": sorted(name for name, field in fields.items() if field.get("required")),

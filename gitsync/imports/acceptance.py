@@ -57,23 +57,23 @@ class Acceptance:
         """Keep what is imported, and return what may have something below it that is."""
         reasons = await asyncio.gather(*map(self._find_reason, found))
         accepted = []
-        for one, reason in zip(found, reasons, strict=True):
+        for resource, reason in zip(found, reasons, strict=True):
             if reason:
-                self.leave_out(one.arm_id, reason)
+                self.leave_out(resource.arm_id, reason)
                 continue
-            accepted.append(one)
-            if self.filters.admits_type(one.kind.arm_type):
-                self._found[one.arm_id.casefold()] = one
+            accepted.append(resource)
+            if self.filters.admits_type(resource.kind.arm_type):
+                self._found[resource.arm_id.casefold()] = resource
         return accepted
 
     def finish(self) -> Findings:
         """The findings, without what is as Azure made it, unless that owns something that is imported."""
         owners: set[str] = set()
-        for arm_id, one in sorted(self._found.items(), reverse=True):  # children before their parents
-            if arm_id not in owners and self._is_as_made(one):
+        for arm_id, resource in sorted(self._found.items(), reverse=True):  # children before their parents
+            if arm_id not in owners and self._is_as_made(resource):
                 self.leave_out(self._found.pop(arm_id).arm_id, AS_MADE)
             else:
-                owners.add(one.owner_id.casefold())
+                owners.add(resource.owner_id.casefold())
         return Findings(
             resources=tuple(self._found[arm_id] for arm_id in sorted(self._found)),
             left_out=tuple(sorted(self._left_out)),

@@ -35,7 +35,7 @@ class Descendants:
             for arm_type in sorted(by_type)
             for kinds in self._list_collections(arm_type)
         ]
-        return [one for found in await asyncio.gather(*searches) for one in found]
+        return [resource for found in await asyncio.gather(*searches) for resource in found]
 
     def _list_collections(self, arm_type: str) -> Iterator[tuple[Kind, ...]]:
         """The kinds below a type that the filters lead to: those that one collection shows are together."""
@@ -75,9 +75,9 @@ class Descendants:
             for arm_id, parent in inside.items()
         ]
         found = await self.find(singletons)
-        owners = sorted({one.owner_id for one in found})
+        owners = sorted({resource.owner_id for resource in found})
         read = await asyncio.gather(*(self._read((kind,), inside[arm_id]) for arm_id in owners))
-        await self._acceptance.accept([one for entries in read for one in entries])
+        await self._acceptance.accept([entry for entries in read for entry in entries])
         if len(owners) < len(parents):
             self._acceptance.note_unread(
                 f"{kind.arm_type}: read at {len(owners)} of {len(parents)}; nothing is below the others"
@@ -144,7 +144,7 @@ def asks_all(kinds: Iterable[Kind], acceptance: Acceptance) -> bool:
 
 async def look_everywhere(parents: Iterable[FoundResource], look: Look) -> list[FoundResource]:
     """What all parents have."""
-    return [one for entries in await asyncio.gather(*map(look, parents)) for one in entries]
+    return [entry for entries in await asyncio.gather(*map(look, parents)) for entry in entries]
 
 
 async def look_around(

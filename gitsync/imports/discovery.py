@@ -89,7 +89,9 @@ class Discovery:
         """The resources directly in the groups, as the filters by name and by tag admit them."""
         folders = {group.arm_id.casefold(): group.arm_id for group in groups}
         places = [scope.root] if len(groups) > MOST_GROUP_LISTS else list(folders.values())
-        lists = await asyncio.gather(*(self._reader.read_list(f"{one}/resources", RESOURCES_VERSION) for one in places))
+        lists = await asyncio.gather(
+            *(self._reader.read_list(f"{place}/resources", RESOURCES_VERSION) for place in places)
+        )
         by_type: dict[str, list[str]] = {}
         for entry in (entry for entries in lists for entry in entries):
             arm_id = str(entry.get("id", ""))
@@ -100,7 +102,7 @@ class Discovery:
                 by_type.setdefault(arm_type, []).append(f"{folder}/{arm_id.split('/', 5)[5]}")
         kinds = {self._tree.find(arm_type): arm_ids for arm_type, arm_ids in sorted(by_type.items())}
         reads = [self._read_roots(kind, sorted(arm_ids)) for kind, arm_ids in kinds.items() if kind]
-        return [one for found in await asyncio.gather(*reads) for one in found]
+        return [resource for found in await asyncio.gather(*reads) for resource in found]
 
     def _is_wanted(self, arm_id: str, entry: Body) -> bool:
         """Tell whether a listed resource is read. One below another is found there."""
@@ -128,7 +130,7 @@ class Discovery:
 
     async def _find_by_id(self, arm_ids: Iterable[str]) -> list[FoundResource]:
         """The resources that ids name. Raises SourceError for one that does not exist, or whose type has no kind."""
-        return [one for found in await asyncio.gather(*map(self._read_named, arm_ids)) for one in found]
+        return [resource for found in await asyncio.gather(*map(self._read_named, arm_ids)) for resource in found]
 
     async def _read_named(self, arm_id: str) -> list[FoundResource]:
         kind = self._tree.find(parse_arm_type(arm_id))

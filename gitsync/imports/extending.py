@@ -87,7 +87,9 @@ class Extending:
             for place, entries in zip(places, lists, strict=True)
             for entry in entries
         ]
-        await self._acceptance.accept(list({one.arm_id.casefold(): one for one in found if one}.values()))
+        await self._acceptance.accept(
+            list({resource.arm_id.casefold(): resource for resource in found if resource}.values())
+        )
 
     def _place(self, kind: Kind, place: str, entry: Body, scope: ImportScope) -> FoundResource | None:
         """An extension, with what it extends as its owner; None if that is not imported, or above the scope of the

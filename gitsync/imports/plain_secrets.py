@@ -99,7 +99,7 @@ def _find_way(around: Visit | None, secret: str, key: str) -> str:
     """How a Secret takes the place of a value beside the fields of an entry."""
     fields = around.fields if around else {}
     reference = f"{{name: {secret}, key: {key}}}"
-    if hidden := next((name for name, one in fields.items() if one.get("mode") == "secret"), None):
+    if hidden := next((name for name, field in fields.items() if field.get("mode") == "secret"), None):
         return f"write {hidden}: {reference} in its place"
     if "secretRef" in fields:
         name = re.sub(r"[^a-z0-9]+", "-", key.lower()).strip("-")

@@ -138,9 +138,10 @@ def _choose_lists(kind: Kind, arm_ids: Sequence[str]) -> list[str]:
     """
     groups = {(find_resource_group(arm_id) or "").casefold(): arm_id for arm_id in arm_ids}
     lists = sorted(
-        {one for arm_id in groups.values() for one in find_collections(kind, arm_id)}, key=lambda one: one.path
+        {collection for arm_id in groups.values() for collection in find_collections(kind, arm_id)},
+        key=lambda collection: collection.path,
     )
-    by_group = [one.path for one in lists if one.level is ListLevel.GROUP]
-    by_subscription = [one.path for one in lists if one.level is ListLevel.SUBSCRIPTION]
+    by_group = [collection.path for collection in lists if collection.level is ListLevel.GROUP]
+    by_subscription = [collection.path for collection in lists if collection.level is ListLevel.SUBSCRIPTION]
     chosen = by_subscription if by_subscription and not 0 < len(by_group) <= MOST_GROUP_LISTS else by_group
     return chosen if len(chosen) < len(arm_ids) else []

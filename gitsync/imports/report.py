@@ -42,7 +42,7 @@ class ImportReport:
     @property
     def exit_code(self) -> int:
         """1 if a manifest is wrong or differs, or if something could not be read."""
-        is_refused = any(is_refusal(line) for line in self.unread) or any(one.is_error for one in self.problems)
+        is_refused = any(is_refusal(line) for line in self.unread) or any(problem.is_error for problem in self.problems)
         return 0 if self.proven == len(self.proofs) and not is_refused else 1
 
 
@@ -72,7 +72,7 @@ def _format_files(report: ImportReport) -> Iterator[str]:
     width = max(map(len, report.files))
     yield f"Written to {report.folder}:"
     for path, manifests in report.files.items():
-        kinds = Counter(one.key.kind for one in manifests)
+        kinds = Counter(manifest.key.kind for manifest in manifests)
         yield f"  {path:<{width}}  {', '.join(_format_kind(kind, count) for kind, count in kinds.items())}"
     yield ""
 
@@ -83,8 +83,8 @@ def _format_kind(kind: str, count: int) -> str:
 
 def _format_left_out(report: ImportReport) -> Iterator[str]:
     reasons: dict[str, list[str]] = {}
-    for one in report.left_out:
-        reasons.setdefault(one.reason, []).append(one.subject)
+    for left_out in report.left_out:
+        reasons.setdefault(left_out.reason, []).append(left_out.subject)
     if report.skipped:
         reasons["a manifest stands for it already"] = list(report.skipped)
     rows = [f"{len(subjects):>5}  {reason}{_name_types(subjects)}" for reason, subjects in sorted(reasons.items())]
@@ -109,28 +109,28 @@ def _format_list(title: str, rows: Any) -> Iterator[str]:
 
 def _list_secrets(report: ImportReport) -> list[str]:
     return [
-        f"Secret {name}, {f'key {key}' if key else 'all keys'}: {path}, {one.key.kind}/{one.key.name}"
+        f"Secret {name}, {f'key {key}' if key else 'all keys'}: {path}, {manifest.key.kind}/{manifest.key.name}"
         for path, manifests in report.files.items()
-        for one in manifests
-        for name, key in one.secrets
+        for manifest in manifests
+        for name, key in manifest.secrets
     ]
 
 
 def _list_plain_secrets(report: ImportReport) -> list[str]:
     return [
-        f"{path}, {one.key.kind}/{one.key.name}: {secret.field}: {secret.way}"
+        f"{path}, {manifest.key.kind}/{manifest.key.name}: {secret.field}: {secret.way}"
         for path, manifests in report.files.items()
-        for one in manifests
-        for secret in one.plain_secrets
+        for manifest in manifests
+        for secret in manifest.plain_secrets
     ]
 
 
 def _list_unfit(report: ImportReport) -> list[str]:
     return [
-        f"{one.key.kind}/{one.key.name}: {place}"
+        f"{manifest.key.kind}/{manifest.key.name}: {place}"
         for manifests in report.files.values()
-        for one in manifests
-        for place in one.unfit
+        for manifest in manifests
+        for place in manifest.unfit
     ]
 
 
@@ -164,29 +164,29 @@ def build_document(report: ImportReport) -> dict[str, Any]:
         "exitCode": report.exit_code,
         "problems": [build_problem(problem) for problem in report.problems],
         "files": [
-            {"path": path, "resources": [_build_resource(one, proofs[one.key]) for one in manifests]}
+            {"path": path, "resources": [_build_resource(manifest, proofs[manifest.key]) for manifest in manifests]}
             for path, manifests in report.files.items()
         ],
         "skipped": list(report.skipped),
-        "leftOut": [{"reason": one.reason, "subject": one.subject} for one in report.left_out],
+        "leftOut": [{"reason": left_out.reason, "subject": left_out.subject} for left_out in report.left_out],
         "unread": list(report.unread),
     }
 
 
-def _build_resource(one: ImportedManifest, proof: ImportProof) -> dict[str, Any]:
+def _build_resource(manifest: ImportedManifest, proof: ImportProof) -> dict[str, Any]:
     return {
-        "apiVersion": one.resource.kind.gvk.api_version,
-        "kind": one.key.kind,
-        "namespace": one.key.namespace,
-        "name": one.key.name,
-        "armId": one.resource.arm_id,
-        "armApiVersion": one.resource.kind.api_version,
-        "secrets": [{"name": name, "key": key or None} for name, key in one.secrets],
-        "plainSecrets": [{"field": secret.field, "way": secret.way} for secret in one.plain_secrets],
-        "leftOut": list(one.unfit),
+        "apiVersion": manifest.resource.kind.gvk.api_version,
+        "kind": manifest.key.kind,
+        "namespace": manifest.key.namespace,
+        "name": manifest.key.name,
+        "armId": manifest.resource.arm_id,
+        "armApiVersion": manifest.resource.kind.api_version,
+        "secrets": [{"name": name, "key": key or None} for name, key in manifest.secrets],
+        "plainSecrets": [{"field": secret.field, "way": secret.way} for secret in manifest.plain_secrets],
+        "leftOut": list(manifest.unfit),
         "problems": [build_problem(problem) for problem in proof.problems],
         "differences": [
-            {"path": each.path, "desired": each.desired, "live": each.live, "rule": each.rule}
-            for each in proof.differences
+            {"path": difference.path, "desired": difference.desired, "live": difference.live, "rule": difference.rule}
+            for difference in proof.differences
         ],
     }

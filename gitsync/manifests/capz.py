@@ -79,10 +79,10 @@ class CapzObjects:
             place = self._find_place(value, unit)
             wrapper = Wrapper(kind=value["kind"], is_template=value["kind"].endswith(_TEMPLATE))
             neighbours = _Neighbours(value, self._neighbours[place])
-            for one in split_items(document, _find_path(value)):
-                if isinstance(one.value, dict):
-                    filled = _fill_in(one.value, place[1], neighbours)
-                    yield WrappedDocument(document=replace(one, value=filled), wrapper=wrapper, unit=unit)
+            for wrapped in split_items(document, _find_path(value)):
+                if isinstance(wrapped.value, dict):
+                    filled = _fill_in(wrapped.value, place[1], neighbours)
+                    yield WrappedDocument(document=replace(wrapped, value=filled), wrapper=wrapper, unit=unit)
 
     def _find_place(self, value: Mapping[str, Any], unit: Unit | None) -> tuple[str, str]:
         """The unit and the namespace of an object: it has nothing to do with those of others."""
@@ -107,21 +107,23 @@ class _Neighbours:
 
     def __init__(self, wrapper: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> None:
         self.wrapper = wrapper
-        self.machine_pool = next((one for one in others if _refers(one, wrapper, *_OF_POOL)), {})
+        self.machine_pool = next((other for other in others if _refers(other, wrapper, *_OF_POOL)), {})
         name = find_member(self.machine_pool, "spec", "clusterName") or find_member(
             wrapper, "metadata", "labels", _CLUSTER_LABEL
         )
-        clusters = [one for one in others if one["kind"] == "Cluster"]
-        refers = [one for one in clusters if any(_refers(one, wrapper, "spec", ref) for ref in _OF_CLUSTER)]
-        called = [one for one in clusters if name and find_member(one, "metadata", "name") == name]
+        clusters = [other for other in others if other["kind"] == "Cluster"]
+        refers = [cluster for cluster in clusters if any(_refers(cluster, wrapper, "spec", ref) for ref in _OF_CLUSTER)]
+        called = [cluster for cluster in clusters if name and find_member(cluster, "metadata", "name") == name]
         self.cluster = next(iter((*refers, *called)), {})
         self._others = others
 
     def find_only(self, kind: str) -> str | None:
         """The name of the object of a kind that the cluster has; None if it has none or several."""
-        wrappers = [one for one in self._others if _find_objects(one)]
-        own = [one for one in wrappers if any(_refers(self.cluster, one, "spec", ref) for ref in _OF_CLUSTER)]
-        names = {find_member(each, "metadata", "name") for each in _list_kind(own or wrappers, kind)}
+        wrappers = [other for other in self._others if _find_objects(other)]
+        own = [
+            wrapper for wrapper in wrappers if any(_refers(self.cluster, wrapper, "spec", ref) for ref in _OF_CLUSTER)
+        ]
+        names = {find_member(named, "metadata", "name") for named in _list_kind(own or wrappers, kind)}
         name = names.pop() if len(names) == 1 else None
         return name if isinstance(name, str) else None
 
@@ -140,9 +142,9 @@ def _refers(value: Mapping[str, Any], wrapper: Mapping[str, Any], *path: str) ->
 def _list_kind(wrappers: Iterable[Mapping[str, Any]], kind: str) -> Iterator[Mapping[str, Any]]:
     for wrapper in wrappers:
         name = wrapper["metadata"].get("name")
-        for one in _find_objects(wrapper):
-            if isinstance(one, dict) and one.get("kind") == kind:
-                yield {"metadata": {"name": find_member(one, "metadata", "name") or name}}
+        for wrapped in _find_objects(wrapper):
+            if isinstance(wrapped, dict) and wrapped.get("kind") == kind:
+                yield {"metadata": {"name": find_member(wrapped, "metadata", "name") or name}}
 
 
 def _fill_in(value: Mapping[str, Any], namespace: str, neighbours: _Neighbours) -> Mapping[str, Any]:

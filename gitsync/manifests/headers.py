@@ -192,14 +192,14 @@ def find_within_two_letters(word: str, choices: Iterable[str]) -> str | None:
     return ranked[0][1] if ranked else None
 
 
-def _measure(one: str, other: str) -> int | None:
-    return _measure_cached(one, other) if abs(len(one) - len(other)) <= LETTERS else None
+def _measure(text: str, other: str) -> int | None:
+    return _measure_cached(text, other) if abs(len(text) - len(other)) <= LETTERS else None
 
 
 @lru_cache(maxsize=4096)
-def _measure_cached(one: str, other: str) -> int | None:
+def _measure_cached(text: str, other: str) -> int | None:
     """Cached, since the same keys occur in thousands of documents."""
-    return measure_distance(one.casefold(), other.casefold(), LETTERS)
+    return measure_distance(text.casefold(), other.casefold(), LETTERS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -50,7 +50,7 @@ def split_items(document: Document, path: FieldPath) -> Iterator[Document]:
             original=None,
             # Most have none, and a list may have many thousand items: they share the empty mapping.
             patched=document.patched
-            and {at[len(place) :]: one for at, one in document.patched.items() if at[: len(place)] == place},
+            and {at[len(place) :]: source for at, source in document.patched.items() if at[: len(place)] == place},
         )
 
 

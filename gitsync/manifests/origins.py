@@ -72,7 +72,11 @@ class Origins:
         if path in unit.contents:
             originals = self._read(path, unit)
             if document.seal:  # it is decrypted from there, so its values are the same
-                originals = tuple(one for one in originals if one.seal and read_values(one.value) == read_values(value))
+                originals = tuple(
+                    original
+                    for original in originals
+                    if original.seal and read_values(original.value) == read_values(value)
+                )
             return path, _find_same(originals, value)
         generator = _strip(named.get("configuredIn"))
         return (generator if generator in unit.contents else unit.file), None
@@ -114,7 +118,7 @@ def _take_annotation(value: Any) -> tuple[Any, Any]:
     if not (isinstance(metadata, dict) and isinstance(annotations, dict) and ORIGIN_ANNOTATION in annotations):
         return value, None
     others = {key: text for key, text in annotations.items() if key != ORIGIN_ANNOTATION}
-    kept = {key: one for key, one in metadata.items() if key != "annotations"}
+    kept = {key: member for key, member in metadata.items() if key != "annotations"}
     stripped = {**value, "metadata": {**kept, "annotations": others} if others else kept}
     return stripped, _parse(annotations[ORIGIN_ANNOTATION])
 
@@ -133,9 +137,11 @@ def _strip(path: Any) -> str:
 def _find_same(documents: Sequence[Document], value: Any) -> Document | None:
     """The document of a file that a built one was made of: of its kind, with the longest name that its own contains."""
     name = _find_name(value)
-    same_kind = [one for one in documents if find_member(one.value, "kind") == find_member(value, "kind")]
-    named = [one for one in same_kind if _find_name(one.value) in name]
-    return max(named, key=lambda one: len(_find_name(one.value)), default=same_kind[0] if same_kind else None)
+    same_kind = [
+        document for document in documents if find_member(document.value, "kind") == find_member(value, "kind")
+    ]
+    named = [document for document in same_kind if _find_name(document.value) in name]
+    return max(named, key=lambda document: len(_find_name(document.value)), default=same_kind[0] if same_kind else None)
 
 
 def _make_resealed(document: Document) -> Problem:
@@ -193,7 +199,11 @@ def _find_section(lines: Sequence[bytes], template: Sequence[bytes]) -> tuple[in
     starts = [0, *(index + 1 for index, line in enumerate(template) if _SEPARATOR.match(line))]
     sections = [(start, template[start:end]) for start, end in zip(starts, [*starts[1:], len(template)], strict=True)]
     return max(
-        sections, key=lambda one: (len(texts.intersection(map(bytes.strip, one[1]))), _find_include(one[1]) is not None)
+        sections,
+        key=lambda section: (
+            len(texts.intersection(map(bytes.strip, section[1]))),
+            _find_include(section[1]) is not None,
+        ),
     )
 
 
@@ -292,8 +302,8 @@ def _read_kustomization(document: Document, contents: Mapping[str, bytes]) -> It
             place = (member, index) if isinstance(entry, str) else (member, index, "patch")
             text = entry if isinstance(entry, str) else find_member(entry, "patch") or find_member(entry, "path")
             if isinstance(text, str):
-                for one in _read_text(text, document, place, contents):
-                    yield from _make_patches(one, find_member(entry, "target"))
+                for patch in _read_text(text, document, place, contents):
+                    yield from _make_patches(patch, find_member(entry, "target"))
 
 
 def _read_text(text: str, document: Document, place: FieldPath, contents: Mapping[str, bytes]) -> Iterator[Document]:
@@ -303,8 +313,8 @@ def _read_text(text: str, document: Document, place: FieldPath, contents: Mappin
         yield from read_documents(path, contents[path]).documents
         return
     before = document.line(*place)
-    for one in read_documents(document.path, text.encode()).documents:
-        yield replace(one, lines=one.lines.renumber(lambda line: line + before))
+    for patch in read_documents(document.path, text.encode()).documents:
+        yield replace(patch, lines=patch.lines.renumber(lambda line: line + before))
 
 
 def _make_patches(document: Document, target: Any) -> Iterator[Patch]:

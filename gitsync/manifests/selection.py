@@ -61,8 +61,8 @@ def select_namespaces(manifests: Manifests, namespaces: Collection[str]) -> Mani
     """
     if not namespaces:
         return manifests
-    selected = tuple(one for one in manifests.resources if one.key.namespace in namespaces)
-    others = tuple(one for one in manifests.resources if one.key.namespace not in namespaces)
+    selected = tuple(resource for resource in manifests.resources if resource.key.namespace in namespaces)
+    others = tuple(resource for resource in manifests.resources if resource.key.namespace not in namespaces)
     return replace(manifests, resources=selected, elsewhere=others)
 
 
@@ -71,10 +71,10 @@ def select_prepared(prepared: Sequence[Prepared], selection: Selection) -> tuple
 
     A watched resource has policy skip and waits for nothing. Its exports are read for the others, and not written.
     """
-    selected = [one for one in prepared if selection.has(one.key)]
-    needed_keys = {key for one in selected for key in one.depends_on}
-    watched = (one for one in prepared if one.key in needed_keys and not selection.has(one.key))
-    return (*selected, *(replace(one, policy=Policy.SKIP, depends_on=(), is_watched=True) for one in watched))
+    selected = [resource for resource in prepared if selection.has(resource.key)]
+    needed_keys = {key for resource in selected for key in resource.depends_on}
+    watched = (resource for resource in prepared if resource.key in needed_keys and not selection.has(resource.key))
+    return (*selected, *(replace(resource, policy=Policy.SKIP, depends_on=(), is_watched=True) for resource in watched))
 
 
 def spell_out(selection: Selection, keys: Iterable[Key]) -> Selection:

@@ -158,7 +158,7 @@ class _Substitution:
 
     def convert_text(self, text: str, path: FieldPath) -> Any:
         expanded = self.expand(text, path)
-        if expanded is None or not all(can_be_empty(one, path, self.values) for one in expanded.unset):
+        if expanded is None or not all(can_be_empty(variable, path, self.values) for variable in expanded.unset):
             may_stay = self.values.is_partial or path[:1] not in _BODIES
             return str(text) if may_stay else Placeholder(replace_markers(str(text)))
         is_text = isinstance(text, QuotedText) and self.heeds_quotes

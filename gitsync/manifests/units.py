@@ -110,25 +110,25 @@ def remove_repeats(resources: Iterable[Resource]) -> tuple[Resource, ...]:
     common. The others are sorted by key, version, source.
     """
     resources = tuple(resources)
-    if len({one.key for one in resources}) == len(resources):
-        return tuple(sorted(resources, key=lambda one: one.key))  # as most
+    if len({resource.key for resource in resources}) == len(resources):
+        return tuple(sorted(resources, key=lambda resource: resource.key))  # as most
     first: dict[Key, Resource] = {}
     kept = []
-    for one in sorted(resources, key=lambda one: (one.key, find_unit_name(one), one.source)):
-        other = first.setdefault(one.key, one)
-        if other is one or not is_repeat(one, other):
-            kept.append(one)
-    return tuple(sorted(kept, key=lambda one: (one.key, one.gvk.version, one.source)))
+    for resource in sorted(resources, key=lambda resource: (resource.key, find_unit_name(resource), resource.source)):
+        other = first.setdefault(resource.key, resource)
+        if other is resource or not is_repeat(resource, other):
+            kept.append(resource)
+    return tuple(sorted(kept, key=lambda resource: (resource.key, resource.gvk.version, resource.source)))
 
 
-def is_repeat(one: Resource, other: Resource) -> bool:
+def is_repeat(resource: Resource, other: Resource) -> bool:
     """Tell whether two units have the same manifest."""
-    return is_built(one) and is_built(other) and one.unit != other.unit and is_same(one, other)
+    return is_built(resource) and is_built(other) and resource.unit != other.unit and is_same(resource, other)
 
 
-def is_same(one: Resource, other: Resource) -> bool:
+def is_same(resource: Resource, other: Resource) -> bool:
     """Tell whether two manifests say the same, wherever they are."""
-    return one.spec == other.spec and replace(one, source=other.source, unit=other.unit) == other
+    return resource.spec == other.spec and replace(resource, source=other.source, unit=other.unit) == other
 
 
 def is_built(resource: Resource) -> bool:

@@ -80,9 +80,9 @@ def explain_unreadable(path: str, content: bytes) -> Problem | None:
     message = hint = ""
     if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         message, hint = "It is text in UTF-16.", "Save it as UTF-8."
-    elif any(is_encrypted(one) and not is_object(one.value) for one in contents.documents):
+    elif any(is_encrypted(document) and not is_object(document.value) for document in contents.documents):
         message, hint = "SOPS encrypted it as a whole.", "Run `sops decrypt`."
-    elif any(not isinstance(one.value, dict | list | None) for one in contents.documents):
+    elif any(not isinstance(document.value, dict | list | None) for document in contents.documents):
         message, hint = "It is a text alone, and not `key: value`.", "Restore the manifest."
     elif not (contents.documents or _is_blank(content)):
         message, hint = "It is not text.", "Restore the manifest."
@@ -106,9 +106,9 @@ def mark_followed(
     """Return the documents in the order of their places; those that declare units are followed. `declarers` are the
     places of the units: a line of such a document.
     """
-    documents = sorted(unread, key=lambda one: one.source)
+    documents = sorted(unread, key=lambda unread_document: unread_document.source)
     for place in declarers:
-        index = bisect_right(documents, place, key=lambda one: one.source) - 1
+        index = bisect_right(documents, place, key=lambda document: document.source) - 1
         if index >= 0 and documents[index].source.path == place.path:
             documents[index] = replace(documents[index], is_followed=True)
     return tuple(documents)

@@ -53,18 +53,19 @@ class UsedObjects:
     resources: Collection[Resource]
     units: Collection[Unit]
 
-    def has(self, one: FeedingObject) -> bool:
+    def has(self, used: FeedingObject) -> bool:
         """Tell whether an object is used. One whose namespace is not known may be in any; one without a name is none
         that anything refers to.
         """
-        if one.kind == "Namespace":
-            return one.name in self._texts
-        namespaces = self._texts if one.namespace is None else [one.namespace]
-        return one.name is not None and (
-            any(one.name in self._texts.get(namespace, ()) for namespace in namespaces)
+        if used.kind == "Namespace":
+            return used.name in self._texts
+        namespaces = self._texts if used.namespace is None else [used.namespace]
+        return used.name is not None and (
+            any(used.name in self._texts.get(namespace, ()) for namespace in namespaces)
             or any(
-                (each.kind, each.name) == (one.kind, one.name) and one.namespace in {None, each.namespace}
-                for each in self._references
+                (reference.kind, reference.name) == (used.kind, used.name)
+                and used.namespace in {None, reference.namespace}
+                for reference in self._references
             )
         )
 
@@ -76,10 +77,10 @@ class UsedObjects:
     def _texts(self) -> Mapping[str, Collection[str]]:
         """All texts of the resources of each namespace: a name is one of them, whatever the field."""
         found: dict[str, set[str]] = {}
-        for one in self.resources:
-            texts = found.setdefault(one.key.namespace, {OF_NAMESPACE})
-            texts.update(_list_texts(one.spec))
-            texts.update(text.rpartition("/")[2] for text in one.annotations.values())
+        for resource in self.resources:
+            texts = found.setdefault(resource.key.namespace, {OF_NAMESPACE})
+            texts.update(_list_texts(resource.spec))
+            texts.update(text.rpartition("/")[2] for text in resource.annotations.values())
         return found
 
     @cached_property
@@ -89,16 +90,20 @@ class UsedObjects:
         for unit in self.units:
             found.update(unit.options.substitution.references if unit.options.substitution else ())
             values = unit.release.values if unit.release else ()
-            found.update(one.reference for one in values if isinstance(one, ValuesKey))
+            found.update(value.reference for value in values if isinstance(value, ValuesKey))
         return found
 
     @cached_property
     def _names(self) -> Collection[str]:
         """The names in references alone: a text that does not parse may contain any other word by chance."""
-        names = {name for one in self.resources for name in _list_referenced(one.spec)}
-        annotated = {text.rpartition("/")[2] for one in self.resources for text in one.annotations.values()}
+        names = {name for resource in self.resources for name in _list_referenced(resource.spec)}
+        annotated = {text.rpartition("/")[2] for resource in self.resources for text in resource.annotations.values()}
         namespaces = self._texts.keys() - {"default"}
-        return {name for name in {*names, *annotated, *namespaces, *(one.name for one in self._references)} if name}
+        return {
+            name
+            for name in {*names, *annotated, *namespaces, *(reference.name for reference in self._references)}
+            if name
+        }
 
 
 def _list_texts(value: Any) -> Iterator[str]:
@@ -152,19 +157,21 @@ class ConfigMapVersions:
         others = tuple(self.found.get(address, ()))
         self.found.setdefault(address, []).append(ConfigMapVersion(home, data, document.path))
         cluster = self._find_cluster(home)
-        is_apart = bool(others and cluster) and all(self._find_cluster(one.home) not in {"", cluster} for one in others)
-        if is_apart and any(one.data != data for one in others):
+        is_apart = bool(others and cluster) and all(
+            self._find_cluster(other.home) not in {"", cluster} for other in others
+        )
+        if is_apart and any(other.data != data for other in others):
             self.aside.append(SetAside(address, document, unit))
         return is_apart
 
     def _find_cluster(self, home: str) -> str:
         """The innermost cluster that a folder is in, "" for none."""
-        return max((one for one in self.clusters if one and is_inside(home, one)), key=len, default="")
+        return max((cluster for cluster in self.clusters if cluster and is_inside(home, cluster)), key=len, default="")
 
     def list_repeated(self, namespaces: Iterable[str]) -> Iterator[SetAside]:
         """Those that were set aside in a namespace that has resources."""
         taken = frozenset(namespaces)
-        return (one for one in self.aside if one.address.namespace in taken)
+        return (version for version in self.aside if version.address.namespace in taken)
 
 
 def find_home(path: str, unit: Unit | None) -> str:
@@ -176,5 +183,5 @@ def find_home(path: str, unit: Unit | None) -> str:
 
 def find_in_cluster(versions: Iterable[ConfigMapVersion], cluster: str) -> Mapping[str, str] | None:
     """The ConfigMap that a cluster declares; None if it declares none, or several that differ."""
-    own = [one.data for one in versions if is_inside(one.home, cluster)]
-    return own[0] if own and all(one == own[0] for one in own) else None
+    own = [version.data for version in versions if is_inside(version.home, cluster)]
+    return own[0] if own and all(data == own[0] for data in own) else None

@@ -70,8 +70,8 @@ def _join(substitution: Substitution, operator: Mapping[str, str], references: R
     }
     return VariableValues(
         known={**known, **values} if substitution.labels else {**known, **values, **operator},
-        unread=tuple(one.fault for one in unread),
-        is_to_come=bool(unread) and all(one.is_to_come for one in unread),
+        unread=tuple(reference.fault for reference in unread),
+        is_to_come=bool(unread) and all(reference.is_to_come for reference in unread),
         labels=substitution.labels,
         missing={name: fault for name, fault in substitution.missing.items() if name not in operator},
         takes_braceless=substitution.takes_braceless,
@@ -151,7 +151,9 @@ class VariableUses:
     def detach(self, resource: int) -> None:
         """A document became no resource after all."""
         for uses in self._uses.values():
-            uses.places = [replace(one, resource=None) if one.resource == resource else one for one in uses.places]
+            uses.places = [
+                replace(place, resource=None) if place.resource == resource else place for place in uses.places
+            ]
 
     def attach(
         self, resources: list[Resource], is_used: Callable[[FeedingObject], bool], versions: ConfigMaps
@@ -168,7 +170,7 @@ class VariableUses:
             problem = uses.make_problem(places, uses.level, versions)
             for position in sorted({place.resource for place in places if place.resource is not None}):
                 resource = resources[position]
-                problems = sorted((*resource.problems, problem), key=lambda one: one.order)
+                problems = sorted((*resource.problems, problem), key=lambda problem: problem.order)
                 resources[position] = replace(resource, problems=tuple(problems))
             if any(place.resource is None for place in places):
                 yield problem
@@ -240,11 +242,13 @@ def _say_where(name: str, unit: Unit | None) -> str:
 def _find_config_map(unit: Unit, versions: ConfigMaps) -> str:
     """The ConfigMap in the source that goes before all others of a unit, with its file; "" if it has none."""
     substitution = unit.options.substitution
-    for one in reversed(substitution.references if substitution else ()):
-        found = versions.get(Address(Holder(one.kind), one.namespace, one.name), ())
-        paths = [each.path for each in found if is_inside(each.home, one.home)] or [each.path for each in found]
+    for reference in reversed(substitution.references if substitution else ()):
+        found = versions.get(Address(Holder(reference.kind), reference.namespace, reference.name), ())
+        paths = [version.path for version in found if is_inside(version.home, reference.home)] or [
+            version.path for version in found
+        ]
         if paths:
-            return f"{describe(one)} in {paths[0]}"
+            return f"{describe(reference)} in {paths[0]}"
     return ""
 
 

@@ -117,7 +117,7 @@ class VariableReader:
         is_flux = subject.unit is not None and subject.unit.kind is UnitKind.FLUX
         found = []
         for path, text in _iterate_texts(subject.document.value):
-            for name in (one for one in _BRACELESS.findall(text) if one in values.known or _is_variable(one, path)):
+            for name in (word for word in _BRACELESS.findall(text) if word in values.known or _is_variable(word, path)):
                 is_meant = not is_flux and (name in values.known or _WHOLE.fullmatch(text))
                 level = Level.ERROR if is_meant or _is_kubernetes_name(path) else Level.WARNING
                 found.append((path, describe_braceless(name, subject.unit, has_variables=True), level))
@@ -153,7 +153,7 @@ class VariableReader:
 def _has_identity(substituted: Substituted) -> bool:
     """Tell whether all variables of the identity of a document have values."""
     document = substituted.document
-    faulty = {one.field for one in document.problems if one.code == INVALID}
+    faulty = {problem.field for problem in document.problems if problem.code == INVALID}
     is_faulty = any(format_field(path) in faulty for path in _IDENTITY)
     return not is_faulty and not any(_is_identity(document.value, use.path) for use in substituted.uses)
 
@@ -199,15 +199,19 @@ def _keep_known_data(document: Document) -> Document:
     if document.value["kind"] == "Namespace":
         return document
     is_secret = document.value["kind"] == "Secret"
-    problems = [replace(one, level=Level.WARNING) if one.code == INVALID else one for one in document.problems]
+    problems = [
+        replace(problem, level=Level.WARNING) if problem.code == INVALID else problem for problem in document.problems
+    ]
     value = dict(document.value)
     for member in _DATA:
         mapping = value.get(member)
         if not isinstance(mapping, dict):
             continue
-        hidden = [key for key, one in mapping.items() if isinstance(one, Secret) and not isinstance(one, Placeholder)]
+        hidden = [
+            key for key, value in mapping.items() if isinstance(value, Secret) and not isinstance(value, Placeholder)
+        ]
         problems += [] if is_secret else [_make_hidden(document, (member, key)) for key in hidden]
-        kept = {key: one for key, one in mapping.items() if not isinstance(one, Secret)}
+        kept = {key: value for key, value in mapping.items() if not isinstance(value, Secret)}
         value[member] = kept | ({key: mapping[key].reveal() for key in hidden} if is_secret else {})
     return replace(document, value=value, problems=tuple(problems))
 

@@ -63,8 +63,8 @@ def explain_kind(match: KindMatch, catalog: Catalog, *, recursive: bool = False)
     if not match.fields:
         relations = tuple(_describe_relations(kind, catalog))
         referrers = tuple(
-            f"{format_home((one.group, one.kind), kind.gvk.group)}.{one.path}"
-            for one in list_referrers((kind.gvk.group, kind.gvk.kind), catalog)
+            f"{format_home((referrer.group, referrer.kind), kind.gvk.group)}.{referrer.path}"
+            for referrer in list_referrers((kind.gvk.group, kind.gvk.kind), catalog)
         )
     return Explanation(
         facts=(*describe_kind(kind, catalog), *relations),

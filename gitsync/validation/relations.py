@@ -151,7 +151,7 @@ def _make_comparable(value: Any, arm_ids: Mapping[Key, str]) -> Any:
         case list():
             return [_make_comparable(child, arm_ids) for child in value]
         case ReferenceKeys():
-            return sorted(str(_make_comparable(one, arm_ids)).casefold() for one in value.references)
+            return sorted(str(_make_comparable(reference, arm_ids)).casefold() for reference in value.references)
         case ReferenceHole(key):
             return arm_ids.get(key, str(key))
         case SecretHole() | SecretMapHole() | ConfigMapHole() | Text():
@@ -195,7 +195,7 @@ def _find_ranges(member: Member) -> tuple[Network, ...]:
     prefixes = space.get("addressPrefixes") if isinstance(space, dict) else None
     ranges = [_parse(text) for text in prefixes] if isinstance(prefixes, list) else []
     is_read = member.resource.annotations.get(RECONCILE_POLICY) == Policy.SKIP.value
-    known = tuple(one for one in ranges if one is not None)
+    known = tuple(network for network in ranges if network is not None)
     return () if is_read or len(known) < len(ranges) else known
 
 
@@ -216,16 +216,16 @@ def _parse(text: Any) -> Network | None:
 
 
 def _is_inside(subnet: Network, ranges: Iterable[Network]) -> bool:
-    same_family = [one for one in ranges if one.version == subnet.version]
+    same_family = [network for network in ranges if network.version == subnet.version]
     return any(
-        int(one.network_address) <= int(subnet.network_address)
-        and int(subnet.broadcast_address) <= int(one.broadcast_address)
-        for one in same_family
+        int(network.network_address) <= int(subnet.network_address)
+        and int(subnet.broadcast_address) <= int(network.broadcast_address)
+        for network in same_family
     )
 
 
 def _make_finding(path: FieldPath, text: str, owner: Key, ranges: Iterable[Network]) -> Finding:
-    listed = ", ".join(str(one) for one in ranges)
+    listed = ", ".join(str(network) for network in ranges)
     return Finding(
         code="SubnetOutsideNetwork",
         path=path,

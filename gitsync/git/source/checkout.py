@@ -302,7 +302,7 @@ def _is_dirty(inputs: Mapping[str, bytes], revision: Revision | None, wanted: Wa
         return bool(inputs)
     # git finds sizes one by one, and they matter only for files that are too large to be read
     quick = replace(revision, has_sizes=False)
-    return not any(_has_inputs(one, inputs, wanted, has_declared=has_declared) for one in (quick, revision))
+    return not any(_has_inputs(listing, inputs, wanted, has_declared=has_declared) for listing in (quick, revision))
 
 
 def _has_inputs(revision: Revision, inputs: Mapping[str, bytes], wanted: Wanted, *, has_declared: bool) -> bool:

@@ -138,8 +138,8 @@ def _explain_unreadable(
     """A path below a link or a nested repository is what that is. It may be from a record, so it is not trusted."""
     wanted = [path for path in paths if _is_inside_source(path) and not choice.rules.ignores(path)]
     places = {path: (path, *list_folders(path)[:-1]) for path in wanted}
-    entries = {one.path: one for one in listing.find(sorted(set(chain.from_iterable(places.values()))))}
-    outermost = {path: entries[one] for path, place in places.items() for one in place if one in entries}
+    entries = {entry.path: entry for entry in listing.find(sorted(set(chain.from_iterable(places.values()))))}
+    outermost = {path: entries[step] for path, place in places.items() for step in place if step in entries}
     problems = {
         path: problem
         for path, entry in outermost.items()

@@ -93,7 +93,9 @@ class History:
         """Return the last commit, at or before a revision, that added or changed a file of each place. The paths count
         from the folder of the source. Nothing is fetched.
         """
-        repository = next((one for one in self._list_repositories() if self._has_commit(one, revision)), None)
+        repository = next(
+            (repository for repository in self._list_repositories() if self._has_commit(repository, revision)), None
+        )
         if repository is None:
             return dict.fromkeys(places, UNREADABLE)
         inside = {

@@ -91,7 +91,7 @@ def _decode_node(value: Any, name: str) -> Reviewed:
         live=_require_text(node["liveDigest"], f"liveDigest of {name}"),
         etag=None if node["etag"] is None else _require_text(node["etag"], f"etag of {name}"),
         secrets=_require_bool(node["secrets"], f"secrets of {name}"),
-        later=tuple(_require_text(each, f"later of {name}") for each in later),
+        later=tuple(_require_text(api_version, f"later of {name}") for api_version in later),
     )
 
 

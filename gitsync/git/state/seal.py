@@ -67,7 +67,8 @@ class RecordSeals:
         if not isinstance(seal, str):
             return Trust.UNSIGNED
         parts = seal.split(":")
-        key = next((one for one in (self.key, self.previous) if one and parts[1:2] == [_make_key_name(one)]), None)
+        keys = [key for key in (self.key, self.previous) if key and parts[1:2] == [_make_key_name(key)]]
+        key = keys[0] if keys else None
         if key is None:
             return Trust.OTHER_KEY
         place_name = parts[2] if len(parts) == _PARTS else ""

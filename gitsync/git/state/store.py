@@ -117,7 +117,11 @@ def find_changes(base: State, update: Update) -> Changes:
         for address, export in sorted(update.config_maps.items())
         if base.config_maps.get(address) != export
     }
-    leftovers = {one: is_there for one, is_there in update.leftovers.items() if is_there != (one in base.leftovers)}
+    leftovers = {
+        leftover: is_there
+        for leftover, is_there in update.leftovers.items()
+        if is_there != (leftover in base.leftovers)
+    }
     return Changes(
         records=find_changed_records(base.records, update.records), config_maps=config_maps, leftovers=leftovers
     )
@@ -130,7 +134,7 @@ def merge(theirs: State, ours: Changes, revision: str | None, agent: str = "") -
         revision,
         overlay(theirs.config_maps, ours.config_maps),
         leftovers=(theirs.leftovers - ours.leftovers.keys())
-        | {one for one, is_there in ours.leftovers.items() if is_there},
+        | {leftover for leftover, is_there in ours.leftovers.items() if is_there},
     )
     return replace(after, revisions=_merge_revisions(theirs, after, agent) if agent else theirs.revisions)
 

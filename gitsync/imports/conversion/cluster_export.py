@@ -75,9 +75,9 @@ def read_cluster_export(files: Mapping[str, bytes], catalog: Catalog) -> Cluster
             reader.add(document)
     reader.check_content(sorted(files))
     return ClusterExport(
-        manifests={key: reader.inherit_policy(one) for key, one in sorted(reader.manifests.items())},
+        manifests={key: reader.inherit_policy(manifest) for key, manifest in sorted(reader.manifests.items())},
         left_out=dict(sorted(reader.left_out.items())),
-        problems=tuple(sorted({*reader.problems, *reader.warn_of_versions()}, key=lambda one: one.order)),
+        problems=tuple(sorted({*reader.problems, *reader.warn_of_versions()}, key=lambda problem: problem.order)),
     )
 
 
@@ -140,7 +140,7 @@ class _Reader:
         if isinstance(chosen, Finding):
             errors.append(locate_finding(chosen, document))
         self.problems += errors
-        if isinstance(chosen, Finding) or any(one.is_error for one in errors):
+        if isinstance(chosen, Finding) or any(error.is_error for error in errors):
             return
         if not chosen.is_proven:
             self._unproven.setdefault(header.gvk, SourceLocation(document.path, document.line()))
@@ -184,7 +184,7 @@ class _Reader:
 
     def check_content(self, names: Sequence[str]) -> None:
         """Note that no file has an object of ASO to import, unless an error says more."""
-        if self.manifests or any(one.is_error for one in self.problems):
+        if self.manifests or any(problem.is_error for problem in self.problems):
             return
         found = [f"{count} {kind}" for kind, count in sorted(self.left_out.items())]
         content = (
@@ -215,13 +215,13 @@ OTHER_OBJECTS: Final = "objects that are no manifests of Azure resources"
 
 def find_only_subscription(export: ClusterExport) -> str | None:
     """The subscription of all resources of an export; None if there are several, or none is recorded."""
-    found = {find_subscription(one.arm_id) for one in export.manifests.values() if one.arm_id}
+    found = {find_subscription(manifest.arm_id) for manifest in export.manifests.values() if manifest.arm_id}
     return found.pop() if len(found) == 1 else None
 
 
 def take_manifests(export: ClusterExport) -> tuple[ImportedManifest, ...]:
     """The manifests of an export as an import writes them."""
-    return tuple(_take(one) for one in export.manifests.values())
+    return tuple(_take(manifest) for manifest in export.manifests.values())
 
 
 def _take(exported: ExportedManifest) -> ImportedManifest:

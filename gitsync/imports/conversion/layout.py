@@ -41,10 +41,16 @@ Taken = Collection[tuple[str, str, str]]
 def name_manifests(resources: Sequence[FoundResource], taken: Taken = ()) -> dict[str, str]:
     """The name of each resource, by its ARM id. No name is among those that are `taken`."""
     names: dict[str, str] = {}
-    open_ones = {one.arm_id: one for one in sorted(resources, key=lambda one: one.arm_id.casefold())}
+    open_ones = {
+        resource.arm_id: resource for resource in sorted(resources, key=lambda resource: resource.arm_id.casefold())
+    }
     used = set(taken)
     for make in _FORMS:
-        plain = {one.arm_id: _clean(make(one, open_ones)) for one in open_ones.values() if one.arm_id not in names}
+        plain = {
+            resource.arm_id: _clean(make(resource, open_ones))
+            for resource in open_ones.values()
+            if resource.arm_id not in names
+        }
         counts = Counter((*_identify(open_ones[arm_id]), name) for arm_id, name in plain.items())
         for arm_id, name in plain.items():
             key = (*_identify(open_ones[arm_id]), name)
@@ -54,27 +60,27 @@ def name_manifests(resources: Sequence[FoundResource], taken: Taken = ()) -> dic
     return names
 
 
-def _identify(one: FoundResource) -> tuple[str, str]:
-    return one.kind.gvk.group, one.kind.gvk.kind
+def _identify(resource: FoundResource) -> tuple[str, str]:
+    return resource.kind.gvk.group, resource.kind.gvk.kind
 
 
-def _name_plainly(one: FoundResource, known: Mapping[str, FoundResource]) -> str:
+def _name_plainly(resource: FoundResource, known: Mapping[str, FoundResource]) -> str:
     """The name by parents: `hub-firewall` for a subnet, `shop.example-www` for a record."""
-    own = "" if one.kind.fixed_azure_name else _name_itself(one)
-    is_child = one.kind.arm_type.count("/") > 1 or one.kind.scope is Scope.EXTENSION
+    own = "" if resource.kind.fixed_azure_name else _name_itself(resource)
+    is_child = resource.kind.arm_type.count("/") > 1 or resource.kind.scope is Scope.EXTENSION
     if not is_child:
-        return own or one.name
-    owner = known.get(one.owner_id)
-    before = _name_plainly(owner, known) if owner else _name_id(one.owner_id)
+        return own or resource.name
+    owner = known.get(resource.owner_id)
+    before = _name_plainly(owner, known) if owner else _name_id(resource.owner_id)
     return "-".join(filter(None, (before, own)))
 
 
-def _name_itself(one: FoundResource) -> str:
-    if one.kind.arm_type.casefold() != _ASSIGNMENT:
-        return one.name
-    role = find_member(one.body, "properties", "roleDefinitionId")
+def _name_itself(resource: FoundResource) -> str:
+    if resource.kind.arm_type.casefold() != _ASSIGNMENT:
+        return resource.name
+    role = find_member(resource.body, "properties", "roleDefinitionId")
     known = name_built_in_role(role) if isinstance(role, str) else None
-    return f"{known.replace(' ', '-') if known else 'role'}-{one.name[:_DIGITS]}"
+    return f"{known.replace(' ', '-') if known else 'role'}-{resource.name[:_DIGITS]}"
 
 
 def _name_id(arm_id: str) -> str:
@@ -86,17 +92,17 @@ def _name_id(arm_id: str) -> str:
     return "-".join(names)
 
 
-def _name_by_group(one: FoundResource, known: Mapping[str, FoundResource]) -> str:
-    return "-".join(filter(None, (find_resource_group(one.arm_id), _name_plainly(one, known))))
+def _name_by_group(resource: FoundResource, known: Mapping[str, FoundResource]) -> str:
+    return "-".join(filter(None, (find_resource_group(resource.arm_id), _name_plainly(resource, known))))
 
 
-def _name_by_subscription(one: FoundResource, known: Mapping[str, FoundResource]) -> str:
-    return "-".join(filter(None, (find_subscription(one.arm_id), _name_by_group(one, known))))
+def _name_by_subscription(resource: FoundResource, known: Mapping[str, FoundResource]) -> str:
+    return "-".join(filter(None, (find_subscription(resource.arm_id), _name_by_group(resource, known))))
 
 
-def _name_by_digest(one: FoundResource, known: Mapping[str, FoundResource]) -> str:
-    digest = hashlib.sha256(one.arm_id.casefold().encode()).hexdigest()[:_DIGITS]
-    return f"{_clean(_name_plainly(one, known))[: MOST - _DIGITS - 1]}-{digest}"
+def _name_by_digest(resource: FoundResource, known: Mapping[str, FoundResource]) -> str:
+    digest = hashlib.sha256(resource.arm_id.casefold().encode()).hexdigest()[:_DIGITS]
+    return f"{_clean(_name_plainly(resource, known))[: MOST - _DIGITS - 1]}-{digest}"
 
 
 _FORMS: Final[tuple[Callable[[FoundResource, Mapping[str, FoundResource]], str], ...]] = (
@@ -159,12 +165,12 @@ def place_manifests(
     """
     together: dict[str, list[ImportedManifest]] = {}
     manifests = tuple(manifests)
-    subscriptions = {found for one in manifests if (found := find_subscription(one.resource.arm_id))}
-    for one in manifests:
-        folder = clean_name(find_resource_group(one.resource.arm_id) or "subscription")
+    subscriptions = {found for manifest in manifests if (found := find_subscription(manifest.resource.arm_id))}
+    for manifest in manifests:
+        folder = clean_name(find_resource_group(manifest.resource.arm_id) or "subscription")
         if len(subscriptions) > 1:
-            folder = f"{find_subscription(one.resource.arm_id) or 'tenant'}/{folder}"
-        together.setdefault(f"{folder}/{_name_file(one, layout)}", []).append(one)
+            folder = f"{find_subscription(manifest.resource.arm_id) or 'tenant'}/{folder}"
+        together.setdefault(f"{folder}/{_name_file(manifest, layout)}", []).append(manifest)
     used = {path.casefold() for path in taken}
     placed = {}
     for stem, members in sorted(together.items()):
@@ -172,7 +178,7 @@ def place_manifests(
         used.add(path.casefold())
         # A resource group first, then by ARM id: a resource is followed by what is below it.
         placed[path] = sorted(
-            members, key=lambda one: (one.resource.kind.arm_type != GROUPS, one.resource.arm_id.casefold())
+            members, key=lambda member: (member.resource.kind.arm_type != GROUPS, member.resource.arm_id.casefold())
         )
     return placed
 
@@ -185,12 +191,12 @@ def _list_paths(stem: str) -> Iterable[str]:
         number += 1
 
 
-def _name_file(one: ImportedManifest, layout: Layout) -> str:
+def _name_file(manifest: ImportedManifest, layout: Layout) -> str:
     if layout is Layout.RESOURCE:
-        return f"{one.key.kind.lower()}-{one.key.name}"
+        return f"{manifest.key.kind.lower()}-{manifest.key.name}"
     if layout is Layout.GROUP:
         return "resources"
-    if one.key.kind.startswith(_DNS):
+    if manifest.key.kind.startswith(_DNS):
         return "dns"
-    word = one.key.group.partition(".")[0]
+    word = manifest.key.group.partition(".")[0]
     return _TOPICS.get(word, word)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from gitsync.diff.hints import Hints, find_kind_hints
@@ -78,7 +78,7 @@ class _Part(NamedTuple):
 
 def convert_body(kind: Kind, body: Mapping[str, Any], conversion: Conversion) -> ConvertedSpec:
     """Return the spec that asks for what a body shows, without owner and azureName."""
-    reading = _Reading(kind.types, conversion, find_kind_hints(kind))
+    reading = _Reading(kind.types, conversion, find_kind_hints(kind), [])
     part = reading.mapping(kind.types[kind.spec], body, ())
     return ConvertedSpec(
         fields=part.value if part else {},
@@ -91,7 +91,7 @@ class _Reading:
     types: Mapping[str, TypeFacts]
     around: Conversion
     hints: Hints
-    unfit: list[JsonPath] = field(default_factory=list)
+    unfit: list[JsonPath]
 
     def mapping(self, facts: TypeFacts, body: Any, path: JsonPath, *, is_entry: bool = False) -> _Part | None:
         """Read named fields. Fields that no one set stay if the kind requires them, or if they identify an entry."""
@@ -99,11 +99,13 @@ class _Reading:
             return self.give_up(path)
         if facts.get("oneOf"):
             return self.union(facts, body, path)
-        parts = {name: (one, part) for name, one in _list_fields(facts) if (part := self.member(name, one, body, path))}
+        parts = {
+            name: (field, part) for name, field in _list_fields(facts) if (part := self.member(name, field, body, path))
+        }
         kept = {
             name: part.value
-            for name, (one, part) in parts.items()
-            if part.is_set or one.get("required") or (is_entry and name in _KEYS)
+            for name, (field, part) in parts.items()
+            if part.is_set or field.get("required") or (is_entry and name in _KEYS)
         }
         kept |= self.find_passwords(facts, kept, path)
         kept = {name: kept[name] for name in facts["fields"] if name in kept}
@@ -129,25 +131,25 @@ class _Reading:
         for word, name in facts.get("values", {}).items():
             type_ = facts["fields"][name]["type"]
             members = _list_fields(self.types[type_["ref"]]) if isinstance(type_, Mapping) else ()
-            counts[word] = sum(find_member(body, *one["arm"].split("/")) is not None for _, one in members)
+            counts[word] = sum(find_member(body, *field["arm"].split("/")) is not None for _, field in members)
         most = max(counts.values(), default=0)
         return [word for word, count in counts.items() if count == most > 0]
 
-    def member(self, name: str, one: Field, body: Mapping[str, Any], path: JsonPath) -> _Part | None:
-        steps = one["arm"].split("/")
+    def member(self, name: str, field: Field, body: Mapping[str, Any], path: JsonPath) -> _Part | None:
+        steps = field["arm"].split("/")
         place = (*path, *steps)
         if not _NEVER_SET.isdisjoint(steps) or "/".join(map(str, place)) in self.around.left_out:
             return None
         value = find_member(body, *steps)
-        mode, is_required, unfit = one.get("mode", ""), one.get("required", False), len(self.unfit)
+        mode, is_required, unfit = field.get("mode", ""), field.get("required", False), len(self.unfit)
         if mode.startswith("secret"):
             return self.make_secret(name, mode, path, is_set=bool(value)) if value or is_required else None
         part = None
         if value is not None:
-            part = _MODES[mode](self, one["type"], value, place) if mode else self.value(one["type"], value, place)
+            part = _MODES[mode](self, field["type"], value, place) if mode else self.value(field["type"], value, place)
         if part is not None or not is_required or len(self.unfit) > unfit:
             return part
-        empty = "" if value == "" else self.make_empty(one["type"])
+        empty = "" if value == "" else self.make_empty(field["type"])
         return None if empty is None else _Part(empty, is_set=False)
 
     def make_empty(self, type_: FieldType) -> Any:
@@ -159,7 +161,9 @@ class _Reading:
         if "ref" not in type_:
             return [] if "list" in type_ else {}
         facts = self.types[type_["ref"]]
-        required = {name: self.make_empty(one["type"]) for name, one in _list_fields(facts) if one.get("required")}
+        required = {
+            name: self.make_empty(field["type"]) for name, field in _list_fields(facts) if field.get("required")
+        }
         return None if facts.get("oneOf") or None in required.values() else required
 
     def value(self, type_: FieldType, value: Any, path: JsonPath) -> _Part | None:
@@ -217,7 +221,9 @@ class _Reading:
     def map(self, type_: FieldType, value: Any, path: JsonPath) -> _Part | None:
         if not isinstance(value, Mapping):
             return self.give_up(path)
-        parts = {key: part for key, one in sorted(value.items()) if (part := self.map_value(type_, one, (*path, key)))}
+        parts = {
+            key: part for key, member in sorted(value.items()) if (part := self.map_value(type_, member, (*path, key)))
+        }
         kept = {key: part.value for key, part in parts.items() if part.is_set}
         return _Part(kept, is_set=True) if kept else None
 
@@ -227,10 +233,10 @@ class _Reading:
     def reference(self, type_: FieldType, value: Any, path: JsonPath) -> _Part | None:
         """Read an ARM id as a reference; lists and maps of such by their type."""
         if isinstance(type_, Mapping) and "list" in type_ and isinstance(value, list):
-            parts = [part for one in value if (part := self.reference(type_["list"], one, path))]
+            parts = [part for member in value if (part := self.reference(type_["list"], member, path))]
             return _Part([part.value for part in parts], is_set=True) if parts else None
         if isinstance(type_, Mapping) and "map" in type_ and isinstance(value, Mapping):
-            pairs = {key: self.reference(type_["map"], one, path) for key, one in sorted(value.items())}
+            pairs = {key: self.reference(type_["map"], member, path) for key, member in sorted(value.items())}
             kept = {key: part.value for key, part in pairs.items() if part}
             return _Part(kept, is_set=True) if kept else None
         if not isinstance(value, str):
@@ -261,7 +267,7 @@ class _Reading:
 
     def find_passwords(self, facts: TypeFacts, kept: Mapping[str, Any], path: JsonPath) -> dict[str, Any]:
         """References for passwords of accounts: Azure shows the account only."""
-        hidden = [name for name, one in _list_fields(facts) if one.get("mode") == "secret" and name not in kept]
+        hidden = [name for name, field in _list_fields(facts) if field.get("mode") == "secret" and name not in kept]
         wanted = [name for name in hidden if _has_account(name, kept) and not _find_flag(_WITHOUT_PASSWORD, kept)]
         return {name: self.make_secret(name, "secret", path).value for name in wanted}
 
@@ -282,11 +288,11 @@ def _list_fields(facts: TypeFacts) -> Iterator[tuple[str, Field]]:
     value, of a value and its reference to a Secret the reference, of two forms of a reference the one by name.
     """
     by_place: dict[str, tuple[str, Field]] = {}
-    for name, one in facts["fields"].items():
-        if "arm" not in one or one.get("meta") or one.get("mode") == "configMap":
+    for name, field in facts["fields"].items():
+        if "arm" not in field or field.get("meta") or field.get("mode") == "configMap":
             continue
-        if one["arm"] not in by_place or one.get("mode") == "secret" or one["type"] == "reference":
-            by_place[one["arm"]] = (name, one)
+        if field["arm"] not in by_place or field.get("mode") == "secret" or field["type"] == "reference":
+            by_place[field["arm"]] = (name, field)
     return iter(by_place.values())
 
 

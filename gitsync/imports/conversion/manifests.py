@@ -50,9 +50,12 @@ def make_manifests(resources: Sequence[FoundResource], style: ManifestStyle) -> 
     near = {arm_id: key for arm_id, key in style.existing.items() if key.namespace == namespace}
     taken: Taken = {(key.group, key.kind, key.name) for key in near.values()}
     names = name_manifests(resources, taken)
-    keys = {one.arm_id: Key(one.kind.gvk.group, one.kind.gvk.kind, namespace, names[one.arm_id]) for one in resources}
+    keys = {
+        resource.arm_id: Key(resource.kind.gvk.group, resource.kind.gvk.kind, namespace, names[resource.arm_id])
+        for resource in resources
+    }
     index = ManifestIndex({**near, **keys})
-    return tuple(_make_manifest(one, keys[one.arm_id], index, style) for one in resources)
+    return tuple(_make_manifest(resource, keys[resource.arm_id], index, style) for resource in resources)
 
 
 def is_as_made(resource: FoundResource) -> bool:
@@ -182,7 +185,7 @@ def _find_unfit(kind: Kind, fields: Mapping[str, Any]) -> Iterator[FieldPath]:
 
 def _climb(kind: Kind, fields: Mapping[str, Any], path: FieldPath) -> FieldPath:
     """The part that goes with one that goes: the list of an entry, and what would be empty then and may be absent."""
-    facts = [one for one, _ in _follow(kind, path)]
+    facts = [field for field, _ in _follow(kind, path)]
     while path:
         above = path[:-1]
         is_spare = bool(above) and isinstance(above[-1], str) and not facts[len(above) - 1].get("required")
@@ -202,6 +205,6 @@ def _follow(kind: Kind, path: FieldPath) -> Iterator[tuple[Field, JsonPath]]:
             yield {}, (EVERY if place.shape == "list" else step,)
             place = place.entry
             continue
-        one = place.fields[str(step)]
-        yield one, tuple(one["arm"].split("/")) if "arm" in one and not place.facts.get("oneOf") else ()
+        field = place.fields[str(step)]
+        yield field, tuple(field["arm"].split("/")) if "arm" in field and not place.facts.get("oneOf") else ()
         place = place.members[str(step)]

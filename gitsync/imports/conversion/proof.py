@@ -30,7 +30,7 @@ class ImportProof:
 
 def prove(imported: Mapping[Key, FoundResource], shown: Iterable[Shown]) -> Iterator[ImportProof]:
     """Compare the requests of imported manifests with the resources that they were made of."""
-    requests = {one.prepared.key: one for one in shown}
+    requests = {request.prepared.key: request for request in shown}
     for key, resource in imported.items():
         yield _prove_one(key, resource, requests.get(key))
 
@@ -39,15 +39,15 @@ def prove_handover(imported: Mapping[Key, FoundResource], shown: Iterable[Shown]
     """Check that each manifest stands for the resource that ASO has recorded. A resource that ASO never created has no
     id, and an id that only a run knows is not compared. The subscription counts if there is only one.
     """
-    requests = {one.prepared.key: one for one in shown}
+    requests = {request.prepared.key: request for request in shown}
     ids = [resource.arm_id for resource in imported.values()]
-    is_one = len({find_subscription(arm_id) for arm_id in ids if arm_id}) < 2
+    has_one_subscription = len({find_subscription(arm_id) for arm_id in ids if arm_id}) < 2
     for key, resource in imported.items():
-        one = requests.get(key)
-        problems, recorded = _find_problems(one, key), resource.arm_id
-        made = one.request.arm_id if one and one.request and "<" not in one.request.arm_id else recorded
+        own = requests.get(key)
+        problems, recorded = _find_problems(own, key), resource.arm_id
+        made = own.request.arm_id if own and own.request and "<" not in own.request.arm_id else recorded
         compared = [made, recorded]
-        if not is_one:
+        if not has_one_subscription:
             compared = [arm_id.removeprefix(f"/subscriptions/{find_subscription(arm_id)}") for arm_id in compared]
         is_same = is_same_id(*compared)
         differences = () if is_same or not recorded else (_make_other(made, recorded),)

@@ -110,10 +110,10 @@ class Filters:
     def excludes(self, arm_id: str, arm_type: str) -> bool:
         name = arm_id.rpartition("/")[2]
         return any(
-            is_same_id(arm_id, one) or is_below(arm_id, one)
-            if one.startswith("/")
-            else one.casefold() == arm_type.casefold() or _matches(name, one)
-            for one in self.excluded
+            is_same_id(arm_id, excluded) or is_below(arm_id, excluded)
+            if excluded.startswith("/")
+            else excluded.casefold() == arm_type.casefold() or _matches(name, excluded)
+            for excluded in self.excluded
         )
 
 
