@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gitsync.emulator.faults import Canned, FaultRule, Match
-from gitsync.emulator.http.call import ListFault
+from gitsync.emulator.http.messages import ListFault
 from gitsync.emulator.settings import Timing
 from tests.support.plain_estate import plain_estate
 from tests.support.world import World

@@ -1,7 +1,7 @@
 """The ARM errors that the emulator returns: for every code its HTTP status and its message.
 
-The messages are Azure's, since reports show them; programs use the code. The code that refuses a request fills in the
-names in braces.
+The messages are Azure's, since reports show them; programs use the code. The code that refuses a
+request fills in the names in braces.
 """
 
 from __future__ import annotations

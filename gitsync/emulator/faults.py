@@ -1,7 +1,8 @@
 """Fault injection: the rules of a script, and how requests match them.
 
-A rule counts the requests that it matches and applies to some of them. The counts are kept in the store, so that
-processes that share one Azure share its script too. `gitsync.emulator.http.front` applies the rules.
+A rule counts the requests that it matches and applies to some of them. The counts are kept in the
+store, so that processes that share one Azure share its script too.
+`gitsync.emulator.http.handler` applies the rules.
 """
 
 from __future__ import annotations
@@ -13,8 +14,7 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Any
 
-from gitsync.emulator.http.answers import ServerResponse, make_refusal
-from gitsync.emulator.http.call import Course, ListFault, ServerRequest
+from gitsync.emulator.http.messages import Course, ListFault, ServerRequest, ServerResponse, make_refusal
 from gitsync.emulator.state.store import Store
 from gitsync.emulator.types.behaviour import Style
 from gitsync.emulator.yaml_document import FieldReader, YamlNode, fields
@@ -52,14 +52,14 @@ class Match:
     after: int = 0
     times: int | None = None
 
-    def counts(self, call: ServerRequest, kind: str, *, poll: bool) -> bool:
+    def counts(self, request: ServerRequest, kind: str, *, poll: bool) -> bool:
         """Tell whether a request matches; `kind` is the type of its resource."""
         return (
             self.poll is poll
-            and self.lists in {None, call.method == "GET" and call.target.is_list}
-            and (not self.methods or call.method in self.methods)
+            and self.lists in {None, request.method == "GET" and request.target.is_list}
+            and (not self.methods or request.method in self.methods)
             and fnmatchcase(kind.casefold(), self.type)
-            and fnmatchcase(call.target.key, self.path)
+            and fnmatchcase(request.target.key, self.path)
         )
 
     def strikes(self, count: int) -> bool:
@@ -81,17 +81,17 @@ class Canned:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: Any = None
 
-    def answer(self, call: ServerRequest) -> ServerResponse:
-        headers = {name: _replace_base(str(value), call.base) for name, value in self.headers.items()}
+    def answer(self, request: ServerRequest) -> ServerResponse:
+        headers = {name: _replace_base(str(value), request.base) for name, value in self.headers.items()}
         if self.body is not None or not self.code:
-            return ServerResponse(self.status or 200, _replace_base(self.body, call.base), headers)
+            return ServerResponse(self.status or 200, _replace_base(self.body, request.base), headers)
         words: dict[str, Any] = {
-            "id": call.target.path,
-            "scope": call.target.path,
-            "group": call.target.group,
-            "verb": call.verb,
+            "id": request.target.path,
+            "scope": request.target.path,
+            "group": request.target.group,
+            "verb": request.verb,
         }
-        words |= {"namespace": call.target.namespace, "type": call.target.type, "name": call.target.name}
+        words |= {"namespace": request.target.namespace, "type": request.target.type, "name": request.target.name}
         return make_refusal(self.code, status=self.status, message=self.message, **words).but(headers)
 
 
@@ -142,11 +142,11 @@ class Script:
     def __init__(self, rules: Sequence[FaultRule]) -> None:
         self._rules = [(f"rule:{index}:{_make_digest(rule)}", rule) for index, rule in enumerate(rules)]
 
-    def met(self, store: Store, call: ServerRequest, kind: str, *, poll: bool) -> list[FaultRule]:
+    def met(self, store: Store, request: ServerRequest, kind: str, *, poll: bool) -> list[FaultRule]:
         """The rules that apply to a request for a type. Each rule that matches counts the request."""
         applying = []
         for name, rule in self._rules:
-            if not rule.match.counts(call, kind, poll=poll):
+            if not rule.match.counts(request, kind, poll=poll):
                 continue
             count = int(store.note(name) or 0) + 1
             store.put_note(name, count)

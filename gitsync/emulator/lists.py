@@ -1,25 +1,32 @@
-"""Lists, page by page: groups, the resources of a group or a subscription, the resources of one type."""
+"""Lists, page by page: groups, the resources of a group or a subscription, the resources of one
+type.
+
+By ARM's contract a type is listed in its parent, or in a group and in a subscription if it has no
+parent, or at its scope if it extends another resource. The tables hold the exceptions that
+Azure's public API descriptions show. A script can make a list wrong: its entries can be missing,
+trimmed, stale, listed twice or out of order.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from enum import Flag, auto
+from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any
 
-from gitsync.emulator import list_faults
-from gitsync.emulator.http import pages
-from gitsync.emulator.http.answers import ServerResponse, refuse
-from gitsync.emulator.http.call import ServerRequest
-from gitsync.emulator.http.target import Target, parse
-from gitsync.emulator.patch import find_value
+from gitsync.emulator.http.messages import ListFault, ServerRequest, ServerResponse, make_page, refuse, refuse_method
+from gitsync.emulator.http.target import PathShape, Target, parse
+from gitsync.emulator.patch import GONE, change_at, find_value
 from gitsync.emulator.state.cloud import EmulatedCloud
-from gitsync.emulator.state.stored import StoredResource
-from gitsync.emulator.types import actions, list_scopes
-from gitsync.emulator.types import implicit_resources as implied
-from gitsync.emulator.types.answered_body import build_body, build_summary
-from gitsync.emulator.types.list_scopes import Reach
-from gitsync.emulator.types.recorded import ways_of
+from gitsync.emulator.state.store import PastStore, StoredResource
+from gitsync.emulator.types.actions import is_action_page, run_action
+from gitsync.emulator.types.behaviour import find_behaviour
+from gitsync.emulator.types.bodies import build_body, build_summary
+from gitsync.emulator.types.implicit_resources import list_implied
 
 _Show = Callable[[StoredResource], dict[str, Any] | None]
 """Makes an entry of a resource, or None if the list leaves it out."""
@@ -29,58 +36,58 @@ _PRINCIPAL = re.compile(r"principalId eq '?([^' ]*)'?", re.IGNORECASE)
 _EXPANSIONS = ("createdTime", "changedTime", "provisioningState")
 
 
-def list_groups(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
+def list_groups(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """GET of the resource groups of a subscription."""
-    cloud = list_faults.apply_lag(cloud, call)
-    cloud.demand_place(call)
-    return _make_page(cloud, call, _list_children(cloud, call.target), partial(_build_whole, cloud))
+    cloud = apply_lag(cloud, request)
+    cloud.demand_place(request)
+    return _make_page(cloud, request, _list_children(cloud, request.target), partial(_build_whole, cloud))
 
 
-def list_resources(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
+def list_resources(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """GET of the resources of a group or a subscription: tracked resources only, without their properties."""
-    cloud = list_faults.apply_lag(cloud, call)
-    cloud.demand_place(call)
-    wanted = _parse_filter(call.query.get("$filter", ""))
-    expand = [name for name in _EXPANSIONS if name in call.query.get("$expand", "")]
+    cloud = apply_lag(cloud, request)
+    cloud.demand_place(request)
+    wanted = _parse_filter(request.query.get("$filter", ""))
+    expand = [name for name in _EXPANSIONS if name in request.query.get("$expand", "")]
 
     def show(resource: StoredResource) -> dict[str, Any] | None:
         is_listed = resource.body.get("location") and _read_filter_values(resource, wanted) == wanted
         return build_summary(resource) | _expand(resource, expand) if is_listed else None
 
-    keys = cloud.store.keys(call.target.key.rpartition("/")[0] + "/")
-    return _make_page(cloud, call, [key for key in keys if "/providers/" in key], show)
+    keys = cloud.store.keys(request.target.key.rpartition("/")[0] + "/")
+    return _make_page(cloud, request, [key for key in keys if "/providers/" in key], show)
 
 
-def list_collection(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
+def list_collection(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """GET of the resources of one type: below a parent, a group, a scope, or anywhere in a subscription."""
-    if actions.is_further_page(call):
-        return actions.run(cloud, call)
-    cloud = list_faults.apply_lag(cloud, call)
-    cloud.demand_place(call)
-    list_scopes.demand_list(call)
-    principal = _PRINCIPAL.search(call.query.get("$filter", ""))
+    if is_action_page(request):
+        return run_action(cloud, request)
+    cloud = apply_lag(cloud, request)
+    cloud.demand_place(request)
+    require_list(request)
+    principal = _PRINCIPAL.search(request.query.get("$filter", ""))
 
     def show(resource: StoredResource) -> dict[str, Any] | None:
         is_listed = principal is None or _has_principal(resource, principal[1])
         return _build_whole(cloud, resource) if is_listed else None
 
-    return _make_page(cloud, call, _list_type(cloud, call), show)
+    return _make_page(cloud, request, _list_type(cloud, request), show)
 
 
-def _make_page(cloud: EmulatedCloud, call: ServerRequest, keys: Iterable[str], show: _Show) -> ServerResponse:
-    ways = ways_of(call.target.type)
-    implied_resources = {parse(resource.id).key: resource for resource in implied.below(cloud, call.target)}
+def _make_page(cloud: EmulatedCloud, request: ServerRequest, keys: Iterable[str], show: _Show) -> ServerResponse:
+    behaviour = find_behaviour(request.target.type)
+    implied_resources = {parse(resource.id).key: resource for resource in list_implied(cloud, request.target)}
 
     def show_key(key: str) -> dict[str, Any] | None:
         resource = _find_listed(cloud, key) or implied_resources.get(key)
         entry = show(resource) if resource is not None else None
         if entry is None:
             return None
-        listed = {name: value for name, value in entry.items() if name not in ways.unlisted}
-        return list_faults.trim(listed, call.list_fault)
+        listed = {name: value for name, value in entry.items() if name not in behaviour.unlisted}
+        return trim_entry(listed, request.list_fault)
 
-    places = list_faults.place(sorted({*keys, *implied_resources}), call.list_fault)
-    return pages.make_page(call, places, show_key, cloud.settings.page_size, ends_empty=ways.ends_empty)
+    places = order_keys(sorted({*keys, *implied_resources}), request.list_fault)
+    return make_page(request, places, show_key, cloud.settings.page_size, ends_empty=behaviour.ends_empty)
 
 
 def _build_whole(cloud: EmulatedCloud, resource: StoredResource) -> dict[str, Any]:
@@ -96,13 +103,13 @@ def _has_principal(resource: StoredResource, principal: str) -> bool:
     return str(find_value(resource.body, ("properties", "principalId"))).casefold() == principal.casefold()
 
 
-def _list_type(cloud: EmulatedCloud, call: ServerRequest) -> list[str]:
+def _list_type(cloud: EmulatedCloud, request: ServerRequest) -> list[str]:
     """The keys of the resources of a list's type, where the list looks."""
-    target = call.target
-    if list_scopes.is_record_list(target):
+    target = request.target
+    if is_record_list(target):
         zone = target.owner.key + "/"
-        return [key for key in cloud.store.keys(zone) if list_scopes.is_record(key.removeprefix(zone))]
-    return _list_children(cloud, target) if target.names else _list_scope(cloud, call)
+        return [key for key in cloud.store.keys(zone) if is_record(key.removeprefix(zone))]
+    return _list_children(cloud, target) if target.names else _list_scope(cloud, request)
 
 
 def _list_children(cloud: EmulatedCloud, target: Target) -> list[str]:
@@ -111,10 +118,10 @@ def _list_children(cloud: EmulatedCloud, target: Target) -> list[str]:
     return [key for key in cloud.store.keys(prefix) if "/" not in key[len(prefix) :]]
 
 
-def _list_scope(cloud: EmulatedCloud, call: ServerRequest) -> list[str]:
+def _list_scope(cloud: EmulatedCloud, request: ServerRequest) -> list[str]:
     """The keys of a type at a scope, in the groups of a subscription, and above or below if the list does."""
-    scope, words = call.target.scope.casefold(), f"/providers/{call.target.type}/".casefold()
-    reach = list_scopes.find_reach(call.target, call.query.get("$filter", ""))
+    scope, words = request.target.scope.casefold(), f"/providers/{request.target.type}/".casefold()
+    reach = find_reach(request.target, request.query.get("$filter", ""))
     scopes_above = _list_scopes_above(scope) if Reach.ABOVE in reach else []
     keys = [key for above in scopes_above for key in cloud.store.keys(above + words)]
     for key in cloud.store.keys(f"{scope}/" if reach & (Reach.GROUPS | Reach.BELOW) else scope + words):
@@ -154,3 +161,109 @@ def _expand(resource: StoredResource, names: list[str]) -> dict[str, str]:
         "provisioningState": resource.state,
     }
     return {name: values[name] for name in names}
+
+
+def apply_lag(cloud: EmulatedCloud, request: ServerRequest) -> EmulatedCloud:
+    """The cloud as a stale list shows it."""
+    lag = request.list_fault.stale
+    return replace(cloud, store=PastStore(cloud.store, cloud.clock.now().timestamp() - lag)) if lag else cloud
+
+
+def order_keys(keys: Sequence[str], fault: ListFault) -> list[tuple[str, str]]:
+    """The keys that a list with a fault has, each with its place in the list, by which pages go on."""
+    if fault == ListFault():
+        return list(zip(keys, keys, strict=True))
+    listed = [(key, key) for key in keys if not _matches(key, fault.missing)]
+    listed += [(f"~{key}", key) for key, _ in listed if _matches(key, fault.duplicate)]
+    return sorted((_shuffle(where), key) for where, key in listed) if fault.reorder else listed
+
+
+def _shuffle(where: str) -> str:
+    return hashlib.sha256(where.encode()).hexdigest()
+
+
+def _matches(key: str, patterns: Collection[str]) -> bool:
+    return any(fnmatchcase(key, pattern) for pattern in patterns)
+
+
+def trim_entry(entry: dict[str, Any], fault: ListFault) -> dict[str, Any]:
+    """An entry without the members that a list with a fault leaves out."""
+    for pointer in fault.trim:
+        entry = dict(change_at(entry, tuple(pointer.split("/")[1:]), lambda _member: GONE))
+    return entry
+
+
+_COSMOS = "microsoft.documentdb/databaseaccounts"
+
+_UNLISTED = frozenset(
+    {
+        "microsoft.appconfiguration/configurationstores/keyvalues",
+        "microsoft.appconfiguration/configurationstores/snapshots",
+        f"{_COSMOS}/mongodbdatabases/collections/throughputsettings",
+        f"{_COSMOS}/mongodbdatabases/throughputsettings",
+        f"{_COSMOS}/sqldatabases/containers/throughputsettings",
+        f"{_COSMOS}/sqldatabases/throughputsettings",
+        "microsoft.insights/components/pricingplans",
+        "microsoft.network/trafficmanagerprofiles/azureendpoints",
+        "microsoft.network/trafficmanagerprofiles/externalendpoints",
+        "microsoft.network/trafficmanagerprofiles/nestedendpoints",
+        "microsoft.storage/storageaccounts/managementpolicies",
+        "microsoft.web/sites/sourcecontrols",
+    }
+)
+"""Types whose API can get one resource and list none."""
+
+_IN_GROUPS_ONLY = frozenset({"microsoft.network/virtualnetworkgateways"})
+"""Types without a list of the whole subscription."""
+
+_RECORD_TYPES = frozenset({"a", "aaaa", "caa", "cname", "mx", "ns", "ptr", "soa", "srv", "txt"})
+_RECORD_LISTS = frozenset(
+    {"microsoft.network/dnszones/all", "microsoft.network/dnszones/recordsets", "microsoft.network/privatednszones/all"}
+)
+"""Lists of all records of a zone; the records of one type are a list as well."""
+
+
+class Reach(Flag):
+    """Which scopes a list covers, as seen from its own."""
+
+    SCOPE = auto()
+    GROUPS = auto()  # of a subscription
+    ABOVE = auto()
+    BELOW = auto()
+
+
+_REACH: Mapping[str, Reach] = {
+    "microsoft.authorization/locks": Reach.SCOPE | Reach.ABOVE | Reach.BELOW,
+    "microsoft.authorization/roleassignments": Reach.SCOPE | Reach.ABOVE | Reach.BELOW,
+    "microsoft.authorization/roledefinitions": Reach.SCOPE | Reach.ABOVE,
+}
+
+
+def find_reach(target: Target, query_filter: str) -> Reach:
+    """What the list of a type covers; `atScope()` leaves out what is below."""
+    is_subscription = parse(target.scope).shape is PathShape.SUBSCRIPTION
+    reach = _REACH.get(target.type.casefold(), Reach.SCOPE | Reach.GROUPS if is_subscription else Reach.SCOPE)
+    return reach & ~Reach.BELOW if "atscope()" in query_filter.casefold() else reach
+
+
+def require_list(request: ServerRequest) -> None:
+    """Refuse a list that its type does not have."""
+    target = request.target
+    kind = target.type.casefold()
+    if kind in _UNLISTED:
+        raise refuse_method("GET")
+    if kind in _IN_GROUPS_ONLY and not target.group:
+        version = request.api_version
+        words: dict[str, Any] = {"type": target.types[0], "namespace": target.namespace, "version": version}
+        raise refuse("InvalidResourceType", versions=version, **words)
+
+
+def is_record_list(target: Target) -> bool:
+    """Tell whether a list is that of all records of a DNS zone."""
+    return target.type.casefold() in _RECORD_LISTS
+
+
+def is_record(words: str) -> bool:
+    """Tell whether the rest of a key after its zone, such as `a/www`, is a record."""
+    kind, _, name = words.partition("/")
+    return kind in _RECORD_TYPES and bool(name) and "/" not in name

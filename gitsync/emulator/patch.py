@@ -1,4 +1,6 @@
-"""JSON changed without being changed in place: merge patches (RFC 7386) and single values by pointer (RFC 6901)."""
+"""JSON changed without being changed in place: merge patches (RFC 7386) and single values by
+pointer (RFC 6901).
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ ValueChange = Callable[[Any], Any]
 """Makes one value of another; GONE removes it."""
 
 
-def merge(value: Any, patch: Any) -> Any:
+def merge_patch(value: Any, patch: Any) -> Any:
     """RFC 7386: objects merge, null removes a member, all else replaces."""
     if not isinstance(patch, Mapping):
         return patch
@@ -21,7 +23,7 @@ def merge(value: Any, patch: Any) -> Any:
         if member is None:
             merged.pop(name, None)
         else:
-            merged[name] = merge(merged.get(name), member)
+            merged[name] = merge_patch(merged.get(name), member)
     return merged
 
 

@@ -1,4 +1,5 @@
-"""PUT, PATCH, GET, HEAD and DELETE of one resource or group (resource-provider contract, resource-api-reference).
+"""PUT, PATCH, GET, HEAD and DELETE of one resource or group (resource-provider contract,
+resource-api-reference).
 
 A body is stored as it was sent; how it is shown is decided when it is read.
 """
@@ -9,37 +10,40 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from gitsync.emulator.http.answers import ServerResponse, refuse, refuse_method
-from gitsync.emulator.http.call import ServerRequest
+from gitsync.emulator.http.messages import ServerRequest, ServerResponse, refuse, refuse_method
 from gitsync.emulator.http.target import PathShape, parse
 from gitsync.emulator.identity.access import refuse_busy
-from gitsync.emulator.lro import operations
-from gitsync.emulator.lro import start as begin
-from gitsync.emulator.patch import merge
+from gitsync.emulator.lro.operations import delete_with_children, make_operation_headers, poll_operation
+from gitsync.emulator.lro.start import start_delete, start_write
+from gitsync.emulator.patch import merge_patch
 from gitsync.emulator.state.cloud import DELETING, EmulatedCloud, make_not_found
-from gitsync.emulator.state.stored import EmulatedOperation, StoredResource
-from gitsync.emulator.types import admission
-from gitsync.emulator.types import embedded_children as children
-from gitsync.emulator.types import implicit_resources as implied
-from gitsync.emulator.types import stored_body as bodies
-from gitsync.emulator.types.answered_body import build_body
-from gitsync.emulator.types.behaviour import AcceptedBody, Style, Ways
-from gitsync.emulator.types.recorded import ways_of
+from gitsync.emulator.state.store import EmulatedOperation, StoredResource
+from gitsync.emulator.types.admission import admit_delete, admit_write
+from gitsync.emulator.types.behaviour import AcceptedBody, Style, TypeBehaviour, find_behaviour
+from gitsync.emulator.types.bodies import (
+    BodyOrigin,
+    build_body,
+    drop_read_only,
+    find_misshapen_list,
+    make_stored,
+    store_children,
+)
+from gitsync.emulator.types.implicit_resources import find_implied, find_resource
 
 Verb = Callable[[EmulatedCloud, ServerRequest], ServerResponse]
 
 
-def get(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
+def get(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """200 with the resource, or 404. A read advances an operation, as a poll does."""
-    if not ways_of(call.target.type).gets and call.method == "GET":
+    if not find_behaviour(request.target.type).gets and request.method == "GET":
         raise refuse_method("GET")
-    cloud.demand_place(call)
-    resource = _poll_and_read(cloud, call.target.key) or implied.one(cloud, call.target)
+    cloud.demand_place(request)
+    resource = _poll_and_read(cloud, request.target.key) or find_implied(cloud, request.target)
     if resource is None:
-        raise make_not_found(call.target)
-    if call.method == "HEAD":
+        raise make_not_found(request.target)
+    if request.method == "HEAD":
         return ServerResponse(204)
-    return ServerResponse(200, build_body(cloud, call.target, resource), _make_etag_header(resource))
+    return ServerResponse(200, build_body(cloud, request.target, resource), _make_etag_header(resource))
 
 
 def _poll_and_read(cloud: EmulatedCloud, key: str) -> StoredResource | None:
@@ -47,7 +51,7 @@ def _poll_and_read(cloud: EmulatedCloud, key: str) -> StoredResource | None:
     if resource is not None and resource.operation:
         operation = cloud.store.operation(resource.operation)
         if operation is not None:
-            operations.poll_operation(cloud.store, operation, cloud.clock.now().timestamp())
+            poll_operation(cloud.store, operation, cloud.clock.now().timestamp())
         resource = cloud.store.resource(key)
     if resource is None or not resource.visible:
         return None
@@ -57,38 +61,38 @@ def _poll_and_read(cloud: EmulatedCloud, key: str) -> StoredResource | None:
     return resource
 
 
-def put(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
+def put(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """Create or replace the whole resource: members that the body leaves out are removed."""
-    cloud.demand_place(call)
-    body = _read_body(call)
-    before = cloud.look(call.target.key) or implied.one(cloud, call.target)
-    _check_write(cloud, call, before)
-    if call.target.shape is PathShape.GROUP and not body.get("location"):
+    cloud.demand_place(request)
+    body = _read_body(request)
+    before = cloud.look(request.target.key) or find_implied(cloud, request.target)
+    _check_write(cloud, request, before)
+    if request.target.shape is PathShape.GROUP and not body.get("location"):
         raise refuse("LocationRequired")
-    _check_location(call, before, body)
-    return _write(cloud, call, before, admission.admit(cloud, call, before, body))
+    _check_location(request, before, body)
+    return _write(cloud, request, before, admit_write(cloud, request, before, body))
 
 
-def patch(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
+def patch(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """Merge into the existing resource (RFC 7386); tags are replaced as a whole."""
-    cloud.demand_place(call)
-    body = _read_body(call)
-    before = implied.find(cloud, call.target)
+    cloud.demand_place(request)
+    body = _read_body(request)
+    before = find_resource(cloud, request.target)
     if before is None:
-        raise make_not_found(call.target)
-    _check_write(cloud, call, before)
-    merged = merge(before.body, {name: value for name, value in body.items() if name != "tags"})
+        raise make_not_found(request.target)
+    _check_write(cloud, request, before)
+    merged = merge_patch(before.body, {name: value for name, value in body.items() if name != "tags"})
     if "tags" in body:
         merged["tags"] = body["tags"] or {}
-    return _write(cloud, call, before, admission.admit(cloud, call, before, merged))
+    return _write(cloud, request, before, admit_write(cloud, request, before, merged))
 
 
-def delete(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
+def delete(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """Delete a resource with all its nested resources; 204 if it does not exist."""
-    target = call.target
-    cloud.demand_place(call)
-    ways = ways_of(target.type)
-    if not ways.deletes:
+    target = request.target
+    cloud.demand_place(request)
+    behaviour = find_behaviour(target.type)
+    if not behaviour.deletes:
         raise refuse("MethodNotAllowed", type=target.type, method="DELETE")
     before = cloud.look(target.key)
     if before is None:
@@ -97,38 +101,38 @@ def delete(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
         return ServerResponse(204)
     running_operation = cloud.store.operation(before.operation) if before.operation else None
     if running_operation is not None and running_operation.verb == "DELETE":
-        return ServerResponse(202, None, operations.make_headers(running_operation, call.base))
-    _check_write(cloud, call, before)
-    _check_nested(cloud, call, ways)
-    admission.admit_delete(cloud, call)
-    operation = begin.start_delete(cloud, call, ways)
+        return ServerResponse(202, None, make_operation_headers(running_operation, request.base))
+    _check_write(cloud, request, before)
+    _check_nested(cloud, request, behaviour)
+    admit_delete(cloud, request)
+    operation = start_delete(cloud, request, behaviour)
     if operation is None:
-        operations.delete(cloud.store, target.key, cloud.clock.now().timestamp())
+        delete_with_children(cloud.store, target.key, cloud.clock.now().timestamp())
         return ServerResponse(200)
     cloud.change(target.key, replace(before, state=DELETING, operation=operation.id))
     return ServerResponse(
-        202, _make_reply(cloud, call, ways, operation, None), operations.make_headers(operation, call.base)
+        202, _make_reply(cloud, request, behaviour, operation, None), make_operation_headers(operation, request.base)
     )
 
 
 def _write(
-    cloud: EmulatedCloud, call: ServerRequest, before: StoredResource | None, body: dict[str, Any]
+    cloud: EmulatedCloud, request: ServerRequest, before: StoredResource | None, body: dict[str, Any]
 ) -> ServerResponse:
-    ways = ways_of(call.target.type)
+    behaviour = find_behaviour(request.target.type)
     created = before is None or not before.visible
-    operation, style = begin.start_write(cloud, call, ways, created=created)
-    origin = bodies.BodyOrigin(api_version=call.api_version, by=call.caller.actor, hide=call.course.hide)
-    body = bodies.without_children(cloud, call.target, body, origin, whole=call.method == "PUT")
-    resource = bodies.resource(cloud, call.target, body, origin)
+    operation, style = start_write(cloud, request, behaviour, created=created)
+    origin = BodyOrigin(api_version=request.api_version, by=request.caller.actor, hide=request.course.hide)
+    body = store_children(cloud, request.target, body, origin, whole=request.method == "PUT")
+    resource = make_stored(cloud, request.target, body, origin)
     if operation is not None and not operation.over:
-        state = ways.creating if created else ways.updating
+        state = behaviour.creating if created else behaviour.updating
         hidden = created and style.is_accepted
         resource = replace(resource, state=state, operation=operation.id, visible=not hidden)
-    cloud.store.put_resource(call.target.key, resource)
-    headers = operations.make_headers(operation, call.base) if operation is not None else {}
+    cloud.store.put_resource(request.target.key, resource)
+    headers = make_operation_headers(operation, request.base) if operation is not None else {}
     if style.is_accepted:
-        return ServerResponse(202, _make_reply(cloud, call, ways, operation, resource), headers)
-    body = build_body(cloud, call.target, resource)
+        return ServerResponse(202, _make_reply(cloud, request, behaviour, operation, resource), headers)
+    body = build_body(cloud, request.target, resource)
     if style is Style.RELATIVE and created:
         headers["Location"] = body["id"]
     return ServerResponse(201 if created else 200, body, headers | _make_etag_header(resource))
@@ -136,61 +140,61 @@ def _write(
 
 def _make_reply(
     cloud: EmulatedCloud,
-    call: ServerRequest,
-    ways: Ways,
+    request: ServerRequest,
+    behaviour: TypeBehaviour,
     operation: EmulatedOperation | None,
     resource: StoredResource | None,
 ) -> Any:
     """The body of a 202."""
     if operation is None:
         return None
-    if ways.reply is AcceptedBody.RESOURCE and resource is not None:
-        return build_body(cloud, call.target, resource)
-    if ways.reply is AcceptedBody.OPERATION:
-        verb = "Upsert" if call.method == "PUT" else "Drop"
-        return {"operation": f"{verb}{call.target.types[-1]}ManagementOperation", "startTime": cloud.time()}
-    return {"status": "Enqueued"} if ways.reply is AcceptedBody.STATUS else None
+    if behaviour.reply is AcceptedBody.RESOURCE and resource is not None:
+        return build_body(cloud, request.target, resource)
+    if behaviour.reply is AcceptedBody.OPERATION:
+        verb = "Upsert" if request.method == "PUT" else "Drop"
+        return {"operation": f"{verb}{request.target.types[-1]}ManagementOperation", "startTime": cloud.time()}
+    return {"status": "Enqueued"} if behaviour.reply is AcceptedBody.STATUS else None
 
 
-def _read_body(call: ServerRequest) -> dict[str, Any]:
-    if not isinstance(call.body, Mapping):
+def _read_body(request: ServerRequest) -> dict[str, Any]:
+    if not isinstance(request.body, Mapping):
         raise refuse("InvalidRequestContent", reason="The request content is not a JSON object.")
-    properties = call.body.get("properties")
+    properties = request.body.get("properties")
     misshapen_member = (
         "properties"
         if not isinstance(properties, Mapping | None)
-        else children.find_misshapen(call.target.type, call.body)
+        else find_misshapen_list(request.target.type, request.body)
     )
     if misshapen_member:
         raise refuse("InvalidRequestContent", reason=f"The value of '{misshapen_member}' is of the wrong type.")
-    return bodies.own(call.body)
+    return drop_read_only(request.body)
 
 
-def _check_write(cloud: EmulatedCloud, call: ServerRequest, before: StoredResource | None) -> None:
-    refuse_busy(cloud, call, before)
-    if_match, if_none_match = call.headers.get("If-Match"), call.headers.get("If-None-Match")
+def _check_write(cloud: EmulatedCloud, request: ServerRequest, before: StoredResource | None) -> None:
+    refuse_busy(cloud, request, before)
+    if_match, if_none_match = request.headers.get("If-Match"), request.headers.get("If-None-Match")
     exists = before is not None and before.visible
     etag = before.etag if before is not None and exists else ""
     if if_match and (not exists or if_match not in {"*", etag}):
-        raise refuse("PreconditionFailed", condition=f"If-Match: {if_match}", id=call.target.path)
+        raise refuse("PreconditionFailed", condition=f"If-Match: {if_match}", id=request.target.path)
     if if_none_match and exists and if_none_match in {"*", etag}:
-        raise refuse("PreconditionFailed", condition=f"If-None-Match: {if_none_match}", id=call.target.path)
+        raise refuse("PreconditionFailed", condition=f"If-None-Match: {if_none_match}", id=request.target.path)
 
 
-def _check_location(call: ServerRequest, before: StoredResource | None, body: Mapping[str, Any]) -> None:
+def _check_location(request: ServerRequest, before: StoredResource | None, body: Mapping[str, Any]) -> None:
     """A region never changes; case and blanks do not count."""
     old, new = before.body.get("location") if before else None, body.get("location")
     if not old or not new or _normalize_region(old) == _normalize_region(new):
         return
-    words = {"location": new, "existing": old, "group": call.target.group, "name": call.target.name}
-    code = "InvalidResourceGroupLocation" if call.target.shape is PathShape.GROUP else "InvalidResourceLocation"
+    words = {"location": new, "existing": old, "group": request.target.group, "name": request.target.name}
+    code = "InvalidResourceGroupLocation" if request.target.shape is PathShape.GROUP else "InvalidResourceLocation"
     raise refuse(code, **words)
 
 
-def _check_nested(cloud: EmulatedCloud, call: ServerRequest, ways: Ways) -> None:
+def _check_nested(cloud: EmulatedCloud, request: ServerRequest, behaviour: TypeBehaviour) -> None:
     """Some parents cannot be deleted before their children."""
-    start = f"{call.target.key}/{ways.kept_by}/"
-    nested = [resource for _, resource in cloud.store.below(start)] if ways.kept_by else []
+    start = f"{request.target.key}/{behaviour.kept_by}/"
+    nested = [resource for _, resource in cloud.store.below(start)] if behaviour.kept_by else []
     if nested:
         raise refuse("CannotDeleteResource", nested=parse(nested[0].id).path.partition("/providers/")[2])
 
@@ -200,7 +204,7 @@ def _normalize_region(name: Any) -> str:
 
 
 def _make_etag_header(resource: StoredResource) -> dict[str, str]:
-    return {"ETag": resource.etag} if ways_of(parse(resource.id).type).etag else {}
+    return {"ETag": resource.etag} if find_behaviour(parse(resource.id).type).etag else {}
 
 
-VERBS: Mapping[str, Verb] = {"GET": get, "HEAD": get, "PUT": put, "PATCH": patch, "DELETE": delete}
+RESOURCE_VERBS: Mapping[str, Verb] = {"GET": get, "HEAD": get, "PUT": put, "PATCH": patch, "DELETE": delete}

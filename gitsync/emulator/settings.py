@@ -1,7 +1,8 @@
-"""The settings of the emulator: how operations run, what is registered, locked and denied, which faults occur.
+"""The settings of the emulator: how operations run, what is registered, locked and denied, which
+faults occur.
 
-One file has both `settings` and `rules` (docs/emulator.md). Their values are frozen; the functions that read them
-follow.
+One file has both `settings` and `rules` (docs/emulator.md). Their values are frozen; the
+functions that read them follow.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import pytest
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.emulator.faults import Canned, FaultRule, Match
-from gitsync.emulator.http.call import ListFault
+from gitsync.emulator.http.messages import ListFault
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings, Timing
 from gitsync.emulator.state.store import MemoryStore

@@ -15,8 +15,7 @@ import pytest
 
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import Timing
-from gitsync.emulator.state.store import MemoryStore, SqliteStore
-from gitsync.emulator.state.stored import EmulatedOperation, StoredResource
+from gitsync.emulator.state.store import EmulatedOperation, MemoryStore, SqliteStore, StoredResource
 from gitsync.emulator.types.behaviour import Style
 from gitsync.errors import ConfigError
 from tests.emulator.asked import GROUP, OPEN, PLAIN, VERSION, TestClock, play

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.emulator.faults import FaultRule, Match
-from gitsync.emulator.http.call import ListFault
+from gitsync.emulator.http.messages import ListFault
 from gitsync.emulator.settings import read_settings
 from gitsync.emulator.state.store import MemoryStore, SqliteStore
 from tests.emulator.asked import GROUP, OPEN, PLAIN, SUBSCRIPTION, VNET, TestClock, at, play

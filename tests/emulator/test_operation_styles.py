@@ -5,10 +5,9 @@ from dataclasses import replace
 import pytest
 
 from gitsync.emulator.faults import FaultRule, Match
-from gitsync.emulator.http.call import Course
+from gitsync.emulator.http.messages import Course
 from gitsync.emulator.settings import Timing
-from gitsync.emulator.types.behaviour import Style
-from gitsync.emulator.types.recorded import ways_of
+from gitsync.emulator.types.behaviour import Style, find_behaviour
 from tests.emulator.asked import GROUP, OPEN, PLAIN, TestClock, at, play, with_group
 
 
@@ -226,7 +225,7 @@ def test_types_behave_as_they_were_recorded(kind, name, status, state, etag):
 
 
 def test_what_is_nested_takes_after_what_it_is_nested_in():
-    assert ways_of("Microsoft.Network/virtualNetworks/subnets").put is Style.ASYNC
-    assert ways_of("Microsoft.Network/virtualNetworks/subnets").update is Style.SETTLED
-    assert ways_of("microsoft.network/DNSZONES/a").put is Style.DONE
-    assert ways_of("Contoso.Things/things").put is Style.DONE
+    assert find_behaviour("Microsoft.Network/virtualNetworks/subnets").put is Style.ASYNC
+    assert find_behaviour("Microsoft.Network/virtualNetworks/subnets").update is Style.SETTLED
+    assert find_behaviour("microsoft.network/DNSZONES/a").put is Style.DONE
+    assert find_behaviour("Contoso.Things/things").put is Style.DONE

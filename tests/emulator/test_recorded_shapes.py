@@ -6,7 +6,7 @@ import re
 import pytest
 
 from gitsync.emulator.http.target import PathShape, parse
-from gitsync.emulator.types.recorded import spell, ways_of
+from gitsync.emulator.types.behaviour import find_behaviour, spell
 from tests.emulator.asked import OPEN, play
 from tests.support.recordings import FOLDER as RECORDINGS
 from tests.support.recordings import needs_recordings
@@ -53,7 +53,7 @@ def test_every_recorded_put_can_be_sent_and_read_back(rows):
                 await azure.delete(row["path"])
             sent = await azure.put(row["path"], row["put"], version=row["apiVersion"])
             assert sent.status in {200, 201, 202}, (row["path"], sent.body)
-            reads = ways_of(parse(row["path"]).type).gets
+            reads = find_behaviour(parse(row["path"]).type).gets
             found.append(await azure.settled(row["path"]) if reads else None)
             azure.emulator.remove(row["path"])
         return found
@@ -77,11 +77,14 @@ def seen(rows, of):
 
 
 TRAITS = {
-    "state": (lambda body: "provisioningState" in (body.get("properties") or {}), lambda kind: ways_of(kind).state),
-    "systemData": (lambda body: "systemData" in body, lambda kind: ways_of(kind).system_data),
+    "state": (
+        lambda body: "provisioningState" in (body.get("properties") or {}),
+        lambda kind: find_behaviour(kind).state,
+    ),
+    "systemData": (lambda body: "systemData" in body, lambda kind: find_behaviour(kind).system_data),
     "etag": (
         lambda body: next((name for name in ("etag", "eTag") if name in body), ""),
-        lambda kind: ways_of(kind).etag,
+        lambda kind: find_behaviour(kind).etag,
     ),
     "type": (lambda body: body.get("type", "").rstrip("/"), spell),
 }
@@ -116,7 +119,7 @@ def test_types_start_operations_as_recorded(namespace, method):
     rows = [row for row in OPERATIONS[namespace] if row["method"] == method and row["status"] != 200]
     wrong = {}
     for kind, ways_told in seen(rows, told).items():
-        style = ways_of(kind).put if method == "PUT" else ways_of(kind).delete
+        style = find_behaviour(kind).put if method == "PUT" else find_behaviour(kind).delete
         if (style.is_accepted, style.has_async) not in ways_told:
             wrong[kind] = (style, ways_told)
     assert wrong == {}
@@ -127,7 +130,7 @@ def test_types_take_updates_as_recorded(namespace):
     rows = [row for row in OPERATIONS[namespace] if row["method"] == "PUT" and row["status"] == 200]
     wrong = {}
     for kind, ways_told in seen(rows, told).items():
-        style = ways_of(kind).update or ways_of(kind).put
+        style = find_behaviour(kind).update or find_behaviour(kind).put
         if (style.is_accepted, style.has_async) not in ways_told:
             wrong[kind] = (style, ways_told)
     assert wrong == {}

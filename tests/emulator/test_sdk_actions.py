@@ -14,7 +14,7 @@ from azure.mgmt.core import AsyncARMPipelineClient
 from azure.mgmt.core.polling.async_arm_polling import AsyncARMPolling
 
 from gitsync.emulator.faults import FaultRule, Match
-from gitsync.emulator.http.call import Course
+from gitsync.emulator.http.messages import Course
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings
 from tests.emulator.asked import GROUP, OPEN, SUBSCRIPTION, at

@@ -10,7 +10,7 @@ from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
 from azure.mgmt.resource.resources.aio import ResourceManagementClient
 
 from gitsync.emulator.faults import FaultRule, Match
-from gitsync.emulator.http.call import Course
+from gitsync.emulator.http.messages import Course
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import Timing
 from gitsync.emulator.types.behaviour import Style

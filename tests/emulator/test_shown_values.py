@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.emulator.patch import GONE, merge, set_value
-from gitsync.emulator.types.answered_body import without_secrets
-from gitsync.emulator.types.provider_fields import with_made
+from gitsync.emulator.patch import GONE, merge_patch, set_value
+from gitsync.emulator.types.bodies import without_secrets
+from gitsync.emulator.types.provider_fields import add_provider_fields
 from tests.emulator.asked import GROUP, OPEN, PLAIN, at, play, with_group
 
 SECRETS = [
@@ -74,11 +74,11 @@ MADE = [
 
 @pytest.mark.parametrize(("kind", "body", "members"), MADE, ids=[row[0] for row in MADE])
 def test_a_provider_adds_what_only_it_knows(kind, body, members):
-    made = with_made(kind, at(kind, "a"), body, "tenant")
+    made = add_provider_fields(kind, at(kind, "a"), body, "tenant")
     assert sorted(made.get("properties", {})) == members
-    assert made == with_made(kind, at(kind, "a"), body, "tenant"), "the same each time"
+    assert made == add_provider_fields(kind, at(kind, "a"), body, "tenant"), "the same each time"
     if members:
-        assert made != with_made(kind, at(kind, "b"), body, "tenant"), "and another for another"
+        assert made != add_provider_fields(kind, at(kind, "b"), body, "tenant"), "and another for another"
 
 
 def test_identities_get_their_principals():
@@ -167,7 +167,7 @@ MERGES = [
 
 @pytest.mark.parametrize(("value", "patch", "merged"), MERGES)
 def test_merging_follows_the_examples_of_rfc_7386(value, patch, merged):
-    assert merge(value, patch) == merged
+    assert merge_patch(value, patch) == merged
 
 
 names = st.sampled_from("abc")
@@ -178,7 +178,7 @@ objects = st.dictionaries(names, leaves | inner, max_size=3)
 
 @given(objects, objects)
 def test_a_patch_merged_twice_is_a_patch_merged_once(value, patch):
-    assert merge(merge(value, patch), patch) == merge(value, patch)
+    assert merge_patch(merge_patch(value, patch), patch) == merge_patch(value, patch)
 
 
 CHANGES = [

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gitsync.emulator.types.provider_fields import with_made
+from gitsync.emulator.types.provider_fields import add_provider_fields
 from tests.emulator.asked import GROUP, OPEN, at, play, with_group
 from tests.support.recordings import FOLDER, needs_recordings
 
@@ -89,7 +89,7 @@ def test_the_defaults_are_the_recorded_ones():
     pairs = [pair for pair in map(json.loads, lines) if pair["put"] == {"name": "default"}]
     assert pairs
     for pair in pairs:
-        made = with_made(pair["get"]["type"], pair["path"], {}, "tenant")["properties"]
+        made = add_provider_fields(pair["get"]["type"], pair["path"], {}, "tenant")["properties"]
         assert {name: pair["get"]["properties"].get(name) for name in made} == made, pair["path"]
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from gitsync.emulator.settings import Timing
-from gitsync.emulator.types.keys import key
+from gitsync.emulator.types.keys import make_key
 from tests.leaks.hunting import Hunt, files, objects, spellings
 from tests.leaks.leak_estate import (
     ACCOUNT,
@@ -249,7 +249,7 @@ def test_a_sink_that_repeats_what_it_is_given_as_it_fails(tmp_path, sink):
     (repeating / "sops").write_text(REPEATING_SOPS)
     (repeating / "sops").chmod(0o755)
     with azure(operations=Timing(polls=0)) as served, in_background(FakeKeyVault(ca.tls)) as vault:
-        value = key(ACCOUNT_ID, "key1")
+        value = make_key(ACCOUNT_ID, "key1")
         vault.fail("PUT", "/secrets/default--lake--first", *[Fault(403, "Forbidden", message=said(value))] * 9)
         estate.environment |= served.variables | {
             "GITSYNC_CA_BUNDLE": str(ca.bundle),
@@ -263,7 +263,7 @@ def test_a_sink_that_repeats_what_it_is_given_as_it_fails(tmp_path, sink):
         assert served.sent("POST"), "the keys were asked for"
         assert ended.code == 1
         assert "StorageAccount/lake" in ended.out
-    hunt = Hunt(key1=value, key2=key(ACCOUNT_ID, "key2"))
+    hunt = Hunt(key1=value, key2=make_key(ACCOUNT_ID, "key2"))
     assert hunt.everywhere(told.streams) == {}
     assert hunt.everywhere(files(tmp_path / "report")) == {}
 

@@ -15,7 +15,7 @@ import pytest
 from gitsync import api
 from gitsync.cli.main import run as command
 from gitsync.config.config import Config
-from gitsync.emulator.types.keys import key
+from gitsync.emulator.types.keys import make_key
 from gitsync.errors import ConfigError, GitsyncError
 from gitsync.extensions.api import Extension
 from gitsync.extensions.registry import BUILT_IN
@@ -224,7 +224,7 @@ def test_the_cluster_as_source_and_sink_repeats_what_it_is_given(tmp_path):
     """Read from there, exported there; then a write is refused with all that was in it."""
     (tmp_path / "world").mkdir()
     world = World(tmp_path / "world").says(group=GROUP, server=SERVER.replace("NAME", "books"), lake=ACCOUNT)
-    values = {"first": key(ACCOUNT_ID, "key1"), "second": key(ACCOUNT_ID, "key2"), "input": OTHER}
+    values = {"first": make_key(ACCOUNT_ID, "key1"), "second": make_key(ACCOUNT_ID, "key2"), "input": OTHER}
     hunt = Hunt(**values)
     with in_background(FakeKubernetes(private_ca.make(tmp_path), tmp_path / "account")) as cluster:
         cluster.make("secrets", "default", "books", {"password": OTHER})

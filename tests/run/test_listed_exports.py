@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from gitsync.emulator.http.call import ListFault
+from gitsync.emulator.http.messages import ListFault
 from gitsync.emulator.settings import Timing
 from gitsync.secrets.stores import Places
 from tests.run.test_lists import at, count_reads, settle, spoil

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitsync.emulator.faults import Canned, FaultRule, Match
-from gitsync.emulator.http.call import ListFault
+from gitsync.emulator.http.messages import ListFault
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.patch import GONE
 from gitsync.emulator.settings import Timing

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from gitsync.emulator.faults import Canned, FaultRule, Match
-from gitsync.emulator.http.call import ListFault
+from gitsync.emulator.http.messages import ListFault
 from gitsync.emulator.settings import Timing
 from tests.run.test_drift_at_scale import DELETED, behind
 from tests.support.world import GROUP, SUBSCRIPTION, World, read_status, results

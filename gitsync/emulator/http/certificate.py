@@ -1,7 +1,7 @@
 """A certificate for the emulator's own address, created when it starts.
 
-It is needed since azure-identity accepts only authorities with TLS. It is separate from the server, because only this
-module needs the package `cryptography`.
+It is needed since azure-identity accepts only authorities with TLS. It is separate from the
+server, because only this module needs the package `cryptography`.
 """
 
 from __future__ import annotations

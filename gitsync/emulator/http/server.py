@@ -1,7 +1,10 @@
-"""The emulator as a server: one socket, one Azure behind it, and methods that change its state directly."""
+"""The emulator as a server: one socket, one Azure behind it, and methods that change its state
+directly.
+"""
 
 from __future__ import annotations
 
+import copy
 import json
 import ssl
 from collections.abc import Mapping
@@ -11,17 +14,21 @@ from aiohttp import web
 
 from gitsync.emulator.clock import EmulatorClock
 from gitsync.emulator.faults import Move
-from gitsync.emulator.http.answers import ServerResponse
-from gitsync.emulator.http.call import ServerRequest
-from gitsync.emulator.http.front import MOST_BYTES, Front
-from gitsync.emulator.http.request_log import RequestLog
+from gitsync.emulator.http.handler import MOST_BYTES, RequestHandler, RequestLog
+from gitsync.emulator.http.messages import ServerRequest, ServerResponse
 from gitsync.emulator.http.target import parse
 from gitsync.emulator.identity.tokens import Tokens
 from gitsync.emulator.settings import EmulatorSettings
-from gitsync.emulator.state import outside_changes as hand
 from gitsync.emulator.state.cloud import EmulatedCloud
-from gitsync.emulator.state.past import RememberingStore
-from gitsync.emulator.state.store import MemoryStore, Store
+from gitsync.emulator.state.store import MemoryStore, RememberingStore, Store
+from gitsync.emulator.types.bodies import (
+    BodyOrigin,
+    apply_moves,
+    build_body,
+    drop_read_only,
+    make_stored,
+    store_children,
+)
 from gitsync.model.clock import Clock
 
 
@@ -43,18 +50,18 @@ class Emulator:
             store = RememberingStore(store, clock)
         self.cloud = EmulatedCloud(store, settings, clock)
         self.url = ""
-        self._front = Front(self.cloud)
+        self._handler = RequestHandler(self.cloud)
         self._runner: web.ServerRunner | None = None
 
     @property
     def requests(self) -> RequestLog:
         """The log of requests."""
-        return self._front.requests
+        return self._handler.requests
 
     @property
     def tokens(self) -> Tokens:
         """The issuer of tokens."""
-        return self._front.tokens
+        return self._handler.tokens
 
     async def start(self, host: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None) -> str:
         """Listen, and return the URL; port 0 picks a free port."""
@@ -81,37 +88,44 @@ class Emulator:
 
     def resource(self, arm_id: str) -> dict[str, Any] | None:
         """The body that a GET would return, or None. Unlike a GET, it does not advance operations."""
-        return hand.read_resource(self.cloud, arm_id)
+        target = parse(arm_id)
+        resource = self.cloud.store.resource(target.key)
+        return build_body(self.cloud, target, resource) if resource is not None and resource.visible else None
 
     def received(self, arm_id: str) -> dict[str, Any] | None:
         """The body as it was sent, with the secrets that no GET shows."""
-        return hand.read_received(self.cloud, arm_id)
+        resource = self.cloud.store.resource(parse(arm_id).key)
+        return copy.deepcopy(dict(resource.body)) if resource is not None else None
 
     def ids(self, below: str = "/") -> list[str]:
         """The ids of all resources, sorted case-insensitively."""
-        return hand.list_ids(self.cloud, below)
+        return [resource.id for _, resource in self.cloud.store.below(below.casefold())]
 
     def put(self, arm_id: str, body: Mapping[str, Any], *, api_version: str = "2024-01-01") -> None:
         """Create or replace a resource without any check: its group and its parent need not exist."""
-        hand.put(self.cloud, arm_id, body, api_version)
+        target = parse(arm_id)
+        origin = BodyOrigin(api_version=api_version, by="somebody")
+        with self.cloud.store.transaction():
+            stored_body = store_children(self.cloud, target, drop_read_only(body), origin, whole=True)
+            self.cloud.store.put_resource(target.key, make_stored(self.cloud, target, stored_body, origin))
 
     def change(self, arm_id: str, pointer: str, value: Any) -> None:
         """Set one value of a resource, by JSON pointer (RFC 6901); KeyError if its parent does not exist.
 
         `/properties/provisioningState` sets the state that answers show.
         """
-        hand.apply_moves(self.cloud, parse(arm_id), [Move(set={pointer: value})])
+        apply_moves(self.cloud, parse(arm_id), [Move(set={pointer: value})])
 
     def remove(self, arm_id: str) -> None:
         """Delete a resource and everything below it; KeyError if it does not exist."""
-        hand.apply_moves(self.cloud, parse(arm_id), [Move(delete=True)])
+        apply_moves(self.cloud, parse(arm_id), [Move(delete=True)])
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         content, base = await _read_content(request), f"{request.scheme}://{request.host}"
-        own_answer = self._front.beside(request.path, request.method, content, base, request.remote or "")
+        own_answer = self._handler.answer_beside(request.path, request.method, content, base, request.remote or "")
         if own_answer is not None:
             return _make_response(own_answer)
-        answer = await self._front.answer(_make_call(request, base), content)
+        answer = await self._handler.answer(_read_request(request, base), content)
         if answer is not None:
             return _make_response(answer)
         if request.transport is not None:
@@ -119,7 +133,7 @@ class Emulator:
         return web.Response()
 
 
-def _make_call(request: web.BaseRequest, base: str) -> ServerRequest:
+def _read_request(request: web.BaseRequest, base: str) -> ServerRequest:
     return ServerRequest(
         method=request.method,
         target=parse(request.rel_url.raw_path),

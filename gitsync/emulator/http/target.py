@@ -1,7 +1,7 @@
 """Parse the path of a request: a subscription, a group, a resource, a collection, an action.
 
-The emulator has its own parser of ids, so that a bug in the client's parser cannot hide here. Nothing is looked up: the
-target of a path need not exist.
+The emulator has its own parser of ids, so that a bug in the client's parser cannot hide here.
+Nothing is looked up: the target of a path need not exist.
 """
 
 from __future__ import annotations

@@ -1,14 +1,21 @@
-"""The roles that every Azure has: the part of them that people assign most.
+"""The roles that every Azure has, as far as people assign them often, and the permissions of the
+caller at a scope.
 
-They are not in the store, since no one created them and no one can delete them.
+The roles are not in the store, since no one created them and no one can delete them. The
+permissions are those of one role that grants all but what the settings deny.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from typing import Any
 
+from gitsync.emulator.http.messages import Caller, ServerRequest, ServerResponse
 from gitsync.emulator.http.target import Target
-from gitsync.emulator.state.stored import StoredResource
+from gitsync.emulator.settings import Denial
+from gitsync.emulator.state.cloud import EmulatedCloud
+from gitsync.emulator.state.store import StoredResource
 
 _TYPE = "microsoft.authorization/roledefinitions"
 
@@ -77,3 +84,29 @@ def _make_role(scope: str, name: str, guid: str, kind: str) -> StoredResource:
         created=_CREATED,
         changed=_CREATED,
     )
+
+
+PERMISSIONS_TYPE = "microsoft.authorization/permissions"
+
+
+def list_permissions(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
+    """GET …/providers/Microsoft.Authorization/permissions of a subscription, a group or a resource."""
+    cloud.demand_place(request)
+    denials = (one for one in cloud.settings.denied if _concerns(one, request))
+    entry: dict[str, Any] = {
+        "actions": ["*/read"] if request.caller.read_only else ["*"],
+        "notActions": sorted({one.action for one in denials}),
+        "dataActions": [],
+        "notDataActions": [],
+    }
+    return ServerResponse(200, {"value": [entry]})
+
+
+def _concerns(denial: Denial, request: ServerRequest) -> bool:
+    """Tell whether a denial is of this caller, and holds in the whole scope."""
+    scope, pattern = request.target.scope.casefold(), denial.scope.casefold()
+    return _is_of(denial, request.caller) and (fnmatchcase(scope, pattern) or scope.startswith(f"{pattern}/"))
+
+
+def _is_of(denial: Denial, caller: Caller) -> bool:
+    return any(fnmatchcase(one.casefold(), denial.principal.casefold()) for one in (caller.client, caller.object))

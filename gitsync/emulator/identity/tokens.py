@@ -1,4 +1,5 @@
-"""Tokens: an endpoint that issues them to known principals, and the check of those that come with requests.
+"""Tokens: an endpoint that issues them to known principals, and the check of those that come with
+requests.
 
 They are signed with a key of this emulator only; so another emulator rejects them.
 """
@@ -17,8 +18,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-from gitsync.emulator.http.answers import Refused, ServerResponse, refuse
-from gitsync.emulator.http.call import Caller
+from gitsync.emulator.http.messages import Caller, Refused, ServerResponse, refuse
 from gitsync.emulator.settings import EmulatedPrincipal, EmulatorSettings
 from gitsync.emulator.state.store import Store
 from gitsync.model.clock import Clock

@@ -1,27 +1,27 @@
-"""Long-running operations: how they run, end, and answer polls.
+"""Long-running operations: how they run, end, take effect, and answer polls.
 
-An operation advances only at a request for it or for its resource; so a killed process loses none, and a test needs no
-clock.
+An operation advances only at a request for it or for its resource; so a killed process loses none,
+and a test needs no clock. The effect of an action is here and not with the action, because an
+operation ends at a poll, long after the POST that began it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
 from gitsync.emulator.clock import format_time
-from gitsync.emulator.http.answers import ServerResponse, make_refusal
+from gitsync.emulator.http.messages import ServerResponse, make_refusal
 from gitsync.emulator.http.target import PathShape, parse
-from gitsync.emulator.lro import action_results as endings
-from gitsync.emulator.state import deleted_vaults as graves
-from gitsync.emulator.state.store import Store
-from gitsync.emulator.state.stored import EmulatedOperation
-from gitsync.emulator.types.behaviour import Style
-from gitsync.emulator.types.recorded import ways_of
+from gitsync.emulator.patch import find_value, set_value
+from gitsync.emulator.state.deleted_vaults import keep_deleted_vault, remove_deleted_vault
+from gitsync.emulator.state.store import EmulatedOperation, Store
+from gitsync.emulator.types.behaviour import Style, find_behaviour
 
 SUCCEEDED = "Succeeded"
 _EPOCH_TICKS = 621_355_968_000_000_000  # .NET's clock starts in year 1
@@ -56,41 +56,41 @@ def _end(store: Store, operation: EmulatedOperation, now: float) -> EmulatedOper
     ended = replace(operation, over=True)
     store.put_operation(ended)
     if operation.verb == "POST" and operation.result == SUCCEEDED:
-        endings.apply_action_result(store, ended)
+        apply_action_result(store, ended)
     resource = store.resource(operation.key)
     if resource is None or resource.operation != operation.id:
         return ended
     if operation.verb == "DELETE" and operation.result == SUCCEEDED:
-        delete(store, operation.key, now)
+        delete_with_children(store, operation.key, now)
         return ended
     settled = replace(resource, state=operation.result, visible=True, operation="", version=resource.version + 1)
     store.put_resource(operation.key, settled)
     return ended
 
 
-def delete(store: Store, key: str, now: float) -> None:
+def delete_with_children(store: Store, key: str, now: float) -> None:
     """Delete a resource with all below it, and keep what can be recovered."""
     resource = store.resource(key)
     for deleted in [*(nested for _, nested in store.below(key + "/")), *([resource] if resource else [])]:
-        graves.keep_deleted(store, deleted, now)
-    drop(store, key)
+        keep_deleted_vault(store, deleted, now)
+    drop_with_children(store, key)
 
 
-def drop(store: Store, key: str) -> None:
+def drop_with_children(store: Store, key: str) -> None:
     """Drop a resource, with its nested and extension resources, without a trace."""
     for nested_key, _ in store.below(key + "/"):
         store.drop_resource(nested_key)
     store.drop_resource(key)
 
 
-def make_headers(operation: EmulatedOperation, base: str) -> dict[str, str]:
+def make_operation_headers(operation: EmulatedOperation, base: str) -> dict[str, str]:
     """The headers of the answer that starts the operation."""
     style = Style(operation.style)
     headers: dict[str, str] = {}
     if style.has_async:
-        headers["Azure-AsyncOperation"] = make_url(operation, base, "operations")
+        headers["Azure-AsyncOperation"] = make_operation_url(operation, base, "operations")
     if style in {Style.ACCEPTED, Style.ACCEPTED_ASYNC, Style.ASYNC_LOCATION}:
-        headers["Location"] = make_url(operation, base, "operationResults")
+        headers["Location"] = make_operation_url(operation, base, "operationResults")
     if style is Style.LOCATION:
         headers["Location"] = f"{operation.host or base}{operation.path}?api-version={operation.api_version}"
     if (headers or style is Style.STATE) and not operation.over:
@@ -98,12 +98,12 @@ def make_headers(operation: EmulatedOperation, base: str) -> dict[str, str]:
     return headers
 
 
-def make_url(operation: EmulatedOperation, base: str, word: str) -> str:
+def make_operation_url(operation: EmulatedOperation, base: str, word: str) -> str:
     """The URL of an operation: absolute and signed, as ARM's are."""
-    return f"{operation.host or base}{make_path(operation, word)}?{_make_signature(operation)}"
+    return f"{operation.host or base}{make_operation_path(operation, word)}?{_make_signature(operation)}"
 
 
-def make_path(operation: EmulatedOperation, word: str) -> str:
+def make_operation_path(operation: EmulatedOperation, word: str) -> str:
     target = parse(operation.path)
     subscription = f"/subscriptions/{target.subscription}" if target.subscription else ""
     if target.shape is PathShape.GROUP:
@@ -118,31 +118,38 @@ def _make_signature(operation: EmulatedOperation) -> str:
     return f"api-version={operation.api_version}&t={ticks}&c={digest[:24]}&s={digest[24:48]}&h={digest[48:]}"
 
 
-def answer_async(operation: EmulatedOperation, base: str) -> ServerResponse:
+def answer_status_poll(operation: EmulatedOperation, base: str) -> ServerResponse:
     """The answer of an Azure-AsyncOperation URL: always about the operation, whatever its result."""
-    ways = ways_of(parse(operation.path).type)
+    behaviour = find_behaviour(parse(operation.path).type)
     status = operation.result if operation.over else operation.running
     started = format_time(datetime.fromtimestamp(operation.started, UTC))
     body: dict[str, Any] = {"status": status}
-    if not ways.bare:
-        body = {"id": make_path(operation, "operations"), "name": operation.id, "status": status, "startTime": started}
+    if not behaviour.bare:
+        body = {
+            "id": make_operation_path(operation, "operations"),
+            "name": operation.id,
+            "status": status,
+            "startTime": started,
+        }
     if operation.over and operation.result != SUCCEEDED:
         body["error"] = dict(operation.error or _make_error(operation))
-    code = 202 if ways.accepts_polls and not operation.over else 200
+    code = 202 if behaviour.accepts_polls and not operation.over else 200
     return ServerResponse(
         code,
         body,
         _make_retry_header(operation)
         if operation.over
-        else _make_retry_header(operation) | make_headers(operation, base),
+        else _make_retry_header(operation) | make_operation_headers(operation, base),
     )
 
 
-def answer_location(operation: EmulatedOperation, base: str, result: Any) -> ServerResponse:
+def answer_location_poll(operation: EmulatedOperation, base: str, result: Any) -> ServerResponse:
     """The answer of a Location URL: 202 while it runs, then the answer of the request itself."""
     if not operation.over:
         return ServerResponse(
-            202, None, {"Location": make_url(operation, base, "operationResults")} | _make_retry_header(operation)
+            202,
+            None,
+            {"Location": make_operation_url(operation, base, "operationResults")} | _make_retry_header(operation),
         )
     if operation.result == SUCCEEDED:
         return ServerResponse(200, result)
@@ -157,3 +164,35 @@ def _make_retry_header(operation: EmulatedOperation) -> dict[str, str]:
 def _make_error(operation: EmulatedOperation) -> dict[str, Any]:
     code = "OperationCanceled" if operation.result == "Canceled" else "OperationFailed"
     return {"code": code, "message": f"The operation {operation.id} ended as {operation.result}."}
+
+
+_STATUS = "/properties/protectionStatus"
+
+
+def apply_action_result(store: Store, operation: EmulatedOperation) -> None:
+    """Apply the effect of a POST that succeeded to its resource."""
+    effect = _EFFECTS.get((parse(operation.path).type.casefold(), operation.action.casefold()))
+    if effect is not None:
+        effect(store, operation)
+
+
+def _purge(store: Store, operation: EmulatedOperation) -> None:
+    target = parse(operation.path)
+    remove_deleted_vault(store, target.subscription, target.name)
+
+
+def _sync(store: Store, operation: EmulatedOperation) -> None:
+    """Restore a protection that a user error had broken; any other error stays."""
+    instance = store.resource(operation.key)
+    if instance is None:
+        return
+    code = find_value(instance.body, ("properties", "protectionStatus", "errorDetails", "code"))
+    if "usererror" in str(code).casefold():
+        body = set_value(instance.body, _STATUS, {"status": "ProtectionConfigured"})
+        store.put_resource(operation.key, replace(instance, body=body, version=instance.version + 1))
+
+
+_EFFECTS: Mapping[tuple[str, str], Callable[[Store, EmulatedOperation], None]] = {
+    ("microsoft.dataprotection/backupvaults/backupinstances", "sync"): _sync,
+    ("microsoft.keyvault/locations/deletedvaults", "purge"): _purge,
+}

@@ -1,4 +1,6 @@
-"""Decides whether a request starts a long-running operation, and which: by the script, the settings, then the type."""
+"""Decides whether a request starts a long-running operation, and which: by the script, the
+settings, then the type.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +8,11 @@ from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
-from gitsync.emulator.http.call import Course, ServerRequest
+from gitsync.emulator.http.messages import Course, ServerRequest
 from gitsync.emulator.http.target import PathShape
 from gitsync.emulator.state.cloud import EmulatedCloud
-from gitsync.emulator.state.stored import EmulatedOperation
-from gitsync.emulator.types.behaviour import Style, Ways
-from gitsync.emulator.types.recorded import ways_of
+from gitsync.emulator.state.store import EmulatedOperation
+from gitsync.emulator.types.behaviour import Style, TypeBehaviour, find_behaviour
 
 _DELETE_STYLES = {
     Style.DONE: Style.DONE,
@@ -23,78 +24,86 @@ _DELETE_STYLES = {
 
 
 def start_write(
-    cloud: EmulatedCloud, call: ServerRequest, ways: Ways, *, created: bool
+    cloud: EmulatedCloud, request: ServerRequest, behaviour: TypeBehaviour, *, created: bool
 ) -> tuple[EmulatedOperation | None, Style]:
     """The operation of a PUT or PATCH, stored; None if the answer completes it."""
-    default_style = ways.put if created or ways.update is None else ways.update
-    if call.target.shape is not PathShape.GROUP:
+    default_style = behaviour.put if created or behaviour.update is None else behaviour.update
+    if request.target.shape is not PathShape.GROUP:
         default_style = cloud.settings.operations.style or default_style
-    style = call.course.style or default_style
-    if style.is_over and _is_slow(call.course):
+    style = request.course.style or default_style
+    if style.is_over and _is_slow(request.course):
         style = Style.ASYNC
     if style in {Style.DONE, Style.RELATIVE}:
         return None, style
-    operation = _make_operation(cloud, call, ways, style)
+    operation = _make_operation(cloud, request, behaviour, style)
     if style is Style.SETTLED:
         operation = replace(operation, over=True)
     cloud.store.put_operation(operation)
     return operation, style
 
 
-def start_delete(cloud: EmulatedCloud, call: ServerRequest, ways: Ways) -> EmulatedOperation | None:
+def start_delete(cloud: EmulatedCloud, request: ServerRequest, behaviour: TypeBehaviour) -> EmulatedOperation | None:
     """The operation of a DELETE, stored; None if the resource is deleted at once."""
     default_style = (
-        ways.delete if call.target.shape is PathShape.GROUP else cloud.settings.operations.style or ways.delete
+        behaviour.delete
+        if request.target.shape is PathShape.GROUP
+        else cloud.settings.operations.style or behaviour.delete
     )
-    style = _DELETE_STYLES.get(call.course.style or default_style, Style.ACCEPTED_ASYNC)
-    if style is Style.DONE and _is_slow(call.course):
+    style = _DELETE_STYLES.get(request.course.style or default_style, Style.ACCEPTED_ASYNC)
+    if style is Style.DONE and _is_slow(request.course):
         style = Style.ACCEPTED_ASYNC
     if style is Style.DONE:
         return None
-    operation = _make_operation(cloud, call, ways, style)
+    operation = _make_operation(cloud, request, behaviour, style)
     cloud.store.put_operation(operation)
     return operation
 
 
-def start_action(cloud: EmulatedCloud, call: ServerRequest, style: Style, name: str, answer: Any) -> EmulatedOperation:
-    """The operation of a POST, stored; `call` names the resource of the action, `answer` is its result."""
-    course_style = call.course.style
+def start_action(
+    cloud: EmulatedCloud, request: ServerRequest, style: Style, name: str, answer: Any
+) -> EmulatedOperation:
+    """The operation of a POST, stored; `request` names the resource of the action, `answer` is its result."""
+    course_style = request.course.style
     style = course_style if course_style is not None and course_style.is_accepted else style
-    operation = replace(_make_operation(cloud, call, ways_of(call.target.type), style), action=name, answer=answer)
+    operation = replace(
+        _make_operation(cloud, request, find_behaviour(request.target.type), style), action=name, answer=answer
+    )
     cloud.store.put_operation(operation)
     return operation
 
 
-def _make_operation(cloud: EmulatedCloud, call: ServerRequest, ways: Ways, style: Style) -> EmulatedOperation:
-    timing, course = cloud.settings.operations, call.course
+def _make_operation(
+    cloud: EmulatedCloud, request: ServerRequest, behaviour: TypeBehaviour, style: Style
+) -> EmulatedOperation:
+    timing, course = cloud.settings.operations, request.course
     seconds = timing.seconds if course.seconds is None else course.seconds
     retry_after = course.retry_after if course.retry_after is not None else timing.retry_after
     if retry_after is None:
-        retry_after = ways.retry_after
+        retry_after = behaviour.retry_after
     return EmulatedOperation(
         id=str(uuid4()),
-        key=call.target.key,
-        path=call.target.path,
-        verb=call.method,
+        key=request.target.key,
+        path=request.target.path,
+        verb=request.method,
         style=style.value,
-        api_version=call.api_version,
+        api_version=request.api_version,
         started=cloud.clock.now().timestamp(),
         polls=timing.polls if course.polls is None else course.polls,
         seconds=seconds,
         retry_after=max(retry_after, 1) if seconds > 0 else retry_after,
-        running="Deleting" if call.method == "DELETE" and ways.accepts_polls else ways.running,
+        running="Deleting" if request.method == "DELETE" and behaviour.accepts_polls else behaviour.running,
         result=course.result,
         error=course.error,
         host=course.host,
-        location=_find_location(cloud, call),
+        location=_find_location(cloud, request),
     )
 
 
-def _find_location(cloud: EmulatedCloud, call: ServerRequest) -> str:
+def _find_location(cloud: EmulatedCloud, request: ServerRequest) -> str:
     """The region in the URL of an operation: that of the body, of the stored resource, or of an ancestor."""
-    if isinstance(call.body, dict) and call.body.get("location"):
-        return str(call.body["location"])
-    nearest = [call.target, *reversed(call.target.ancestors)]
+    if isinstance(request.body, dict) and request.body.get("location"):
+        return str(request.body["location"])
+    nearest = [request.target, *reversed(request.target.ancestors)]
     stored = (cloud.store.resource(target.key) for target in nearest)
     locations = (str(resource.body["location"]) for resource in stored if resource and resource.body.get("location"))
     return next(locations, "global")

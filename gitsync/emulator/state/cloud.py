@@ -1,6 +1,7 @@
 """The state of one Azure, and the checks of scopes: subscriptions, groups, parents.
 
-Separate from the verbs, because every verb does the same checks first.
+Separate from the verbs, because every verb does the same checks first. Which subscriptions an alias
+created, and which are canceled, is here too, because the checks need to know.
 """
 
 from __future__ import annotations
@@ -11,18 +12,16 @@ from typing import Any
 
 from gitsync.emulator.clock import format_time
 from gitsync.emulator.codes import ABSENT, NAMES_MISSING_PARENT
-from gitsync.emulator.http.answers import Refused, ServerResponse, refuse
-from gitsync.emulator.http.call import ServerRequest
+from gitsync.emulator.http.messages import Refused, ServerRequest, ServerResponse, refuse
 from gitsync.emulator.http.target import PathShape, Target, parse
-from gitsync.emulator.lro import operations
+from gitsync.emulator.lro.operations import end_due_operation
+from gitsync.emulator.patch import find_value
 from gitsync.emulator.settings import EmulatorSettings
-from gitsync.emulator.state import aliases
-from gitsync.emulator.state.store import Store
-from gitsync.emulator.state.stored import StoredResource
+from gitsync.emulator.state.store import Store, StoredResource
+from gitsync.emulator.types.provider_fields import make_uuid
 from gitsync.model.clock import Clock
 
 DELETING = "Deleting"
-
 _ALWAYS_THERE = frozenset({"default", "current"})
 """Singletons that a provider makes with their parent, such as blobServices/default."""
 
@@ -57,7 +56,7 @@ class EmulatedCloud:
         resource = self.store.resource(key)
         if resource is None or not resource.operation:
             return resource
-        operations.end_due_operation(self.store, resource.operation, self.clock.now().timestamp())
+        end_due_operation(self.store, resource.operation, self.clock.now().timestamp())
         return self.store.resource(key)
 
     def change(self, key: str, resource: StoredResource) -> StoredResource:
@@ -66,15 +65,15 @@ class EmulatedCloud:
         self.store.put_resource(key, changed)
         return changed
 
-    def demand_place(self, call: ServerRequest) -> None:
-        """Refuse the call unless its subscription, its group and every ancestor exist."""
-        target = call.target
+    def demand_place(self, request: ServerRequest) -> None:
+        """Refuse the request unless its subscription, its group and every ancestor exist."""
+        target = request.target
         self._demand_subscription(target)
         if target.group and target.shape is not PathShape.GROUP:
-            self._demand_group(call)
+            self._demand_group(request)
         for ancestor in target.ancestors:
             if not self._exists(ancestor):
-                raise _make_ancestor_missing(call, ancestor)
+                raise _make_ancestor_missing(request, ancestor)
 
     def _demand_subscription(self, target: Target) -> None:
         allowed, subscription = self.settings.subscriptions, target.subscription.casefold()
@@ -82,16 +81,16 @@ class EmulatedCloud:
             allowed
             and subscription
             and subscription not in allowed
-            and subscription not in aliases.list_alias_subscriptions(self.store)
+            and subscription not in list_alias_subscriptions(self.store)
         ):
             raise refuse("SubscriptionNotFound", subscription=target.subscription)
 
-    def _demand_group(self, call: ServerRequest) -> None:
-        group = self.find(parse(call.target.group_path))
+    def _demand_group(self, request: ServerRequest) -> None:
+        group = self.find(parse(request.target.group_path))
         if group is None:
-            raise refuse("ResourceGroupNotFound", group=call.target.group)
-        if group.state == DELETING and call.verb == "write":
-            raise refuse("ResourceGroupBeingDeleted", group=call.target.group)
+            raise refuse("ResourceGroupNotFound", group=request.target.group)
+        if group.state == DELETING and request.verb == "write":
+            raise refuse("ResourceGroupBeingDeleted", group=request.target.group)
 
     def _exists(self, target: Target) -> bool:
         if target.types[-1].casefold() in _NO_RESOURCES:
@@ -133,9 +132,32 @@ def _fill(body: Mapping[str, Any], words: Mapping[str, str]) -> dict[str, Any]:
     return filled
 
 
-def _make_ancestor_missing(call: ServerRequest, ancestor: Target) -> Refused:
-    target = call.target
-    is_read = call.method == "GET" and target.shape is PathShape.RESOURCE
-    if call.target.scope.casefold() == ancestor.key or (is_read and target.type.casefold() in NAMES_MISSING_PARENT):
+def _make_ancestor_missing(request: ServerRequest, ancestor: Target) -> Refused:
+    target = request.target
+    is_read = request.method == "GET" and target.shape is PathShape.RESOURCE
+    if request.target.scope.casefold() == ancestor.key or (is_read and target.type.casefold() in NAMES_MISSING_PARENT):
         return make_not_found(ancestor)
     return refuse("ParentResourceNotFound", parent=ancestor.name)
+
+
+_PREFIX = "/providers/microsoft.subscription/aliases/"
+
+
+def list_alias_subscriptions(store: Store) -> set[str]:
+    """The ids of the subscriptions of all aliases, in lower case."""
+    return {
+        str(find_value(alias.body, ("properties", "subscriptionId")) or make_uuid(key, "subscription")).casefold()
+        for key, alias in store.below(_PREFIX)
+    }
+
+
+def is_subscription_canceled(store: Store, subscription: str) -> bool:
+    return bool(store.note(_make_note_name(subscription)))
+
+
+def put_subscription_canceled(store: Store, subscription: str, *, canceled: bool) -> None:
+    store.put_note(_make_note_name(subscription), canceled)
+
+
+def _make_note_name(subscription: str) -> str:
+    return f"canceled:{subscription}".casefold()

@@ -1,6 +1,7 @@
 """Soft-deleted key vaults: their data, and how long they are kept.
 
-They are notes of the store rather than resources: no list of a group shows one, and it has no children.
+They are notes of the store rather than resources: no list of a group shows one, and it has no
+children.
 """
 
 from __future__ import annotations
@@ -12,8 +13,7 @@ from typing import Any
 from gitsync.emulator.clock import format_time
 from gitsync.emulator.http.target import Target, parse
 from gitsync.emulator.patch import find_value
-from gitsync.emulator.state.store import Store
-from gitsync.emulator.state.stored import StoredResource
+from gitsync.emulator.state.store import Store, StoredResource
 
 _NOTE = "deleted-vaults"
 _TYPE = "microsoft.keyvault/vaults"
@@ -25,7 +25,7 @@ DeletedVault = Mapping[str, Any]
 """
 
 
-def keep_deleted(store: Store, resource: StoredResource, now: float) -> None:
+def keep_deleted_vault(store: Store, resource: StoredResource, now: float) -> None:
     """Keep a deleted resource if it is a vault; other types are removed completely. `now` is in seconds since 1970."""
     target = parse(resource.id)
     if target.type.casefold() != _TYPE:
@@ -43,18 +43,18 @@ def keep_deleted(store: Store, resource: StoredResource, now: float) -> None:
     store.put_note(_NOTE, {**_list_all(store), _make_key(target.subscription, target.name): deleted_vault})
 
 
-def find(store: Store, subscription: str, name: str) -> DeletedVault | None:
+def find_deleted_vault(store: Store, subscription: str, name: str) -> DeletedVault | None:
     """The deleted vault of a name."""
     return _list_all(store).get(_make_key(subscription, name))
 
 
-def list_deleted(store: Store, subscription: str) -> list[DeletedVault]:
+def list_deleted_vaults(store: Store, subscription: str) -> list[DeletedVault]:
     """The deleted vaults of a subscription, by name."""
     rows = sorted(_list_all(store).items())
     return [deleted_vault for key, deleted_vault in rows if key.startswith(_make_key(subscription, ""))]
 
 
-def remove_deleted(store: Store, subscription: str, name: str) -> None:
+def remove_deleted_vault(store: Store, subscription: str, name: str) -> None:
     """Purged or recovered: the name is free."""
     removed_key = _make_key(subscription, name)
     store.put_note(_NOTE, {key: deleted_vault for key, deleted_vault in _list_all(store).items() if key != removed_key})
@@ -65,7 +65,7 @@ def normalize_region(name: Any) -> str:
     return str(name or "").replace(" ", "").casefold()
 
 
-def show_deleted(deleted_vault: DeletedVault, target: Target) -> StoredResource:
+def show_deleted_vault(deleted_vault: DeletedVault, target: Target) -> StoredResource:
     """A deleted vault as a resource that can be read; `target` is the path that asks for it, or for a list of them."""
     vault = parse(deleted_vault["id"])
     location = target.names[0] if target.names else deleted_vault["location"]

@@ -1,8 +1,14 @@
-"""The storage of the emulator's state: in memory, or in an SQLite file that several processes share, at once or in
-turn.
+"""The stored resources and operations, and their storage: in memory, or in an SQLite file that
+several processes share, at once or in turn.
 
-A store only keeps and finds values. In a file a request is one transaction: a process that is killed leaves the
+A store only keeps and finds values. A value that is stored is never changed in place; a change is
+a new value under the same key. So a store may hold the values themselves, and a transaction is
+one assignment a key. In a file a request is one transaction: a process that is killed leaves the
 file as it was before the request or after it, never between.
+
+For lists that lag behind, `RememberingStore` keeps the last value of each resource before the
+present one: in the same store, under keys that no path has, so that it outlasts the process as
+they do. Values under way do not count: before a write means before its operation began.
 """
 
 from __future__ import annotations
@@ -10,13 +16,90 @@ from __future__ import annotations
 import json
 import sqlite3
 from bisect import bisect_left, insort
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from gitsync.emulator.state.stored import EmulatedOperation, StoredResource, encode_json
 from gitsync.errors import ConfigError
+from gitsync.model.clock import Clock
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredResource:
+    """One resource. `body` is the body as sent, with its secrets, without id, name, type and provisioningState.
+
+    `number` counts creations, so that children keep their order; `version` counts the changes of this one. It is not
+    `visible` while an operation that answered 202 creates it; `hidden` is how many more reads answer "not found".
+    `replaced` is when another value took its place, in seconds since 1970; 0 if none has.
+    """
+
+    id: str
+    body: Mapping[str, Any]
+    api_version: str
+    number: int
+    created: str
+    changed: str
+    by: str = ""
+    version: int = 1
+    state: str = "Succeeded"
+    visible: bool = True
+    hidden: int = 0
+    operation: str = ""  # the id of the one under way
+    replaced: float = 0.0
+
+    @property
+    def etag(self) -> str:
+        return f'W/"{self.number:08x}-0000-4000-8000-{self.version:012x}"'
+
+
+def make_implied(owner: StoredResource, path: str, body: Mapping[str, Any]) -> StoredResource:
+    """An implied resource, with the times of its owner."""
+    return StoredResource(
+        id=path,
+        body=body,
+        api_version=owner.api_version,
+        number=owner.number,
+        created=owner.created,
+        changed=owner.created,
+        by=owner.by,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmulatedOperation:
+    """One long-running operation. `started` is in seconds since 1970; it ends after `polls` polls and `seconds`
+    seconds. `result` is its final status.
+    """
+
+    id: str
+    key: str  # of the resource
+    path: str  # of the resource
+    verb: str  # PUT, PATCH, DELETE or POST
+    style: str
+    api_version: str
+    started: float
+    polls: int = 0
+    seconds: float = 0.0
+    retry_after: int = 0
+    running: str = "InProgress"
+    result: str = "Succeeded"
+    error: Mapping[str, Any] | None = None
+    host: str = ""  # the host of the URLs, instead of this one
+    location: str = "global"
+    over: bool = False
+    action: str = ""  # the last word of a POST
+    answer: Any = None  # the final answer of the Location of a POST
+
+
+_MEMBERS = {cls: tuple(field.name for field in fields(cls)) for cls in (StoredResource, EmulatedOperation)}
+
+
+def encode_json(value: StoredResource | EmulatedOperation) -> dict[str, Any]:
+    """The members by name; they are JSON already, so nothing is copied."""
+    return {name: getattr(value, name) for name in _MEMBERS[type(value)]}
+
 
 _LAST = "\U0010ffff"
 """Sorts after every character that a key may hold."""
@@ -187,3 +270,97 @@ def _make_unusable_error(path: Path, error: sqlite3.Error) -> ConfigError:
         f"The file {path} cannot hold the emulator's state: {error}.",
         hint="Use a file that the emulator created, or a new file in a writable folder.",
     )
+
+
+_PAST = "past:"
+
+
+class _StoreView:
+    """A `Store` that leaves everything to another one."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def transaction(self) -> AbstractContextManager[None]:
+        return self._store.transaction()
+
+    def resource(self, key: str) -> StoredResource | None:
+        return self._store.resource(key)
+
+    def put_resource(self, key: str, resource: StoredResource) -> None:
+        self._store.put_resource(key, resource)
+
+    def drop_resource(self, key: str) -> None:
+        self._store.drop_resource(key)
+
+    def below(self, prefix: str) -> list[tuple[str, StoredResource]]:
+        return self._store.below(prefix)
+
+    def keys(self, prefix: str) -> list[str]:
+        return self._store.keys(prefix)
+
+    def operation(self, name: str) -> EmulatedOperation | None:
+        return self._store.operation(name)
+
+    def put_operation(self, operation: EmulatedOperation) -> None:
+        self._store.put_operation(operation)
+
+    def note(self, name: str) -> Any:
+        return self._store.note(name)
+
+    def put_note(self, name: str, value: Any) -> None:
+        self._store.put_note(name, value)
+
+    def close(self) -> None:
+        self._store.close()
+
+
+class RememberingStore(_StoreView):
+    """A `Store` that keeps the value that each change replaces."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        super().__init__(store)
+        self._clock = clock
+
+    def put_resource(self, key: str, resource: StoredResource) -> None:
+        before = self._store.resource(key)
+        if before is None:
+            self._store.drop_resource(_PAST + key)  # of a resource that was deleted since
+        elif before.version != resource.version:
+            self._remember(key, before)
+        self._store.put_resource(key, resource)
+
+    def drop_resource(self, key: str) -> None:
+        before = self._store.resource(key)
+        if before is not None:
+            self._remember(key, before)
+        self._store.drop_resource(key)
+
+    def _remember(self, key: str, before: StoredResource) -> None:
+        if not before.operation:
+            self._store.put_resource(_PAST + key, replace(before, replaced=self._clock.now().timestamp()))
+
+
+class PastStore(_StoreView):
+    """A `Store` that shows what was replaced after `since`, in seconds since 1970, as it was before."""
+
+    def __init__(self, store: Store, since: float) -> None:
+        super().__init__(store)
+        self._since = since
+
+    def resource(self, key: str) -> StoredResource | None:
+        past = self._store.resource(_PAST + key)
+        return past if past is not None and self._is_shown(past) else self._store.resource(key)
+
+    def below(self, prefix: str) -> list[tuple[str, StoredResource]]:
+        return sorted((dict(self._store.below(prefix)) | self._list_shown(prefix)).items())
+
+    def keys(self, prefix: str) -> list[str]:
+        return sorted({*self._store.keys(prefix), *self._list_shown(prefix)})
+
+    def _list_shown(self, prefix: str) -> dict[str, StoredResource]:
+        rows = self._store.below(_PAST + prefix)
+        return {key.removeprefix(_PAST): past for key, past in rows if self._is_shown(past)}
+
+    def _is_shown(self, past: StoredResource) -> bool:
+        return past.replaced > self._since

@@ -1,6 +1,8 @@
-"""Subscriptions: their list, their bodies, and canceling one.
+"""Subscriptions and their resource providers: which there are, canceling a subscription, and
+registering a provider, which takes a few polls.
 
-A canceled subscription can still be read and emptied; `gitsync.emulator.identity.access` refuses the rest.
+A canceled subscription can still be read and emptied; `gitsync.emulator.identity.access` refuses
+the rest.
 """
 
 from __future__ import annotations
@@ -8,38 +10,42 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gitsync.emulator.http.answers import ServerResponse, refuse
-from gitsync.emulator.http.call import ServerRequest
-from gitsync.emulator.http.target import PathShape, parse
-from gitsync.emulator.state import aliases
-from gitsync.emulator.state.cloud import EmulatedCloud
+from gitsync.emulator.http.messages import ServerRequest, ServerResponse, refuse
+from gitsync.emulator.http.target import PathShape, Target, parse
+from gitsync.emulator.identity.access import find_registration
+from gitsync.emulator.state.cloud import (
+    EmulatedCloud,
+    is_subscription_canceled,
+    list_alias_subscriptions,
+    put_subscription_canceled,
+)
 
-NAMESPACE = "microsoft.subscription"
+SUBSCRIPTION_NAMESPACE = "microsoft.subscription"
 _CANCELED: Mapping[str, bool] = {"cancel": True, "enable": False}
 
 
-def show(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
+def show_subscription(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """GET of one subscription. Every subscription exists, unless the settings name them."""
-    cloud.demand_place(call)
-    return ServerResponse(200, _make_subscription(cloud, call.target.subscription))
+    cloud.demand_place(request)
+    return ServerResponse(200, _make_subscription(cloud, request.target.subscription))
 
 
 def list_subscriptions(cloud: EmulatedCloud, _call: ServerRequest) -> ServerResponse:
     """GET of the subscriptions: those that the settings and aliases name, and those with resources."""
     used = {parse(resource.id).subscription for _, resource in cloud.store.below("/subscriptions/")}
-    names = sorted({*cloud.settings.subscriptions, *aliases.list_alias_subscriptions(cloud.store), *used} - {""})
+    names = sorted({*cloud.settings.subscriptions, *list_alias_subscriptions(cloud.store), *used} - {""})
     return ServerResponse(200, {"value": [_make_subscription(cloud, name) for name in names]})
 
 
-def act(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
+def change_subscription(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """POST …/providers/Microsoft.Subscription/cancel and /enable."""
-    cloud.demand_place(call)
-    target, word = call.target, call.target.types[-1].casefold()
+    cloud.demand_place(request)
+    target, word = request.target, request.target.types[-1].casefold()
     if word not in _CANCELED or not target.subscription:
         raise refuse("NotFound", path=target.path)
-    if word == "cancel" and call.query.get("IgnoreResourceCheck", "").casefold() != "true":
+    if word == "cancel" and request.query.get("IgnoreResourceCheck", "").casefold() != "true":
         _demand_empty(cloud, target.subscription)
-    aliases.put_canceled(cloud.store, target.subscription, canceled=_CANCELED[word])
+    put_subscription_canceled(cloud.store, target.subscription, canceled=_CANCELED[word])
     return ServerResponse(200, {"subscriptionId": target.subscription})
 
 
@@ -56,8 +62,72 @@ def _make_subscription(cloud: EmulatedCloud, name: str) -> dict[str, Any]:
         "authorizationSource": "RoleBased",
         "displayName": f"Emulated subscription {name}",
         "managedByTenants": [],
-        "state": "Disabled" if aliases.is_canceled(cloud.store, name) else "Enabled",
+        "state": "Disabled" if is_subscription_canceled(cloud.store, name) else "Enabled",
         "subscriptionId": name,
         "subscriptionPolicies": {"locationPlacementId": "Public_2014-09-01", "spendingLimit": "Off"},
         "tenantId": cloud.settings.tenant,
     }
+
+
+_COMMON = ("Microsoft.Authorization", "Microsoft.Resources")
+
+
+def show_provider(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
+    """GET of one provider; while it is being registered, a poll."""
+    note = _read_note(cloud, request.target)
+    if note and note["state"] == "Registering":
+        polls_left = int(note["polls"]) - 1
+        _put_note(cloud, request.target, "Registering" if polls_left > 0 else "Registered", polls_left)
+    return ServerResponse(200, _make_provider(cloud, request.target))
+
+
+def list_providers(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
+    """GET of all providers that the settings name."""
+    namespaces = {kind.split("/")[0] for kind in cloud.settings.types} | {*cloud.settings.unregistered, *_COMMON}
+    targets = [_make_target(request.target, name) for name in sorted(namespaces, key=str.casefold)]
+    return ServerResponse(200, {"value": [_make_provider(cloud, target) for target in targets]})
+
+
+def register_provider(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
+    """POST …/providers/{namespace}/register and /unregister."""
+    word = request.target.types[-1].casefold()
+    if word not in {"register", "unregister"} or not request.target.subscription:
+        raise refuse("NotFound", path=request.target.path)
+    if word == "unregister":
+        _put_note(cloud, request.target, "NotRegistered", 0)
+    elif find_registration(cloud, request.target) == "NotRegistered":
+        polls = cloud.settings.registration_polls
+        _put_note(cloud, request.target, "Registering" if polls > 0 else "Registered", polls)
+    return ServerResponse(200, _make_provider(cloud, request.target))
+
+
+def _make_provider(cloud: EmulatedCloud, target: Target) -> dict[str, Any]:
+    subscription = f"/subscriptions/{target.subscription}" if target.subscription else ""
+    kinds = sorted(cloud.settings.types.items(), key=lambda row: row[0].casefold())
+    own_types = [row for row in kinds if row[0].split("/")[0].casefold() == target.namespace.casefold()]
+    return {
+        "id": f"{subscription}/providers/{target.namespace}",
+        "namespace": target.namespace,
+        "registrationPolicy": "RegistrationRequired",
+        "registrationState": find_registration(cloud, target),
+        "resourceTypes": [
+            {"resourceType": kind.partition("/")[2], "locations": [], "apiVersions": list(versions)}
+            for kind, versions in own_types
+        ],
+    }
+
+
+def _make_target(target: Target, namespace: str) -> Target:
+    return parse(f"{target.path}/{namespace}")
+
+
+def _make_note_name(target: Target) -> str:
+    return f"provider:{target.subscription}:{target.namespace}".casefold()
+
+
+def _read_note(cloud: EmulatedCloud, target: Target) -> Any:
+    return cloud.store.note(_make_note_name(target))
+
+
+def _put_note(cloud: EmulatedCloud, target: Target, state: str, polls: int) -> None:
+    cloud.store.put_note(_make_note_name(target), {"state": state, "polls": polls})

@@ -1,7 +1,7 @@
 """POST actions of resources.
 
-The tables of `keys`, `messaging_rules` and `kubeconfigs` list them by type and action, both case-insensitive; this
-module has those that take time. Lists in an answer are paged, as all lists are.
+The tables of `keys` list them by type and action, both case-insensitive; this module has those
+that take time. Lists in an answer are paged, as all lists are.
 """
 
 from __future__ import annotations
@@ -10,31 +10,27 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gitsync.emulator.http import pages
-from gitsync.emulator.http.answers import Refused, ServerResponse, refuse
-from gitsync.emulator.http.call import ServerRequest
+from gitsync.emulator.http.messages import Refused, ServerRequest, ServerResponse, is_further_page, make_page, refuse
 from gitsync.emulator.http.target import Target
-from gitsync.emulator.lro import operations
-from gitsync.emulator.lro import start as begin
+from gitsync.emulator.lro.operations import make_operation_headers
+from gitsync.emulator.lro.start import start_action
 from gitsync.emulator.patch import find_value
-from gitsync.emulator.state import providers, subscriptions
 from gitsync.emulator.state.cloud import EmulatedCloud, make_not_found
-from gitsync.emulator.state.stored import StoredResource
-from gitsync.emulator.types import implicit_resources as implied
-from gitsync.emulator.types import keys, kubeconfigs
-from gitsync.emulator.types import messaging_rules as buses
+from gitsync.emulator.state.store import StoredResource
+from gitsync.emulator.state.subscriptions import SUBSCRIPTION_NAMESPACE, change_subscription, register_provider
 from gitsync.emulator.types.behaviour import Style
-from gitsync.emulator.types.keys import KeyListing
+from gitsync.emulator.types.implicit_resources import find_resource
+from gitsync.emulator.types.keys import CLUSTER_KEYS, KEYS, RULE_KEYS, KeyListing, answer_requested_kubeconfig
 
-ACTIONS: Mapping[tuple[str, str], KeyListing] = {**keys.KEYS, **buses.RULE_KEYS, **kubeconfigs.CLUSTER_KEYS}
+ACTIONS: Mapping[tuple[str, str], KeyListing] = {**KEYS, **RULE_KEYS, **CLUSTER_KEYS}
 """Those that answer at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Slow:
+class SlowAction:
     """An action that answers 202: its style, the result of its Location, and the resources that refuse it.
 
-    Its effect is in `gitsync.emulator.lro.action_results`.
+    Its effect is in `gitsync.emulator.lro.operations`.
     """
 
     style: Style
@@ -48,64 +44,66 @@ def _refuse_protected_purge(vault: StoredResource) -> Refused | None:
     return refuse("MethodNotAllowed", message="Operation 'DeletedVaultPurge' is not allowed.")
 
 
-SLOW: Mapping[tuple[str, str], Slow] = {
-    ("microsoft.dataprotection/backupvaults/backupinstances", "sync"): Slow(style=Style.ACCEPTED_ASYNC),
-    ("microsoft.keyvault/locations/deletedvaults", "purge"): Slow(
+SLOW_ACTIONS: Mapping[tuple[str, str], SlowAction] = {
+    ("microsoft.dataprotection/backupvaults/backupinstances", "sync"): SlowAction(style=Style.ACCEPTED_ASYNC),
+    ("microsoft.keyvault/locations/deletedvaults", "purge"): SlowAction(
         style=Style.ACCEPTED, refuses=_refuse_protected_purge
     ),
-    ("microsoft.redhatopenshift/hcpopenshiftclusters", "requestadmincredential"): Slow(
-        style=Style.ACCEPTED_ASYNC, result=kubeconfigs.requested
+    ("microsoft.redhatopenshift/hcpopenshiftclusters", "requestadmincredential"): SlowAction(
+        style=Style.ACCEPTED_ASYNC, result=answer_requested_kubeconfig
     ),
 }
 
 
-def run(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
+def run_action(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """Answer a POST; an action without a row in a table is unknown to ARM."""
-    target = call.target
+    target = request.target
     if not target.names and len(target.types) == 1:
-        handler = subscriptions.act if target.namespace.casefold() == subscriptions.NAMESPACE else providers.register
-        return handler(cloud, call)
-    resource = _find_owner(cloud, call)
+        handler = change_subscription if target.namespace.casefold() == SUBSCRIPTION_NAMESPACE else register_provider
+        return handler(cloud, request)
+    resource = _find_owner(cloud, request)
     name = _make_action_key(target)
-    if name in SLOW:
-        return _start(cloud, call, resource, SLOW[name])
+    if name in SLOW_ACTIONS:
+        return _start(cloud, request, resource, SLOW_ACTIONS[name])
     if name not in ACTIONS:
         words: dict[str, Any] = {"type": "/".join(target.types), "namespace": target.namespace, "versions": ""}
-        raise refuse("InvalidResourceType", version=call.api_version, **words)
-    return _list_entries(cloud, call, ACTIONS[name](resource))
+        raise refuse("InvalidResourceType", version=request.api_version, **words)
+    return _list_entries(cloud, request, ACTIONS[name](resource))
 
 
-def is_further_page(call: ServerRequest) -> bool:
+def is_action_page(request: ServerRequest) -> bool:
     """Tell whether a GET follows the link of an action's page; clients follow these with a GET."""
-    return pages.is_further(call) and _make_action_key(call.target) in ACTIONS
+    return is_further_page(request) and _make_action_key(request.target) in ACTIONS
 
 
 def _make_action_key(target: Target) -> tuple[str, str]:
     return target.owner.type.casefold(), target.types[-1].casefold()
 
 
-def _find_owner(cloud: EmulatedCloud, call: ServerRequest) -> StoredResource:
-    owner = call.target.owner
-    cloud.demand_place(replace(call, target=owner))
-    resource = implied.find(cloud, owner)
+def _find_owner(cloud: EmulatedCloud, request: ServerRequest) -> StoredResource:
+    owner = request.target.owner
+    cloud.demand_place(replace(request, target=owner))
+    resource = find_resource(cloud, owner)
     if resource is None:
         raise make_not_found(owner)
     return resource
 
 
-def _list_entries(cloud: EmulatedCloud, call: ServerRequest, answer: dict[str, Any]) -> ServerResponse:
+def _list_entries(cloud: EmulatedCloud, request: ServerRequest, answer: dict[str, Any]) -> ServerResponse:
     """The answer of an action: its entries page by page if it has a list of them."""
     if "value" not in answer:
         return ServerResponse(200, answer)
     rows = [(f"{index:06}", entry) for index, entry in enumerate(answer["value"], 1)]
-    page = pages.make_page(call, rows, lambda entry: entry, cloud.settings.page_size)
+    page = make_page(request, rows, lambda entry: entry, cloud.settings.page_size)
     return replace(page, body={**answer, **page.body})
 
 
-def _start(cloud: EmulatedCloud, call: ServerRequest, resource: StoredResource, action: Slow) -> ServerResponse:
+def _start(
+    cloud: EmulatedCloud, request: ServerRequest, resource: StoredResource, action: SlowAction
+) -> ServerResponse:
     refusal = action.refuses(resource)
     if refusal is not None:
         raise refusal
-    owner_call = replace(call, target=call.target.owner)
-    operation = begin.start_action(cloud, owner_call, action.style, call.target.types[-1], action.result(resource))
-    return ServerResponse(202, None, operations.make_headers(operation, call.base))
+    owner_request = replace(request, target=request.target.owner)
+    operation = start_action(cloud, owner_request, action.style, request.target.types[-1], action.result(resource))
+    return ServerResponse(202, None, make_operation_headers(operation, request.base))

@@ -1,7 +1,7 @@
 """Checks of single types before a PUT is stored or a DELETE is done.
 
-Separate from the verbs, which treat all types alike: this is one table with a row per type. A check refuses, or returns
-the body to store.
+Separate from the verbs, which treat all types alike: this is one table with a row per type. A
+check refuses, or returns the body to store.
 """
 
 from __future__ import annotations
@@ -10,14 +10,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gitsync.emulator.http.answers import refuse
-from gitsync.emulator.http.call import ServerRequest
+from gitsync.emulator.http.messages import ServerRequest, refuse
 from gitsync.emulator.http.target import parse
-from gitsync.emulator.lro import operations
+from gitsync.emulator.lro.operations import drop_with_children
 from gitsync.emulator.patch import find_value, set_value
-from gitsync.emulator.state import deleted_vaults as graves
 from gitsync.emulator.state.cloud import EmulatedCloud
-from gitsync.emulator.state.stored import StoredResource
+from gitsync.emulator.state.deleted_vaults import find_deleted_vault, normalize_region, remove_deleted_vault
+from gitsync.emulator.state.store import StoredResource
 
 RequestBody = dict[str, Any]
 _GUID = re.compile(r"[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
@@ -26,21 +25,23 @@ _CONNECTIONS = ("manualPrivateLinkServiceConnections", "privateLinkServiceConnec
 _STATE = "privateLinkServiceConnectionState"
 
 
-def admit(cloud: EmulatedCloud, call: ServerRequest, before: StoredResource | None, body: RequestBody) -> RequestBody:
+def admit_write(
+    cloud: EmulatedCloud, request: ServerRequest, before: StoredResource | None, body: RequestBody
+) -> RequestBody:
     """The body to store for a PUT or PATCH, by the rules of its type; Refused if the type does not allow it."""
-    check = _WRITES.get(call.target.type.casefold())
-    return check(cloud, call, before, body) if check is not None else body
+    check = _WRITES.get(request.target.type.casefold())
+    return check(cloud, request, before, body) if check is not None else body
 
 
-def admit_delete(cloud: EmulatedCloud, call: ServerRequest) -> None:
+def admit_delete(cloud: EmulatedCloud, request: ServerRequest) -> None:
     """Prepare a DELETE by the rules of its type; Refused if the type does not allow it."""
-    check = _DELETES.get(call.target.type.casefold())
+    check = _DELETES.get(request.target.type.casefold())
     if check is not None:
-        check(cloud, call)
+        check(cloud, request)
 
 
 def _admit_vault(
-    cloud: EmulatedCloud, call: ServerRequest, before: StoredResource | None, body: RequestBody
+    cloud: EmulatedCloud, request: ServerRequest, before: StoredResource | None, body: RequestBody
 ) -> RequestBody:
     """The name of a deleted vault is taken; createMode recover restores the vault.
 
@@ -48,9 +49,9 @@ def _admit_vault(
     """
     if before is not None:
         return body
-    target = call.target
+    target = request.target
     is_recovery = str(find_value(body, ("properties", "createMode"))).casefold() == "recover"
-    deleted_vault = graves.find(cloud.store, target.subscription, target.name)
+    deleted_vault = find_deleted_vault(cloud.store, target.subscription, target.name)
     if deleted_vault is None:
         if is_recovery:
             raise refuse("SoftDeletedVaultDoesNotExist")
@@ -58,15 +59,15 @@ def _admit_vault(
     if (
         not is_recovery
         or parse(deleted_vault["id"]).key != target.key
-        or graves.normalize_region(body.get("location")) != deleted_vault["location"]
+        or normalize_region(body.get("location")) != deleted_vault["location"]
     ):
         raise refuse("ConflictError")
-    graves.remove_deleted(cloud.store, target.subscription, target.name)
+    remove_deleted_vault(cloud.store, target.subscription, target.name)
     return dict(deleted_vault["body"])
 
 
 def _admit_assignment(
-    cloud: EmulatedCloud, call: ServerRequest, before: StoredResource | None, body: RequestBody
+    cloud: EmulatedCloud, request: ServerRequest, before: StoredResource | None, body: RequestBody
 ) -> RequestBody:
     """Require a valid role and principal, which never change and have no other assignment at this scope."""
     role, principal = (find_value(body, ("properties", name)) for name in ("roleDefinitionId", "principalId"))
@@ -78,12 +79,12 @@ def _admit_assignment(
     if before is not None and _read_grant(before.body) != grant:
         raise refuse("RoleAssignmentUpdateNotPermitted")
     if before is None and all(grant):
-        _check_unassigned(cloud, call, grant)
+        _check_unassigned(cloud, request, grant)
     return body
 
 
-def _check_unassigned(cloud: EmulatedCloud, call: ServerRequest, grant: tuple[str, str]) -> None:
-    prefix = call.target.key.rpartition("/")[0] + "/"
+def _check_unassigned(cloud: EmulatedCloud, request: ServerRequest, grant: tuple[str, str]) -> None:
+    prefix = request.target.key.rpartition("/")[0] + "/"
     for _, other in cloud.store.below(prefix):
         if _read_grant(other.body) == grant:
             raise refuse("RoleAssignmentExists", name=parse(other.id).name.replace("-", ""))
@@ -133,9 +134,9 @@ def _read_state(entry: Mapping[str, Any]) -> Any:
     return find_value(entry, ("properties", _STATE))
 
 
-def _delete_product(cloud: EmulatedCloud, call: ServerRequest) -> None:
+def _delete_product(cloud: EmulatedCloud, request: ServerRequest) -> None:
     """A product with subscriptions cannot be deleted, unless the request deletes the subscriptions too."""
-    target = call.target
+    target = request.target
     service, scope_suffix = target.key.rpartition("/products/")[0], f"/products/{target.name}".casefold()
     prefix = f"{service}/subscriptions/"
     subscription_keys = [
@@ -143,10 +144,10 @@ def _delete_product(cloud: EmulatedCloud, call: ServerRequest) -> None:
         for key, other in cloud.store.below(prefix)
         if str(find_value(other.body, ("properties", "scope"))).casefold().endswith(scope_suffix)
     ]
-    if subscription_keys and call.query.get("deleteSubscriptions", "").casefold() != "true":
+    if subscription_keys and request.query.get("deleteSubscriptions", "").casefold() != "true":
         raise refuse("ValidationError")
     for key in subscription_keys:
-        operations.drop(cloud.store, key)
+        drop_with_children(cloud.store, key)
 
 
 _WRITES: Mapping[str, Callable[[EmulatedCloud, ServerRequest, StoredResource | None, RequestBody], RequestBody]] = {

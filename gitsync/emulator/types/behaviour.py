@@ -1,12 +1,18 @@
-"""The possible behaviour of types: how their writes run, and what their answers show.
+"""The behaviour of each type: how its writes run and what its answers show, from recorded answers of
+Azure.
 
-The behaviour of each type is in `gitsync.emulator.types.recorded`.
+The row of a namespace has the differences from the default, the row of a type the differences from
+its namespace, and a row with a star applies to everything nested below. A type without a row
+completes at once and shows `Succeeded`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
+from typing import Any
 
 
 class Style(StrEnum):
@@ -46,7 +52,7 @@ class AcceptedBody(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ways:
+class TypeBehaviour:
     """`retry_after` is in seconds, 0 for no header; `creating` and `updating` are values of provisioningState;
     `running` is the status of an operation; `spelled` and `spelled_in_ids` are the type, or its first words, as
     answers say it; `kept_by` is in lower case.
@@ -76,3 +82,328 @@ class Ways:
     unlisted: tuple[str, ...] = ()  # members of the body that entries of lists lack
     ends_empty: bool = False  # the last page of a list has no entries
     kept_by: str = ""  # the nested type that must be deleted before this one
+
+
+def _spell_both(spelled: str) -> dict[str, str]:
+    """The same spelling in types and in ids."""
+    return {"spelled": spelled, "spelled_in_ids": spelled}
+
+
+_SLOW = {"put": Style.ASYNC, "delete": Style.ACCEPTED_ASYNC}
+_BOTH = {"put": Style.ASYNC_LOCATION, "delete": Style.ACCEPTED_ASYNC}
+_ACCEPTED = {"put": Style.ACCEPTED_ASYNC, "delete": Style.ACCEPTED_ASYNC}
+_PLAIN = {"put": Style.DONE, "delete": Style.DONE, "state": False}
+_WATCHED = {**_SLOW, "creating": "Accepted", "running": "Creating", "accepts_polls": True, "system_data": True}
+_FINAL = {"deletes": False}
+_SILENT = {"gets": False}
+
+_ROWS: Mapping[str, Mapping[str, Any]] = {
+    "microsoft.alertsmanagement": {"state": False},
+    "microsoft.alertsmanagement/smartdetectoralertrules": {
+        "put": Style.RELATIVE,
+        "group_word": "resourcegroups",
+        "spelled": "Microsoft.AlertsManagement/smartDetectorAlertRules",
+        "spelled_in_ids": "microsoft.alertsmanagement/smartdetectoralertrules",
+    },
+    "microsoft.apimanagement": {"state": False},
+    "microsoft.apimanagement/service": {
+        **_BOTH,
+        "state": True,
+        "system_data": True,
+        "etag": "etag",
+        "retry_after": 20,
+        "creating": "Activating",
+    },
+    "microsoft.apimanagement/service/apis": {"delete": Style.ACCEPTED_ASYNC},
+    "microsoft.apimanagement/service/gateways/apis": _SILENT,
+    "microsoft.apimanagement/service/namedvalues": {"put": Style.ACCEPTED_ASYNC, "state": True},
+    "microsoft.apimanagement/service/policyfragments": {
+        "put": Style.ACCEPTED_ASYNC,
+        "state": True,
+        "spelled_in_ids": "Microsoft.ApiManagement/service/policyfragments",
+    },
+    "microsoft.apimanagement/service/products/apis": _SILENT,
+    "microsoft.apimanagement/service/products/groups": _SILENT,
+    "microsoft.apimanagement/service/users": {"delete": Style.ACCEPTED_ASYNC},
+    "microsoft.app/containerapps/authconfigs": {
+        "state": False,
+        "spelled": "Microsoft.App/containerapps/authconfigs",
+    },
+    "microsoft.app/jobs": {"system_data": True},
+    "microsoft.app/managedenvironments": {"system_data": True},
+    "microsoft.appconfiguration": {**_SLOW, "retry_after": 10, "system_data": True},
+    "microsoft.appconfiguration/configurationstores/keyvalues": {**_PLAIN, "system_data": False},
+    "microsoft.appconfiguration/configurationstores/snapshots": {**_FINAL, "system_data": False},
+    "microsoft.authorization": {"state": False},
+    "microsoft.batch": {"put": Style.ACCEPTED, "delete": Style.ACCEPTED, "retry_after": 15},
+    "microsoft.cache": _BOTH,
+    "microsoft.cache/redis": {"delete": Style.ACCEPTED, **_spell_both("Microsoft.Cache/Redis")},
+    "microsoft.cache/redis/*": _spell_both("Microsoft.Cache/Redis"),
+    "microsoft.cache/redis/firewallrules": {"put": Style.LOCATION, "state": False, "long_name": True},
+    "microsoft.cache/redis/linkedservers": {"put": Style.ASYNC},
+    "microsoft.cache/redis/patchschedules": {
+        **_PLAIN,
+        "long_name": True,
+        "spelled": "Microsoft.Cache/Redis/PatchSchedules",
+    },
+    "microsoft.cdn/profiles/afdendpoints/routes": {"spelled": "Microsoft.Cdn/profiles/afdendpoints/routes"},
+    "microsoft.cognitiveservices/accounts/deployments": {"system_data": True, "etag": "etag"},
+    "microsoft.communication": _WATCHED | {"lowers_types": True},
+    "microsoft.communication/emailservices/domains/senderusernames": {
+        **_PLAIN,
+        "system_data": False,
+        "lowers_ids": True,
+    },
+    "microsoft.compute": _SLOW,
+    "microsoft.compute/availabilitysets": _PLAIN,
+    "microsoft.compute/diskaccesses": {**_ACCEPTED, "reply": AcceptedBody.RESOURCE},
+    "microsoft.compute/diskencryptionsets": {**_ACCEPTED, "reply": AcceptedBody.RESOURCE, "creating": "Updating"},
+    "microsoft.compute/disks": {**_ACCEPTED, "reply": AcceptedBody.RESOURCE, "creating": "Updating", "retry_after": 2},
+    "microsoft.compute/snapshots": {
+        **_ACCEPTED,
+        "reply": AcceptedBody.RESOURCE,
+        "creating": "Updating",
+        "retry_after": 2,
+    },
+    "microsoft.compute/virtualmachines": {"retry_after": 10},
+    "microsoft.compute/virtualmachinescalesets": {"retry_after": 10},
+    "microsoft.compute/virtualmachinescalesets/extensions": {"retry_after": 10},
+    "microsoft.containerservice": _SLOW,
+    "microsoft.containerservice/fleets": {"system_data": True, "etag": "eTag"},
+    "microsoft.containerservice/fleets/*": {"system_data": True, "etag": "eTag"},
+    "microsoft.containerservice/fleets/members": {"creating": "Joining"},
+    "microsoft.containerservice/fleets/updatestrategies": {"unlisted": ("eTag",)},
+    "microsoft.containerservice/managedclusters": {
+        "group_word": "resourcegroups",
+        "spelled": "Microsoft.ContainerService/ManagedClusters",
+    },
+    "microsoft.containerservice/managedclusters/agentpools": {"group_word": "resourcegroups"},
+    "microsoft.containerservice/managedclusters/maintenanceconfigurations": _PLAIN,
+    "microsoft.databasewatcher": _WATCHED | {"lowers_types": True},
+    "microsoft.databasewatcher/watchers/targets": {"put": Style.DONE, "delete": Style.DONE},
+    "microsoft.datafactory": {"etag": "eTag"},
+    "microsoft.dbformariadb": {**_ACCEPTED, "reply": AcceptedBody.OPERATION, "state": False, "retry_after": 15},
+    "microsoft.dbformariadb/servers/configurations": _FINAL,
+    "microsoft.dbformysql": {**_ACCEPTED, "reply": AcceptedBody.OPERATION, "state": False, "retry_after": 15},
+    "microsoft.dbformysql/flexibleservers/configurations": _FINAL,
+    "microsoft.dbforpostgresql": {**_ACCEPTED, "reply": AcceptedBody.OPERATION, "state": False, "retry_after": 60},
+    "microsoft.dbforpostgresql/flexibleservers": {"system_data": True},
+    "microsoft.dbforpostgresql/flexibleservers/advancedthreatprotectionsettings": _FINAL,
+    "microsoft.dbforpostgresql/flexibleservers/configurations": {**_FINAL, "retry_after": 10},
+    "microsoft.dbforpostgresql/flexibleservers/databases": {"retry_after": 10},
+    "microsoft.devices": {
+        **_SLOW,
+        "creating": "Accepted",
+        "running": "Running",
+        "system_data": True,
+        "etag": "etag",
+        "bare": True,
+    },
+    "microsoft.documentdb": {
+        **_ACCEPTED,
+        "reply": AcceptedBody.STATUS,
+        "running": "Dequeued",
+        "state": False,
+        "bare": True,
+    },
+    "microsoft.documentdb/databaseaccounts": {"put": Style.ASYNC_LOCATION, "state": True, "system_data": True},
+    "microsoft.documentdb/mongoclusters": {
+        "put": Style.ASYNC_LOCATION,
+        "creating": "InProgress",
+        "running": "InProgress",
+        "state": True,
+        "system_data": True,
+    },
+    "microsoft.documentdb/mongoclusters/firewallrules": {
+        "reply": AcceptedBody.NOTHING,
+        "running": "InProgress",
+        "state": True,
+        "system_data": True,
+    },
+    "microsoft.eventhub": {"state": False},
+    "microsoft.eventhub/namespaces": {
+        **_BOTH,
+        "state": True,
+        "running": "Running",
+        "spelled": "Microsoft.EventHub/Namespaces",
+    },
+    "microsoft.eventhub/namespaces/authorizationrules": {
+        "spelled": "Microsoft.EventHub/Namespaces/AuthorizationRules",
+        "spelled_in_ids": "Microsoft.EventHub/namespaces/authorizationrules",
+    },
+    "microsoft.eventhub/namespaces/eventhubs/authorizationrules": _spell_both(
+        "Microsoft.EventHub/namespaces/eventhubs/authorizationrules"
+    ),
+    "microsoft.insights": {"state": False},
+    "microsoft.insights/activitylogalerts": {"spelled": "Microsoft.Insights/ActivityLogAlerts"},
+    "microsoft.insights/components": {"state": True, "etag": "etag", "spelled": "microsoft.insights/components"},
+    "microsoft.insights/datacollectionruleassociations": {"system_data": True, "etag": "etag"},
+    "microsoft.insights/datacollectionrules": {"state": True, "system_data": True, "etag": "etag"},
+    "microsoft.insights/diagnosticsettings": {"spelled": "Microsoft.Insights/diagnosticSettings"},
+    "microsoft.insights/scheduledqueryrules": {
+        "system_data": True,
+        "spelled": "microsoft.insights/scheduledqueryrules",
+    },
+    "microsoft.keyvault": {"system_data": True},
+    "microsoft.keyvault/deletedvaults": {"system_data": False, "state": False, "ends_empty": True},
+    "microsoft.keyvault/locations/deletedvaults": {"system_data": False, "state": False, "retry_after": 10},
+    "microsoft.kubernetesconfiguration": {**_BOTH, "system_data": True},
+    "microsoft.kusto": {**_SLOW, "updating": "Accepted", "running": "Running", "long_name": True},
+    "microsoft.kusto/clusters": {**_spell_both("Microsoft.Kusto/Clusters"), "etag": "etag"},
+    "microsoft.kusto/clusters/databases": _spell_both("Microsoft.Kusto/Clusters/Databases"),
+    "microsoft.kusto/clusters/databases/dataconnections": _spell_both(
+        "Microsoft.Kusto/Clusters/Databases/DataConnections"
+    ),
+    "microsoft.kusto/clusters/databases/principalassignments": _spell_both(
+        "Microsoft.Kusto/Clusters/Databases/PrincipalAssignments"
+    ),
+    "microsoft.kusto/clusters/principalassignments": _spell_both("Microsoft.Kusto/Clusters/PrincipalAssignments"),
+    "microsoft.managedidentity": {"put": Style.RELATIVE, "state": False, "group_word": "resourcegroups"},
+    "microsoft.monitor": {
+        "system_data": True,
+        "etag": "etag",
+        "delete": Style.ACCEPTED_ASYNC,
+        "retry_after": 15,
+        "group_word": "resourcegroups",
+        "lowers_ids": True,
+    },
+    "microsoft.network": {**_SLOW, "creating": "Updating", "retry_after": 10, "etag": "etag", "bare": True},
+    "microsoft.network/applicationsecuritygroups": {"update": Style.SETTLED, "retry_after": 1},
+    "microsoft.network/dnsforwardingrulesets": {"put": Style.ACCEPTED_ASYNC, "system_data": True, "retry_after": 5},
+    "microsoft.network/dnsforwardingrulesets/*": {"put": Style.ACCEPTED_ASYNC, "system_data": True, "retry_after": 5},
+    "microsoft.network/dnsforwardingrulesets/forwardingrules": {"put": Style.DONE, "delete": Style.DONE},
+    "microsoft.network/dnsresolvers": {"put": Style.ACCEPTED_ASYNC, "system_data": True, "retry_after": 5},
+    "microsoft.network/dnsresolvers/*": {"put": Style.ACCEPTED_ASYNC, "system_data": True, "retry_after": 5},
+    "microsoft.network/dnszones": {
+        "put": Style.DONE,
+        "state": False,
+        "retry_after": 3,
+        "accepts_polls": True,
+        **_spell_both("Microsoft.Network/dnszones"),
+    },
+    "microsoft.network/dnszones/*": {
+        "put": Style.DONE,
+        "delete": Style.DONE,
+        **_spell_both("Microsoft.Network/dnszones"),
+    },
+    "microsoft.network/firewallpolicies": {"spelled": "Microsoft.Network/FirewallPolicies"},
+    "microsoft.network/firewallpolicies/rulecollectiongroups": {
+        "spelled": "Microsoft.Network/FirewallPolicies/RuleCollectionGroups",
+    },
+    "microsoft.network/frontdoorwebapplicationfirewallpolicies": {
+        "put": Style.DONE,
+        "delete": Style.DONE,
+        "etag": "",
+        "group_word": "resourcegroups",
+        **_spell_both("Microsoft.Network/frontdoorwebapplicationfirewallpolicies"),
+    },
+    "microsoft.network/loadbalancers": {"put": Style.SETTLED},
+    "microsoft.network/loadbalancers/inboundnatrules": {"put": Style.SETTLED},
+    "microsoft.network/natgateways": {"update": Style.SETTLED},
+    "microsoft.network/networkinterfaces": {"put": Style.SETTLED},
+    "microsoft.network/networksecuritygroups": {"update": Style.SETTLED, "retry_after": 1},
+    "microsoft.network/networksecuritygroups/securityrules": {"retry_after": 1},
+    "microsoft.network/networkwatchers": {"put": Style.SETTLED},
+    "microsoft.network/privatednszones": {
+        "put": Style.ACCEPTED_ASYNC,
+        "retry_after": 30,
+        "accepts_polls": True,
+        "kept_by": "virtualnetworklinks",
+    },
+    "microsoft.network/privatednszones/*": {"put": Style.DONE, "delete": Style.DONE, "state": False},
+    "microsoft.network/privatednszones/virtualnetworklinks": {
+        **_ACCEPTED,
+        "state": True,
+        "retry_after": 30,
+        "accepts_polls": True,
+    },
+    "microsoft.network/privateendpoints": {"update": Style.SETTLED},
+    "microsoft.network/privatelinkservices": {"update": Style.SETTLED},
+    "microsoft.network/publicipaddresses": {"retry_after": 1},
+    "microsoft.network/publicipprefixes": {"update": Style.SETTLED, "retry_after": 3},
+    "microsoft.network/routetables": {"update": Style.SETTLED, "retry_after": 2},
+    "microsoft.network/routetables/routes": {"retry_after": 2},
+    "microsoft.network/trafficmanagerprofiles": {
+        **_PLAIN,
+        "etag": "",
+        **_spell_both("Microsoft.Network/trafficManagerProfiles"),
+    },
+    **{
+        f"microsoft.network/trafficmanagerprofiles/{word.casefold()}": {
+            **_PLAIN,
+            "etag": "",
+            **_spell_both(f"Microsoft.Network/trafficManagerProfiles/{word}"),
+        }
+        for word in ("azureEndpoints", "externalEndpoints", "nestedEndpoints")
+    },
+    "microsoft.network/virtualnetworks": {"update": Style.SETTLED, "retry_after": 3},
+    "microsoft.network/virtualnetworks/subnets": {"update": Style.SETTLED, "retry_after": 3},
+    "microsoft.operationalinsights": {"state": False},
+    "microsoft.operationalinsights/workspaces": {
+        "put": Style.ASYNC_LOCATION,
+        "retry_after": 20,
+        "state": True,
+        "etag": "etag",
+    },
+    "microsoft.quota": {
+        **_FINAL,
+        "put": Style.ACCEPTED_ASYNC,
+        "reply": AcceptedBody.STATUS,
+        "state": False,
+        "retry_after": 30,
+        "spelled": "Microsoft.Quota/Quotas",
+    },
+    "microsoft.redhatopenshift": {**_SLOW, "system_data": True, "running": "Creating"},
+    "microsoft.resources/resourcegroups": {"delete": Style.ACCEPTED, "retry_after": 15},
+    "microsoft.servicebus/namespaces": {"spelled": "Microsoft.ServiceBus/Namespaces"},
+    "microsoft.servicebus/namespaces/authorizationrules": {
+        "state": False,
+        "spelled": "Microsoft.ServiceBus/Namespaces/AuthorizationRules",
+    },
+    "microsoft.servicebus/namespaces/queues": {"state": False},
+    "microsoft.servicebus/namespaces/topics/subscriptions": {"state": False},
+    "microsoft.signalrservice/signalr": {"system_data": True, "spelled": "Microsoft.SignalRService/SignalR"},
+    "microsoft.sql/servers/*": {"state": False},
+    "microsoft.storage": {"state": False},
+    "microsoft.storage/storageaccounts": {
+        "put": Style.ACCEPTED,
+        "update": Style.DONE,
+        "retry_after": 17,
+        "state": True,
+    },
+    **{
+        f"microsoft.storage/storageaccounts/{service}services": _FINAL for service in ("blob", "file", "queue", "table")
+    },
+    "microsoft.storage/storageaccounts/blobservices/containers": {"etag": "etag"},
+    "microsoft.storage/storageaccounts/fileservices/shares": {"etag": "etag"},
+}
+
+
+@lru_cache(maxsize=2048)
+def find_behaviour(kind: str) -> TypeBehaviour:
+    """The behaviour of an ARM type, in any case."""
+    words = kind.casefold().split("/")
+    patterns = ["/".join((*words[:depth], "*")) for depth in range(2, len(words))]
+    changes: dict[str, Any] = {}
+    for name in (words[0], *patterns, "/".join(words)):
+        changes |= _ROWS.get(name, {})
+    return replace(TypeBehaviour(), **changes)
+
+
+@lru_cache(maxsize=2048)
+def spell(kind: str) -> str:
+    """A type as its provider spells it in answers."""
+    behaviour = find_behaviour(kind)
+    return kind.casefold() if behaviour.lowers_types else _apply_spelling(behaviour.spelled, kind)
+
+
+@lru_cache(maxsize=2048)
+def spell_in_ids(kind: str) -> str:
+    """A type as its provider spells it in ids."""
+    return _apply_spelling(find_behaviour(kind).spelled_in_ids, kind)
+
+
+def _apply_spelling(spelled: str, kind: str) -> str:
+    """The spelled words, then the rest as in the request."""
+    spelled_words = spelled.split("/") if spelled else []
+    return "/".join([*spelled_words, *kind.split("/")[len(spelled_words) :]])

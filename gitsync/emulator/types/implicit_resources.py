@@ -1,49 +1,54 @@
 """Implied resources: a provider has them, or creates them with others.
 
-They are computed on request and are not in the store, so that they exist as long as their owners. Once one is
-PUT, it is in the store and replaces the implied one.
+They are computed on request and are not in the store, so that they exist as long as their owners.
+Once one is PUT, it is in the store and replaces the implied one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, Final
+
 from gitsync.emulator.http.target import Target, parse
-from gitsync.emulator.identity import roles
-from gitsync.emulator.state import deleted_vaults as graves
+from gitsync.emulator.identity.roles import list_roles
+from gitsync.emulator.patch import find_value, merge_over, set_value
 from gitsync.emulator.state.cloud import EmulatedCloud
-from gitsync.emulator.state.stored import StoredResource, make_implied
-from gitsync.emulator.types import messaging_rules as buses
-from gitsync.emulator.types import private_endpoints as endpoints
-from gitsync.emulator.types import singletons
+from gitsync.emulator.state.deleted_vaults import list_deleted_vaults, normalize_region, show_deleted_vault
+from gitsync.emulator.state.store import StoredResource, make_implied
+from gitsync.emulator.types.keys import IMPLIED_RULES
+from gitsync.emulator.types.provider_fields import make_uuid
 
 _DELETED = ("microsoft.keyvault/locations/deletedvaults", "microsoft.keyvault/deletedvaults")
 
 
-def find(cloud: EmulatedCloud, target: Target) -> StoredResource | None:
+def find_resource(cloud: EmulatedCloud, target: Target) -> StoredResource | None:
     """The resource that a path names, stored or implied; None if it does not exist."""
-    return cloud.find(target) or one(cloud, target)
+    return cloud.find(target) or find_implied(cloud, target)
 
 
-def one(cloud: EmulatedCloud, target: Target) -> StoredResource | None:
+def find_implied(cloud: EmulatedCloud, target: Target) -> StoredResource | None:
     """The implied resource that a path names; None if its owner does not exist."""
     matches = [
-        resource for resource in below(cloud, target) if parse(resource.id).name.casefold() == target.name.casefold()
+        resource
+        for resource in list_implied(cloud, target)
+        if parse(resource.id).name.casefold() == target.name.casefold()
     ]
     return matches[0] if matches else None
 
 
-def below(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
+def list_implied(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
     """The implied resources of a type, by name; `target` names one of them or the collection."""
     return [
-        *roles.list_roles(target),
+        *list_roles(target),
         *_list_rules(cloud, target),
         *_list_deleted_vaults(cloud, target),
         *_list_interfaces(cloud, target),
-        *singletons.list_singletons(cloud, target),
+        *list_singletons(cloud, target),
     ]
 
 
 def _list_rules(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
-    rules = buses.IMPLIED.get(target.type.casefold(), {})
+    rules = IMPLIED_RULES.get(target.type.casefold(), {})
     parent = target.parent
     owner = cloud.find(parent) if rules and parent is not None else None
     if parent is None or owner is None:
@@ -58,15 +63,145 @@ def _list_rules(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
 def _list_deleted_vaults(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
     if target.type.casefold() not in _DELETED:
         return []
-    location = graves.normalize_region(target.names[0]) if target.type.casefold() == _DELETED[0] else ""
-    deleted_vaults = graves.list_deleted(cloud.store, target.subscription)
-    return [graves.show_deleted(vault, target) for vault in deleted_vaults if location in {"", vault["location"]}]
+    location = normalize_region(target.names[0]) if target.type.casefold() == _DELETED[0] else ""
+    deleted_vaults = list_deleted_vaults(cloud.store, target.subscription)
+    return [show_deleted_vault(vault, target) for vault in deleted_vaults if location in {"", vault["location"]}]
 
 
 def _list_interfaces(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
     if target.type.casefold() != "microsoft.network/networkinterfaces":
         return []
-    rows = cloud.store.below(f"{target.scope}/providers/{endpoints.TYPE}/".casefold())
-    return [
-        endpoints.interface(endpoint) for _, endpoint in rows if parse(endpoint.id).type.casefold() == endpoints.TYPE
-    ]
+    rows = cloud.store.below(f"{target.scope}/providers/{ENDPOINT_TYPE}/".casefold())
+    return [make_interface(endpoint) for _, endpoint in rows if parse(endpoint.id).type.casefold() == ENDPOINT_TYPE]
+
+
+# Singletons: resources of one fixed name that Azure makes with their parent, and that only go with it.
+#
+# The recordings have PUTs of these, and no DELETE. What each one shows before its first PUT is in `provider_fields`.
+
+
+_COSMOS: Final = "microsoft.documentdb/databaseaccounts"
+_ACCOUNT: Final = "microsoft.storage/storageaccounts"
+
+_NAMES: Final[Mapping[str, str]] = {
+    "microsoft.dbforpostgresql/flexibleservers/advancedthreatprotectionsettings": "Default",
+    **{f"{_ACCOUNT}/{service}services": "default" for service in ("blob", "file", "queue", "table")},
+}
+"""Singletons of every parent, by type in lower case."""
+
+_THROUGHPUTS: Final = frozenset(
+    f"{_COSMOS}/{parent}/throughputsettings"
+    for parent in (
+        "cassandrakeyspaces",
+        "cassandrakeyspaces/tables",
+        "gremlindatabases",
+        "gremlindatabases/graphs",
+        "mongodbdatabases",
+        "mongodbdatabases/collections",
+        "sqldatabases",
+        "sqldatabases/containers",
+        "tables",
+    )
+)
+"""Settings that a database or container has if its own `options` give a throughput."""
+
+
+def list_singletons(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
+    """The singleton of the type that `target` names, unless its parent does not exist or it was PUT already."""
+    parent = target.parent
+    owner = cloud.find(parent) if parent is not None else None
+    if parent is None or owner is None:
+        return []
+    kind = target.type.casefold()
+    if kind in _NAMES:
+        return [_make_singleton(owner, parent, target, _NAMES[kind], {})]
+    options = find_value(owner.body, ("properties", "options")) if kind in _THROUGHPUTS else None
+    return [_make_singleton(owner, parent, target, "default", {"properties": {"resource": options}})] if options else []
+
+
+def _make_singleton(
+    owner: StoredResource, parent: Target, target: Target, name: str, body: Mapping[str, Any]
+) -> StoredResource:
+    return make_implied(owner, f"{parent.path}/{target.types[-1]}/{name}", body)
+
+
+# Private endpoints: whether their connections are approved, and the network interface that comes with each.
+
+
+ENDPOINT_TYPE = "microsoft.network/privateendpoints"
+_MANUAL, _OWN = "manualPrivateLinkServiceConnections", "privateLinkServiceConnections"
+_FIRST: Mapping[str, Mapping[str, str]] = {
+    _MANUAL: {"status": "Pending", "description": "Awaiting Approval", "actionsRequired": "None"},
+    _OWN: {"status": "Approved", "description": "Auto-Approved", "actionsRequired": "None"},
+}
+"""The initial state of a connection."""
+
+
+def add_connection_states(path: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """An endpoint's body as a GET shows it: with its interface, and the state of every connection."""
+    for word, first in _FIRST.items():
+        entries = find_value(body, ("properties", word))
+        if isinstance(entries, list):
+            entries = [_complete_connection(path, word, entry, first) for entry in entries]
+            body = set_value(body, f"/properties/{word}", entries)
+    return merge_over(body, {"properties": {"networkInterfaces": [{"id": make_interface_id(path, body)}]}})
+
+
+def _complete_connection(path: str, word: str, entry: Any, first: Mapping[str, str]) -> Any:
+    if not isinstance(entry, Mapping):
+        return entry
+    defaults = {
+        "id": f"{path}/{word}/{entry.get('name', '')}",
+        "properties": {"provisioningState": "Succeeded", "privateLinkServiceConnectionState": dict(first)},
+    }
+    return merge_over(defaults, entry)
+
+
+def make_interface_id(path: str, body: Mapping[str, Any]) -> str:
+    """The id of an endpoint's network interface; the endpoint may set its name."""
+    name = find_value(body, ("properties", "customNetworkInterfaceName"))
+    name = name or f"{parse(path).name}.nic.{make_uuid(path.casefold(), 'interface')}"
+    return f"{parse(path).group_path}/providers/Microsoft.Network/networkInterfaces/{name}"
+
+
+def make_interface(endpoint: StoredResource) -> StoredResource:
+    """The network interface of an endpoint, as a resource that can be read."""
+    path = make_interface_id(endpoint.id, endpoint.body)
+    name = f"privateEndpointIpConfig.{make_uuid(endpoint.id.casefold(), 'address')}"
+    address = {
+        "id": f"{path}/ipConfigurations/{name}",
+        "name": name,
+        "type": "Microsoft.Network/networkInterfaces/ipConfigurations",
+        "properties": {
+            "primary": True,
+            "privateIPAddress": _find_address(endpoint),
+            "privateIPAddressVersion": "IPv4",
+            "privateIPAllocationMethod": "Dynamic",
+            "provisioningState": "Succeeded",
+            "subnet": find_value(endpoint.body, ("properties", "subnet")),
+        },
+    }
+    return StoredResource(
+        id=path,
+        body={
+            "location": endpoint.body.get("location"),
+            "properties": {"ipConfigurations": [address], "privateEndpoint": {"id": endpoint.id}},
+        },
+        api_version=endpoint.api_version,
+        number=endpoint.number,
+        created=endpoint.created,
+        changed=endpoint.created,
+        by=endpoint.by,
+    )
+
+
+def _find_address(endpoint: StoredResource) -> str:
+    """The address in the endpoint's body, or one derived from its id."""
+    configurations = find_value(endpoint.body, ("properties", "ipConfigurations"))
+    address = (
+        find_value(configurations[0], ("properties", "privateIPAddress"))
+        if isinstance(configurations, list) and configurations
+        else None
+    )
+    number = int(make_uuid(endpoint.id.casefold(), "address")[:4], 16)
+    return str(address or f"10.0.{number >> 8}.{number & 0xFF}")

@@ -1,7 +1,8 @@
-"""The keys that a resource gives out when it is asked: access keys, connection strings, read-only keys.
+"""The keys that a resource gives out when it is asked: access keys, connection strings, kubeconfigs.
 
-One table, by type and action; the shapes are those of recorded answers or of Azure's specifications. A key is derived
-from the resource's id, so that each call returns the same one, and tests can search for leaks.
+One table for each sort, by type and action; the shapes are those of recorded answers or of Azure's
+specifications. A key is derived from the resource's id, so that each call returns the same one, and
+tests can search for leaks.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 from gitsync.emulator.http.target import parse
 from gitsync.emulator.patch import find_value
-from gitsync.emulator.state.stored import StoredResource
+from gitsync.emulator.state.store import StoredResource
 
 KeyListing = Callable[[StoredResource], dict[str, Any]]
 """Makes the answer of an action from its resource."""
@@ -29,15 +30,15 @@ _HUB_RIGHTS: Mapping[str, str] = {
 }
 
 
-def key(arm_id: str, purpose: str) -> str:
+def make_key(arm_id: str, purpose: str) -> str:
     """The key that a resource has for a purpose: 44 characters of base64, the same ones each time, in any case."""
     digest = hashlib.sha256(f"{purpose}:{arm_id}".casefold().encode()).digest()
     return base64.b64encode(digest).decode()
 
 
-def named(**purposes: str) -> KeyListing:
+def list_named_keys(**purposes: str) -> KeyListing:
     """A flat answer: members by name, each with the key for a purpose."""
-    return lambda resource: {name: key(resource.id, purpose) for name, purpose in purposes.items()}
+    return lambda resource: {name: make_key(resource.id, purpose) for name, purpose in purposes.items()}
 
 
 def _make_connection_listing(text: str) -> KeyListing:
@@ -46,7 +47,7 @@ def _make_connection_listing(text: str) -> KeyListing:
     def listing(resource: StoredResource) -> dict[str, Any]:
         answer = {}
         for word in _TWICE:
-            secret = key(resource.id, word)
+            secret = make_key(resource.id, word)
             answer[f"{word}Key"] = secret
             answer[f"{word}ConnectionString"] = text.format(name=parse(resource.id).name, key=secret)
         return answer
@@ -56,7 +57,7 @@ def _make_connection_listing(text: str) -> KeyListing:
 
 def _list_storage_keys(resource: StoredResource) -> dict[str, Any]:
     keys = [
-        {"creationTime": resource.created, "keyName": name, "permissions": "FULL", "value": key(resource.id, name)}
+        {"creationTime": resource.created, "keyName": name, "permissions": "FULL", "value": make_key(resource.id, name)}
         for name in ("key1", "key2")
     ]
     return {"keys": keys}
@@ -68,7 +69,7 @@ def _list_store_keys(resource: StoredResource) -> dict[str, Any]:
 
 
 def _make_store_key(resource: StoredResource, name: str, endpoint: str) -> dict[str, Any]:
-    secret, short_id = key(resource.id, name), key(resource.id, f"{name} id")[:4]
+    secret, short_id = make_key(resource.id, name), make_key(resource.id, f"{name} id")[:4]
     return {
         "connectionString": f"Endpoint={endpoint};Id={short_id};Secret={secret}",
         "id": short_id,
@@ -84,9 +85,9 @@ def _list_hub_keys(resource: StoredResource) -> dict[str, Any]:
         "value": [
             {
                 "keyName": name,
-                "primaryKey": key(resource.id, f"{name} primary"),
+                "primaryKey": make_key(resource.id, f"{name} primary"),
                 "rights": rights,
-                "secondaryKey": key(resource.id, f"{name} secondary"),
+                "secondaryKey": make_key(resource.id, f"{name} secondary"),
             }
             for name, rights in _HUB_RIGHTS.items()
         ]
@@ -95,33 +96,33 @@ def _list_hub_keys(resource: StoredResource) -> dict[str, Any]:
 
 def _list_query_keys(resource: StoredResource) -> dict[str, Any]:
     """The query key that every search service has: it has no name."""
-    return {"value": [{"name": None, "key": key(resource.id, "query")}], "nextLink": None}
+    return {"value": [{"name": None, "key": make_key(resource.id, "query")}], "nextLink": None}
 
 
 def _list_workspace_keys(resource: StoredResource) -> dict[str, Any]:
     registry = find_value(resource.body, ("properties", "containerRegistry"))
     registry = registry.rpartition("/")[2] if isinstance(registry, str) else parse(resource.id).name
     return {
-        "userStorageKey": key(resource.id, "storage"),
+        "userStorageKey": make_key(resource.id, "storage"),
         "userStorageResourceId": find_value(resource.body, ("properties", "storageAccount")),
-        "appInsightsInstrumentationKey": key(resource.id, "insights"),
+        "appInsightsInstrumentationKey": make_key(resource.id, "insights"),
         "containerRegistryCredentials": {
             "location": resource.body.get("location"),
             "username": registry,
-            "passwords": [{"name": name, "value": key(resource.id, name)} for name in ("password", "password2")],
+            "passwords": [{"name": name, "value": make_key(resource.id, name)} for name in ("password", "password2")],
         },
         "notebookAccessKeys": {
-            "primaryAccessKey": key(resource.id, "notebook primary"),
-            "secondaryAccessKey": key(resource.id, "notebook secondary"),
+            "primaryAccessKey": make_key(resource.id, "notebook primary"),
+            "secondaryAccessKey": make_key(resource.id, "notebook secondary"),
         },
     }
 
 
-_PAIR = named(primaryKey="primary", secondaryKey="secondary")
-_NUMBERED = named(key1="key1", key2="key2")
+_PAIR = list_named_keys(primaryKey="primary", secondaryKey="secondary")
+_NUMBERED = list_named_keys(key1="key1", key2="key2")
 
 KEYS: Mapping[tuple[str, str], KeyListing] = {
-    ("microsoft.apimanagement/service/gateways", "listkeys"): named(primary="primary", secondary="secondary"),
+    ("microsoft.apimanagement/service/gateways", "listkeys"): list_named_keys(primary="primary", secondary="secondary"),
     ("microsoft.apimanagement/service/subscriptions", "listsecrets"): _PAIR,
     ("microsoft.appconfiguration/configurationstores", "listkeys"): _list_store_keys,
     ("microsoft.cache/redis", "listkeys"): _PAIR,
@@ -131,7 +132,7 @@ KEYS: Mapping[tuple[str, str], KeyListing] = {
         "endpoint=https://{name}.unitedstates.communication.azure.com/;accesskey={key}"
     ),
     ("microsoft.devices/iothubs", "listkeys"): _list_hub_keys,
-    ("microsoft.documentdb/databaseaccounts", "listkeys"): named(
+    ("microsoft.documentdb/databaseaccounts", "listkeys"): list_named_keys(
         primaryMasterKey="primary",
         secondaryMasterKey="secondary",
         primaryReadonlyMasterKey="primary read only",
@@ -139,7 +140,7 @@ KEYS: Mapping[tuple[str, str], KeyListing] = {
     ),
     ("microsoft.eventgrid/topics", "listkeys"): _NUMBERED,
     ("microsoft.machinelearningservices/workspaces", "listkeys"): _list_workspace_keys,
-    ("microsoft.operationalinsights/workspaces", "sharedkeys"): named(
+    ("microsoft.operationalinsights/workspaces", "sharedkeys"): list_named_keys(
         primarySharedKey="primary", secondarySharedKey="secondary"
     ),
     ("microsoft.search/searchservices", "listadminkeys"): _PAIR,
@@ -148,4 +149,109 @@ KEYS: Mapping[tuple[str, str], KeyListing] = {
         "Endpoint=https://{name}.service.signalr.net;AccessKey={key};Version=1.0;"
     ),
     ("microsoft.storage/storageaccounts", "listkeys"): _list_storage_keys,
+}
+
+
+# The credentials that clusters give out: kubeconfigs, and the password of their first user.
+
+
+_TEXT = """\
+apiVersion: v1
+kind: Config
+clusters:
+- name: {name}
+  cluster:
+    server: https://{name}.api.emulated.example:443
+contexts:
+- name: {name}
+  context:
+    cluster: {name}
+    user: {user}
+current-context: {name}
+users:
+- name: {user}
+  user:
+    token: {token}
+"""
+_EXPIRES = "2099-12-31T23:59:59Z"
+"""Far in the future, so that the credential is valid whatever the clock of the reader."""
+
+
+def _make_kubeconfig(resource: StoredResource, user: str) -> str:
+    return _TEXT.format(name=parse(resource.id).name, user=user, token=make_key(resource.id, user))
+
+
+def _encode_base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+def _make_user_listing(user: str) -> KeyListing:
+    """The list of AKS and of fleets: one kubeconfig, base64."""
+    return lambda resource: {"kubeconfigs": [{"name": user, "value": _encode_base64(_make_kubeconfig(resource, user))}]}
+
+
+def _list_admin(resource: StoredResource) -> dict[str, Any]:
+    return {"kubeconfig": _encode_base64(_make_kubeconfig(resource, "admin"))}
+
+
+def _list_password(resource: StoredResource) -> dict[str, Any]:
+    return {"kubeadminPassword": make_key(resource.id, "kubeadmin"), "kubeadminUsername": "kubeadmin"}
+
+
+def answer_requested_kubeconfig(resource: StoredResource) -> dict[str, Any]:
+    """The final answer of a hosted control plane: a kubeconfig as text, and its expiry."""
+    return {"expirationTimestamp": _EXPIRES, "kubeconfig": _make_kubeconfig(resource, "admin")}
+
+
+CLUSTER_KEYS: Mapping[tuple[str, str], KeyListing] = {
+    ("microsoft.containerservice/fleets", "listcredentials"): _make_user_listing("fleetUser"),
+    ("microsoft.containerservice/managedclusters", "listclusteradmincredential"): _make_user_listing("clusterAdmin"),
+    ("microsoft.containerservice/managedclusters", "listclusterusercredential"): _make_user_listing("clusterUser"),
+    ("microsoft.redhatopenshift/openshiftclusters", "listadmincredentials"): _list_admin,
+    ("microsoft.redhatopenshift/openshiftclusters", "listcredentials"): _list_password,
+}
+
+
+# Authorization rules of messaging namespaces: which exist without a PUT, and the keys of each.
+#
+# Event Hubs, Service Bus, Notification Hubs and Relay share one form: a rule is a resource, and the connection string
+# contains its name. The rule to manage the namespace is created with the namespace.
+
+
+_ALL = ("Listen", "Manage", "Send")
+_ROOT: Mapping[str, tuple[str, ...]] = {"RootManageSharedAccessKey": _ALL}
+
+IMPLIED_RULES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "microsoft.eventhub/namespaces/authorizationrules": _ROOT,
+    "microsoft.notificationhubs/namespaces/authorizationrules": _ROOT,
+    "microsoft.notificationhubs/namespaces/notificationhubs/authorizationrules": {
+        "DefaultFullSharedAccessSignature": _ALL,
+        "DefaultListenSharedAccessSignature": ("Listen",),
+    },
+    "microsoft.relay/namespaces/authorizationrules": _ROOT,
+    "microsoft.servicebus/namespaces/authorizationrules": _ROOT,
+}
+"""By type: the rules that come with their parent, and their rights."""
+
+
+def _list_rule_keys(resource: StoredResource) -> dict[str, Any]:
+    target = parse(resource.id)
+    namespace, *entities = target.names[:-1]
+    answer: dict[str, Any] = {"keyName": target.name}
+    for word in ("primary", "secondary"):
+        secret = make_key(resource.id, word)
+        text = f"Endpoint=sb://{namespace}.servicebus.windows.net/;SharedAccessKeyName={target.name}"
+        parts = [text, f"SharedAccessKey={secret}", *(f"EntityPath={entity}" for entity in entities)]
+        answer |= {f"{word}Key": secret, f"{word}ConnectionString": ";".join(parts)}
+    return answer
+
+
+RULE_KEYS: Mapping[tuple[str, str], KeyListing] = {
+    (kind, "listkeys"): _list_rule_keys
+    for kind in (
+        *IMPLIED_RULES,
+        "microsoft.eventhub/namespaces/eventhubs/authorizationrules",
+        "microsoft.servicebus/namespaces/queues/authorizationrules",
+        "microsoft.servicebus/namespaces/topics/authorizationrules",
+    )
 }

@@ -1,7 +1,7 @@
 """What a provider adds to a resource by itself: endpoints, principal ids, states.
 
-The same id always gives the same values, so that two runs against one Azure see the same. Only values that people
-export, or that a client waits for, are here.
+The same id always gives the same values, so that two runs against one Azure see the same. Only
+values that people export, or that a client waits for, are here.
 """
 
 from __future__ import annotations
@@ -138,12 +138,12 @@ _INITIAL: Mapping[str, Mapping[str, Any]] = {
 """Initial values of a provider: values that were sent, or changed outside, replace them."""
 
 
-def uuid_of(key: str, purpose: str) -> str:
+def make_uuid(key: str, purpose: str) -> str:
     """The identifier that a resource has for a purpose: the same one each time."""
     return str(uuid5(_SPACE, f"{purpose}:{key}"))
 
 
-def with_made(kind: str, path: str, body: Mapping[str, Any], tenant: str) -> Mapping[str, Any]:
+def add_provider_fields(kind: str, path: str, body: Mapping[str, Any], tenant: str) -> Mapping[str, Any]:
     """A body with what its provider adds; `path` is the resource's id, `tenant` the directory's."""
     rows, initial_rows = _COMPUTED.get(kind.casefold(), {}), _INITIAL.get(kind.casefold(), {})
     if not rows and not initial_rows and "identity" not in body:
@@ -173,13 +173,13 @@ def _fill_templates(rows: Mapping[str, Any], words: Mapping[str, Any]) -> Any:
 def _make_identity(identity: Mapping[str, Any], key: str, tenant: str) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     if "systemassigned" in str(identity.get("type")).casefold():
-        fields |= {"principalId": uuid_of(key, "principal"), "tenantId": tenant}
+        fields |= {"principalId": make_uuid(key, "principal"), "tenantId": tenant}
     identities = identity.get("userAssignedIdentities")
     if isinstance(identities, Mapping):
         fields["userAssignedIdentities"] = {
             path: {
-                "clientId": uuid_of(path.casefold(), "client"),
-                "principalId": uuid_of(path.casefold(), "principal"),
+                "clientId": make_uuid(path.casefold(), "client"),
+                "principalId": make_uuid(path.casefold(), "principal"),
             }
             for path in identities
         }
@@ -193,4 +193,4 @@ class _Purpose:
         self._key = key
 
     def __format__(self, purpose: str) -> str:
-        return uuid_of(self._key, purpose)
+        return make_uuid(self._key, purpose)

@@ -1,0 +1,368 @@
+"""Handles a request: admits it, applies the script, answers from the state, and logs it.
+
+The answer is made without waiting, in one transaction, so requests never see each other's
+unfinished work. This module does not know sockets.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import count
+from typing import Any
+from urllib.parse import parse_qsl
+from uuid import uuid4
+
+from gitsync.emulator.faults import Drop, FaultRule, Script
+from gitsync.emulator.http.messages import (
+    Course,
+    ListFault,
+    Refused,
+    ServerRequest,
+    ServerResponse,
+    make_refusal,
+    refuse,
+)
+from gitsync.emulator.http.target import PathShape, parse
+from gitsync.emulator.identity.access import check_access, find_version
+from gitsync.emulator.identity.roles import PERMISSIONS_TYPE, list_permissions
+from gitsync.emulator.identity.tokens import Tokens
+from gitsync.emulator.lists import list_collection, list_groups, list_resources
+from gitsync.emulator.lro.operations import (
+    answer_location_poll,
+    answer_status_poll,
+    parse_operation_path,
+    poll_operation,
+)
+from gitsync.emulator.resources import RESOURCE_VERBS
+from gitsync.emulator.settings import Bucket, Limits
+from gitsync.emulator.state.cloud import EmulatedCloud
+from gitsync.emulator.state.store import EmulatedOperation
+from gitsync.emulator.state.subscriptions import list_providers, list_subscriptions, show_provider, show_subscription
+from gitsync.emulator.types.actions import run_action
+from gitsync.emulator.types.bodies import apply_moves, build_body
+
+MOST_BYTES = 4 * 1024 * 1024
+"""ARM takes no larger bodies."""
+
+
+class RequestHandler:
+    """Handles every request. `requests` is the log of requests."""
+
+    def __init__(self, cloud: EmulatedCloud) -> None:
+        self.requests = RequestLog()
+        self.tokens = Tokens(cloud.settings, cloud.store, cloud.clock)
+        self._cloud = cloud
+        self._script = Script(cloud.settings.rules)
+        self._throttle = EmulatedThrottle(cloud.settings.limits)
+        self._request_ids = map(f"{str(uuid4())[:23]}-{{:012x}}".format, count(1))
+
+    def answer_beside(self, path: str, method: str, content: bytes, base: str, remote: str) -> ServerResponse | None:
+        """The answer of a path that is not ARM's but the emulator's own, or the identity platform's; else None."""
+        try:
+            if path.startswith(OWN_PREFIX):
+                return answer_own_path(self._cloud, self.requests, method, path, remote)
+        except Refused as refused:
+            return refused.answer
+        if not path.endswith(("/token", "/openid-configuration")):
+            return None
+        return self.tokens.answer(path, dict(parse_qsl(content.decode("utf-8", "replace"))), base)
+
+    async def answer(self, request: ServerRequest, content: bytes) -> ServerResponse | None:
+        """The answer of ARM to a request with the body as it was sent; None if the connection breaks instead."""
+        answer: ServerResponse | None
+        try:
+            request, headers = self._admit(request, content)
+            answer = await self._run_script(request)
+            answer = answer.but(headers) if answer is not None else None
+        except Refused as refused:
+            answer = refused.answer
+        request_id = next(self._request_ids)
+        self._log(request, answer, request_id)
+        return _identify(answer, request, request_id) if answer is not None else None
+
+    def _admit(self, request: ServerRequest, content: bytes) -> tuple[ServerRequest, dict[str, str]]:
+        """Check the caller, the version and the rate limit; then read the body."""
+        caller = self.tokens.caller(request.headers.get("Authorization", ""), request.base)
+        request = replace(request, caller=caller)
+        request = replace(request, api_version=find_version(self._cloud, request))
+        headers = self._throttle.take(request, self._cloud.clock.monotonic())
+        return replace(request, body=_parse_json(content)) if content else request, headers
+
+    async def _run_script(self, request: ServerRequest) -> ServerResponse | None:
+        """The answer after applying the script; None if the connection breaks instead."""
+        rules = self._find_rules(request) if self._cloud.settings.rules else []
+        if not rules:
+            return self._route(request)
+        for rule in rules:
+            await self._cloud.clock.sleep(rule.delay)
+        drops = {rule.drop for rule in rules}
+        if Drop.BEFORE in drops:
+            return None
+        answer = self._answer_by_rules(request, rules)
+        for rule in rules:
+            with suppress(KeyError):  # a move of a missing resource does nothing
+                apply_moves(self._cloud, request.target, rule.move)
+        if Drop.AFTER in drops:
+            return None
+        if any(rule.timeout for rule in rules):
+            return make_refusal("GatewayTimeout", namespace=request.target.namespace or "Microsoft.Resources")
+        return answer
+
+    def _answer_by_rules(self, request: ServerRequest, rules: list[FaultRule]) -> ServerResponse:
+        """The first answer of a rule, else the normal one, with the first course and list fault of a rule."""
+        canned = next((rule.answer for rule in rules if rule.answer), None)
+        if canned is not None:
+            return canned.answer(request)
+        course = next((rule.course for rule in rules if rule.course), Course())
+        list_fault = next((rule.list_fault for rule in rules if rule.list_fault), ListFault())
+        return self._route(replace(request, course=course, list_fault=list_fault))
+
+    def _find_rules(self, request: ServerRequest) -> list[FaultRule]:
+        kind, poll = self._find_type_and_poll(request)
+        with self._cloud.store.transaction():
+            return self._script.met(self._cloud.store, request, kind, poll=poll)
+
+    def _find_type_and_poll(self, request: ServerRequest) -> tuple[str, bool]:
+        """The ARM type of a request, and whether it polls an operation."""
+        poll_path = parse_operation_path(request.target.path)
+        operation = self._cloud.store.operation(poll_path[1]) if poll_path else None
+        return parse(operation.path).type if operation else request.target.type, poll_path is not None
+
+    def _route(self, request: ServerRequest) -> ServerResponse:
+        with self._cloud.store.transaction():
+            try:
+                return route_request(self._cloud, request)
+            except Refused as refused:
+                return refused.answer  # inside the transaction, since changes of a refused request are kept
+
+    def _log(self, request: ServerRequest, answer: ServerResponse | None, request_id: str) -> None:
+        kind, poll = self._find_type_and_poll(request)
+        entry = LoggedRequest(
+            method=request.method,
+            path=request.target.path,
+            type=kind,
+            status=answer.status if answer is not None else 0,
+            at=self._cloud.clock.now(),
+            poll=poll,
+            actor=request.caller.actor,
+            client=request.caller.client,
+            tenant=request.caller.tenant,
+            request_id=request_id,
+            body=request.body,
+        )
+        self.requests.add(entry)
+
+
+def _identify(answer: ServerResponse, request: ServerRequest, request_id: str) -> ServerResponse:
+    """The answer with the ids of its request, unless a script gives others."""
+    given = {name.casefold() for name in answer.headers}
+    headers = _make_id_headers(request, request_id)
+    return answer.but({name: value for name, value in headers.items() if name not in given})
+
+
+def _make_id_headers(request: ServerRequest, request_id: str) -> Mapping[str, str]:
+    correlation = request.headers.get("x-ms-correlation-request-id", request_id)
+    return {"x-ms-request-id": request_id, "x-ms-correlation-request-id": correlation}
+
+
+def _parse_json(content: bytes) -> Any:
+    if len(content) > MOST_BYTES:
+        raise refuse("RequestContentTooLarge")
+    try:
+        return json.loads(content)
+    except ValueError as error:
+        raise refuse("InvalidRequestContent", reason=str(error)) from error
+
+
+_Verb = Callable[[EmulatedCloud, ServerRequest], ServerResponse]
+
+_TABLE: Mapping[tuple[PathShape, str], _Verb] = {
+    (PathShape.SUBSCRIPTIONS, "GET"): list_subscriptions,
+    (PathShape.SUBSCRIPTION, "GET"): show_subscription,
+    (PathShape.GROUPS, "GET"): list_groups,
+    (PathShape.RESOURCES, "GET"): list_resources,
+    (PathShape.COLLECTION, "GET"): list_collection,
+    (PathShape.COLLECTION, "POST"): run_action,
+    (PathShape.PROVIDERS, "GET"): list_providers,
+    (PathShape.PROVIDER, "GET"): show_provider,
+    **{
+        (shape, method): verb
+        for shape in (PathShape.GROUP, PathShape.RESOURCE)
+        for method, verb in RESOURCE_VERBS.items()
+    },
+}
+
+
+def route_request(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
+    """Handle the request; raises `Refused` if ARM refuses it."""
+    poll = parse_operation_path(request.target.path)
+    if poll is not None and request.method == "GET":
+        return _poll(cloud, request, *poll)
+    check_access(cloud, request)
+    verb = _TABLE.get((request.target.shape, request.method))
+    if request.target.type.casefold() == PERMISSIONS_TYPE and request.method == "GET":
+        verb = list_permissions
+    if verb is None:
+        if request.target.shape is PathShape.UNKNOWN:
+            raise refuse("NotFound", path=request.target.path)
+        raise refuse("MethodNotAllowed", type=request.target.type or request.target.shape.value, method=request.method)
+    return verb(cloud, request)
+
+
+def _poll(cloud: EmulatedCloud, request: ServerRequest, as_operation: bool, name: str) -> ServerResponse:  # noqa: FBT001 - a pair that was read
+    operation = cloud.store.operation(name)
+    if operation is None:
+        raise refuse("OperationNotFound", operation=name)
+    operation = poll_operation(cloud.store, operation, cloud.clock.now().timestamp())
+    if as_operation:
+        return answer_status_poll(operation, request.base)
+    return answer_location_poll(operation, request.base, _make_result(cloud, operation))
+
+
+def _make_result(cloud: EmulatedCloud, operation: EmulatedOperation) -> Any:
+    """The answer of a finished operation's request."""
+    if operation.verb == "POST":
+        return operation.answer
+    target = parse(operation.path)
+    resource = cloud.find(target) if operation.over and operation.verb != "DELETE" else None
+    return build_body(cloud, target, resource) if resource else None
+
+
+# The emulator's own paths, below /_emulator: its requests and its resources, for other processes.
+#
+# For callers on this machine only. Bodies of requests and secrets are not shown.
+
+
+OWN_PREFIX = "/_emulator/"
+
+
+def answer_own_path(cloud: EmulatedCloud, requests: RequestLog, method: str, path: str, remote: str) -> ServerResponse:
+    """GET or DELETE of /_emulator/requests, GET of /_emulator/resources."""
+    if not _is_loopback(remote):
+        raise refuse("NotFound", path=path)
+    match method, path.removeprefix(OWN_PREFIX):
+        case "GET", "requests":
+            return ServerResponse(
+                200, {"counts": requests.counts(), "requests": [entry.summary() for entry in requests]}
+            )
+        case "DELETE", "requests":
+            requests.clear()
+            return ServerResponse(204)
+        case "GET", "resources":
+            return ServerResponse(
+                200, {"value": [build_body(cloud, parse(entry.id), entry) for _, entry in cloud.store.below("/")]}
+            )
+        case _:
+            raise refuse("NotFound", path=path)
+
+
+def _is_loopback(remote: str) -> bool:
+    try:
+        return ipaddress.ip_address(remote).is_loopback
+    except ValueError:
+        return False
+
+
+_MOST = 100_000
+"""A server that runs for days keeps the newest."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedRequest:
+    """`path` has no query; `type` is the ARM type that it names; `body` is what was sent, secrets and all.
+
+    `poll` tells a request for an operation from one for a resource. `status` is 0 if no answer was sent. `client`
+    and `tenant` are those that the token was issued for, `actor` is the object that acts.
+    """
+
+    method: str
+    path: str
+    type: str
+    status: int
+    at: datetime
+    poll: bool = False
+    actor: str = ""
+    client: str = ""
+    tenant: str = ""
+    request_id: str = ""
+    body: Any = None
+
+    def summary(self) -> dict[str, Any]:
+        """The entry as JSON, without the body."""
+        return {
+            "method": self.method,
+            "path": self.path,
+            "type": self.type,
+            "status": self.status,
+            "at": self.at.isoformat(),
+            "poll": self.poll,
+            "actor": self.actor,
+            "client": self.client,
+            "tenant": self.tenant,
+        }
+
+
+class RequestLog(list[LoggedRequest]):
+    """The log, in order of arrival of the answers."""
+
+    def add(self, request: LoggedRequest) -> None:
+        self.append(request)
+        if len(self) > _MOST:
+            del self[: _MOST // 10]
+
+    def counts(self) -> dict[str, int]:
+        """How many by method; requests for operations count as POLL."""
+        counter = Counter("POLL" if request.poll else request.method for request in self)
+        return dict(sorted(counter.items()))
+
+    def writes(self) -> list[LoggedRequest]:
+        """Everything that changes something."""
+        return [request for request in self if request.method in {"PUT", "PATCH", "DELETE", "POST"}]
+
+
+# ARM's throttling: a token bucket for each principal, subscription and kind of request.
+#
+# Buckets are in memory: a process that restarts has full ones, as a client that waited a while does.
+
+
+_KINDS = {"GET": "reads", "HEAD": "reads", "DELETE": "deletes"}
+
+
+class EmulatedThrottle:
+    """The state of every bucket. Times are monotonic seconds."""
+
+    def __init__(self, limits: Limits | None) -> None:
+        self._limits = limits
+        self._buckets: dict[tuple[str, str, str], tuple[float, float]] = {}
+
+    def take(self, request: ServerRequest, now: float) -> dict[str, str]:
+        """Take one request out of its bucket; returns the headers with the remaining count. Refused if it is empty."""
+        if self._limits is None:
+            return {}
+        kind = _KINDS.get(request.method, "writes")
+        bucket: Bucket = getattr(self._limits, kind)
+        key = (request.caller.actor, request.target.subscription.casefold(), kind)
+        remaining, since = self._buckets.get(key, (float(bucket.size), now))
+        remaining = min(float(bucket.size), remaining + (now - since) * bucket.per_second)
+        scope = "subscription" if request.target.subscription else "tenant"
+        name = f"x-ms-ratelimit-remaining-{scope}-{kind}"
+        if remaining < 1:
+            self._buckets[key] = (remaining, now)
+            seconds = max(1, math.ceil((1 - remaining) / bucket.per_second)) if bucket.per_second else 60
+            raise refuse(
+                "SubscriptionRequestsThrottled" if request.target.subscription else "TooManyRequests",
+                headers={"Retry-After": str(seconds), name: "0"},
+                kind=kind.removesuffix("s"),
+                subscription=request.target.subscription,
+                actor=request.caller.actor,
+                seconds=seconds,
+            )
+        self._buckets[key] = (remaining - 1, now)
+        return {name: str(int(remaining - 1))}

@@ -1,0 +1,189 @@
+"""One parsed request and its answer, with ARM's envelope of an error and its pages of a list
+(resource-provider contract, common-api-details).
+
+A request has its target, its caller, and what the script sets for its operation or its list. The
+texts of the errors are in `gitsync.emulator.codes`.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from gitsync.emulator.codes import CODES
+from gitsync.emulator.http.target import Target
+from gitsync.emulator.types.behaviour import Style
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """The caller, by the claims of the token; all empty for a request without one."""
+
+    client: str = ""
+    object: str = ""
+    tenant: str = ""
+    read_only: bool = False
+
+    @property
+    def actor(self) -> str:
+        return self.object or self.client or "anonymous"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """How the operation that a request starts shall run; None and "" leave it to the settings and the type.
+
+    `hide` is how many reads after a create answer "not found".
+    """
+
+    style: Style | None = None
+    polls: int | None = None
+    seconds: float | None = None
+    retry_after: int | None = None
+    result: str = "Succeeded"
+    error: Mapping[str, Any] | None = None
+    host: str = ""
+    hide: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListFault:
+    """How a list differs from what is there; `missing` and `duplicate` are patterns of ids with * and ?, in lower case.
+
+    `trim` has the JSON pointers that its entries lack; the step `*` is every entry of a list. A `stale` list shows what
+    was changed or deleted in the last so many seconds as it was before. A duplicate is at the end of the list.
+    """
+
+    trim: tuple[str, ...] = ()
+    stale: float = 0.0
+    missing: tuple[str, ...] = ()
+    duplicate: tuple[str, ...] = ()
+    reorder: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerRequest:
+    """`base` is the scheme and host that the client called, which the URLs of answers begin with. `headers` is looked
+    up without case.
+    """
+
+    method: str
+    target: Target
+    api_version: str
+    base: str
+    query: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: Any = None
+    caller: Caller = Caller()
+    course: Course = Course()
+    list_fault: ListFault = ListFault()
+
+    @property
+    def verb(self) -> str:
+        """The name of the method in ARM's actions and messages."""
+        return {"GET": "read", "HEAD": "read", "DELETE": "delete", "POST": "action"}.get(self.method, "write")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerResponse:
+    """One HTTP answer. `body` is JSON, or None for none."""
+
+    status: int
+    body: Any = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def but(self, headers: Mapping[str, str]) -> ServerResponse:
+        """The same answer with further headers."""
+        return replace(self, headers={**self.headers, **headers})
+
+
+class _Blank(dict[str, Any]):
+    """Shows the name of each missing value."""
+
+    def __missing__(self, word: str) -> str:
+        return word
+
+
+def make_refusal(
+    code: str,
+    *,
+    status: int = 0,
+    message: str = "",
+    details: Sequence[Mapping[str, Any]] = (),
+    **words: Any,
+) -> ServerResponse:
+    """The answer for an ARM code; a code that is not in the table needs a status, or is a 400."""
+    usual, text = CODES.get(code, (400, code))
+    error: dict[str, Any] = {"code": code, "message": message or text.format_map(_Blank(words))}
+    if details:
+        error["details"] = list(details)
+    return ServerResponse(status or usual, {"error": error}, {"x-ms-failure-cause": "gateway"})
+
+
+class Refused(Exception):  # noqa: N818 - it is an answer, not a fault
+    """ARM refuses the request, with this answer. Earlier changes stay stored."""
+
+    def __init__(self, answer: ServerResponse) -> None:
+        super().__init__(answer.body)
+        self.answer = answer
+
+
+def refuse(code: str, *, headers: Mapping[str, str] | None = None, **words: Any) -> Refused:
+    """The exception to raise to answer with an ARM code."""
+    return Refused(make_refusal(code, **words).but(headers or {}))
+
+
+def refuse_method(method: str) -> Refused:
+    """The exception to raise where a provider, rather than ARM, has no such method: it answers without a code."""
+    return Refused(ServerResponse(405, {"Message": f"The requested resource does not support http method '{method}'."}))
+
+
+_Entry = TypeVar("_Entry")
+
+
+def make_page(
+    request: ServerRequest,
+    rows: Iterable[tuple[str, _Entry]],
+    show: Callable[[_Entry], Mapping[str, Any] | None],
+    max_entries: int,
+    *,
+    ends_empty: bool = False,
+) -> ServerResponse:
+    """One page of rows that are sorted by key: after the key that the $skiptoken names, at most so many.
+
+    A row that `show` makes None of is not in the list. Only the rows of the page are shown, and one more. A list that
+    `ends_empty` has a last page without entries, unless that would be its only one.
+    """
+    after = _decode_position(request.query.get("$skiptoken") or request.query.get("$skipToken") or "")
+    top = request.query.get("$top", "")
+    size = min(int(top), max_entries) if top.isdigit() and int(top) else max_entries
+    shown = ((key, show(entry)) for key, entry in rows if key > after)
+    page = list(islice((row for row in shown if row[1] is not None), size + 1))
+    body: dict[str, Any] = {"value": [entry for _, entry in page[:size]]}
+    if len(page) > size or (page and ends_empty):
+        body["nextLink"] = _next_link(request, page[:size][-1][0])
+    return ServerResponse(200, body)
+
+
+def is_further_page(request: ServerRequest) -> bool:
+    """Tell whether a request follows the link of a page."""
+    return any(name.casefold() == "$skiptoken" for name in request.query)
+
+
+def _next_link(request: ServerRequest, key: str) -> str:
+    token = base64.urlsafe_b64encode(key.encode()).decode()
+    query_members = {name: value for name, value in request.query.items() if name.casefold() != "$skiptoken"}
+    query = "&".join(f"{quote(name)}={quote(value)}" for name, value in query_members.items())
+    return f"{request.base}{quote(request.target.path)}?{query}&%24skiptoken={quote(token)}"
+
+
+def _decode_position(token: str) -> str:
+    try:
+        return base64.b64decode(token, altchars=b"-_", validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError) as error:
+        raise refuse("InvalidRequestContent", reason="The $skiptoken is not one that was given out.") from error

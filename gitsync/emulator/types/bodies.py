@@ -1,0 +1,317 @@
+"""The body of a resource: as it is stored, and as its provider would return it.
+
+A stored body has no members that the provider decides, and no embedded children: Azure embeds some
+children in their parent, so that a subnet is a resource and an entry of its virtual network as
+well. A child is stored only as a resource of its own, so the two can never differ. The answers for
+the parent are assembled from them; a PUT of the parent that omits a child deletes it, as in Azure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from gitsync.emulator.faults import Move
+from gitsync.emulator.http.target import PathShape, Target, parse
+from gitsync.emulator.lro.operations import SUCCEEDED, drop_with_children
+from gitsync.emulator.patch import GONE, find_value, set_value
+from gitsync.emulator.state.cloud import EmulatedCloud
+from gitsync.emulator.state.store import Store, StoredResource
+from gitsync.emulator.types.behaviour import TypeBehaviour, find_behaviour, spell, spell_in_ids
+from gitsync.emulator.types.implicit_resources import ENDPOINT_TYPE, add_connection_states
+from gitsync.emulator.types.provider_fields import add_provider_fields
+from gitsync.emulator.types.rewrite import rewrite_body
+
+_READ_ONLY = frozenset({"id", "name", "type", "etag", "eTag", "systemData"})
+"""Members that the URL or the provider decides; a body cannot set them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BodyOrigin:
+    """The origin of a body; `hide` is how many reads after a create answer "not found"."""
+
+    api_version: str
+    by: str
+    hide: int = 0
+
+
+def drop_read_only(body: Mapping[str, Any]) -> dict[str, Any]:
+    """A body without the members that its sender does not decide."""
+    decided = {name: value for name, value in body.items() if name not in _READ_ONLY}
+    properties = body.get("properties")
+    if isinstance(properties, Mapping) and "provisioningState" in properties:
+        decided["properties"] = {name: value for name, value in properties.items() if name != "provisioningState"}
+    return decided
+
+
+def make_stored(cloud: EmulatedCloud, target: Target, body: Mapping[str, Any], origin: BodyOrigin) -> StoredResource:
+    """The value to store for a body, settled; the one that is there keeps its id, number and creation."""
+    now = cloud.time()
+    before = cloud.store.resource(target.key)
+    if before is None:
+        return StoredResource(
+            id=target.path,
+            body=body,
+            api_version=origin.api_version,
+            number=cloud.number(),
+            created=now,
+            changed=now,
+            by=origin.by,
+            hidden=origin.hide,
+        )
+    settled = replace(before, state=SUCCEEDED, operation="", visible=True)
+    return replace(settled, body=body, api_version=origin.api_version, version=before.version + 1, changed=now)
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedList:
+    """`path` leads to the list in the parent's body, `type` is the last word of the child's type."""
+
+    path: tuple[str, ...]
+    type: str
+    always: bool = True  # an empty list is shown
+    removes: bool = True  # a PUT without the list deletes them all
+
+
+EMBEDDED: Mapping[str, tuple[EmbeddedList, ...]] = {
+    "microsoft.compute/virtualmachinescalesets": (
+        EmbeddedList(
+            ("properties", "virtualMachineProfile", "extensionProfile", "extensions"), "extensions", always=False
+        ),
+    ),
+    "microsoft.network/loadbalancers": (EmbeddedList(("properties", "inboundNatRules"), "inboundNatRules"),),
+    "microsoft.network/networksecuritygroups": (EmbeddedList(("properties", "securityRules"), "securityRules"),),
+    "microsoft.network/routetables": (EmbeddedList(("properties", "routes"), "routes"),),
+    "microsoft.network/virtualnetworks": (
+        EmbeddedList(("properties", "subnets"), "subnets"),
+        EmbeddedList(("properties", "virtualNetworkPeerings"), "virtualNetworkPeerings", removes=False),
+    ),
+}
+
+
+def find_embedded_lists(kind: str) -> tuple[EmbeddedList, ...]:
+    """The lists that a type embeds."""
+    return EMBEDDED.get(kind.casefold(), ())
+
+
+def find_misshapen_list(kind: str, body: Mapping[str, Any]) -> str:
+    """The path of the first member that has the wrong type for an embedded list; "" if all are valid."""
+    for embedded in find_embedded_lists(kind):
+        value: Any = body
+        for depth, name in enumerate(embedded.path, 1):
+            value = value.get(name)
+            if value is None:
+                break
+            if not _fits(value, last=depth == len(embedded.path)):
+                return ".".join(embedded.path[:depth])
+    return ""
+
+
+def _fits(value: Any, *, last: bool) -> bool:
+    if not last:
+        return isinstance(value, Mapping)
+    return isinstance(value, list) and all(isinstance(entry, Mapping) for entry in value)
+
+
+def take_children(
+    body: Mapping[str, Any], embedded: EmbeddedList
+) -> tuple[dict[str, Any], list[Mapping[str, Any]] | None]:
+    """A parent's body without the list, and the list; None if the body has none."""
+    value = find_value(body, embedded.path)
+    if not isinstance(value, list):
+        return dict(body), None
+    pointer = "/" + "/".join(embedded.path)
+    return set_value(body, pointer, GONE), [
+        child for child in value if isinstance(child, Mapping) and child.get("name")
+    ]
+
+
+def list_children(store: Store, key: str, embedded: EmbeddedList) -> list[tuple[str, StoredResource]]:
+    """The children of one kind, the oldest first."""
+    prefix = f"{key}/{embedded.type.casefold()}/"
+    rows = [(child_key, child) for child_key, child in store.below(prefix) if "/" not in child_key[len(prefix) :]]
+    return sorted(rows, key=lambda pair: pair[1].number)
+
+
+def store_children(
+    cloud: EmulatedCloud, target: Target, body: Mapping[str, Any], origin: BodyOrigin, *, whole: bool
+) -> Any:
+    """Store the children that a parent's body embeds; the body without them.
+
+    A `whole` body without a list deletes its children; a list always deletes those that it does not name.
+    """
+    for embedded in find_embedded_lists(target.type):
+        body, desired = take_children(body, embedded)
+        if desired is None and not (whole and embedded.removes):
+            continue
+        prefix = f"{target.key}/{embedded.type.casefold()}/"
+        kept_keys = {prefix + child["name"].casefold() for child in desired or ()}
+        for key, _ in list_children(cloud.store, target.key, embedded):
+            if key not in kept_keys:
+                drop_with_children(cloud.store, key)
+        for child in desired or ():
+            child_target = parse(f"{target.path}/{embedded.type}/{child['name']}")
+            cloud.store.put_resource(child_target.key, make_stored(cloud, child_target, drop_read_only(child), origin))
+    return body
+
+
+def embed_children(cloud: EmulatedCloud, target: Target, body: Mapping[str, Any]) -> Any:
+    """A stored body with the children that it embeds, each as it was sent."""
+    for embedded in find_embedded_lists(target.type):
+        child_rows = list_children(cloud.store, target.key, embedded)
+        if child_rows or find_value(body, embedded.path[:-1]) is not None:
+            entries = [{"name": parse(child.id).name, **child.body} for _, child in child_rows]
+            body = set_value(body, "/" + "/".join(embedded.path), entries)
+    return body
+
+
+# The values that Azure accepts and never returns.
+#
+# Names were collected from what providers declare as secret and from what they were recorded to leave out; they are
+# matched whole, so that `secretName` and `disablePasswordAuthentication` stay.
+
+
+_TEXT = re.compile(
+    r".*password$|.*sharedkey$|.*(access|account|sas|private|api|primary|secondary|workspace|master|admin)key$"
+    r"|(client|server|app|serverapp|radiusserver|pull|shared)?secret$|secret(key|value|accesskey)$|secure(value|string)$"
+    r"|.*(sas|security|refresh|access|developer|migration|databricksaccess)token$|token|pat|pem|.*privatekeydata$"
+    r"|.*connectionstring$|customdata|certificate(value|data)$"
+)
+
+_WHOLE = frozenset({"protectedsettings", "protectedsettingsfromkeyvault"})
+_EMPTIED = frozenset({"configurationprotectedsettings"})
+"""Objects whose members are shown with empty values."""
+
+
+def without_secrets(value: Any) -> Any:
+    """A body as a GET shows it."""
+    if isinstance(value, dict):
+        return {name: _show_member(name, member) for name, member in value.items() if not _is_secret(name, member)}
+    if isinstance(value, list):
+        return [without_secrets(item) if isinstance(item, dict | list) else item for item in value]
+    return value
+
+
+def _show_member(name: str, member: Any) -> Any:
+    if not isinstance(member, dict | list):
+        return member
+    if isinstance(member, dict) and name.casefold() in _EMPTIED:
+        return dict.fromkeys(member, "")
+    return without_secrets(member)
+
+
+def _is_secret(name: str, member: Any) -> bool:
+    return (isinstance(member, str) and _is_secret_name(name)) or name.casefold() in _WHOLE
+
+
+@lru_cache(maxsize=4096)
+def _is_secret_name(name: str) -> bool:
+    return _TEXT.fullmatch(name.casefold()) is not None
+
+
+def build_body(cloud: EmulatedCloud, target: Target, resource: StoredResource) -> dict[str, Any]:
+    """The whole body of a resource or group; `target` names it in any case."""
+    kind = parse(resource.id)
+    behaviour = find_behaviour(kind.type)
+    body = without_secrets(resource.body)
+    body = add_provider_fields(kind.type, resource.id, body, cloud.settings.tenant)
+    body = _apply_type_rules(kind, resource, body)
+    if cloud.settings.rewrite:
+        body = rewrite_body(kind.type, body, kind.subscription)
+    for embedded in find_embedded_lists(kind.type):
+        body = _add_children(cloud, target, body, embedded)
+    head = {"id": _make_id(kind, behaviour), "name": _make_name(kind, behaviour), "type": spell(kind.type)}
+    return head | _add_state(resource, behaviour, body)
+
+
+def _apply_type_rules(kind: Target, resource: StoredResource, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    arm_type = kind.type.casefold()
+    if arm_type == ENDPOINT_TYPE:
+        return add_connection_states(resource.id, body)
+    if arm_type == "microsoft.keyvault/vaults" and find_value(body, ("properties", "createMode")) is not None:
+        # The mode of creation is not part of the state.
+        return dict(set_value(body, "/properties/createMode", GONE))
+    return body
+
+
+def _add_state(resource: StoredResource, behaviour: TypeBehaviour, body: Mapping[str, Any]) -> dict[str, Any]:
+    answer = dict(body)
+    properties = body.get("properties")
+    if behaviour.state and (properties is None or isinstance(properties, Mapping)):
+        answer["properties"] = {**(properties or {}), "provisioningState": resource.state}
+    if behaviour.etag:
+        answer[behaviour.etag] = resource.etag
+    if behaviour.system_data:
+        answer["systemData"] = _make_system_data(resource)
+    return answer
+
+
+def build_summary(resource: StoredResource) -> dict[str, Any]:
+    """A resource as the lists of a group and of a subscription show it: without properties."""
+    target = parse(resource.id)
+    behaviour = find_behaviour(target.type)
+    members = ("location", "tags", "sku", "kind", "identity", "managedBy", "zones", "plan", "extendedLocation")
+    head = {"id": _make_id(target, behaviour), "name": _make_name(target, behaviour), "type": spell(target.type)}
+    return head | {name: resource.body[name] for name in members if name in resource.body}
+
+
+def _add_children(cloud: EmulatedCloud, target: Target, body: Mapping[str, Any], embedded: EmbeddedList) -> Any:
+    child_rows = list_children(cloud.store, target.key, embedded)
+    if not child_rows and not embedded.always:
+        return body
+    entries = [build_body(cloud, parse(child.id), child) for _, child in child_rows]
+    return set_value(body, "/" + "/".join(embedded.path), entries)
+
+
+def _make_id(target: Target, behaviour: TypeBehaviour) -> str:
+    path = target.path
+    if behaviour.spelled_in_ids and target.shape is PathShape.RESOURCE:
+        namespace, *types = spell_in_ids(target.type).split("/")
+        pairs = [word for pair in zip(types, target.names, strict=True) for word in pair]
+        path = "/".join((f"{target.scope}/providers", namespace, *pairs))
+    path = path.replace("/resourceGroups/", f"/{behaviour.group_word}/", 1)
+    return path.casefold() if behaviour.lowers_ids else path
+
+
+def _make_name(target: Target, behaviour: TypeBehaviour) -> str:
+    return "/".join(target.names) if behaviour.long_name else target.name
+
+
+def _make_system_data(resource: StoredResource) -> dict[str, str]:
+    return {
+        "createdBy": resource.by,
+        "createdByType": "Application",
+        "createdAt": resource.created,
+        "lastModifiedBy": resource.by,
+        "lastModifiedByType": "Application",
+        "lastModifiedAt": resource.changed,
+    }
+
+
+def apply_moves(cloud: EmulatedCloud, target: Target, moves: Sequence[Move]) -> None:
+    """Play the moves of a script; one without an id is made on the target. KeyError if the resource does not exist."""
+    for move in moves:
+        with cloud.store.transaction():
+            _apply_move(cloud, parse(move.id).key if move.id else target.key, move)
+
+
+def _apply_move(cloud: EmulatedCloud, key: str, move: Move) -> None:
+    resource = cloud.store.resource(key)
+    if resource is None:
+        raise KeyError(key)
+    if move.delete:
+        drop_with_children(cloud.store, key)
+        return
+    target, state = parse(resource.id), resource.state
+    body = embed_children(cloud, target, resource.body)
+    for pointer, value in {**move.set, **dict.fromkeys(move.remove, GONE)}.items():
+        if pointer == "/properties/provisioningState":
+            state = str(value)
+        else:
+            body = set_value(body, pointer, value)
+    origin = BodyOrigin(api_version=resource.api_version, by=resource.by)
+    body = store_children(cloud, target, body, origin, whole=False)
+    cloud.change(key, replace(resource, body=body, state=state))
