@@ -1,4 +1,6 @@
-"""The exceptions of gitsync. An expected "no" is a value; an exception means that the caller cannot go on.
+"""The exceptions of gitsync, and the exit codes of its commands.
+
+An expected "no" is a value; an exception means that the caller cannot go on.
 
 GitsyncError                what, where, how to fix it
 ├── ConfigError             a setting is wrong; nothing was touched                      exit 2
@@ -44,13 +46,27 @@ What is not in the tree ends no more than a part of its module's or package's ow
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import IntEnum
 from typing import Any
+
+
+class ExitCode(IntEnum):
+    """How a command ends (docs/exit-codes.md)."""
+
+    FINE = 0
+    FAILED = 1  # something failed, is invalid, or is not Ready at the deadline
+    REFUSED = 2  # before any change
+    PENDING = 3  # there are changes to make; only with `plan --detailed-exitcode`
+    DRIFT = 4  # likewise, and `compare` if it finds a difference
+    FAULT = 70  # an internal error
+    INTERRUPTED = 130
+    STDOUT_CLOSED = 141
 
 
 class GitsyncError(Exception):
     """A failure that a person can act on: one sentence on what is wrong and where, and one on how to fix it."""
 
-    exit_code = 1
+    exit_code = ExitCode.FAILED
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
@@ -62,31 +78,31 @@ class GitsyncError(Exception):
 
 
 class ConfigError(GitsyncError):
-    exit_code = 2
+    exit_code = ExitCode.REFUSED
 
 
 class SourceError(GitsyncError):
-    exit_code = 2
+    exit_code = ExitCode.REFUSED
 
 
 class StateError(GitsyncError):
-    exit_code = 2
+    exit_code = ExitCode.REFUSED
 
 
 class UnsafePlanError(GitsyncError):
-    exit_code = 2
+    exit_code = ExitCode.REFUSED
 
 
 class DeclinedError(GitsyncError):
-    exit_code = 2
+    exit_code = ExitCode.REFUSED
 
 
 class PublishError(GitsyncError):
-    exit_code = 1
+    exit_code = ExitCode.FAILED
 
 
 class CatalogError(GitsyncError):
-    exit_code = 70
+    exit_code = ExitCode.FAULT
 
 
 class GitError(GitsyncError):

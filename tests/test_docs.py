@@ -18,11 +18,11 @@ import yaml
 from gitsync.cli.main import COMMANDS, run
 from gitsync.config.config import SETTINGS
 from gitsync.config.setting import VARIABLE_PREFIX
+from gitsync.errors import ExitCode
 from gitsync.extensions.api import Extension, ReadsAzure, Subject
 from gitsync.extensions.registry import BUILT_IN, Registry
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.live import Live
-from gitsync.status.exit_code import DRIFT, FAULT, FINE, INTERRUPTED, NOT_READY, PENDING, REFUSED
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
@@ -185,7 +185,15 @@ def test_flags_that_a_page_names_exist():
 
 def test_the_exit_codes_are_those_of_the_code():
     rows = [int(code) for code in re.findall(r"^\| (\d+) \|", _page("exit-codes.md"), flags=re.MULTILINE)]
-    assert rows == [REFUSED, NOT_READY, DRIFT, PENDING, FINE, INTERRUPTED, FAULT]
+    assert rows == [
+        ExitCode.REFUSED,
+        ExitCode.FAILED,
+        ExitCode.DRIFT,
+        ExitCode.PENDING,
+        ExitCode.FINE,
+        ExitCode.INTERRUPTED,
+        ExitCode.FAULT,
+    ]
 
 
 def test_the_extension_that_the_guide_shows_works():

@@ -17,7 +17,7 @@ from gitsync.cli.import_ import (
     write_manifests,
 )
 from gitsync.config.config import Config
-from gitsync.errors import ConfigError
+from gitsync.errors import ConfigError, ExitCode
 from gitsync.imports.conversion.cluster_export import (
     find_only_subscription,
     list_left_out,
@@ -32,7 +32,7 @@ _OF_AZURE = ("ids", "resource_group", "type", "name", "tag", "exclude", "api_ver
 """Options that say what is read from Azure, and how it is written."""
 
 
-def import_objects(options: argparse.Namespace, config: Config) -> int:
+def import_objects(options: argparse.Namespace, config: Config) -> ExitCode:
     """Import the objects in the files, print the report and return the exit code.
 
     Raises ConfigError if a file cannot be read, or with an option that has no effect.

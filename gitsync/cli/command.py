@@ -10,6 +10,7 @@ import argparse
 from typing import Protocol
 
 from gitsync.config.config import Config
+from gitsync.errors import ExitCode
 
 REPORT_OUTPUTS = ("text", "json", "markdown", "html", "junit", "sarif")
 """The choices of --output for a command that prints a report."""
@@ -30,7 +31,7 @@ class Command(Protocol):
         """Add the arguments that are not settings. Positional ones come before SOURCE."""
         ...
 
-    def run(self, options: argparse.Namespace, config: Config) -> int:
+    def run(self, options: argparse.Namespace, config: Config) -> ExitCode:
         """Run the command and return the exit code. `options` has what `arguments` added, and `redactions`
         (`gitsync.redaction`), to which it adds each secret that it reads. It may raise GitsyncError.
         """

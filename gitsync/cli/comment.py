@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitsync.config.config import Config
-from gitsync.errors import ConfigError
+from gitsync.errors import ConfigError, ExitCode
 from gitsync.model.secret import Secret
 from gitsync.redaction import Redactions
 
@@ -40,7 +40,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--number", default="", help="Number of the pull request. [default that of the job]")
 
 
-def run(options: argparse.Namespace, config: Config) -> int:  # noqa: ARG001 - every command takes the settings
+def run(options: argparse.Namespace, config: Config) -> ExitCode:  # noqa: ARG001 - every command takes the settings
     """Post the comment and return the exit code."""
     from gitsync.report.comments.comment import post
 
@@ -49,7 +49,7 @@ def run(options: argparse.Namespace, config: Config) -> int:  # noqa: ARG001 - e
     host = _open_host(os.environ, number)
     was_there = post(host, _read(options.file), options.name)
     print("Updated the comment." if was_there else "Posted the comment.")
-    return 0
+    return ExitCode.FINE
 
 
 def _open_host(environment: Mapping[str, str], number: str) -> CommentHost:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitsync.config.config import Config, list_settings
-from gitsync.errors import ConfigError, SourceError
+from gitsync.errors import ConfigError, ExitCode, SourceError
 
 if TYPE_CHECKING:
     from gitsync.diff.document_comparison import ArmBody
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
 SETTINGS = list_settings("compare")
 OUTPUTS = ("text", "json")
-
-SAME = 0
-DIFFERENT = 4
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jsonl", metavar="FILE", help="Compare many pairs: one JSON object per line; - is stdin.")
 
 
-def run(options: argparse.Namespace, config: Config) -> int:
+def run(options: argparse.Namespace, config: Config) -> ExitCode:
     files = (options.desired, options.live)
     if options.jsonl is not None:
         if any(files):
@@ -51,7 +48,7 @@ def run(options: argparse.Namespace, config: Config) -> int:
     return _compare_pair(options, config)
 
 
-def _compare_pair(options: argparse.Namespace, config: Config) -> int:
+def _compare_pair(options: argparse.Namespace, config: Config) -> ExitCode:
     from gitsync.catalog.catalog import open_catalog
     from gitsync.diff.document_comparison import DocumentComparison, answer, build_document
     from gitsync.logging import neutralize
@@ -72,22 +69,22 @@ def _compare_pair(options: argparse.Namespace, config: Config) -> int:
             json.dumps(build_document(comparison), indent=2) if is_json else "\n".join(_format_lines(comparison))
         )
     )
-    return DIFFERENT if comparison.differences else SAME
+    return ExitCode.DRIFT if comparison.differences else ExitCode.FINE
 
 
-def _compare_many(path: str) -> int:
+def _compare_many(path: str) -> ExitCode:
     from gitsync.catalog.catalog import open_catalog
     from gitsync.diff.document_comparison import answer, build_document, read_question
     from gitsync.logging import neutralize
 
-    catalog, exit_code = open_catalog(), SAME
+    catalog, exit_code = open_catalog(), ExitCode.FINE
     with open_lines(path) as lines:
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue
             comparison = answer(read_question(line, number), catalog)
             print(neutralize(json.dumps(build_document(comparison))))
-            exit_code = DIFFERENT if comparison.differences else exit_code
+            exit_code = ExitCode.DRIFT if comparison.differences else exit_code
     return exit_code
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 
 from gitsync.config.config import Config
+from gitsync.errors import ExitCode
 
 SETTINGS = ()
 OUTPUTS = ()
@@ -25,10 +26,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", metavar="SHELL", choices=list(SHELLS), help="bash, zsh or fish.")
 
 
-def run(options: argparse.Namespace, _config: Config) -> int:
+def run(options: argparse.Namespace, _config: Config) -> ExitCode:
     """Print the script."""
     from importlib.resources import files
 
     script = files("gitsync.cli.shell") / SHELLS[options.shell]
     print(script.read_text(encoding="utf-8"), end="")
-    return 0
+    return ExitCode.FINE

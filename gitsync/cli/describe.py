@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gitsync.cli.recorded import build_objects, load_state, print_object, select_records
 from gitsync.config.config import Config, list_settings
+from gitsync.errors import ExitCode
 
 if TYPE_CHECKING:
     from gitsync.model.record import Record
@@ -24,7 +25,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("resource", metavar="KIND/NAME", help="The resource, such as VirtualNetwork/hub.")
 
 
-def run(options: argparse.Namespace, config: Config) -> int:
+def run(options: argparse.Namespace, config: Config) -> ExitCode:
     """Print the record of the resource."""
     from gitsync.cli.output import find_terminal_width
     from gitsync.logging import neutralize
@@ -37,7 +38,7 @@ def run(options: argparse.Namespace, config: Config) -> int:
         print(neutralize("\n".join(describe_record(record, revision=state.revision, width=find_terminal_width()))))
     else:
         print_object(add_advice(build_objects([record])[0], record), config.output)
-    return 0
+    return ExitCode.FINE
 
 
 def add_advice(document: dict[str, Any], record: Record) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from gitsync.config.config import Config, list_settings
+from gitsync.errors import ExitCode
 
 if TYPE_CHECKING:
     from gitsync.doctor.check import Check
@@ -22,7 +23,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add none: all its flags are settings."""
 
 
-def run(options: argparse.Namespace, config: Config) -> int:
+def run(options: argparse.Namespace, config: Config) -> ExitCode:
     """Make the checks, print them, and return the exit code."""
     import asyncio
 
@@ -31,7 +32,7 @@ def run(options: argparse.Namespace, config: Config) -> int:
     checks = asyncio.run(_examine(options, config))
     if config.output == "json":
         _print_json(checks)
-    return 1 if has_errors(checks) else 0
+    return ExitCode.FAILED if has_errors(checks) else ExitCode.FINE
 
 
 async def _examine(options: argparse.Namespace, config: Config) -> list[Check]:

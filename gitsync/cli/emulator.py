@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitsync.config.config import Config
-from gitsync.errors import ConfigError
+from gitsync.errors import ConfigError, ExitCode
 
 if TYPE_CHECKING:
     import ssl
@@ -40,7 +40,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(options: argparse.Namespace, _config: Config) -> int:
+def run(options: argparse.Namespace, _config: Config) -> ExitCode:
     import asyncio
 
     from gitsync.emulator.settings import EmulatorSettings, read_settings
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace, _config: Config) -> int:
     settings = read_settings(options.script) if options.script else EmulatorSettings()
     _refuse_strangers(options.host, settings)
     asyncio.run(_serve(options, settings))
-    return 0
+    return ExitCode.FINE
 
 
 def _port(text: str) -> int:

@@ -1,9 +1,4 @@
-"""The end of a command: all exit codes that the command does not return itself.
-
-0 success; 1 something failed, is invalid, or is not Ready at the deadline; 2 refused before any change; 3 changes to
-make, and 4 drift, both only with `plan --detailed-exitcode`; also 4 if `compare` finds a difference; 70 internal error;
-130 interrupted; 141 stdout was closed.
-"""
+"""The end of a command: all exit codes that the command does not return itself."""
 
 from __future__ import annotations
 
@@ -16,12 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import TextIO
 
 from gitsync import __version__
-from gitsync.errors import GitsyncError
-
-FAILED = 1
-FAULT = 70
-INTERRUPTED = 130
-STDOUT_CLOSED = 141
+from gitsync.errors import ExitCode, GitsyncError
 
 _PRINTING = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 """Errors of writing to stdout; the code that writes other files reports its own errors, with their names."""
@@ -39,17 +29,17 @@ def run_guarded(body: Callable[[], int], mask: Callable[[str], str]) -> int:
         return error.exit_code
     except KeyboardInterrupt:
         _print_error(["gitsync: interrupted."], mask)
-        return INTERRUPTED
+        return ExitCode.INTERRUPTED
     except OSError as error:
         return _handle_write_error(error, mask)
     except SystemExit as end:  # argparse after --help, or a signal that aborts
         if isinstance(end.code, str):
             _print_error([end.code], mask)
-            return FAILED
-        return end.code or 0
+            return ExitCode.FAILED
+        return end.code or ExitCode.FINE
     except Exception as fault:  # noqa: BLE001 - the outermost frame: any other exception is a bug of gitsync
         _print_error(format_fault(fault), mask)
-        return FAULT
+        return ExitCode.FAULT
     return code
 
 
@@ -66,16 +56,16 @@ def _report_fault(fault: BaseException | None, mask: Callable[[str], str]) -> No
         _print_error(format_fault(fault), mask)
 
 
-def _handle_write_error(error: OSError, mask: Callable[[str], str]) -> int:
+def _handle_write_error(error: OSError, mask: Callable[[str], str]) -> ExitCode:
     """The exit code if stdout is closed or its disk is full; any other OSError is an internal error."""
     if error.errno not in _PRINTING:
         _print_error(format_fault(error), mask)
-        return FAULT
+        return ExitCode.FAULT
     _discard(sys.stdout)
     if isinstance(error, BrokenPipeError):
-        return STDOUT_CLOSED
+        return ExitCode.STDOUT_CLOSED
     _print_error([f"gitsync: Cannot write the output: {error.strerror}."], mask)
-    return FAILED
+    return ExitCode.FAILED
 
 
 def format_fault(fault: BaseException) -> list[str]:

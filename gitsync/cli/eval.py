@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from gitsync.cli.compare import open_lines
 from gitsync.cli.recorded import build_objects, load_state
 from gitsync.config.config import Config, list_settings
-from gitsync.errors import ConfigError, GitsyncError, SourceError
+from gitsync.errors import ConfigError, ExitCode, GitsyncError, SourceError
 from gitsync.model.secret import MASKED
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jsonl", metavar="FILE", help="Answer many: one JSON object per line; - is stdin.")
 
 
-def run(options: argparse.Namespace, config: Config) -> int:
+def run(options: argparse.Namespace, config: Config) -> ExitCode:
     """Print what the expression comes to."""
     named = (options.resource, options.expression)
     if options.jsonl is not None:
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace, config: Config) -> int:
     return _answer_one(options, config)
 
 
-def _answer_many(path: str) -> int:
+def _answer_many(path: str) -> ExitCode:
     from gitsync.catalog.catalog import open_catalog
     from gitsync.cel.answers import answer_question, read_expression_question
 
@@ -63,10 +63,10 @@ def _answer_many(path: str) -> int:
         for number, line in enumerate(lines, start=1):
             if line.strip():
                 _print_json(answer_question(read_expression_question(line, number, catalog)))
-    return 0
+    return ExitCode.FINE
 
 
-def _answer_one(options: argparse.Namespace, config: Config) -> int:
+def _answer_one(options: argparse.Namespace, config: Config) -> ExitCode:
     import asyncio
 
     from gitsync.cel.answers import answer_program
@@ -89,7 +89,7 @@ def _answer_one(options: argparse.Namespace, config: Config) -> int:
         _print_json(answer)
     else:
         _print_value(answer)
-    return 0
+    return ExitCode.FINE
 
 
 def _find_prepared(name: str, config: Config, redactions: Redactions) -> tuple[Prepared, Kind]:

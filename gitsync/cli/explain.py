@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gitsync.config.config import Config, list_settings
-from gitsync.errors import ConfigError
+from gitsync.errors import ConfigError, ExitCode
 
 if TYPE_CHECKING:
     from gitsync.catalog.catalog import Catalog
@@ -40,12 +40,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--recursive", action="store_true", help="Show nested fields too.")
 
 
-def run(options: argparse.Namespace, config: Config) -> int:
+def run(options: argparse.Namespace, config: Config) -> ExitCode:
     from gitsync.problems.problem_codes import find_code_meaning
 
     if meaning := find_code_meaning(options.kind):
         _print_code(meaning, config)
-        return 0
+        return ExitCode.FINE
 
     from gitsync.catalog.catalog import open_catalog
     from gitsync.catalog.kind_names import find_kind
@@ -57,17 +57,17 @@ def run(options: argparse.Namespace, config: Config) -> int:
         raise ConfigError("--example needs a kind.", hint="Run gitsync explain KIND --example.")
     if not options.kind:
         _print_kinds(catalog, config)
-        return 0
+        return ExitCode.FINE
     match = find_kind(options.kind, catalog, options.api_version)
     if options.example:
         _print_example(match.kind, catalog, config)
-        return 0
+        return ExitCode.FINE
     explanation = explain_kind(match, catalog, recursive=options.recursive)
     if config.output == "json":
         print(neutralize(json.dumps(_build_document(explanation), indent=2)))
     else:
         print(neutralize("\n".join(_format_lines(explanation))))
-    return 0
+    return ExitCode.FINE
 
 
 def _print_example(kind: Kind, catalog: Catalog, config: Config) -> None:

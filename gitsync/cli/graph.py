@@ -11,6 +11,7 @@ import json
 import sys
 
 from gitsync.config.config import Config, list_settings
+from gitsync.errors import ExitCode
 
 SETTINGS = list_settings("graph")
 OUTPUTS = ("mermaid", "dot", "json")
@@ -20,7 +21,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add none: all its flags are settings."""
 
 
-def run(options: argparse.Namespace, config: Config) -> int:
+def run(options: argparse.Namespace, config: Config) -> ExitCode:
     """Print the graph and give the exit code."""
     from gitsync.cli.offline import read_offline
     from gitsync.logging import neutralize
@@ -35,5 +36,5 @@ def run(options: argparse.Namespace, config: Config) -> int:
         print(neutralize({"mermaid": draw_mermaid, "dot": draw_dot}[config.output](graph)), end="")
     if offline.has_errors:
         print("gitsync: some manifests have problems; `gitsync validate` shows them.", file=sys.stderr)
-        return 1
-    return 0
+        return ExitCode.FAILED
+    return ExitCode.FINE

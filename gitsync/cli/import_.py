@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from gitsync.config.config import Config, list_settings
-from gitsync.errors import ArmError, ConfigError, SourceError
+from gitsync.errors import ArmError, ConfigError, ExitCode, SourceError
 from gitsync.model.policy import Policy
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(options: argparse.Namespace, config: Config) -> int:
+def run(options: argparse.Namespace, config: Config) -> ExitCode:
     """Import, print the report and return the exit code."""
     import asyncio
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitsync.config.config import Config
-from gitsync.errors import ConfigError
+from gitsync.errors import ConfigError, ExitCode
 
 if TYPE_CHECKING:
     from gitsync.cli.target_folder import TargetFolder
@@ -25,7 +25,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="DIR", nargs="?", default=".", help="The folder. [default .]")
 
 
-def run(options: argparse.Namespace, config: Config) -> int:  # noqa: ARG001 - as every command
+def run(options: argparse.Namespace, config: Config) -> ExitCode:  # noqa: ARG001 - as every command
     from gitsync.catalog.catalog import open_catalog
     from gitsync.cli.target_folder import TargetFolder
     from gitsync.editor.schema_files import build_files
@@ -38,7 +38,7 @@ def run(options: argparse.Namespace, config: Config) -> int:  # noqa: ARG001 - a
         print(escape_controls(line))
     print(update_schemas(target, build_files(open_catalog())))
     print("\nRun `gitsync explain KIND --example` for a first manifest, then `gitsync validate`.")
-    return 0
+    return ExitCode.FINE
 
 
 def prepare_folder(target: TargetFolder) -> Iterator[str]:

@@ -16,12 +16,12 @@ from typing import NoReturn
 
 from loguru import logger
 
+from gitsync.errors import ExitCode
 from gitsync.model.gvk import Key
 from gitsync.model.report import Report
 from gitsync.model.result import Result, Stage
 from gitsync.processes.grace_period import Grace
 from gitsync.report.progress import Progress
-from gitsync.status.exit_code import INTERRUPTED, NOT_READY
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -52,11 +52,11 @@ class Interruption:
         """Stop the timer."""
         signal.setitimer(signal.ITIMER_REAL, 0)
 
-    def exit_code(self, report: Report) -> int:
+    def exit_code(self, report: Report) -> ExitCode:
         """130 for Ctrl-C; at least 1 if a signal stopped the run; else the exit code of the report."""
         if self.by is signal.SIGINT:
-            return INTERRUPTED
-        return report.exit_code or NOT_READY if self.by else report.exit_code
+            return ExitCode.INTERRUPTED
+        return report.exit_code or ExitCode.FAILED if self.by else report.exit_code
 
     @contextmanager
     def heard(self, loop: asyncio.AbstractEventLoop) -> Iterator[None]:

@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from gitsync import __version__
 from gitsync.cli.ending import report_unraisable, run_guarded
+from gitsync.errors import ExitCode
 
 if TYPE_CHECKING:
     from gitsync.cli.command import Command
     from gitsync.config.config import Config
     from gitsync.redaction import Redactions
-
-USAGE_ERROR = 2
 
 _VERSION = frozenset({"-V", "--version"})
 COMPLETE = "__complete"
@@ -164,13 +163,13 @@ def _open_streams() -> None:
     sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
 
 
-def _show(arguments: list[str]) -> int:
+def _show(arguments: list[str]) -> ExitCode:
     """Show help or version. Without arguments, it prints the help as an error."""
     if not arguments:
         print(_help(), file=sys.stderr)
-        return USAGE_ERROR
+        return ExitCode.REFUSED
     print(f"gitsync {__version__}" if arguments[0] in _VERSION else _help())
-    return 0
+    return ExitCode.FINE
 
 
 _NOTES = """SOURCE is a folder (default: the working directory) or the URL of a git repository.
@@ -207,13 +206,13 @@ def load_command(name: str) -> Command:
     return cast("Command", import_module(COMMANDS[name].module))
 
 
-def _complete(arguments: list[str]) -> int:
+def _complete(arguments: list[str]) -> ExitCode:
     from gitsync.cli.shell.answers import answer
 
     return answer(arguments)
 
 
-def _run_command(name: str, arguments: list[str], opened: list[Redactions]) -> int:
+def _run_command(name: str, arguments: list[str], opened: list[Redactions]) -> ExitCode:
     from gitsync.cli.usage import read_arguments
 
     command = load_command(name)

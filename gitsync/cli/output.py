@@ -15,17 +15,16 @@ from typing import TextIO
 
 from gitsync.cli.target_folder import TargetFolder
 from gitsync.config.config import Config
-from gitsync.errors import ConfigError, PublishError
+from gitsync.errors import ConfigError, ExitCode, PublishError
 from gitsync.logging import neutralize
 from gitsync.model.report import Report
 from gitsync.report import json, markdown, pipelines, text
 from gitsync.report.progress import Tally, print_progress
-from gitsync.status.exit_code import DRIFT, FINE, PENDING
 
 REPORT_OUTPUTS = ("text", "json", "markdown", "html", "junit", "sarif")
 """The choices of --output for a command that prints a report."""
 
-_WELL = frozenset({FINE, PENDING, DRIFT})
+_WELL = frozenset({ExitCode.FINE, ExitCode.PENDING, ExitCode.DRIFT})
 """Exit codes of a run in which nothing failed."""
 
 _EVERY = 30.0  # seconds between two lines of progress

@@ -11,6 +11,7 @@ import argparse
 from gitsync.cli.command import REPORT_OUTPUTS
 from gitsync.cli.verbosity import add_verbosity
 from gitsync.config.config import Config, list_settings
+from gitsync.errors import ExitCode
 
 SETTINGS = list_settings("plan")
 OUTPUTS = REPORT_OUTPUTS
@@ -21,7 +22,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_verbosity(parser, "; show the bodies of creates")
 
 
-def run(options: argparse.Namespace, config: Config) -> int:
+def run(options: argparse.Namespace, config: Config) -> ExitCode:
     """Run a plan and give its exit code."""
     from gitsync.cli.running import execute_revision_plan, execute_run
 

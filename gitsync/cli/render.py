@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gitsync.config.config import Config, list_settings
+from gitsync.errors import ExitCode
 
 if TYPE_CHECKING:
     from gitsync.cli.offline import Offline
@@ -28,7 +29,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add none: all its flags are settings."""
 
 
-def run(options: argparse.Namespace, config: Config) -> int:
+def run(options: argparse.Namespace, config: Config) -> ExitCode:
     """Print the requests and give the exit code."""
     from gitsync.cli.offline import read_offline
     from gitsync.logging import neutralize
@@ -50,7 +51,7 @@ def run(options: argparse.Namespace, config: Config) -> int:
     else:
         print(neutralize("".join(f"{line}\n" for one in shown for line in _format_lines(one, config))), end="")
     _print_notes(config, offline)
-    return 1 if offline.has_errors else 0
+    return ExitCode.FAILED if offline.has_errors else ExitCode.FINE
 
 
 def _excuse_spare(shown: Shown) -> Shown:

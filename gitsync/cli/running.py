@@ -13,12 +13,13 @@ from gitsync.cli.interruption import Begins, Interruption
 from gitsync.cli.output import show_progress, tell, write_files
 from gitsync.cli.verbosity import list_left_out
 from gitsync.config.config import Config
+from gitsync.errors import ExitCode
 from gitsync.git.state.plan_file import encode
 from gitsync.model.report import Report
 from gitsync.redaction import Redactions
 
 
-def execute_run(options: argparse.Namespace, config: Config, *, writes: bool) -> int:
+def execute_run(options: argparse.Namespace, config: Config, *, writes: bool) -> ExitCode:
     """Run once, print the report and return the exit code.
 
     Raises GitsyncError if the run is refused. After everything is written, it raises the internal errors that ended the
@@ -61,7 +62,7 @@ def _hand_out(options: argparse.Namespace, report: Report, config: Config) -> No
         list_left_out(options, config, report.coverage)
 
 
-def execute_revision_plan(options: argparse.Namespace, config: Config) -> int:
+def execute_revision_plan(options: argparse.Namespace, config: Config) -> ExitCode:
     """Plan from two revisions, print the report and return the exit code. GitsyncError if the run is refused."""
     from gitsync.arm.clock import SystemClock
     from gitsync.run import revision_plan as rehearsal

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitsync.config.config import Config
+from gitsync.errors import ExitCode
 
 if TYPE_CHECKING:
     from gitsync.cli.target_folder import TargetFolder
@@ -26,7 +27,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="DIR", required=True, help="The folder for the schemas.")
 
 
-def run(options: argparse.Namespace, config: Config) -> int:  # noqa: ARG001 - as every command
+def run(options: argparse.Namespace, config: Config) -> ExitCode:  # noqa: ARG001 - as every command
     from gitsync.catalog.catalog import open_catalog
     from gitsync.cli.target_folder import TargetFolder
     from gitsync.editor.schema_files import build_files
@@ -34,7 +35,7 @@ def run(options: argparse.Namespace, config: Config) -> int:  # noqa: ARG001 - a
 
     total, changed = write_schemas(TargetFolder(Path(options.out)), build_files(open_catalog()))
     print(escape_controls(f"{total} schemas in {options.out}, {changed} written."))
-    return 0
+    return ExitCode.FINE
 
 
 def write_schemas(target: TargetFolder, files: Iterable[tuple[str, bytes]], inside: str = "") -> tuple[int, int]:

@@ -19,7 +19,7 @@ from gitsync.cli.verbosity import add_quiet
 from gitsync.config.config import Config, list_settings
 from gitsync.config.flags import find_group
 from gitsync.config.setting import HelpGroup
-from gitsync.errors import ConfigError
+from gitsync.errors import ConfigError, ExitCode
 
 if TYPE_CHECKING:
     from gitsync.model.gvk import Key
@@ -60,7 +60,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_quiet(find_group(parser, HelpGroup.OUTPUT), "List only what is not Ready; print nothing if all is.")
 
 
-def run(options: argparse.Namespace, config: Config) -> int:
+def run(options: argparse.Namespace, config: Config) -> ExitCode:
     """Print the records that the names and the settings select, and sign them if that was asked for."""
     if options.sign:
         return _sign(config, options.names)
@@ -75,7 +75,7 @@ def run(options: argparse.Namespace, config: Config) -> int:
         _print_text(state, records, config)
         _print_leftovers(state)
         _print_heartbeats(heartbeats)
-    return 0
+    return ExitCode.FINE
 
 
 def _select(state: State, config: Config, names: Sequence[str]) -> tuple[Record, ...]:
@@ -183,7 +183,7 @@ def _find_doubtful(state: State) -> frozenset[Trust]:
     return frozenset({Trust.ALTERED} if is_renamed else {Trust.ALTERED, Trust.OTHER_PLACE})
 
 
-def _sign(config: Config, names: Sequence[str]) -> int:
+def _sign(config: Config, names: Sequence[str]) -> ExitCode:
     """Show what the selected records claim, and sign those that no run with the key has signed for this place."""
     from gitsync.git.state.store import Update
     from gitsync.model.record import Trust
@@ -199,11 +199,11 @@ def _sign(config: Config, names: Sequence[str]) -> int:
         if not unsigned:
             altered = ", or must be named: see `gitsync status`" if any(r.trust.is_refused for r in chosen) else ""
             print(f"All of these records are signed{altered}.")
-            return 0
+            return ExitCode.FINE
         _print_claims(unsigned)
         headline = f"Sign {format_plural(len(unsigned), 'record')}"
         signed = {record.key: replace(record, trust=Trust.SIGNED) for record in unsigned}
         store.check_writable()
         store.save(Update(records=signed, revision=state.revision, summary=None, report=None, headline=headline))
     print(f"\nSigned {format_plural(len(unsigned), 'record')}.")
-    return 0
+    return ExitCode.FINE

@@ -14,7 +14,7 @@ from gitsync.cli.command import Command
 from gitsync.config.config import SETTINGS
 from gitsync.config.flags import add_flags
 from gitsync.config.setting import SettingForm
-from gitsync.errors import ConfigError
+from gitsync.errors import ConfigError, ExitCode
 
 HELP = "help"
 """The title of the last group of options, which has no settings."""
@@ -53,7 +53,7 @@ class _ShowHelp(argparse.Action):
         fresh = CommandParser(shown_parser.name, shown_parser.command)  # while it parses, argparse alters a parser
         shown = build_help(fresh.name, fresh.command, fresh)
         print("\n".join(format_help(shown, everything="--help-all" in self.option_strings, width=find_width())))
-        raise SystemExit(0)
+        raise SystemExit(ExitCode.FINE)
 
 
 def read_arguments(name: str, command: Command, arguments: list[str]) -> argparse.Namespace:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from gitsync.cli.verbosity import add_verbosity, list_left_out
 from gitsync.config.config import Config, list_settings
+from gitsync.errors import ExitCode
 
 if TYPE_CHECKING:
     from gitsync.cli.offline import Offline
@@ -29,7 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_verbosity(parser)
 
 
-def run(options: argparse.Namespace, config: Config) -> int:
+def run(options: argparse.Namespace, config: Config) -> ExitCode:
     """Print the problems and return the exit code."""
     from gitsync.arm.clock import SystemClock
     from gitsync.cli.offline import read_offline
@@ -39,7 +40,7 @@ def run(options: argparse.Namespace, config: Config) -> int:
     clock = SystemClock()
     started = clock.now()
     offline = read_offline(config, options.redactions, looks_for_values=True)
-    code = 1 if offline.has_errors or (config.strict and offline.problems) else 0
+    code = ExitCode.FAILED if offline.has_errors or (config.strict and offline.problems) else ExitCode.FINE
     report = _make_report(offline, code, format_rfc3339(started), format_rfc3339(clock.now()))
     forms = {
         "text": lambda _: "" if options.quiet and not code else "\n".join((*_format_lines(offline, config), "")),
@@ -50,7 +51,7 @@ def run(options: argparse.Namespace, config: Config) -> int:
     return code
 
 
-def _make_report(offline: Offline, code: int, started: str, finished: str) -> Report:
+def _make_report(offline: Offline, code: ExitCode, started: str, finished: str) -> Report:
     """The problems as a report, for the forms that hosts and pipelines read."""
     from gitsync.model.report import Report, RequestCounts
 

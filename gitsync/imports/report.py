@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gitsync.errors import ExitCode
 from gitsync.imports.conversion.findings import ImportedManifest, LeftOut
 from gitsync.imports.conversion.proof import ImportProof
 from gitsync.imports.reading import NO_RIGHT
@@ -40,10 +41,10 @@ class ImportReport:
         return sum(proof.holds for proof in self.proofs)
 
     @property
-    def exit_code(self) -> int:
-        """1 if a manifest is wrong or differs, or if something could not be read."""
+    def exit_code(self) -> ExitCode:
+        """FAILED if a manifest is wrong or differs, or if something could not be read."""
         is_refused = any(is_refusal(line) for line in self.unread) or any(problem.is_error for problem in self.problems)
-        return 0 if self.proven == len(self.proofs) and not is_refused else 1
+        return ExitCode.FINE if self.proven == len(self.proofs) and not is_refused else ExitCode.FAILED
 
 
 def is_refusal(line: str) -> bool:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from gitsync.errors import ExitCode
 from gitsync.model.coverage import Coverage
 from gitsync.model.problem import Problem
 from gitsync.model.result import Outcome, Result
@@ -57,7 +58,7 @@ class Report:
     revision: str | None
     started: str
     finished: str
-    exit_code: int
+    exit_code: ExitCode
     requests: RequestCounts
     problems: tuple[Problem, ...]
     results: tuple[Result, ...]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
+from gitsync.errors import ExitCode
 from gitsync.logging import escape_controls
 from gitsync.model.gvk import Key
 from gitsync.model.report import Report
@@ -182,7 +183,7 @@ class RunEnd:
     started_at: datetime
     ended_at: datetime
     started: float
-    exit_code: int
+    exit_code: ExitCode
     is_success: bool
     is_whole: bool
     report: Report | None

@@ -17,13 +17,13 @@ from typing import Any
 from urllib.parse import quote
 
 from gitsync import __version__
+from gitsync.errors import ExitCode
 from gitsync.logging import escape_controls
 from gitsync.model.report import Report
 from gitsync.problems.problem_codes import PAGE, CodeMeaning, find_code_meaning
 from gitsync.report.findings import FAILED, ReportFinding, Weight, list_findings
 from gitsync.report.run_facts import build_coverage, build_target
 from gitsync.report.wording import REPLACE_RULE
-from gitsync.status.exit_code import FAULT
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _ROOT = "SRCROOT"
@@ -115,7 +115,7 @@ def build_log(report: Report) -> dict[str, Any]:
 def _build_invocation(report: Report, unplaced: Sequence[ReportFinding]) -> dict[str, Any]:
     """The end of the run. Findings without a file are notifications here: hosts reject results without a location."""
     return {
-        "executionSuccessful": report.exit_code != FAULT and not report.interrupted,
+        "executionSuccessful": report.exit_code != ExitCode.FAULT and not report.interrupted,
         "exitCode": report.exit_code,
         "startTimeUtc": report.started,
         "endTimeUtc": report.finished,

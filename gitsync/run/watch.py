@@ -14,7 +14,7 @@ from pathlib import Path
 from loguru import logger
 
 from gitsync.config.config import Config
-from gitsync.errors import GitsyncError, PublishError, SourceError
+from gitsync.errors import ExitCode, GitsyncError, PublishError, SourceError
 from gitsync.git.source.location import Url, parse_location
 from gitsync.model.clock import Clock
 from gitsync.model.problem import Problem
@@ -25,9 +25,8 @@ from gitsync.report.masked import mask_problem
 from gitsync.report.progress import Progress, RunEnd, Silent, Timeline
 from gitsync.report.traces import export_traces, is_traced
 from gitsync.secrets.private_files import replace as replace_file
-from gitsync.status.exit_code import DRIFT, FAULT, FINE, NOT_READY, PENDING
 
-_SUCCESS = frozenset({FINE, PENDING, DRIFT})
+_SUCCESS = frozenset({ExitCode.FINE, ExitCode.PENDING, ExitCode.DRIFT})
 _LARGEST = 1_000_000
 """Bytes of an earlier file of metrics; one run of a hundred thousand resources has some thousands."""
 _READABLE = 0o644
@@ -52,7 +51,7 @@ class RunWatch:
 
     def ended(self, report: Report) -> Report:
         """Write what is asked for about a run that ended. If metrics cannot be written, the report says so."""
-        code = report.exit_code or (NOT_READY if report.interrupted else FINE)
+        code = report.exit_code or (ExitCode.FAILED if report.interrupted else ExitCode.FINE)
         end = self._describe(code, report)
         self._export(end)
         try:
@@ -60,19 +59,19 @@ class RunWatch:
         except PublishError as error:
             problem = Problem(code="MetricsNotWritten", message=error.message, hint=error.hint)
             problems = (*report.problems, mask_problem(problem, self.redactions.mask))
-            return replace(report, exit_code=report.exit_code or NOT_READY, problems=problems)
+            return replace(report, exit_code=report.exit_code or ExitCode.FAILED, problems=problems)
         return report
 
     def failed(self, error: Exception) -> None:
         """Write what is asked for about a run that this error ended."""
-        end = self._describe(error.exit_code if isinstance(error, GitsyncError) else FAULT, None)
+        end = self._describe(error.exit_code if isinstance(error, GitsyncError) else ExitCode.FAULT, None)
         self._export(end)
         try:
             self._write_metrics(end)
         except PublishError as failure:
             logger.warning("{} {}", failure.message, failure.hint)
 
-    def _describe(self, exit_code: int, report: Report | None) -> RunEnd:
+    def _describe(self, exit_code: ExitCode, report: Report | None) -> RunEnd:
         mask = self.redactions.mask
         return RunEnd(
             command=self.command,

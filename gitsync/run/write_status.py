@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
-from gitsync.errors import PublishError, StateError
+from gitsync.errors import ExitCode, PublishError, StateError
 from gitsync.git.state.store import Update
 from gitsync.model.export import Address, Export, Leftover
 from gitsync.model.gvk import Key
@@ -17,7 +17,6 @@ from gitsync.model.report import Report
 from gitsync.reconcile.context import Connections
 from gitsync.report import json, summary, wording
 from gitsync.report.masked import mask_problem
-from gitsync.status.exit_code import FINE, NOT_READY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +91,7 @@ def write_status(
 
 def write_heartbeat(connections: Connections, report: Report, agent: str) -> Report:
     """Publish that a whole run has succeeded. If that fails, the report says so."""
-    if report.exit_code != FINE or report.interrupted:
+    if report.exit_code != ExitCode.FINE or report.interrupted:
         return report
     heartbeat = Heartbeat(agent=agent, time=connections.clock.now().replace(microsecond=0), revision=report.revision)
     try:
@@ -106,7 +105,7 @@ def _add_failure(connections: Connections, report: Report, code: str, error: Pub
     """The report with a problem of its own writing, which fails the run."""
     problem = Problem(code=code, message=error.message, hint=error.hint)
     problem = mask_problem(problem, connections.redactions.mask)
-    return replace(report, exit_code=report.exit_code or NOT_READY, problems=(*report.problems, problem))
+    return replace(report, exit_code=report.exit_code or ExitCode.FAILED, problems=(*report.problems, problem))
 
 
 def _find_common_revision(before: State, revision: str | None, agent: str) -> str | None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
+from gitsync.errors import ExitCode
 from gitsync.model.problem import Problem
 from gitsync.model.refusal import is_refused
 from gitsync.model.result import Result
 from gitsync.model.verdict import DRIFT_WORD, DRIFTED, Action, Verdict
 from gitsync.status.conditions import OVERLAP
 
-FINE, NOT_READY, REFUSED, PENDING, DRIFT, FAULT, INTERRUPTED = 0, 1, 2, 3, 4, 70, 130
+FAULT = ExitCode.FAULT
 
 _PENDING = frozenset({Verdict.CREATE, Verdict.PENDING, Verdict.DELETE, Verdict.DETACH})
 
@@ -22,7 +23,7 @@ def decide_exit_code(
     writes: bool,
     detailed: bool,
     fail_on: Collection[str] = (),
-) -> int:
+) -> ExitCode:
     """`writes`: a sync, else a plan. `detailed`: a plan distinguishes drift from pending changes. `fail_on` are
     verdicts (or DRIFT_WORD) that make the run fail, and take precedence over `detailed`.
 
@@ -31,18 +32,18 @@ def decide_exit_code(
     """
     problems = tuple(problems)
     if any(result.fault for result in results):
-        return FAULT
+        return ExitCode.FAULT
     if is_refused(problems):
-        return REFUSED
+        return ExitCode.REFUSED
     if any(problem.is_error for problem in problems) or any(_is_failed(result) for result in results):
-        return NOT_READY
+        return ExitCode.FAILED
     if any(_is_held_elsewhere(result) or _is_failure(result.verdict, fail_on) for result in results):
-        return NOT_READY
+        return ExitCode.FAILED
     if writes or not detailed:
-        return FINE
+        return ExitCode.FINE
     if any(result.verdict in DRIFTED for result in results):
-        return DRIFT
-    return PENDING if any(_is_pending(result) for result in results) else FINE
+        return ExitCode.DRIFT
+    return ExitCode.PENDING if any(_is_pending(result) for result in results) else ExitCode.FINE
 
 
 def _is_failed(result: Result) -> bool:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from gitsync.cli.shell.candidates import FILES, FOLDERS, list_candidates
 from gitsync.cli.shell.command_line import split_line
+from gitsync.errors import ExitCode
 
 _SEPARATORS = frozenset({"=", ":"})
 
 
-def answer(arguments: list[str]) -> int:
+def answer(arguments: list[str]) -> ExitCode:
     """Print the candidates. Nothing is wrong with a line that is not finished, so the exit code is 0."""
     shell, *rest = arguments or [""]
     if shell == "bash" and len(rest) == 2:
@@ -24,7 +25,7 @@ def answer(arguments: list[str]) -> int:
     else:
         lines = []
     print("".join(f"{line}\n" for line in dict.fromkeys(lines)), end="")
-    return 0
+    return ExitCode.FINE
 
 
 def _answer_bash(line: str, piece: str) -> list[str]:

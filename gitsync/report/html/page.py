@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from gitsync.errors import ExitCode
 from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.report.html.links import Links, make_links
@@ -96,11 +97,11 @@ def _digest(content: str) -> str:
 
 
 _EXITS = {
-    0: "success",
-    1: "something failed, is invalid, or is not Ready",
-    3: "there are changes to make",
-    4: "there is drift",
-    130: "interrupted",
+    ExitCode.FINE: "success",
+    ExitCode.FAILED: "something failed, is invalid, or is not Ready",
+    ExitCode.PENDING: "there are changes to make",
+    ExitCode.DRIFT: "there is drift",
+    ExitCode.INTERRUPTED: "interrupted",
 }
 
 
