@@ -18,6 +18,7 @@ GitsyncError                what, where, how to fix it
 │   ├── TokenRefusedError       the token is not accepted
 │   └── DeadlineError           the time of the resource is over
 ├── ExpressionError         an expression of an export does not compile
+├── EvaluationError         an expression of an export has no value
 ├── ExportError             an export cannot be written as its manifest declares it
 ├── MissingValueError       a value that a manifest refers to does not exist
 ├── ExtensionError          an extension of another package failed; becomes a condition
@@ -182,6 +183,10 @@ class TokenRefusedError(ArmError):
 
 class ExpressionError(GitsyncError):
     """An expression cannot be read, or does not fit what it speaks of; the message tells line and column."""
+
+
+class EvaluationError(GitsyncError):
+    """An expression that has no value. It names functions, types and what the expression says itself, never a value."""
 
 
 class ExportError(GitsyncError):

@@ -21,8 +21,7 @@ from gitsync.cel.answers import answer_as_aso, to_json
 from gitsync.cel.evaluate import evaluate
 from gitsync.cel.expressions import UNTYPED, compile_expression
 from gitsync.cel.objects import make_object
-from gitsync.cel.values import EvaluationError
-from gitsync.errors import ExpressionError
+from gitsync.errors import EvaluationError, ExpressionError
 from gitsync.model.gvk import GVK
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "shared" / "conformance"

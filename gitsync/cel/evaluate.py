@@ -26,7 +26,8 @@ from gitsync.cel.syntax.tree import (
     MapOf,
     Select,
 )
-from gitsync.cel.values import KEYS, NONE, TYPES, EvaluationError, MapValue, Optional, name_type
+from gitsync.cel.values import KEYS, NONE, TYPES, MapValue, Optional, name_type
+from gitsync.errors import EvaluationError
 
 _MISSING: Final = object()
 

@@ -13,7 +13,8 @@ from typing import Any, Final
 from gitsync.cel.functions.times import parse_timestamp
 from gitsync.cel.types.kinds import TypeFields, make_self_type
 from gitsync.cel.types.types import BOOL, BYTES, DOUBLE, DYN, INT, STRING, TIME, TIMESTAMP, UINT, Type
-from gitsync.cel.values import EvaluationError, Timestamp, Uint
+from gitsync.cel.values import Timestamp, Uint
+from gitsync.errors import EvaluationError
 from gitsync.model.facts import Kind
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret

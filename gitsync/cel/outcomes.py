@@ -16,8 +16,7 @@ from gitsync.cel.export_expressions import Exported
 from gitsync.cel.expressions import CompiledExpression, quote_expression
 from gitsync.cel.objects import Object
 from gitsync.cel.scope import EvaluationBudget
-from gitsync.cel.values import EvaluationError
-from gitsync.errors import ExportError
+from gitsync.errors import EvaluationError, ExportError
 from gitsync.model.export import Holder
 from gitsync.model.secret import Secret
 from gitsync.request.exports import Destination, ExportedValue

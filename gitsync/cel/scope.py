@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from gitsync.cel.syntax.tree import ExpressionNode
-from gitsync.cel.values import EvaluationError, name_type
+from gitsync.cel.values import name_type
+from gitsync.errors import EvaluationError
 
 MOST_STEPS: Final = 200_000
 """Parts of the expression worked out, and items of lists and maps visited: less than a second."""

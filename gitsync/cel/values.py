@@ -14,11 +14,7 @@ from functools import cache
 from types import NoneType
 from typing import Any, Final, Protocol, runtime_checkable
 
-from gitsync.errors import GitsyncError
-
-
-class EvaluationError(GitsyncError):
-    """An expression that has no value. It names functions, types and what the expression says itself, never a value."""
+from gitsync.errors import EvaluationError
 
 
 class Uint(int):

@@ -8,7 +8,7 @@ import pytest
 
 from gitsync.cel.evaluate import evaluate
 from gitsync.cel.syntax.parser import parse
-from gitsync.cel.values import EvaluationError
+from gitsync.errors import EvaluationError
 
 
 def value_of(text: str, **variables: Any) -> Any:

@@ -8,8 +8,7 @@ from gitsync.cel.expressions import UNTYPED, build_environment, compile_expressi
 from gitsync.cel.objects import Object, make_self
 from gitsync.cel.types.kinds import escape_name, list_secret_names, make_self_type
 from gitsync.cel.types.types import INT, STRING, make_struct_type
-from gitsync.cel.values import EvaluationError
-from gitsync.errors import ExpressionError
+from gitsync.errors import EvaluationError, ExpressionError
 from gitsync.model.gvk import GVK
 from gitsync.model.secret import Secret
 from tests.cel.lamps import LAMP, lamp, lamp_kind

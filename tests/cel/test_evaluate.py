@@ -8,8 +8,8 @@ import pytest
 from gitsync.cel.evaluate import evaluate
 from gitsync.cel.syntax.parser import parse
 from gitsync.cel.syntax.tree import FunctionCall, Ident, Position
-from gitsync.cel.values import NONE, Duration, EvaluationError, MapValue, Optional, TypeValue, Uint, name_type
-from gitsync.errors import GitsyncError
+from gitsync.cel.values import NONE, Duration, MapValue, Optional, TypeValue, Uint, name_type
+from gitsync.errors import EvaluationError, GitsyncError
 from tests.cel import evaluating
 from tests.cel.evaluating import row
 

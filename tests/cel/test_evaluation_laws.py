@@ -8,7 +8,8 @@ from gitsync.cel.evaluate import evaluate
 from gitsync.cel.functions.functions import NAMES
 from gitsync.cel.syntax.tree import FunctionCall, Ident, IndexAccess, ListOf, Literal, Macro, MapOf, Position, Select
 from gitsync.cel.types.signatures import list_overloads
-from gitsync.cel.values import EvaluationError, Uint
+from gitsync.cel.values import Uint
+from gitsync.errors import EvaluationError
 
 HERE = Position(1, 1)
 LAZY = {"_&&_", "_||_", "_?_:_", "or", "orValue"}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.cel.values import EvaluationError
+from gitsync.errors import EvaluationError
 from tests.cel.evaluating import row, value_of
 
 

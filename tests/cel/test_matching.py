@@ -12,7 +12,7 @@ from gitsync.cel.evaluate import evaluate
 from gitsync.cel.functions.matching import matches
 from gitsync.cel.scope import EvaluationBudget
 from gitsync.cel.syntax.parser import parse
-from gitsync.cel.values import EvaluationError
+from gitsync.errors import EvaluationError
 
 
 def found(text, pattern):

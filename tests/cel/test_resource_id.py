@@ -8,7 +8,7 @@ from gitsync.cel.evaluate import evaluate
 from gitsync.cel.functions.resource_id import parse_resource_id
 from gitsync.cel.scope import EvaluationBudget
 from gitsync.cel.syntax.parser import parse
-from gitsync.cel.values import EvaluationError
+from gitsync.errors import EvaluationError
 
 SUB = "/subscriptions/s1"
 GROUP = f"{SUB}/resourceGroups/rg"

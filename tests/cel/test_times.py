@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.cel.functions.times import SECOND, parse_duration, parse_timestamp, write_duration, write_timestamp
-from gitsync.cel.values import Duration, EvaluationError, Timestamp
+from gitsync.cel.values import Duration, Timestamp
+from gitsync.errors import EvaluationError
 from tests.cel.evaluating import row, value_of
 
 

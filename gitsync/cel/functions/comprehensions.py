@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from gitsync.cel.scope import EvaluationScope, require_bool
 from gitsync.cel.syntax.tree import Macro
-from gitsync.cel.values import NONE, EvaluationError, MapValue, Optional, name_type
+from gitsync.cel.values import NONE, MapValue, Optional, name_type
+from gitsync.errors import EvaluationError
 
 _KeysAndValues = Iterator[tuple[Any, Any]]
 

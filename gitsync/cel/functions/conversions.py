@@ -21,7 +21,8 @@ from gitsync.cel.functions.times import (
     write_duration,
     write_timestamp,
 )
-from gitsync.cel.values import EvaluationError, Uint, find_type
+from gitsync.cel.values import Uint, find_type
+from gitsync.errors import EvaluationError
 
 _INT: Final = re.compile(r"[+-]?[0-9]{1,50}")
 _UINT: Final = re.compile(r"[0-9]{1,50}")

@@ -18,7 +18,8 @@ from gitsync.cel.functions.strings import quote_printable
 from gitsync.cel.functions.times import write_duration, write_timestamp
 from gitsync.cel.scope import EvaluationBudget
 from gitsync.cel.types.format_strings import Clause, split_clauses
-from gitsync.cel.values import EvaluationError, find_type, name_type
+from gitsync.cel.values import find_type, name_type
+from gitsync.errors import EvaluationError
 
 _MISSING: Final = object()
 _PRECISION: Final = 6

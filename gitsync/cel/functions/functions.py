@@ -24,7 +24,8 @@ from gitsync.cel.functions import (
 )
 from gitsync.cel.functions.operators import NUMBERS, contains
 from gitsync.cel.scope import EvaluationBudget
-from gitsync.cel.values import NONE, Duration, EvaluationError, Optional, name_type
+from gitsync.cel.values import NONE, Duration, Optional, name_type
+from gitsync.errors import EvaluationError
 
 _ZEROS: Final[dict[str, Any]] = {
     "null_type": None,

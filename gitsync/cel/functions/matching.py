@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from gitsync.cel.scope import EvaluationBudget
-from gitsync.cel.values import EvaluationError
+from gitsync.errors import EvaluationError
 
 MOST_CHARACTERS: Final = 1000
 """How long a pattern may be."""

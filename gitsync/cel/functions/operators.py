@@ -16,7 +16,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from gitsync.cel.scope import EvaluationBudget
-from gitsync.cel.values import KEYS, EvaluationError, Optional, Uint, name_type
+from gitsync.cel.values import KEYS, Optional, Uint, name_type
+from gitsync.errors import EvaluationError
 
 SMALLEST_INT: Final = -(2**63)
 LARGEST_INT: Final = 2**63 - 1

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from gitsync.cel.scope import EvaluationBudget
-from gitsync.cel.values import EvaluationError
+from gitsync.errors import EvaluationError
 
 MOST_CHARACTERS: Final = 4096
 """How long an id may be: every part of it keeps the whole row of types above it."""

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from gitsync.cel.scope import EvaluationBudget
-from gitsync.cel.values import EvaluationError, name_type
+from gitsync.cel.values import name_type
+from gitsync.errors import EvaluationError
 
 _UPPER: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _LOWER: Final = _UPPER.lower()

@@ -12,7 +12,8 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-from gitsync.cel.values import Duration, EvaluationError, Timestamp
+from gitsync.cel.values import Duration, Timestamp
+from gitsync.errors import EvaluationError
 
 SECOND: Final = 1_000_000_000
 _MINUTE: Final = 60 * SECOND
