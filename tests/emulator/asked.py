@@ -1,7 +1,7 @@
 """An emulator, and somebody who asks it over its socket; what else a test sees or does goes by the emulator's own hand."""
 
-import asyncio
 from collections.abc import Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
@@ -111,22 +111,16 @@ class Asked:
         raise AssertionError(f"{path} is never done")
 
 
-def play(scenario, settings=OPEN, store=None, clock=None):
-    """Run an async scenario against an emulator of its own; what it returns."""
+@asynccontextmanager
+async def emulated(settings=OPEN, store=None, clock=None, *, has_group=False):
+    """An emulator, and somebody who asks it; with the group GROUP there already, if that is wanted."""
+    async with Emulator(settings, store, clock) as emulator, aiohttp.ClientSession() as session:
+        azure = Asked(emulator, session)
+        if has_group:
+            await add_group(azure)
+        yield azure
 
-    async def run():
-        async with Emulator(settings, store, clock) as emulator, aiohttp.ClientSession() as session:
-            return await scenario(Asked(emulator, session))
 
-    return asyncio.run(run())
-
-
-def with_group(scenario):
-    """The scenario, with the group GROUP there already."""
-
-    async def run(azure):
-        await azure.put(GROUP)
-        azure.emulator.requests.clear()
-        return await scenario(azure)
-
-    return run
+async def add_group(azure):
+    await azure.put(GROUP)
+    azure.emulator.requests.clear()

@@ -4,7 +4,7 @@ import pytest
 
 from gitsync.emulator.settings import read_settings
 from gitsync.emulator.state.store import SqliteStore
-from tests.emulator.asked import GROUP, OPEN, SUBSCRIPTION, TestClock, at, play, with_group
+from tests.emulator.asked import GROUP, OPEN, SUBSCRIPTION, TestClock, at, emulated
 
 KIND = "Microsoft.KeyVault/vaults"
 VAULT = at(KIND, "kv")
@@ -17,20 +17,17 @@ def wanting(mode, **more):
     return {"location": "West Europe", **more, "properties": {"createMode": mode, "enabledForDiskEncryption": True}}
 
 
-def deleted(scenario, **body):
-    """The scenario, with a vault that was there and is deleted."""
-
-    async def run(azure):
-        await azure.made(VAULT, {**OLD, **body})
-        reply = await azure.delete(VAULT)
-        assert reply.status in {200, 202}
-        return await scenario(azure)
-
-    return with_group(run)
+async def delete_vault(azure, **body):
+    """Have a vault that was there and is deleted."""
+    await azure.made(VAULT, {**OLD, **body})
+    reply = await azure.delete(VAULT)
+    assert reply.status in {200, 202}
 
 
-def test_a_deleted_vault_can_be_looked_up():
-    reply = play(deleted(lambda azure: azure.get(GONE)), clock=TestClock())
+async def test_a_deleted_vault_can_be_looked_up():
+    async with emulated(clock=TestClock(), has_group=True) as azure:
+        await delete_vault(azure)
+        reply = await azure.get(GONE)
     assert reply.status == 200
     assert reply.body == {
         "id": GONE,
@@ -56,16 +53,14 @@ LOOKUPS = [
 
 
 @pytest.mark.parametrize(("path", "status", "why"), LOOKUPS, ids=[row[-1] for row in LOOKUPS])
-def test_a_lookup_finds_a_name_in_its_region(path, status, why):
-    assert play(deleted(lambda azure: azure.get(path))).status == status, why
+async def test_a_lookup_finds_a_name_in_its_region(azure, group, path, status, why):
+    await delete_vault(azure)
+    assert (await azure.get(path)).status == status, why
 
 
-def test_a_vault_that_is_there_is_no_deleted_one():
-    async def scenario(azure):
-        await azure.made(VAULT, OLD)
-        return await azure.get(GONE)
-
-    assert play(with_group(scenario)).status == 404
+async def test_a_vault_that_is_there_is_no_deleted_one(azure, group):
+    await azure.made(VAULT, OLD)
+    assert (await azure.get(GONE)).status == 404
 
 
 WRITES = [
@@ -78,21 +73,17 @@ WRITES = [
 
 
 @pytest.mark.parametrize(("path", "body", "status", "code", "why"), WRITES, ids=[row[-1] for row in WRITES])
-def test_the_name_of_a_deleted_vault_is_taken(path, body, status, code, why):
-    async def scenario(azure):
-        await azure.put(f"{SUBSCRIPTION}/resourceGroups/other")
-        return await azure.put(path, body)
-
-    reply = play(deleted(scenario))
+async def test_the_name_of_a_deleted_vault_is_taken(azure, group, path, body, status, code, why):
+    await delete_vault(azure)
+    await azure.put(f"{SUBSCRIPTION}/resourceGroups/other")
+    reply = await azure.put(path, body)
     assert (reply.status, reply.code) == (status, code), why
 
 
-def test_a_recovered_vault_is_as_it_was_and_says_nothing_of_its_mode():
-    async def scenario(azure):
-        put = await azure.put(VAULT, wanting("recover"))
-        return put, await azure.get(VAULT), await azure.get(GONE), await azure.put(VAULT, wanting("default"))
-
-    put, got, gone, again = play(deleted(scenario))
+async def test_a_recovered_vault_is_as_it_was_and_says_nothing_of_its_mode(azure, group):
+    await delete_vault(azure)
+    put = await azure.put(VAULT, wanting("recover"))
+    got, gone, again = await azure.get(VAULT), await azure.get(GONE), await azure.put(VAULT, wanting("default"))
     assert put.status == 201
     assert got.body["tags"] == {"a": "b"}
     assert got.body["properties"]["enabledForDeployment"] is True
@@ -102,14 +93,12 @@ def test_a_recovered_vault_is_as_it_was_and_says_nothing_of_its_mode():
     assert "createMode" not in got.body["properties"] | again.body["properties"]
 
 
-def test_a_purge_takes_its_time_and_then_the_name_is_free():
-    async def scenario(azure):
-        started = await azure.ask("POST", f"{GONE}/purge", version="2024-11-01")
-        during = await azure.put(VAULT, OLD), await azure.get(started.headers["Location"])
-        done = await azure.get(started.headers["Location"])
-        return started, during, done, await azure.get(GONE), await azure.put(VAULT, OLD)
-
-    started, during, done, gone, anew = play(deleted(scenario))
+async def test_a_purge_takes_its_time_and_then_the_name_is_free(azure, group):
+    await delete_vault(azure)
+    started = await azure.ask("POST", f"{GONE}/purge", version="2024-11-01")
+    during = await azure.put(VAULT, OLD), await azure.get(started.headers["Location"])
+    done = await azure.get(started.headers["Location"])
+    gone, anew = await azure.get(GONE), await azure.put(VAULT, OLD)
     assert started.status == 202
     assert "/providers/Microsoft.KeyVault/locations/" in started.headers["Location"]
     assert "/operationResults/" in started.headers["Location"]
@@ -125,71 +114,60 @@ PURGES = [
 
 
 @pytest.mark.parametrize(("path", "body", "status", "why"), PURGES, ids=[row[-1] for row in PURGES])
-def test_a_purge_is_asked_for(path, body, status, why):
-    reply = play(deleted(lambda azure: azure.ask("POST", f"{path}/purge"), **body))
+async def test_a_purge_is_asked_for(azure, group, path, body, status, why):
+    await delete_vault(azure, **body)
+    reply = await azure.ask("POST", f"{path}/purge")
     assert reply.status == status, why
     if status == 405:
         assert reply.message == "Operation 'DeletedVaultPurge' is not allowed."
 
 
-def test_a_purge_that_fails_leaves_the_vault_where_it_is(tmp_path):
+async def test_a_purge_that_fails_leaves_the_vault_where_it_is(tmp_path):
     script = tmp_path / "script.yaml"
     script.write_text(
         "settings: {throttle: off}\n"
         "rules: [{match: {method: POST}, operation: {result: Failed, error: {code: Busy, message: Not now.}}}]\n"
     )
-
-    async def scenario(azure):
+    async with emulated(read_settings(script), has_group=True) as azure:
+        await delete_vault(azure)
         started = await azure.ask("POST", f"{GONE}/purge")
         await azure.get(started.headers["Location"])
-        return await azure.get(started.headers["Location"]), await azure.get(GONE)
-
-    failed, there = play(deleted(scenario), read_settings(script))
+        failed, there = await azure.get(started.headers["Location"]), await azure.get(GONE)
     assert (failed.code, there.status) == ("Busy", 200)
 
 
-def test_vaults_are_kept_when_their_group_goes_and_when_the_process_ends(tmp_path):
-    async def delete_group(azure):
+async def test_vaults_are_kept_when_their_group_goes_and_when_the_process_ends(tmp_path):
+    async with emulated(store=SqliteStore(tmp_path / "state")) as azure:
         await azure.put(GROUP)
         await azure.made(VAULT, OLD)
         started = await azure.delete(GROUP)
         for _ in range(2):
             await azure.get(started.headers["Location"])
-        return started.status
-
-    assert play(delete_group, store=SqliteStore(tmp_path / "state")) == 202
-    found, listed = play(
-        lambda azure: both(azure.get(GONE), azure.get(f"{SUBSCRIPTION}/providers/Microsoft.KeyVault/deletedVaults")),
-        store=SqliteStore(tmp_path / "state"),
-    )
+    assert started.status == 202
+    async with emulated(store=SqliteStore(tmp_path / "state")) as azure:
+        found = await azure.get(GONE)
+        listed = await azure.get(f"{SUBSCRIPTION}/providers/Microsoft.KeyVault/deletedVaults")
     assert found.body["properties"]["vaultId"] == VAULT
     assert [entry["name"] for entry in listed.body["value"]] == ["kv"]
 
 
-def test_the_list_of_deleted_vaults_ends_with_an_empty_page_as_recorded():
-    path = f"{SUBSCRIPTION}/providers/Microsoft.KeyVault/deletedVaults"
-
-    async def read_pages(azure):
-        pages, link = [], path
+async def test_the_list_of_deleted_vaults_ends_with_an_empty_page_as_recorded(azure, group):
+    async def read_pages():
+        pages, link = [], f"{SUBSCRIPTION}/providers/Microsoft.KeyVault/deletedVaults"
         while link:
             page = await azure.get(link)
             pages.append([entry["name"] for entry in page.body["value"]])
             link = page.body.get("nextLink")
         return pages
 
-    assert play(deleted(read_pages)) == [["kv"], []]
-    assert play(with_group(read_pages)) == [[]], "none at all are one page"
+    assert await read_pages() == [[]], "none at all are one page"
+    await delete_vault(azure)
+    assert await read_pages() == [["kv"], []]
 
 
-async def both(first, second):
-    return await first, await second
-
-
-def test_a_vault_that_is_taken_away_by_hand_leaves_nothing():
-    async def scenario(azure):
+async def test_a_vault_that_is_taken_away_by_hand_leaves_nothing():
+    async with emulated(OPEN, has_group=True) as azure:
         await azure.made(VAULT, OLD)
         azure.emulator.remove(VAULT)
-        return await azure.get(GONE), await azure.put(VAULT, OLD)
-
-    gone, anew = play(with_group(scenario), OPEN)
+        gone, anew = await azure.get(GONE), await azure.put(VAULT, OLD)
     assert (gone.status, anew.status) == (404, 201)

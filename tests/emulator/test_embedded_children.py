@@ -3,7 +3,7 @@
 import pytest
 
 from gitsync.emulator.patch import find_value as inside
-from tests.emulator.asked import GROUP, at, play, with_group
+from tests.emulator.asked import GROUP, at
 
 FAMILIES = [
     ("Microsoft.Network/virtualNetworks", "subnets", ("properties", "subnets")),
@@ -32,16 +32,12 @@ def entries_of(body, path):
 
 
 @pytest.mark.parametrize(("kind", "word", "path"), FAMILIES, ids=names)
-def test_a_child_shows_in_its_parent(kind, word, path):
+async def test_a_child_shows_in_its_parent(azure, group, kind, word, path):
     parent = at(kind, "p")
-
-    async def scenario(azure):
-        await azure.made(parent, holding(path, []))
-        await azure.made(f"{parent}/{word}/b", {"properties": {"x": 1}})
-        await azure.made(f"{parent}/{word}/a", {"properties": {"x": 2}})
-        return await azure.get(parent)
-
-    found = inside(play(with_group(scenario)).body, path)
+    await azure.made(parent, holding(path, []))
+    await azure.made(f"{parent}/{word}/b", {"properties": {"x": 1}})
+    await azure.made(f"{parent}/{word}/a", {"properties": {"x": 2}})
+    found = inside((await azure.get(parent)).body, path)
     assert [(entry["name"], entry["properties"]["x"]) for entry in found] == [("b", 1), ("a", 2)], (
         "in order of creation"
     )
@@ -49,103 +45,76 @@ def test_a_child_shows_in_its_parent(kind, word, path):
 
 
 @pytest.mark.parametrize(("kind", "word", "path"), FAMILIES, ids=names)
-def test_a_put_of_the_parent_rewrites_its_children(kind, word, path):
+async def test_a_put_of_the_parent_rewrites_its_children(azure, group, kind, word, path):
     parent = at(kind, "p")
-
-    async def scenario(azure):
-        await azure.made(parent, holding(path, [{"name": "a", "properties": {"x": 1}}, {"name": "b"}]))
-        made = await azure.get(f"{parent}/{word}/a")
-        await azure.made(parent, holding(path, [{"name": "A", "properties": {"x": 2}}]))
-        return made, await azure.get(f"{parent}/{word}/a"), await azure.get(f"{parent}/{word}/b")
-
-    made, changed, gone = play(with_group(scenario))
+    await azure.made(parent, holding(path, [{"name": "a", "properties": {"x": 1}}, {"name": "b"}]))
+    made = await azure.get(f"{parent}/{word}/a")
+    await azure.made(parent, holding(path, [{"name": "A", "properties": {"x": 2}}]))
+    changed, gone = await azure.get(f"{parent}/{word}/a"), await azure.get(f"{parent}/{word}/b")
     assert made.body["properties"]["x"] == 1
     assert changed.body["properties"]["x"] == 2, "names have no case"
     assert gone.status == 404
 
 
 @pytest.mark.parametrize(("kind", "word", "path"), FAMILIES, ids=names)
-def test_a_parent_put_without_its_children_loses_them(kind, word, path):
+async def test_a_parent_put_without_its_children_loses_them(azure, group, kind, word, path):
     parent = at(kind, "p")
-
-    async def scenario(azure):
-        await azure.made(parent, holding(path, []))
-        await azure.made(f"{parent}/{word}/a", {"properties": {}})
-        patched = await azure.ask("PATCH", parent, {"tags": {"a": "b"}})
-        await azure.settled(parent)
-        await azure.made(parent)
-        return patched, await azure.get(f"{parent}/{word}/a")
-
-    patched, child = play(with_group(scenario))
+    await azure.made(parent, holding(path, []))
+    await azure.made(f"{parent}/{word}/a", {"properties": {}})
+    patched = await azure.ask("PATCH", parent, {"tags": {"a": "b"}})
+    await azure.settled(parent)
+    await azure.made(parent)
+    child = await azure.get(f"{parent}/{word}/a")
     assert entries_of(patched.body, path) == ["a"], "a patch that says nothing of them keeps them"
     assert child.status == 404
 
 
-def test_peerings_are_shown_but_stay_when_a_put_leaves_them_out():
+async def test_peerings_are_shown_but_stay_when_a_put_leaves_them_out(azure, group):
     network = at("Microsoft.Network/virtualNetworks", "v")
-
-    async def scenario(azure):
-        await azure.made(network)
-        await azure.made(f"{network}/virtualNetworkPeerings/p", {"properties": {}})
-        await azure.made(network)
-        return await azure.get(network)
-
-    assert entries_of(play(with_group(scenario)).body, ("properties", "virtualNetworkPeerings")) == ["p"]
+    await azure.made(network)
+    await azure.made(f"{network}/virtualNetworkPeerings/p", {"properties": {}})
+    await azure.made(network)
+    assert entries_of((await azure.get(network)).body, ("properties", "virtualNetworkPeerings")) == ["p"]
 
 
-def test_a_child_that_goes_leaves_its_parent():
+async def test_a_child_that_goes_leaves_its_parent(azure, group):
     network = at("Microsoft.Network/virtualNetworks", "v")
-
-    async def scenario(azure):
-        await azure.made(network, holding(("properties", "subnets"), [{"name": "a"}, {"name": "b"}]))
-        await azure.delete(f"{network}/subnets/a")
-        while (await azure.get(f"{network}/subnets/a")).status != 404:
-            pass
-        return await azure.get(network), azure.emulator.ids(GROUP)
-
-    shown, left = play(with_group(scenario))
+    await azure.made(network, holding(("properties", "subnets"), [{"name": "a"}, {"name": "b"}]))
+    await azure.delete(f"{network}/subnets/a")
+    while (await azure.get(f"{network}/subnets/a")).status != 404:
+        pass
+    shown, left = await azure.get(network), azure.emulator.ids(GROUP)
     assert entries_of(shown.body, ("properties", "subnets")) == ["b"]
     assert left == [GROUP, network, f"{network}/subnets/b"]
 
 
-def test_a_hand_behind_gits_back_reaches_children_through_their_parent():
+async def test_a_hand_behind_gits_back_reaches_children_through_their_parent(azure, group):
     network = at("Microsoft.Network/virtualNetworks", "v")
-
-    async def scenario(azure):
-        hand = azure.emulator
-        hand.put(network, holding(("properties", "subnets"), [{"name": "a", "properties": {"x": 1}}, {"name": "b"}]))
-        hand.change(network, "/properties/subnets/0/properties/x", 2)
-        hand.change(network, "/tags", {"a": "b"})
-        changed = await azure.get(f"{network}/subnets/a")
-        hand.change(network, "/properties/subnets", [{"name": "c"}])
-        return changed, hand.resource(network), hand.ids(network)
-
-    changed, resource, ids = play(with_group(scenario))
+    hand = azure.emulator
+    hand.put(network, holding(("properties", "subnets"), [{"name": "a", "properties": {"x": 1}}, {"name": "b"}]))
+    hand.change(network, "/properties/subnets/0/properties/x", 2)
+    hand.change(network, "/tags", {"a": "b"})
+    changed = await azure.get(f"{network}/subnets/a")
+    hand.change(network, "/properties/subnets", [{"name": "c"}])
+    resource, ids = hand.resource(network), hand.ids(network)
     assert changed.body["properties"]["x"] == 2
     assert entries_of(resource, ("properties", "subnets")) == ["c"]
     assert ids == [network, f"{network}/subnets/c"]
 
 
-def test_a_hand_finds_nothing_to_change_where_nothing_is():
-    async def scenario(azure):
-        with pytest.raises(KeyError):
-            azure.emulator.change(at("Contoso.Things/things", "none"), "/a", 1)
-        with pytest.raises(KeyError):
-            azure.emulator.remove(at("Contoso.Things/things", "none"))
-        return azure.emulator.ids()
-
-    assert play(with_group(scenario)) == [GROUP]
+async def test_a_hand_finds_nothing_to_change_where_nothing_is(azure, group):
+    with pytest.raises(KeyError):
+        azure.emulator.change(at("Contoso.Things/things", "none"), "/a", 1)
+    with pytest.raises(KeyError):
+        azure.emulator.remove(at("Contoso.Things/things", "none"))
+    assert azure.emulator.ids() == [GROUP]
 
 
 @pytest.mark.parametrize("body", [{}, {"properties": {}}, {"properties": None}], ids=["nothing", "empty", "null"])
 @pytest.mark.parametrize(("kind", "word", "path"), FAMILIES[:-1], ids=names[:-1])
-def test_a_parent_without_children_shows_an_empty_list(kind, word, path, body):
+async def test_a_parent_without_children_shows_an_empty_list(azure, group, kind, word, path, body):
     parent = at(kind, "p")
-
-    async def scenario(azure):
-        await azure.made(parent, {"location": "westeurope", **body})
-        return await azure.get(parent), await azure.get(f"{parent}/{word}")
-
-    shown, listed = play(with_group(scenario))
+    await azure.made(parent, {"location": "westeurope", **body})
+    shown, listed = await azure.get(parent), await azure.get(f"{parent}/{word}")
     assert inside(shown.body, path) == []
     assert listed.body["value"] == []

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from gitsync.emulator.http.target import parse
-from tests.emulator.asked import GROUP, OPEN, PLAIN, SUBSCRIPTION, VNET, at, play
+from tests.emulator.asked import GROUP, OPEN, PLAIN, SUBSCRIPTION, VNET, at, emulated
 from tests.support.recordings import FOLDER, needs_recordings
 
 OTHER = f"{SUBSCRIPTION}/resourceGroups/other"
@@ -39,12 +39,10 @@ def roles(*names):
     return sorted((at(ROLE, name, scope=scopes[name]) for name in names), key=str.casefold)
 
 
-def listed(path, settings=OPEN):
-    async def scenario(azure):
+async def listed(path, settings=OPEN):
+    async with emulated(settings) as azure:
         world(azure)
         return await azure.get(path)
-
-    return play(scenario, settings)
 
 
 LISTS = [
@@ -73,8 +71,8 @@ LISTS = [
 
 
 @pytest.mark.parametrize(("path", "ids", "why"), LISTS, ids=[row[-1] for row in LISTS])
-def test_a_list_holds(path, ids, why):
-    reply = listed(path)
+async def test_a_list_holds(path, ids, why):
+    reply = await listed(path)
     assert reply.status == 200, reply.body
     assert [entry["id"].casefold() for entry in reply.body["value"]] == [arm_id.casefold() for arm_id in ids], why
     assert "nextLink" not in reply.body
@@ -101,26 +99,21 @@ def is_list_known(row):
 
 
 @needs_recordings(LISTED)
-def test_each_type_is_listed_where_azures_api_descriptions_list_it():
+async def test_each_type_is_listed_where_azures_api_descriptions_list_it(azure):
     rows = list(csv.DictReader(LISTED.read_text("utf-8").splitlines(), delimiter="\t"))
-
-    async def scenario(azure):
-        world(azure)
-        answered = {}
-        for row in rows:
-            for column, path in list_places(row["arm_type"], row).items():
-                for ancestor in parse(path).ancestors:
-                    azure.emulator.put(ancestor.path, {})
-                item = f"{path}/made".replace(SUBSCRIPTION + "/providers", GROUP + "/providers")
-                azure.emulator.put(item, {"location": "westeurope"})
-                reply = await azure.get(path)
-                entries = reply.body.get("value", ()) if reply.status == 200 else ()
-                is_listed = item.casefold() in {entry["id"].casefold() for entry in entries}
-                answered[row["arm_type"], column] = is_listed if reply.status == 200 else reply.status
-                azure.emulator.remove(item)
-        return answered
-
-    answered = play(scenario)
+    world(azure)
+    answered = {}
+    for row in rows:
+        for column, path in list_places(row["arm_type"], row).items():
+            for ancestor in parse(path).ancestors:
+                azure.emulator.put(ancestor.path, {})
+            item = f"{path}/made".replace(SUBSCRIPTION + "/providers", GROUP + "/providers")
+            azure.emulator.put(item, {"location": "westeurope"})
+            reply = await azure.get(path)
+            entries = reply.body.get("value", ()) if reply.status == 200 else ()
+            is_listed = item.casefold() in {entry["id"].casefold() for entry in entries}
+            answered[row["arm_type"], column] = is_listed if reply.status == 200 else reply.status
+            azure.emulator.remove(item)
     known = {
         (row["arm_type"], column): bool(row[column])
         for row in rows
@@ -136,14 +129,14 @@ def test_each_type_is_listed_where_azures_api_descriptions_list_it():
 _ANSWERS = {True: {True}, False: {404, 405}}
 
 
-def test_the_lists_of_arm_itself_leave_properties_out_and_those_of_providers_do_not():
-    assert "properties" not in listed(f"{GROUP}/resources").body["value"][0]
-    assert listed(f"{GROUP}/resources").body["value"][0]["sku"] == {"name": "S"}
-    assert listed(f"{GROUP}/providers/Contoso.Things/things").body["value"][0]["properties"]["a"] == 1
+async def test_the_lists_of_arm_itself_leave_properties_out_and_those_of_providers_do_not():
+    assert "properties" not in (await listed(f"{GROUP}/resources")).body["value"][0]
+    assert (await listed(f"{GROUP}/resources")).body["value"][0]["sku"] == {"name": "S"}
+    assert (await listed(f"{GROUP}/providers/Contoso.Things/things")).body["value"][0]["properties"]["a"] == 1
 
 
-def test_a_list_can_be_asked_for_times_and_states():
-    entry = listed(f"{GROUP}/resources?$expand=createdTime,changedTime,provisioningState").body["value"][0]
+async def test_a_list_can_be_asked_for_times_and_states():
+    entry = (await listed(f"{GROUP}/resources?$expand=createdTime,changedTime,provisioningState")).body["value"][0]
     assert entry["provisioningState"] == "Succeeded"
     assert entry["createdTime"] == entry["changedTime"]
 
@@ -151,8 +144,8 @@ def test_a_list_can_be_asked_for_times_and_states():
 @pytest.mark.parametrize(
     ("size", "top", "pages"), [(2, "", [2, 2, 1]), (1000, "&$top=3", [3, 2]), (2, "&$top=3", [2, 2, 1])]
 )
-def test_pages_follow_each_other_to_the_end(size, top, pages):
-    async def scenario(azure):
+async def test_pages_follow_each_other_to_the_end(size, top, pages):
+    async with emulated(replace(OPEN, page_size=size)) as azure:
         azure.emulator.put(GROUP, {"location": "westeurope"})
         for number in range(5):
             azure.emulator.put(f"{PLAIN}{number}", {"location": "westeurope"})
@@ -162,39 +155,32 @@ def test_pages_follow_each_other_to_the_end(size, top, pages):
             found.append([entry["name"] for entry in reply.body["value"]])
             link = reply.body.get("nextLink")
             assert link is None or link.startswith(azure.emulator.url)
-        return found
-
-    found = play(scenario, replace(OPEN, page_size=size))
     assert [len(page) for page in found] == pages
     assert [name for page in found for name in page] == [f"one{number}" for number in range(5)]
 
 
-def test_a_token_that_was_never_given_out_is_refused():
-    assert listed(f"{GROUP}/resources?$skiptoken=%21").code == "InvalidRequestContent"
+async def test_a_token_that_was_never_given_out_is_refused():
+    assert (await listed(f"{GROUP}/resources?$skiptoken=%21")).code == "InvalidRequestContent"
 
 
-def test_subscriptions_are_those_that_hold_something_or_are_named():
-    reply = listed("/subscriptions", replace(OPEN, subscriptions=("named",)))
+async def test_subscriptions_are_those_that_hold_something_or_are_named():
+    reply = await listed("/subscriptions", replace(OPEN, subscriptions=("named",)))
     assert [entry["subscriptionId"] for entry in reply.body["value"]] == [SUBSCRIPTION.split("/")[2], "named"]
 
 
-def test_built_in_roles_are_listed_everywhere_and_found_by_their_ids():
-    async def scenario(azure):
-        roles = await azure.get("/providers/Microsoft.Authorization/roleDefinitions")
-        reader = next(role for role in roles.body["value"] if role["properties"]["roleName"] == "Reader")
-        path = f"{SUBSCRIPTION}/providers/Microsoft.Authorization/roleDefinitions/{reader['name']}"
-        return reader, await azure.get(path)
-
-    reader, found = play(scenario)
+async def test_built_in_roles_are_listed_everywhere_and_found_by_their_ids(azure):
+    roles = await azure.get("/providers/Microsoft.Authorization/roleDefinitions")
+    reader = next(role for role in roles.body["value"] if role["properties"]["roleName"] == "Reader")
+    path = f"{SUBSCRIPTION}/providers/Microsoft.Authorization/roleDefinitions/{reader['name']}"
+    found = await azure.get(path)
     assert reader["properties"]["type"] == "BuiltInRole"
     assert found.body["properties"]["roleName"] == "Reader"
 
 
-def test_a_provider_is_registered_after_a_few_polls():
+async def test_a_provider_is_registered_after_a_few_polls():
     settings = replace(OPEN, unregistered=("Contoso.Things",), registration_polls=2)
     provider = f"{SUBSCRIPTION}/providers/contoso.things"
-
-    async def scenario(azure):
+    async with emulated(settings) as azure:
         azure.emulator.put(GROUP, {"location": "westeurope"})
         refused = await azure.put(PLAIN)
         states = [(await azure.get(provider)).body["registrationState"]]
@@ -202,9 +188,7 @@ def test_a_provider_is_registered_after_a_few_polls():
         states += [(await azure.get(provider)).body["registrationState"] for _ in range(2)]
         written = await azure.put(PLAIN)
         states += [(await azure.ask("POST", f"{provider}/unregister")).body["registrationState"]]
-        return refused, states, written, await azure.get(f"{SUBSCRIPTION}/providers")
-
-    refused, states, written, index = play(scenario, settings)
+        index = await azure.get(f"{SUBSCRIPTION}/providers")
     assert refused.code == "MissingSubscriptionRegistration"
     assert refused.body["error"]["details"][0]["target"] == "Contoso.Things"
     assert states == ["NotRegistered", "Registering", "Registering", "Registered", "NotRegistered"]
@@ -229,34 +213,25 @@ ACTIONS = [
 
 
 @pytest.mark.parametrize(("kind", "action", "seen", "expected"), ACTIONS, ids=[row[0] for row in ACTIONS])
-def test_an_action_gives_the_same_keys_each_time(kind, action, seen, expected):
-    async def scenario(azure):
-        azure.emulator.put(GROUP, {"location": "westeurope"})
-        azure.emulator.put(at(kind, "a"), {"location": "westeurope"})
-        return [await azure.ask("POST", f"{at(kind, 'a')}/{action}") for _ in range(2)]
-
-    first, second = play(scenario)
+async def test_an_action_gives_the_same_keys_each_time(azure, kind, action, seen, expected):
+    azure.emulator.put(GROUP, {"location": "westeurope"})
+    azure.emulator.put(at(kind, "a"), {"location": "westeurope"})
+    first, second = [await azure.ask("POST", f"{at(kind, 'a')}/{action}") for _ in range(2)]
     assert seen(first.body) == expected
     assert first.body == second.body
 
 
-def test_an_action_that_nobody_knows_is_refused():
-    async def scenario(azure):
-        world(azure)
-        return await azure.ask("POST", f"{PLAIN}/explode")
-
-    assert play(scenario).code == "InvalidResourceType"
+async def test_an_action_that_nobody_knows_is_refused(azure):
+    world(azure)
+    assert (await azure.ask("POST", f"{PLAIN}/explode")).code == "InvalidResourceType"
 
 
-def test_entries_of_update_strategies_have_no_etag_as_recorded():
+async def test_entries_of_update_strategies_have_no_etag_as_recorded():
     """Their reads have one."""
     path = at("Microsoft.ContainerService/fleets/updateStrategies", "f", "s")
-
-    async def scenario(azure):
+    async with emulated(OPEN) as azure:
         for one in (GROUP, path.rpartition("/updateStrategies")[0], path):
             azure.emulator.put(one, {"location": "westeurope", "properties": {}})
-        return await azure.get(path), await azure.get(path.rpartition("/")[0])
-
-    read, listed = play(scenario, OPEN)
+        read, listed = await azure.get(path), await azure.get(path.rpartition("/")[0])
     assert listed.body["value"] == [{name: value for name, value in read.body.items() if name != "eTag"}]
     assert "eTag" in read.body

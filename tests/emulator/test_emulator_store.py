@@ -1,6 +1,5 @@
 """State: the same from memory and from a file, and whole after a process was killed."""
 
-import asyncio
 import json
 import os
 import signal
@@ -18,7 +17,7 @@ from gitsync.emulator.settings import Timing
 from gitsync.emulator.state.store import EmulatedOperation, MemoryStore, SqliteStore, StoredResource
 from gitsync.emulator.types.behaviour import Style
 from gitsync.errors import ConfigError
-from tests.emulator.asked import GROUP, OPEN, PLAIN, VERSION, TestClock, play
+from tests.emulator.asked import GROUP, OPEN, PLAIN, VERSION, TestClock, emulated
 
 ONE = StoredResource(id="/A", body={"x": [1, {"y": None}]}, api_version="v", number=1, created="c", changed="d")
 
@@ -75,36 +74,32 @@ def test_a_file_that_is_no_state_is_refused(tmp_path, content):
         SqliteStore(tmp_path / "nowhere" / "azure.db")
 
 
-def test_runs_one_after_another_see_one_azure_and_its_operations(tmp_path):
-    settings = replace(OPEN, operations=Timing(style=Style.ASYNC, polls=0, seconds=60))
+async def test_runs_one_after_another_see_one_azure_and_its_operations(tmp_path):
     clock = TestClock()
 
-    async def first(azure):
+    def run():
+        settings = replace(OPEN, operations=Timing(style=Style.ASYNC, polls=0, seconds=60))
+        return emulated(settings, SqliteStore(tmp_path / "azure.db"), clock)
+
+    async with run() as azure:
         await azure.put(GROUP)
         created = await azure.put(PLAIN, {"location": "x", "properties": {"a": 1}})
-        return created.headers["Azure-AsyncOperation"].removeprefix(azure.emulator.url)
-
-    async def later(azure):
-        poll = await azure.get(operation)
-        return poll.body["status"], (await azure.get(PLAIN)).body["properties"]
-
-    operation = play(first, settings, SqliteStore(tmp_path / "azure.db"), clock)
-    assert play(later, settings, SqliteStore(tmp_path / "azure.db"), clock)[0] == "InProgress"
+        operation = created.headers["Azure-AsyncOperation"].removeprefix(azure.emulator.url)
+    async with run() as azure:
+        assert (await azure.get(operation)).body["status"] == "InProgress"
     clock.seconds += 60
-    state, properties = play(later, settings, SqliteStore(tmp_path / "azure.db"), clock)
-    assert (state, properties) == ("Succeeded", {"a": 1, "provisioningState": "Succeeded"})
+    async with run() as azure:
+        assert (await azure.get(operation)).body["status"] == "Succeeded"
+        assert (await azure.get(PLAIN)).body["properties"] == {"a": 1, "provisioningState": "Succeeded"}
 
 
-def test_servers_at_once_see_one_azure(tmp_path):
-    async def run():
-        path = tmp_path / "azure.db"
-        async with Emulator(OPEN, SqliteStore(path)) as one, Emulator(OPEN, SqliteStore(path)) as other:
-            one.put(GROUP, {"location": "x"})
-            other.put(PLAIN, {"location": "x"})
-            other.change(GROUP, "/tags", {"a": "b"})
-            return one.ids(), one.resource(GROUP)["tags"]
-
-    assert asyncio.run(run()) == ([GROUP, PLAIN], {"a": "b"})
+async def test_servers_at_once_see_one_azure(tmp_path):
+    path = tmp_path / "azure.db"
+    async with Emulator(OPEN, SqliteStore(path)) as one, Emulator(OPEN, SqliteStore(path)) as other:
+        one.put(GROUP, {"location": "x"})
+        other.put(PLAIN, {"location": "x"})
+        other.change(GROUP, "/tags", {"a": "b"})
+        assert (one.ids(), one.resource(GROUP)["tags"]) == ([GROUP, PLAIN], {"a": "b"})
 
 
 def put(url, number):

@@ -3,7 +3,7 @@
 import pytest
 
 from gitsync.emulator.patch import find_value as inside
-from tests.emulator.asked import at, play, with_group
+from tests.emulator.asked import at
 
 EXPORTED = [
     ("Microsoft.Cache/redis", ["properties.hostName", "properties.port", "properties.sslPort"]),
@@ -32,10 +32,7 @@ EXPORTED = [
 
 
 @pytest.mark.parametrize(("kind", "paths"), EXPORTED, ids=[row[0] for row in EXPORTED])
-def test_a_resource_shows_what_is_exported(kind, paths):
-    async def scenario(azure):
-        return await azure.made(at(kind, "one"), {"location": "westeurope", "identity": {"type": "SystemAssigned"}})
-
-    shown = play(with_group(scenario))
+async def test_a_resource_shows_what_is_exported(azure, group, kind, paths):
+    shown = await azure.made(at(kind, "one"), {"location": "westeurope", "identity": {"type": "SystemAssigned"}})
     for path in paths:
         assert inside(shown, tuple(path.split("."))), path

@@ -11,7 +11,7 @@ from gitsync.emulator.settings import _SETTINGS, _TIMING, EmulatorSettings, Limi
 from gitsync.emulator.state.store import MemoryStore
 from gitsync.emulator.types.behaviour import Style
 from gitsync.errors import ConfigError
-from tests.emulator.asked import GROUP, PLAIN, VNET, TestClock, play, with_group
+from tests.emulator.asked import GROUP, PLAIN, VNET, TestClock, emulated
 
 
 def script(tmp_path, text):
@@ -20,9 +20,10 @@ def script(tmp_path, text):
     return read_settings(path)
 
 
-def play_script(tmp_path, scenario, rules, **more):
+def scripted(tmp_path, rules, **more):
+    """An emulator of these rules, in which the group GROUP is there already."""
     text = "settings: {throttle: off}\nrules:\n" + rules
-    return play(with_group(scenario), script(tmp_path, text), **more)
+    return emulated(script(tmp_path, text), has_group=True, **more)
 
 
 def test_an_empty_script_changes_nothing(tmp_path):
@@ -127,18 +128,17 @@ ANSWERS = [
 
 
 @pytest.mark.parametrize(("answer", "status", "code", "why"), ANSWERS, ids=[row[-1] for row in ANSWERS])
-def test_an_answer_can_be_given_instead_of_the_work(tmp_path, answer, status, code, why):
-    async def scenario(azure):
-        return await azure.put(PLAIN), azure.emulator.resource(PLAIN)
-
-    reply, resource = play_script(tmp_path, scenario, f"- match: {{method: PUT, type: contoso.*}}\n  answer: {answer}")
+async def test_an_answer_can_be_given_instead_of_the_work(tmp_path, answer, status, code, why):
+    async with scripted(tmp_path, f"- match: {{method: PUT, type: contoso.*}}\n  answer: {answer}") as azure:
+        reply, resource = await azure.put(PLAIN), azure.emulator.resource(PLAIN)
     assert (reply.status, reply.code) == (status, code), why
     assert resource is None
 
 
-def test_an_answer_may_carry_headers_and_html(tmp_path):
+async def test_an_answer_may_carry_headers_and_html(tmp_path):
     rules = "- match: {method: GET}\n  answer: {status: 503, headers: {Retry-After: 3}, body: '<html>down</html>'}"
-    reply = play_script(tmp_path, lambda azure: azure.get(PLAIN), rules)
+    async with scripted(tmp_path, rules) as azure:
+        reply = await azure.get(PLAIN)
     assert (reply.status, reply.headers["Retry-After"], reply.body) == (503, "3", "<html>down</html>")
 
 
@@ -152,91 +152,79 @@ COUNTS = [
 
 
 @pytest.mark.parametrize(("when", "statuses", "why"), COUNTS, ids=[row[-1] for row in COUNTS])
-def test_a_rule_strikes_at_some_of_what_it_counts(tmp_path, when, statuses, why):
-    async def scenario(azure):
-        await azure.get(PLAIN)  # another method: not counted
-        return [(await azure.put(PLAIN)).status for _ in range(4)]
-
+async def test_a_rule_strikes_at_some_of_what_it_counts(tmp_path, when, statuses, why):
     rules = f"- match: {{method: PUT, path: '*/things/*', {when.strip('{}')}}}\n  answer: {{code: ServiceUnavailable}}"
-    assert play_script(tmp_path, scenario, rules) == statuses, why
+    async with scripted(tmp_path, rules) as azure:
+        await azure.get(PLAIN)  # another method: not counted
+        assert [(await azure.put(PLAIN)).status for _ in range(4)] == statuses, why
 
 
 @pytest.mark.parametrize(("drop", "done"), [("before", False), ("after", True)])
-def test_a_connection_may_break_before_or_after_the_work(tmp_path, drop, done):
-    async def scenario(azure):
+async def test_a_connection_may_break_before_or_after_the_work(tmp_path, drop, done):
+    async with scripted(
+        tmp_path, f"- match: {{method: PUT}}\n  drop: {drop}".replace("PUT}", "PUT, type: contoso*}")
+    ) as azure:
         with pytest.raises(aiohttp.ClientConnectionError):
             await azure.put(PLAIN)
-        return azure.emulator.resource(PLAIN), azure.emulator.requests[-1].status
-
-    resource, status = play_script(
-        tmp_path, scenario, f"- match: {{method: PUT}}\n  drop: {drop}".replace("PUT}", "PUT, type: contoso*}")
-    )
+        resource, status = azure.emulator.resource(PLAIN), azure.emulator.requests[-1].status
     assert (resource is not None) is done
     assert status == 0
 
 
-def test_a_gateway_may_give_up_on_work_that_was_done(tmp_path):
-    async def scenario(azure):
-        return await azure.put(PLAIN), await azure.get(PLAIN)
-
-    reply, found = play_script(tmp_path, scenario, "- match: {method: PUT, type: contoso*}\n  timeout: true")
+async def test_a_gateway_may_give_up_on_work_that_was_done(tmp_path):
+    async with scripted(tmp_path, "- match: {method: PUT, type: contoso*}\n  timeout: true") as azure:
+        reply, found = await azure.put(PLAIN), await azure.get(PLAIN)
     assert (reply.status, reply.code) == (504, "GatewayTimeout")
     assert found.status == 200
 
 
-def test_an_answer_may_be_late(tmp_path):
+async def test_an_answer_may_be_late(tmp_path):
     clock = TestClock()
-    play_script(tmp_path, lambda azure: azure.get(PLAIN), "- match: {method: GET}\n  delay: 90", clock=clock)
+    async with scripted(tmp_path, "- match: {method: GET}\n  delay: 90", clock=clock) as azure:
+        await azure.get(PLAIN)
     assert clock.seconds == 90
 
 
-def test_what_was_created_may_not_be_visible_at_once(tmp_path):
-    async def scenario(azure):
+async def test_what_was_created_may_not_be_visible_at_once(tmp_path):
+    rules = "- match: {method: PUT, type: contoso*}\n  hide: 2"
+    async with scripted(tmp_path, rules) as azure:
         created = await azure.put(PLAIN)
         listed = await azure.get(f"{GROUP}/resources")
-        return created.status, listed.body["value"], [(await azure.get(PLAIN)).status for _ in range(3)]
+        assert (created.status, listed.body["value"], [(await azure.get(PLAIN)).status for _ in range(3)]) == (
+            201,
+            [],
+            [404, 404, 200],
+        )
 
-    rules = "- match: {method: PUT, type: contoso*}\n  hide: 2"
-    assert play_script(tmp_path, scenario, rules) == (201, [], [404, 404, 200])
 
-
-def test_an_operation_can_be_made_to_fail(tmp_path):
-    async def scenario(azure):
-        created = await azure.put(VNET)
-        return created, [await azure.get(created.headers["Azure-AsyncOperation"]) for _ in range(2)][-1]
-
+async def test_an_operation_can_be_made_to_fail(tmp_path):
     rules = """
 - match: {type: Microsoft.Network/*}
   operation: {result: Failed, retryAfter: 3, error: {code: AddressInUse, message: Taken.}}
 """
-    created, poll = play_script(tmp_path, scenario, rules)
+    async with scripted(tmp_path, rules) as azure:
+        created = await azure.put(VNET)
+        poll = [await azure.get(created.headers["Azure-AsyncOperation"]) for _ in range(2)][-1]
     assert created.headers["Retry-After"] == "3"
     assert (poll.body["status"], poll.code) == ("Failed", "AddressInUse")
 
 
-def test_a_poll_may_fail_while_the_operation_goes_on(tmp_path):
-    async def scenario(azure):
-        created = await azure.put(VNET)
-        return [(await azure.get(created.headers["Azure-AsyncOperation"])).status for _ in range(3)], await azure.get(
-            VNET
-        )
-
+async def test_a_poll_may_fail_while_the_operation_goes_on(tmp_path):
     rules = """
 - match: {poll: true, type: Microsoft.Network/virtualNetworks, times: 2}
   answer: {status: 429, code: TooManyRequests, headers: {Retry-After: 1}}
 """
-    polls, network = play_script(tmp_path, scenario, rules)
+    async with scripted(tmp_path, rules) as azure:
+        created = await azure.put(VNET)
+        polls, network = (
+            [(await azure.get(created.headers["Azure-AsyncOperation"])).status for _ in range(3)],
+            await azure.get(VNET),
+        )
     assert polls == [429, 429, 200]
     assert network.state == "Succeeded"
 
 
-def test_somebody_may_change_things_behind_gits_back(tmp_path):
-    async def scenario(azure):
-        await azure.put(PLAIN)
-        azure.emulator.put(f"{PLAIN}2", {})
-        before = await azure.get(PLAIN)
-        return before, await azure.get(PLAIN), await azure.get(f"{PLAIN}2")
-
+async def test_somebody_may_change_things_behind_gits_back(tmp_path):
     rules = f"""
 - match: {{method: GET, type: contoso*, times: 1}}
   move:
@@ -244,20 +232,25 @@ def test_somebody_may_change_things_behind_gits_back(tmp_path):
     remove: /location
   - {{id: {PLAIN}2, delete: true}}
 """
-    before, after, gone = play_script(tmp_path, scenario, rules)
+    async with scripted(tmp_path, rules) as azure:
+        await azure.put(PLAIN)
+        azure.emulator.put(f"{PLAIN}2", {})
+        before = await azure.get(PLAIN)
+        after, gone = await azure.get(PLAIN), await azure.get(f"{PLAIN}2")
     assert "tags" not in before.body, "the move comes after the answer"
     assert (after.body["tags"], after.state, "location" in after.body) == ({"owner": "somebody"}, "Failed", False)
     assert gone.status == 404
 
 
-def test_rules_add_up_and_the_first_of_a_kind_wins(tmp_path):
+async def test_rules_add_up_and_the_first_of_a_kind_wins(tmp_path):
     clock = TestClock()
     rules = """
 - {match: {method: GET}, delay: 1}
 - {match: {method: GET}, answer: {code: ServiceUnavailable}}
 - {match: {method: GET}, answer: {code: Conflict}, delay: 2}
 """
-    reply = play_script(tmp_path, lambda azure: azure.get(PLAIN), rules, clock=clock)
+    async with scripted(tmp_path, rules, clock=clock) as azure:
+        reply = await azure.get(PLAIN)
     assert (reply.code, clock.seconds) == ("ServiceUnavailable", 3)
 
 
@@ -275,14 +268,15 @@ def test_the_documentation_names_every_key():
     assert [key for key in keys if not re.search(rf"\b{re.escape(key)}\b", text)] == []
 
 
-def test_another_rule_in_the_place_of_one_counts_anew():
+async def test_another_rule_in_the_place_of_one_counts_anew():
     store = MemoryStore()
 
-    def answered(code):
+    async def answered(code):
         rule = FaultRule(match=Match(nth=(1,)), answer=Canned(code=code))
-        return play(lambda azure: azure.get(GROUP), EmulatorSettings(limits=None, rules=(rule,)), store).code
+        async with emulated(EmulatorSettings(limits=None, rules=(rule,)), store) as azure:
+            return (await azure.get(GROUP)).code
 
-    assert [answered(code) for code in ("Conflict", "Conflict", "ServiceUnavailable")] == [
+    assert [await answered(code) for code in ("Conflict", "Conflict", "ServiceUnavailable")] == [
         "Conflict",
         "ResourceGroupNotFound",
         "ServiceUnavailable",

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.emulator.asked import GROUP, OPEN, at, play
+from tests.emulator.asked import GROUP, OPEN, at, emulated
 from tests.support.recordings import FOLDER as RECORDINGS
 from tests.support.recordings import needs_recordings
 
@@ -60,12 +60,10 @@ def make(hand, kind, names):
     return at(kind, *names)
 
 
-def asked(kind, action, settings=OPEN):
-    async def scenario(azure):
+async def asked(kind, action, settings=OPEN):
+    async with emulated(settings) as azure:
         path = make(azure.emulator, kind, names_of(kind))
         return await azure.ask("POST", f"{path}/{action}"), await azure.ask("POST", f"{path.upper()}/{action.upper()}")
-
-    return play(scenario, settings)
 
 
 def texts(value):
@@ -78,8 +76,8 @@ def texts(value):
 
 
 @pytest.mark.parametrize(("kind", "action", "members", "why"), ACTIONS, ids=[f"{row[0]}/{row[1]}" for row in ACTIONS])
-def test_a_resource_gives_its_keys(kind, action, members, why):
-    first, again = asked(kind, action)
+async def test_a_resource_gives_its_keys(kind, action, members, why):
+    first, again = await asked(kind, action)
     assert first.status == again.status == 200, first.body
     assert set(first.body) == members, why
     assert max(map(len, texts(first.body))) >= 32, "long enough to be found where it leaks"
@@ -88,15 +86,12 @@ def test_a_resource_gives_its_keys(kind, action, members, why):
         assert secret == {text for text in texts(again.body) if len(text) == 44}, "in any case, the same each time"
 
 
-def test_keys_are_those_of_one_resource_and_of_one_purpose():
-    async def scenario(azure):
-        found = []
-        for name in ("one", "two"):
-            make(azure.emulator, "Microsoft.Cache/redis", [name])
-            found.append(await azure.ask("POST", at("Microsoft.Cache/redis", name) + "/listKeys"))
-        return [reply.body[member] for reply in found for member in sorted(PAIR)]
-
-    assert len(set(play(scenario))) == 4
+async def test_keys_are_those_of_one_resource_and_of_one_purpose(azure):
+    found = []
+    for name in ("one", "two"):
+        make(azure.emulator, "Microsoft.Cache/redis", [name])
+        found.append(await azure.ask("POST", at("Microsoft.Cache/redis", name) + "/listKeys"))
+    assert len({reply.body[member] for reply in found for member in sorted(PAIR)}) == 4
 
 
 REFUSED = [
@@ -110,14 +105,11 @@ REFUSED = [
 @pytest.mark.parametrize(
     ("kind", "action", "there", "status", "code", "why"), REFUSED, ids=[row[-1] for row in REFUSED]
 )
-def test_an_action_is_refused(kind, action, there, status, code, why):
-    async def scenario(azure):
-        azure.emulator.put(GROUP, {"location": "westeurope"})
-        if there:
-            make(azure.emulator, kind, names_of(kind))
-        return await azure.ask("POST", f"{at(kind, *names_of(kind))}/{action}")
-
-    reply = play(scenario)
+async def test_an_action_is_refused(azure, kind, action, there, status, code, why):
+    azure.emulator.put(GROUP, {"location": "westeurope"})
+    if there:
+        make(azure.emulator, kind, names_of(kind))
+    reply = await azure.ask("POST", f"{at(kind, *names_of(kind))}/{action}")
     assert (reply.status, reply.code) == (status, code), why
 
 
@@ -130,13 +122,10 @@ IMPLIED = [
 
 
 @pytest.mark.parametrize(("kind", "rule", "why"), IMPLIED, ids=[row[-1] for row in IMPLIED])
-def test_a_namespace_has_a_rule_that_nobody_made(kind, rule, why):
-    async def scenario(azure):
-        path = make(azure.emulator, kind, names_of(kind))
-        shown, keys = await azure.get(f"{path}/{rule}"), await azure.ask("POST", f"{path}/{rule}/listKeys")
-        return shown, keys, await azure.get(f"{path}/{rule.split('/', maxsplit=1)[0]}")
-
-    shown, keys, listed = play(scenario)
+async def test_a_namespace_has_a_rule_that_nobody_made(azure, kind, rule, why):
+    path = make(azure.emulator, kind, names_of(kind))
+    shown, keys = await azure.get(f"{path}/{rule}"), await azure.ask("POST", f"{path}/{rule}/listKeys")
+    listed = await azure.get(f"{path}/{rule.split('/', maxsplit=1)[0]}")
     name = rule.rpartition("/")[2]
     assert shown.body["properties"]["rights"] == ["Listen", "Manage", "Send"], why
     assert keys.body["keyName"] == name
@@ -146,16 +135,13 @@ def test_a_namespace_has_a_rule_that_nobody_made(kind, rule, why):
     assert name in [entry["name"] for entry in listed.body["value"]]
 
 
-def test_an_implied_rule_goes_with_its_namespace_and_one_that_is_put_stands_for_it():
-    async def scenario(azure):
-        path = make(azure.emulator, NAMESPACE, ["ns"])
-        rule = f"{path}/authorizationRules/RootManageSharedAccessKey"
-        put = await azure.put(rule, {"properties": {"rights": ["Listen"]}})
-        listed = await azure.get(f"{path}/authorizationRules")
-        azure.emulator.remove(path)
-        return put, listed.body["value"], await azure.ask("POST", f"{rule}/listKeys")
-
-    put, listed, gone = play(scenario)
+async def test_an_implied_rule_goes_with_its_namespace_and_one_that_is_put_stands_for_it(azure):
+    path = make(azure.emulator, NAMESPACE, ["ns"])
+    rule = f"{path}/authorizationRules/RootManageSharedAccessKey"
+    put = await azure.put(rule, {"properties": {"rights": ["Listen"]}})
+    listed = await azure.get(f"{path}/authorizationRules")
+    azure.emulator.remove(path)
+    listed, gone = listed.body["value"], await azure.ask("POST", f"{rule}/listKeys")
     assert put.status == 200
     assert [entry["properties"]["rights"] for entry in listed] == [["Listen"]]
     assert gone.status == 404
@@ -163,8 +149,8 @@ def test_an_implied_rule_goes_with_its_namespace_and_one_that_is_put_stands_for_
 
 @pytest.mark.parametrize("follow", ["GET", "POST"])
 @pytest.mark.parametrize(("kind", "action", "count"), [("Microsoft.AppConfiguration/configurationStores", "listKeys", 4), ("Microsoft.Devices/IotHubs", "listkeys", 5)])  # fmt: skip
-def test_keys_come_in_pages(kind, action, count, follow):
-    async def scenario(azure):
+async def test_keys_come_in_pages(kind, action, count, follow):
+    async with emulated(replace(OPEN, page_size=2)) as azure:
         path = make(azure.emulator, kind, ["one"])
         reply, names = await azure.ask("POST", f"{path}/{action}"), []
         for _ in range(10):
@@ -172,14 +158,11 @@ def test_keys_come_in_pages(kind, action, count, follow):
             if not reply.body.get("nextLink"):
                 break
             reply = await azure.ask(follow, reply.body["nextLink"])
-        return names
-
-    names = play(scenario, replace(OPEN, page_size=2))
     assert len(names) == len(set(names)) == count
 
 
-def test_the_kubeconfig_of_a_cluster_is_base64_of_a_text_with_its_token():
-    first, _ = asked("Microsoft.ContainerService/managedClusters", "listClusterAdminCredential")
+async def test_the_kubeconfig_of_a_cluster_is_base64_of_a_text_with_its_token():
+    first, _ = await asked("Microsoft.ContainerService/managedClusters", "listClusterAdminCredential")
     (entry,) = first.body["kubeconfigs"]
     assert entry["name"] == "clusterAdmin"
     text = base64.b64decode(entry["value"], validate=True).decode()
@@ -187,17 +170,13 @@ def test_the_kubeconfig_of_a_cluster_is_base64_of_a_text_with_its_token():
     assert len(text.split("token: ")[1].strip()) == 44
 
 
-def test_a_hosted_cluster_takes_its_time_for_a_credential():
+async def test_a_hosted_cluster_takes_its_time_for_a_credential(azure):
     kind = "Microsoft.RedHatOpenShift/hcpOpenShiftClusters"
-
-    async def scenario(azure):
-        path = make(azure.emulator, kind, ["one"])
-        started = await azure.ask("POST", f"{path}/requestAdminCredential", version="2024-06-10-preview")
-        running = await azure.get(started.headers["Location"])
-        status = await azure.get(started.headers["Azure-AsyncOperation"])
-        return started, running, status, await azure.get(started.headers["Location"]), await azure.get(path)
-
-    started, running, status, done, cluster = play(scenario)
+    path = make(azure.emulator, kind, ["one"])
+    started = await azure.ask("POST", f"{path}/requestAdminCredential", version="2024-06-10-preview")
+    running = await azure.get(started.headers["Location"])
+    status = await azure.get(started.headers["Azure-AsyncOperation"])
+    done, cluster = await azure.get(started.headers["Location"]), await azure.get(path)
     assert (started.status, running.status, done.status) == (202, 202, 200)
     assert status.body["status"] == "Succeeded"
     assert set(done.body) == {"expirationTimestamp", "kubeconfig"}
@@ -221,14 +200,10 @@ def shape(value):
 
 @needs_recordings(RECORDED)
 @pytest.mark.parametrize("path", recorded())
-def test_an_answer_has_the_shape_that_was_recorded(path):
+async def test_an_answer_has_the_shape_that_was_recorded(azure, path):
     row = recorded()[path] if RECORDED.is_dir() else {}
-
-    async def scenario(azure):
-        words = path.split("/")
-        azure.emulator.put("/".join(words[:5]), {"location": "westeurope"})
-        for end in range(9, len(words), 2):
-            azure.emulator.put("/".join(words[:end]), {"location": "westeurope"})
-        return await azure.ask("POST", path, version=row["apiVersion"])
-
-    assert shape(play(scenario).body) == shape(row["response"])
+    words = path.split("/")
+    azure.emulator.put("/".join(words[:5]), {"location": "westeurope"})
+    for end in range(9, len(words), 2):
+        azure.emulator.put("/".join(words[:end]), {"location": "westeurope"})
+    assert shape((await azure.ask("POST", path, version=row["apiVersion"])).body) == shape(row["response"])

@@ -10,7 +10,7 @@ from gitsync.emulator.faults import FaultRule, Match
 from gitsync.emulator.http.messages import ListFault
 from gitsync.emulator.settings import read_settings
 from gitsync.emulator.state.store import MemoryStore, SqliteStore
-from tests.emulator.asked import GROUP, OPEN, PLAIN, SUBSCRIPTION, VNET, TestClock, at, play
+from tests.emulator.asked import GROUP, OPEN, PLAIN, SUBSCRIPTION, VNET, TestClock, at, emulated
 
 KIND = "Contoso.Things/things"
 LIST = f"{GROUP}/providers/{KIND}"
@@ -51,23 +51,19 @@ PICKS = [
 
 
 @pytest.mark.parametrize(("fault", "expected", "why"), PICKS, ids=[row[-1] for row in PICKS])
-def test_a_list_has_other_entries_than_there_are_resources(tmp_path, fault, expected, why):
-    async def scenario(azure):
+async def test_a_list_has_other_entries_than_there_are_resources(tmp_path, fault, expected, why):
+    async with emulated(read_rules(tmp_path, f"- list: {fault}")) as azure:
         fill(azure.emulator, *"abcd")
         single = [(await azure.get(at(KIND, name))).status for name in "abcd"]
-        return names(await read_pages(azure)), single
-
-    listed, single = play(scenario, read_rules(tmp_path, f"- list: {fault}"))
+        listed = names(await read_pages(azure))
     assert listed == expected, why
     assert single == [200] * 4, "a rule of lists does not concern single resources"
 
 
-def test_a_list_may_come_in_another_order_and_pages_still_hold_every_entry_once(tmp_path):
-    async def scenario(azure):
+async def test_a_list_may_come_in_another_order_and_pages_still_hold_every_entry_once(tmp_path):
+    async with emulated(read_rules(tmp_path, "- list: {reorder: true}")) as azure:
         fill(azure.emulator, *"abcdefg")
-        return [names(await read_pages(azure)) for _ in range(2)]
-
-    first, second = play(scenario, read_rules(tmp_path, "- list: {reorder: true}"))
+        first, second = [names(await read_pages(azure)) for _ in range(2)]
     assert sorted(first) == list("abcdefg")
     assert first != sorted(first)
     assert first == second, "the order is odd, and always the same"
@@ -82,22 +78,19 @@ TRIMMED = [
 
 
 @pytest.mark.parametrize(("trim", "members", "properties", "why"), TRIMMED, ids=[row[-1] for row in TRIMMED])
-def test_the_entries_of_a_list_may_lack_members(tmp_path, trim, members, properties, why):
-    async def scenario(azure):
+async def test_the_entries_of_a_list_may_lack_members(tmp_path, trim, members, properties, why):
+    async with emulated(read_rules(tmp_path, f"- list: {{trim: {trim}}}")) as azure:
         fill(azure.emulator, "a")
-        return (await read_pages(azure))[0], (await azure.get(at(KIND, "a"))).body
-
-    entry, single = play(scenario, read_rules(tmp_path, f"- list: {{trim: {trim}}}"))
+        entry, single = (await read_pages(azure))[0], (await azure.get(at(KIND, "a"))).body
     shown = entry.pop("properties", {})
     shown.pop("provisioningState", None)
     assert (set(entry) - {"id", "name", "type"}, shown) == (members - {"properties"}, properties), why
     assert single["properties"]["size"] == 1
 
 
-def test_a_stale_list_shows_what_changed_lately_as_it_was(tmp_path):
+async def test_a_stale_list_shows_what_changed_lately_as_it_was(tmp_path):
     clock = TestClock()
-
-    async def scenario(azure):
+    async with emulated(read_rules(tmp_path, "- list: {stale: 30}"), clock=clock) as azure:
         hand = azure.emulator
         fill(hand, "changed", "removed", "same")
         clock.seconds += 100
@@ -109,91 +102,78 @@ def test_a_stale_list_shows_what_changed_lately_as_it_was(tmp_path):
             entries = await read_pages(azure)
             seen.append({entry["name"]: entry.get("tags", {}).get("a") for entry in entries})
             clock.seconds += 31
-        return seen, (await azure.get(at(KIND, "changed"))).body["tags"]
-
-    (early, late), single = play(scenario, read_rules(tmp_path, "- list: {stale: 30}"), clock=clock)
+        (early, late), single = seen, (await azure.get(at(KIND, "changed"))).body["tags"]
     assert early == {"changed": "b", "removed": "b", "same": "b", "made": None}
     assert late == {"changed": "new", "same": "b", "made": None}
     assert single == {"a": "new"}
 
 
-def test_the_past_outlasts_the_process(tmp_path):
+async def test_the_past_outlasts_the_process(tmp_path):
     """The first process changes a resource, the next one lists it."""
     settings, file = read_rules(tmp_path, "- list: {stale: 3600}"), tmp_path / "azure.db"
-
-    async def change(azure):
+    async with emulated(settings, SqliteStore(file)) as azure:
         fill(azure.emulator, "a")
         azure.emulator.change(at(KIND, "a"), "/tags", {"a": "new"})
-
-    async def look(azure):
-        return [entry["tags"] for entry in await read_pages(azure)], (await azure.get(at(KIND, "a"))).body["tags"]
-
-    play(change, settings, SqliteStore(file))
-    assert play(look, settings, SqliteStore(file)) == ([{"a": "b"}], {"a": "new"})
+    async with emulated(settings, SqliteStore(file)) as azure:
+        assert [entry["tags"] for entry in await read_pages(azure)] == [{"a": "b"}]
+        assert (await azure.get(at(KIND, "a"))).body["tags"] == {"a": "new"}
 
 
-def test_a_write_that_takes_long_is_one_change(tmp_path):
+async def test_a_write_that_takes_long_is_one_change(tmp_path):
     """Before a write means before its operation began: not a state on the way."""
     first, second = {"location": "westeurope", "tags": {"a": "1"}}, {"location": "westeurope", "tags": {"a": "2"}}
-
-    async def scenario(azure):
+    async with emulated(read_rules(tmp_path, "- list: {stale: 3600}")) as azure:
         fill(azure.emulator)
         await azure.made(VNET, first)
         await azure.made(VNET, second)
-        return await read_pages(azure, VNET.rpartition("/")[0])
-
-    (entry,) = play(scenario, read_rules(tmp_path, "- list: {stale: 3600}"))
+        (entry,) = await read_pages(azure, VNET.rpartition("/")[0])
     assert (entry["tags"], entry["properties"]["provisioningState"]) == ({"a": "1"}, "Succeeded")
 
 
-def test_what_a_parent_embeds_lags_with_it(tmp_path):
-    async def scenario(azure):
+async def test_what_a_parent_embeds_lags_with_it(tmp_path):
+    async with emulated(read_rules(tmp_path, "- list: {stale: 3600}")) as azure:
         fill(azure.emulator)
         azure.emulator.put(VNET, {"properties": {"subnets": [{"name": "s", "properties": {"addressPrefix": "old"}}]}})
         azure.emulator.change(f"{VNET}/subnets/s", "/properties/addressPrefix", "new")
         entries = await read_pages(azure, VNET.rpartition("/")[0]), await read_pages(azure, f"{VNET}/subnets")
-        return entries, (await azure.get(VNET)).body
-
-    ((network,), (subnet,)), single = play(scenario, read_rules(tmp_path, "- list: {stale: 3600}"))
+        ((network,), (subnet,)), single = entries, (await azure.get(VNET)).body
     assert network["properties"]["subnets"][0]["properties"]["addressPrefix"] == "old"
     assert subnet["properties"]["addressPrefix"] == "old"
     assert single["properties"]["subnets"][0]["properties"]["addressPrefix"] == "new"
 
 
-def test_lists_can_be_refused_apart_from_single_reads(tmp_path):
-    async def scenario(azure):
-        fill(azure.emulator, "a")
-        paths = (LIST, f"{SUBSCRIPTION}/providers/{KIND}", f"{SUBSCRIPTION}/resourcegroups", at(KIND, "a"), GROUP)
-        return [(await azure.get(path)).status for path in paths]
+async def test_lists_can_be_refused_apart_from_single_reads(tmp_path):
+    async def read(rules):
+        async with emulated(read_rules(tmp_path, rules)) as azure:
+            fill(azure.emulator, "a")
+            paths = (LIST, f"{SUBSCRIPTION}/providers/{KIND}", f"{SUBSCRIPTION}/resourcegroups", at(KIND, "a"), GROUP)
+            return [(await azure.get(path)).status for path in paths]
 
     rules = "- {match: {list: true, path: '*/resourcegroups*'}, answer: {status: 403, code: AuthorizationFailed}}"
-    assert play(scenario, read_rules(tmp_path, rules)) == [403, 200, 403, 200, 200]
+    assert await read(rules) == [403, 200, 403, 200, 200]
     rules = "- {match: {list: false, method: GET}, answer: {code: ServiceUnavailable}}"
-    assert play(scenario, read_rules(tmp_path, rules)) == [200, 200, 200, 503, 503]
+    assert await read(rules) == [200, 200, 200, 503, 503]
     rules = "- {match: {type: Microsoft.Resources/resourceGroups, list: true}, answer: {code: ServiceUnavailable}}"
-    assert play(scenario, read_rules(tmp_path, rules)) == [200, 200, 503, 200, 200]
+    assert await read(rules) == [200, 200, 503, 200, 200]
 
 
-def test_a_fault_of_lists_counts_lists_alone(tmp_path):
-    async def scenario(azure):
+async def test_a_fault_of_lists_counts_lists_alone(tmp_path):
+    rules = "- {match: {type: contoso.things/things, nth: 2}, list: {missing: '*'}}"
+    async with emulated(read_rules(tmp_path, rules)) as azure:
         fill(azure.emulator, "a")
         await azure.get(at(KIND, "a"))
-        return [len(await read_pages(azure)) for _ in range(3)]
-
-    rules = "- {match: {type: contoso.things/things, nth: 2}, list: {missing: '*'}}"
-    assert play(scenario, read_rules(tmp_path, rules)) == [1, 0, 1]
+        assert [len(await read_pages(azure)) for _ in range(3)] == [1, 0, 1]
 
 
 @given(
     changes=st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 9), st.booleans()), max_size=12),
     wait=st.integers(0, 100),
 )
-def test_once_the_lag_is_over_a_stale_list_shows_what_is_there(changes, wait):
+async def test_once_the_lag_is_over_a_stale_list_shows_what_is_there(changes, wait):
     clock = TestClock()
     fault = ListFault(stale=wait)
     settings = replace(OPEN, rules=(FaultRule(match=Match(lists=True), list_fault=fault),))
-
-    async def scenario(azure):
+    async with emulated(settings, MemoryStore(), clock) as azure:
         fill(azure.emulator, "a")
         for name, size, is_removed in changes:
             clock.seconds += 1
@@ -203,32 +183,28 @@ def test_once_the_lag_is_over_a_stale_list_shows_what_is_there(changes, wait):
                 azure.emulator.put(at(KIND, name), {"properties": {"size": size}})
         clock.seconds += wait
         present = [azure.emulator.resource(arm_id) for arm_id in azure.emulator.ids(LIST)]
-        return await read_pages(azure), present
-
-    listed, present = play(scenario, settings, MemoryStore(), clock)
+        listed = await read_pages(azure)
     assert listed == present
 
 
-def test_a_list_shows_each_resource_as_a_single_read_does():
-    async def scenario(azure):
-        fill(azure.emulator, "a", body={"properties": {"adminPassword": "hush"}})
-        await azure.made(VNET, {"location": "westeurope", "properties": {"subnets": [{"name": "s"}]}})
-        paths = [(LIST, at(KIND, "a")), (VNET.rpartition("/")[0], VNET), (f"{VNET}/subnets", f"{VNET}/subnets/s")]
-        return [((await azure.get(path)).body["value"], (await azure.get(arm_id)).body) for path, arm_id in paths]
-
-    for listed, single in play(scenario):
-        assert listed == [single]
+async def test_a_list_shows_each_resource_as_a_single_read_does(azure):
+    fill(azure.emulator, "a", body={"properties": {"adminPassword": "hush"}})
+    await azure.made(VNET, {"location": "westeurope", "properties": {"subnets": [{"name": "s"}]}})
+    for path, arm_id in (
+        (LIST, at(KIND, "a")),
+        (VNET.rpartition("/")[0], VNET),
+        (f"{VNET}/subnets", f"{VNET}/subnets/s"),
+    ):
+        listed = (await azure.get(path)).body["value"]
+        assert listed == [(await azure.get(arm_id)).body]
         assert "hush" not in str(listed)
 
 
-def test_what_is_gone_is_in_no_list_of_the_present():
+async def test_what_is_gone_is_in_no_list_of_the_present():
     """PLAIN is created again after it was deleted: a stale list shows the new one."""
     settings = replace(OPEN, rules=(FaultRule(match=Match(lists=True), list_fault=ListFault(stale=3600)),))
-
-    async def scenario(azure):
+    async with emulated(settings) as azure:
         fill(azure.emulator, "one")
         azure.emulator.remove(PLAIN)
         azure.emulator.put(PLAIN, {"tags": {"a": "again"}})
-        return [entry.get("tags") for entry in await read_pages(azure)]
-
-    assert play(scenario, settings) == [{"a": "again"}]
+        assert [entry.get("tags") for entry in await read_pages(azure)] == [{"a": "again"}]

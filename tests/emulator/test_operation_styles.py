@@ -8,7 +8,7 @@ from gitsync.emulator.faults import FaultRule, Match
 from gitsync.emulator.http.messages import Course
 from gitsync.emulator.settings import Timing
 from gitsync.emulator.types.behaviour import Style, find_behaviour
-from tests.emulator.asked import GROUP, OPEN, PLAIN, TestClock, at, play, with_group
+from tests.emulator.asked import GROUP, OPEN, PLAIN, TestClock, at, emulated
 
 
 def timed(style, *, polls=1, retry_after=7, **more):
@@ -40,8 +40,9 @@ def form_of(value):
 @pytest.mark.parametrize(
     ("style", "status", "operation", "location", "retry_after", "state", "why"), PUTS, ids=[row[-1] for row in PUTS]
 )
-def test_a_create_answers_in_the_style_of_its_type(style, status, operation, location, retry_after, state, why):
-    reply = play(with_group(lambda azure: azure.put(PLAIN)), timed(style))
+async def test_a_create_answers_in_the_style_of_its_type(style, status, operation, location, retry_after, state, why):
+    async with emulated(timed(style), has_group=True) as azure:
+        reply = await azure.put(PLAIN)
     assert reply.status == status, why
     assert form_of(reply.headers.get("Azure-AsyncOperation")) == operation
     assert form_of(reply.headers.get("Location")) == location
@@ -50,25 +51,21 @@ def test_a_create_answers_in_the_style_of_its_type(style, status, operation, loc
 
 
 @pytest.mark.parametrize("style", list(Style))
-def test_a_create_is_done_in_the_end_and_the_resource_there(style):
-    async def scenario(azure):
+async def test_a_create_is_done_in_the_end_and_the_resource_there(style):
+    async with emulated(timed(style, polls=0), has_group=True) as azure:
         made = await azure.made(PLAIN)
         updated = await azure.put(PLAIN, {"location": "westeurope", "tags": {"a": "b"}})
-        return made, updated, await azure.made(PLAIN, {"location": "westeurope", "tags": {"a": "b"}})
-
-    made, updated, again = play(with_group(scenario), timed(style, polls=0))
+        again = await azure.made(PLAIN, {"location": "westeurope", "tags": {"a": "b"}})
     assert made["properties"]["provisioningState"] == "Succeeded"
     assert updated.status == (202 if style.is_accepted else 200)
     assert again["tags"] == {"a": "b"}
 
 
-def test_an_async_operation_is_polled_until_it_says_so():
-    async def scenario(azure):
+async def test_an_async_operation_is_polled_until_it_says_so():
+    async with emulated(timed(Style.ASYNC, polls=2), has_group=True) as azure:
         created = await azure.put(PLAIN)
         polls = [await azure.get(created.headers["Azure-AsyncOperation"]) for _ in range(4)]
-        return polls, await azure.get(PLAIN)
-
-    polls, resource = play(with_group(scenario), timed(Style.ASYNC, polls=2))
+        resource = await azure.get(PLAIN)
     assert [poll.body["status"] for poll in polls] == ["InProgress", "InProgress", "Succeeded", "Succeeded"]
     assert [poll.headers.get("Retry-After") for poll in polls] == ["7", "7", None, None]
     assert {poll.status for poll in polls} == {200}
@@ -76,50 +73,38 @@ def test_an_async_operation_is_polled_until_it_says_so():
     assert resource.state == "Succeeded"
 
 
-def test_a_location_is_polled_until_it_gives_the_resource():
-    async def scenario(azure):
+async def test_a_location_is_polled_until_it_gives_the_resource():
+    async with emulated(timed(Style.ACCEPTED, polls=2), has_group=True) as azure:
         created = await azure.put(PLAIN)
         unseen = await azure.get(PLAIN)
         polls = [await azure.get(created.headers["Location"]) for _ in range(3)]
-        return unseen, polls
-
-    unseen, polls = play(with_group(scenario), timed(Style.ACCEPTED, polls=2))
     assert unseen.code == "ResourceNotFound", "what was accepted is not visible until it is done"
     assert [poll.status for poll in polls] == [202, 200, 200], "reading the resource was a poll too"
     assert form_of(polls[0].headers["Location"]) == "absolute"
     assert polls[1].body["id"] == PLAIN
 
 
-def test_a_resource_that_nobody_polls_is_done_by_being_read():
-    async def scenario(azure):
+async def test_a_resource_that_nobody_polls_is_done_by_being_read():
+    async with emulated(timed(Style.ASYNC, polls=2), has_group=True) as azure:
         await azure.put(PLAIN)
-        return [(await azure.get(PLAIN)).state for _ in range(3)]
-
-    assert play(with_group(scenario), timed(Style.ASYNC, polls=2)) == ["Creating", "Creating", "Succeeded"]
+        assert [(await azure.get(PLAIN)).state for _ in range(3)] == ["Creating", "Creating", "Succeeded"]
 
 
-def test_an_update_that_is_accepted_stays_visible():
-    async def scenario(azure):
+async def test_an_update_that_is_accepted_stays_visible():
+    async with emulated(timed(Style.ACCEPTED, polls=3), has_group=True) as azure:
         azure.emulator.put(PLAIN, {"location": "westeurope"})
         await azure.put(PLAIN, {"location": "westeurope", "tags": {"a": "b"}})
-        return await azure.get(PLAIN)
-
-    shown = play(with_group(scenario), timed(Style.ACCEPTED, polls=3))
+        shown = await azure.get(PLAIN)
     assert (shown.status, shown.state, shown.body["tags"]) == (200, "Updating", {"a": "b"})
 
 
-def test_operations_may_take_seconds_instead_of_polls():
+async def test_operations_may_take_seconds_instead_of_polls():
     clock = TestClock()
-
-    async def scenario(azure):
+    async with emulated(timed(Style.ASYNC, polls=0, seconds=30.0, retry_after=0), clock=clock, has_group=True) as azure:
         created = await azure.put(PLAIN)
         early = await azure.get(created.headers["Azure-AsyncOperation"])
         await clock.sleep(31)
-        return created, early, await azure.get(PLAIN)
-
-    created, early, late = play(
-        with_group(scenario), timed(Style.ASYNC, polls=0, seconds=30.0, retry_after=0), clock=clock
-    )
+        late = await azure.get(PLAIN)
     assert created.headers["Retry-After"] == "1", "nobody should ask without a pause for half a minute"
     assert (early.body["status"], late.state) == ("InProgress", "Succeeded")
 
@@ -138,35 +123,30 @@ ENDINGS = [
 
 @pytest.mark.parametrize(("more", "state", "code", "why"), ENDINGS, ids=[row[-1] for row in ENDINGS])
 @pytest.mark.parametrize("style", [Style.ASYNC, Style.ACCEPTED_ASYNC])
-def test_an_operation_may_end_badly_and_the_resource_shows_it(style, more, state, code, why):
-    async def scenario(azure):
+async def test_an_operation_may_end_badly_and_the_resource_shows_it(style, more, state, code, why):
+    async with emulated(course("contoso*", style=style, **more), has_group=True) as azure:
         created = await azure.put(PLAIN)
         await azure.get(created.headers["Azure-AsyncOperation"])
-        return await azure.get(created.headers["Azure-AsyncOperation"]), await azure.get(PLAIN)
-
-    poll, resource = play(with_group(scenario), course("contoso*", style=style, **more))
+        poll, resource = await azure.get(created.headers["Azure-AsyncOperation"]), await azure.get(PLAIN)
     assert (poll.status, poll.body["status"], poll.code) == (200, state, code), why
     assert resource.state == state
 
 
-def test_a_location_answers_with_the_error_itself():
+async def test_a_location_answers_with_the_error_itself():
     error = {"code": "Conflict", "message": "Taken.", "details": [{"code": "Inner", "message": "By him."}]}
-
-    async def scenario(azure):
+    async with emulated(
+        course("contoso*", style=Style.ACCEPTED, result="Failed", error=error), has_group=True
+    ) as azure:
         created = await azure.put(PLAIN)
-        return [await azure.get(created.headers["Location"]) for _ in range(2)][-1]
-
-    poll = play(with_group(scenario), course("contoso*", style=Style.ACCEPTED, result="Failed", error=error))
+        poll = [await azure.get(created.headers["Location"]) for _ in range(2)][-1]
     assert (poll.status, poll.body["error"]) == (409, error)
 
 
-def test_a_failed_delete_leaves_the_resource():
-    async def scenario(azure):
+async def test_a_failed_delete_leaves_the_resource():
+    async with emulated(course(method="DELETE", result="Failed"), has_group=True) as azure:
         await azure.put(PLAIN)
         await azure.delete(PLAIN)
-        return [(await azure.get(PLAIN)).state for _ in range(2)]
-
-    assert play(with_group(scenario), course(method="DELETE", result="Failed")) == ["Deleting", "Failed"]
+        assert [(await azure.get(PLAIN)).state for _ in range(2)] == ["Deleting", "Failed"]
 
 
 DELETES = [
@@ -178,30 +158,27 @@ DELETES = [
 
 
 @pytest.mark.parametrize(("style", "status", "operation", "location", "why"), DELETES, ids=[row[-1] for row in DELETES])
-def test_a_delete_answers_in_the_style_of_its_type(style, status, operation, location, why):
-    async def scenario(azure):
+async def test_a_delete_answers_in_the_style_of_its_type(style, status, operation, location, why):
+    async with emulated(timed(style, polls=2), has_group=True) as azure:
         azure.emulator.put(PLAIN, {})
         reply = await azure.delete(PLAIN)
         states = [await azure.get(PLAIN) for _ in range(3)]
-        return reply, states[-1]
-
-    reply, last = play(with_group(scenario), timed(style, polls=2))
+        last = states[-1]
     assert reply.status == status, why
     assert form_of(reply.headers.get("Azure-AsyncOperation")) == operation
     assert form_of(reply.headers.get("Location")) == location
     assert last.status == 404
 
 
-def test_an_operation_may_point_to_another_host():
-    reply = play(
-        with_group(lambda azure: azure.put(PLAIN)), course("contoso*", polls=1, host="https://elsewhere.example")
-    )
+async def test_an_operation_may_point_to_another_host():
+    async with emulated(course("contoso*", polls=1, host="https://elsewhere.example"), has_group=True) as azure:
+        reply = await azure.put(PLAIN)
     assert reply.headers["Azure-AsyncOperation"].startswith("https://elsewhere.example/subscriptions/")
 
 
-def test_an_operation_that_nobody_started_is_not_found():
+async def test_an_operation_that_nobody_started_is_not_found(azure):
     path = f"{GROUP.rsplit('/', 2)[0]}/providers/A.B/locations/x/operations/00000000-0000-4000-8000-000000000000"
-    assert play(lambda azure: azure.get(path)).code == "OperationNotFound"
+    assert (await azure.get(path)).code == "OperationNotFound"
 
 
 RECORDED = [
@@ -216,8 +193,8 @@ RECORDED = [
 
 
 @pytest.mark.parametrize(("kind", "name", "status", "state", "etag"), RECORDED, ids=[row[0] for row in RECORDED])
-def test_types_behave_as_they_were_recorded(kind, name, status, state, etag):
-    reply = play(with_group(lambda azure: azure.put(at(kind, name))))
+async def test_types_behave_as_they_were_recorded(azure, group, kind, name, status, state, etag):
+    reply = await azure.put(at(kind, name))
     body = reply.body or {}
     assert reply.status == status
     assert body.get("properties", {}).get("provisioningState") == state

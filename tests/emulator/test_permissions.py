@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gitsync.emulator.settings import Denial
-from tests.emulator.asked import GROUP, OPEN, SUBSCRIPTION, VNET, play, with_group
+from tests.emulator.asked import GROUP, OPEN, SUBSCRIPTION, VNET, emulated
 
 DENIED = replace(OPEN, denied=(Denial(scope=GROUP, action="Microsoft.Network/*/write"), Denial(principal="other")))
 
@@ -17,19 +17,14 @@ CASES = [
 
 
 @pytest.mark.parametrize(("settings", "scope", "expected", "why"), CASES, ids=[row[-1] for row in CASES])
-def test_what_is_granted_but_for_denials(settings, scope, expected, why):
-    async def scenario(azure):
-        return await azure.get(f"{scope}/providers/Microsoft.Authorization/permissions")
-
-    reply = play(with_group(scenario), settings)
+async def test_what_is_granted_but_for_denials(settings, scope, expected, why):
+    async with emulated(settings, has_group=True) as azure:
+        reply = await azure.get(f"{scope}/providers/Microsoft.Authorization/permissions")
     assert (reply.status, [entry["notActions"] for entry in reply.body["value"]]) == (200, [expected]), why
     assert reply.body["value"][0]["actions"] == ["*"]
 
 
 @pytest.mark.parametrize(("scope", "code"), [(GROUP, "ResourceGroupNotFound"), (VNET, "ResourceGroupNotFound")])
-def test_a_scope_that_does_not_exist(scope, code):
-    async def scenario(azure):
-        return await azure.get(f"{scope}/providers/Microsoft.Authorization/permissions")
-
-    reply = play(scenario)
+async def test_a_scope_that_does_not_exist(azure, scope, code):
+    reply = await azure.get(f"{scope}/providers/Microsoft.Authorization/permissions")
     assert (reply.status, reply.body["error"]["code"]) == (404, code)

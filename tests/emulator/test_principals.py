@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gitsync.emulator.settings import TENANT, Denial, EmulatedPrincipal, read_settings
-from tests.emulator.asked import GROUP, OPEN, SUBSCRIPTION, at, play, with_group
+from tests.emulator.asked import GROUP, OPEN, SUBSCRIPTION, at, emulated
 
 ELSEWHERE = "22222222-2222-4222-8222-222222222222"
 ANYWHERE = EmulatedPrincipal(client="anywhere", object="object-anywhere", secret="one")
@@ -52,9 +52,10 @@ SIGN_INS = [
 @pytest.mark.parametrize(
     ("principal", "tenant", "secret", "status", "told", "why"), SIGN_INS, ids=[row[-1] for row in SIGN_INS]
 )
-def test_somebody_signs_in(principal, tenant, secret, status, told, why):
+async def test_somebody_signs_in(principal, tenant, secret, status, told, why):
     settings = replace(OPEN, require_token=True, principals=(ANYWHERE, THERE))
-    given, body = play(lambda azure: signed_in(azure, principal, tenant, secret), settings)
+    async with emulated(settings) as azure:
+        given, body = await signed_in(azure, principal, tenant, secret)
     assert given == status, why
     if status != 200:
         assert body["error_description"].startswith(told + ":")
@@ -67,32 +68,27 @@ def test_somebody_signs_in(principal, tenant, secret, status, told, why):
     )
 
 
-def test_the_log_says_for_whom_a_token_was_issued():
-    async def scenario(azure):
+async def test_the_log_says_for_whom_a_token_was_issued():
+    settings = replace(OPEN, require_token=True, principals=(THERE,))
+    async with emulated(settings) as azure:
         _, body = await signed_in(azure, THERE, ELSEWHERE)
         await azure.get(GROUP, Authorization=f"Bearer {body['access_token']}")
         entry = azure.emulator.requests[-1]
         assert entry.summary()["client"] == entry.client
-        return entry.client, entry.tenant, entry.actor
-
-    settings = replace(OPEN, require_token=True, principals=(THERE,))
-    assert play(scenario, settings) == ("there", ELSEWHERE, "object-there")
+        assert (entry.client, entry.tenant, entry.actor) == ("there", ELSEWHERE, "object-there")
 
 
-def test_a_script_can_say_that_one_client_may_do_nothing(tmp_path):
+async def test_a_script_can_say_that_one_client_may_do_nothing(tmp_path):
     script = tmp_path / "script.yaml"
     script.write_text(SCRIPT)
     settings = read_settings(script)
-
-    async def scenario(azure):
+    async with emulated(settings) as azure:
         replies = []
         for principal in settings.principals:
             _, body = await signed_in(azure, principal, principal.tenant or TENANT)
             token = f"Bearer {body['access_token']}"
             replies += [await azure.put(GROUP, Authorization=token), await azure.get(GROUP, Authorization=token)]
-        return replies
-
-    *strong, written, read = play(scenario, settings)
+        *strong, written, read = replies
     assert [reply.status for reply in strong] == [201, 200]
     assert [reply.status for reply in (written, read)] == [403, 403]
     assert written.code == "AuthorizationFailed"
@@ -113,12 +109,10 @@ DENIALS = [
 
 
 @pytest.mark.parametrize(("denial", "keys", "read", "why"), DENIALS, ids=[row[-1] for row in DENIALS])
-def test_keys_may_be_refused_where_the_resource_may_be_read(denial, keys, read, why):
-    async def scenario(azure):
+async def test_keys_may_be_refused_where_the_resource_may_be_read(denial, keys, read, why):
+    async with emulated(replace(OPEN, denied=(denial,)), has_group=True) as azure:
         azure.emulator.put(ACCOUNT, {"location": "westeurope"})
-        return await azure.ask("POST", f"{ACCOUNT}/listKeys"), await azure.get(ACCOUNT)
-
-    asked, seen = play(with_group(scenario), replace(OPEN, denied=(denial,)))
+        asked, seen = await azure.ask("POST", f"{ACCOUNT}/listKeys"), await azure.get(ACCOUNT)
     assert (asked.status, seen.status) == (keys, read), why
     if keys == 403:
         assert f"perform action '{ACTION}' over scope '{ACCOUNT}'" in asked.message

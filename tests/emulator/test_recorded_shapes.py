@@ -7,7 +7,7 @@ import pytest
 
 from gitsync.emulator.http.target import PathShape, parse
 from gitsync.emulator.types.behaviour import find_behaviour, spell
-from tests.emulator.asked import OPEN, play
+from tests.emulator.asked import OPEN, emulated
 from tests.support.recordings import FOLDER as RECORDINGS
 from tests.support.recordings import needs_recordings
 
@@ -42,29 +42,21 @@ def make_place(emulator, path):
 @pytest.mark.parametrize(
     "rows", [pytest.param(rows, id=name) for pairs in (PAIRS, OTHER_PAIRS) for name, rows in pairs.items()]
 )
-def test_every_recorded_put_can_be_sent_and_read_back(rows):
-
-    async def scenario(azure):
-        found = []
-        for row in rows:
-            make_place(azure.emulator, row["path"])
-            if row["put"].get("properties", {}).get("createMode") == "recover":
-                azure.emulator.put(row["path"], row["put"])
-                await azure.delete(row["path"])
-            sent = await azure.put(row["path"], row["put"], version=row["apiVersion"])
-            assert sent.status in {200, 201, 202}, (row["path"], sent.body)
-            reads = find_behaviour(parse(row["path"]).type).gets
-            found.append(await azure.settled(row["path"]) if reads else None)
-            azure.emulator.remove(row["path"])
-        return found
-
-    for row, shown in zip(rows, play(scenario, OPEN), strict=True):
-        if shown is None:
-            continue
-        assert shown["id"].casefold() == row["path"].casefold()
-        for name in ("location", "sku", "kind", "tags"):
-            if row["put"].get(name):
-                assert shown[name] == row["put"][name]
+async def test_every_recorded_put_can_be_sent_and_read_back(azure, rows):
+    for row in rows:
+        make_place(azure.emulator, row["path"])
+        if row["put"].get("properties", {}).get("createMode") == "recover":
+            azure.emulator.put(row["path"], row["put"])
+            await azure.delete(row["path"])
+        sent = await azure.put(row["path"], row["put"], version=row["apiVersion"])
+        assert sent.status in {200, 201, 202}, (row["path"], sent.body)
+        if find_behaviour(parse(row["path"]).type).gets:
+            shown = await azure.settled(row["path"])
+            assert shown["id"].casefold() == row["path"].casefold()
+            for name in ("location", "sku", "kind", "tags"):
+                if row["put"].get(name):
+                    assert shown[name] == row["put"][name]
+        azure.emulator.remove(row["path"])
 
 
 def seen(rows, of):
@@ -160,17 +152,14 @@ def read_absences():
 
 
 @pytest.mark.parametrize(("row", "message"), list(read_absences()))
-def test_what_is_absent_is_refused_as_recorded(row, message):
+async def test_what_is_absent_is_refused_as_recorded(row, message):
     target = parse(row["path"])
-
-    async def scenario(azure):
+    async with emulated(OPEN) as azure:
         if f"resource group '{target.group}' could not be found".casefold() not in message:
             azure.emulator.put(target.group_path, {"location": "westus2"})
         for above in target.ancestors:
             is_missing = re.search(rf"{re.escape(above.name.casefold())}' (under|not found)", message)
             if not is_missing:
                 azure.emulator.put(above.path, {})
-        return await azure.get(row["path"], version=row["apiVersion"])
-
-    answer = play(scenario, OPEN)
+        answer = await azure.get(row["path"], version=row["apiVersion"])
     assert (answer.status, without_chance(answer.body)) == (404, without_chance(row["answer"]))

@@ -6,7 +6,7 @@ import pytest
 
 from gitsync.emulator.settings import Busy, Denial, ManagementLock, Timing
 from gitsync.emulator.types.behaviour import Style
-from tests.emulator.asked import GROUP, OPEN, PLAIN, SUBSCRIPTION, VNET, at, play, with_group
+from tests.emulator.asked import GROUP, OPEN, PLAIN, SUBSCRIPTION, VNET, at, emulated
 
 SUBNET = f"{VNET}/subnets/a"
 ROLE = f"{PLAIN}/providers/Microsoft.Authorization/roleAssignments/r"
@@ -40,8 +40,8 @@ REFUSALS = [
 @pytest.mark.parametrize(
     ("method", "path", "body", "status", "code", "why"), REFUSALS, ids=[row[-1] for row in REFUSALS]
 )
-def test_arm_says_no(method, path, body, status, code, why):
-    reply = play(with_group(lambda azure: azure.ask(method, path, body)))
+async def test_arm_says_no(azure, group, method, path, body, status, code, why):
+    reply = await azure.ask(method, path, body)
     assert (reply.status, reply.code) == (status, code), why
     assert reply.headers["x-ms-request-id"]
 
@@ -59,27 +59,20 @@ ALLOWED = [
 
 
 @pytest.mark.parametrize(("method", "path", "body", "status", "why"), ALLOWED, ids=[row[-1] for row in ALLOWED])
-def test_arm_says_yes(method, path, body, status, why):
-    assert play(with_group(lambda azure: azure.ask(method, path, body))).status == status, why
+async def test_arm_says_yes(azure, group, method, path, body, status, why):
+    assert (await azure.ask(method, path, body)).status == status, why
 
 
-def test_a_singleton_that_its_provider_makes_may_have_children():
-    async def scenario(azure):
-        await azure.made(at("Microsoft.Storage/storageAccounts", "st"))
-        return await azure.put(f"{BLOB}/containers/c", {})
-
-    assert play(with_group(scenario)).status == 201
+async def test_a_singleton_that_its_provider_makes_may_have_children(azure, group):
+    await azure.made(at("Microsoft.Storage/storageAccounts", "st"))
+    assert (await azure.put(f"{BLOB}/containers/c", {})).status == 201
 
 
-def test_a_put_replaces_and_a_patch_merges():
-    async def scenario(azure):
-        first = {"location": "westeurope", "tags": {"a": "1"}, "properties": {"x": {"y": 1, "z": 2}, "w": 3}}
-        created = await azure.put(PLAIN, first)
-        patched = await azure.ask("PATCH", PLAIN, {"tags": {"b": "2"}, "properties": {"x": {"y": 5, "z": None}}})
-        replaced = await azure.put(PLAIN, {"location": "West Europe", "properties": {"w": 4}})
-        return created, patched, replaced
-
-    created, patched, replaced = play(with_group(scenario))
+async def test_a_put_replaces_and_a_patch_merges(azure, group):
+    first = {"location": "westeurope", "tags": {"a": "1"}, "properties": {"x": {"y": 1, "z": 2}, "w": 3}}
+    created = await azure.put(PLAIN, first)
+    patched = await azure.ask("PATCH", PLAIN, {"tags": {"b": "2"}, "properties": {"x": {"y": 5, "z": None}}})
+    replaced = await azure.put(PLAIN, {"location": "West Europe", "properties": {"w": 4}})
     assert (created.status, patched.status, replaced.status) == (201, 200, 200)
     assert patched.body["tags"] == {"b": "2"}, "tags are replaced as a whole"
     assert patched.body["properties"] == {"x": {"y": 5}, "w": 3, "provisioningState": "Succeeded"}
@@ -87,9 +80,9 @@ def test_a_put_replaces_and_a_patch_merges():
     assert "tags" not in replaced.body
 
 
-def test_the_url_says_who_a_resource_is_whatever_its_body_says():
+async def test_the_url_says_who_a_resource_is_whatever_its_body_says(azure, group):
     body = {"id": "/x", "name": "y", "type": "z", "location": "x", "properties": {"provisioningState": "Failed"}}
-    reply = play(with_group(lambda azure: azure.put(PLAIN, body)))
+    reply = await azure.put(PLAIN, body)
     assert reply.body == {
         "id": PLAIN,
         "name": "one",
@@ -99,48 +92,37 @@ def test_the_url_says_who_a_resource_is_whatever_its_body_says():
     }
 
 
-def test_a_resource_is_found_in_any_case_and_keeps_the_case_it_was_made_in():
-    async def scenario(azure):
-        await azure.put(PLAIN)
-        return await azure.get(PLAIN.lower()), await azure.put(PLAIN.upper())
-
-    found, written = play(with_group(scenario))
+async def test_a_resource_is_found_in_any_case_and_keeps_the_case_it_was_made_in(azure, group):
+    await azure.put(PLAIN)
+    found, written = await azure.get(PLAIN.lower()), await azure.put(PLAIN.upper())
     assert found.body["id"] == written.body["id"] == PLAIN
     assert written.status == 200
 
 
-def test_a_region_never_changes():
-    async def scenario(azure):
-        await azure.put(PLAIN)
-        return await azure.put(PLAIN, {"location": "eastus"})
-
-    assert play(with_group(scenario)).code == "InvalidResourceLocation"
+async def test_a_region_never_changes(azure, group):
+    await azure.put(PLAIN)
+    assert (await azure.put(PLAIN, {"location": "eastus"})).code == "InvalidResourceLocation"
 
 
-def test_what_is_nested_in_a_resource_or_hangs_on_it_goes_with_it():
-    async def scenario(azure):
-        await azure.put(PLAIN)
-        await azure.put(f"{PLAIN}x")
-        await azure.put(f"{PLAIN}/parts/p", {})
-        await azure.put(ROLE, {})
-        await azure.delete(PLAIN)
-        return azure.emulator.ids(GROUP)
-
-    assert play(with_group(scenario)) == [GROUP, f"{PLAIN}x"]
+async def test_what_is_nested_in_a_resource_or_hangs_on_it_goes_with_it(azure, group):
+    await azure.put(PLAIN)
+    await azure.put(f"{PLAIN}x")
+    await azure.put(f"{PLAIN}/parts/p", {})
+    await azure.put(ROLE, {})
+    await azure.delete(PLAIN)
+    assert azure.emulator.ids(GROUP) == [GROUP, f"{PLAIN}x"]
 
 
-def test_a_group_goes_with_all_its_content_and_takes_nothing_new_meanwhile():
-    async def scenario(azure):
+async def test_a_group_goes_with_all_its_content_and_takes_nothing_new_meanwhile():
+    settings = replace(OPEN, operations=Timing(polls=2))
+    async with emulated(settings, has_group=True) as azure:
         await azure.put(PLAIN)
         gone = await azure.delete(GROUP)
         refused = await azure.put(f"{PLAIN}2")
         shown = await azure.get(GROUP)
         again = await azure.delete(GROUP)
         polls = [await azure.get(gone.headers["Location"]) for _ in range(2)]
-        return gone, refused, shown, again, polls, azure.emulator.ids()
-
-    settings = replace(OPEN, operations=Timing(polls=2))
-    gone, refused, shown, again, polls, left = play(with_group(scenario), settings)
+        left = azure.emulator.ids()
     assert (gone.status, again.status) == (202, 202)
     assert again.headers["Location"] == gone.headers["Location"], "the same operation"
     assert refused.code == "ResourceGroupBeingDeleted"
@@ -160,29 +142,21 @@ PRECONDITIONS = [
 
 
 @pytest.mark.parametrize(("headers", "there", "status", "why"), PRECONDITIONS, ids=[row[-1] for row in PRECONDITIONS])
-def test_preconditions_hold(headers, there, status, why):
+async def test_preconditions_hold(azure, group, headers, there, status, why):
     nic = at("Microsoft.Network/networkInterfaces", "n")
-
-    async def scenario(azure):
-        if there:
-            await azure.put(nic)
-        read = await azure.get(nic)
-        given = {name: read.headers["ETag"] if value == "the one" else value for name, value in headers.items()}
-        return await azure.ask("PUT", nic, {"location": "westeurope"}, **given)
-
-    assert play(with_group(scenario)).status == status, why
+    if there:
+        await azure.put(nic)
+    read = await azure.get(nic)
+    given = {name: read.headers["ETag"] if value == "the one" else value for name, value in headers.items()}
+    assert (await azure.ask("PUT", nic, {"location": "westeurope"}, **given)).status == status, why
 
 
-def test_an_etag_moves_with_every_change():
+async def test_an_etag_moves_with_every_change(azure, group):
     nic = at("Microsoft.Network/networkInterfaces", "n")
-
-    async def scenario(azure):
-        first = await azure.put(nic)
-        second = await azure.put(nic)
-        azure.emulator.change(nic, "/tags", {"a": "b"})
-        return [first.headers["ETag"], second.headers["ETag"], (await azure.get(nic)).headers["ETag"]]
-
-    assert len(set(play(with_group(scenario)))) == 3
+    first = await azure.put(nic)
+    second = await azure.put(nic)
+    azure.emulator.change(nic, "/tags", {"a": "b"})
+    assert len({first.headers["ETag"], second.headers["ETag"], (await azure.get(nic)).headers["ETag"]}) == 3
 
 
 KNOWN = replace(OPEN, types={"Contoso.Things/things": ("2024-03-01",), "Contoso.Things/places": ()})
@@ -210,18 +184,17 @@ GATES = [
 @pytest.mark.parametrize(
     ("settings", "method", "path", "version", "status", "code", "why"), GATES, ids=[row[-1] for row in GATES]
 )
-def test_the_gateway_decides_first(settings, method, path, version, status, code, why):
-    async def scenario(azure):
+async def test_the_gateway_decides_first(settings, method, path, version, status, code, why):
+    async with emulated(settings) as azure:
         azure.emulator.put(GROUP, {"location": "westeurope"})
-        return await azure.ask(method, path, {"location": "westeurope"}, version=version)
-
-    reply = play(scenario, settings)
+        reply = await azure.ask(method, path, {"location": "westeurope"}, version=version)
     assert (reply.status, reply.code if code else "") == (status, code), why
 
 
-def test_a_denial_names_the_action_and_the_scope():
+async def test_a_denial_names_the_action_and_the_scope():
     settings = replace(OPEN, denied=(Denial(),))
-    message = play(lambda azure: azure.put(PLAIN), settings).message
+    async with emulated(settings) as azure:
+        message = (await azure.put(PLAIN)).message
     assert f"to perform action 'Contoso.Things/things/write' over scope '{PLAIN}'" in message
 
 
@@ -234,37 +207,35 @@ NEIGHBOURS = [
 
 
 @pytest.mark.parametrize(("busy", "path", "status", "code", "why"), NEIGHBOURS, ids=[row[-1] for row in NEIGHBOURS])
-def test_an_operation_under_way_refuses_writes(busy, path, status, code, why):
-    async def scenario(azure):
+async def test_an_operation_under_way_refuses_writes(busy, path, status, code, why):
+    settings = replace(OPEN, busy=busy, operations=Timing(style=Style.STATE, polls=5))
+    async with emulated(settings) as azure:
         azure.emulator.put(GROUP, {"location": "westeurope"})
         await azure.put(PLAIN)
-        return await azure.put(path)
-
-    settings = replace(OPEN, busy=busy, operations=Timing(style=Style.STATE, polls=5))
-    reply = play(scenario, settings)
+        reply = await azure.put(path)
     assert (reply.status, reply.body.get("error", {}).get("code")) == (status, code), why
 
 
-def test_a_sibling_under_way_refuses_writes_where_parents_are_held():
-    async def scenario(azure):
+async def test_a_sibling_under_way_refuses_writes_where_parents_are_held():
+    settings = replace(OPEN, busy=Busy.PARENT, operations=Timing(polls=5))
+    async with emulated(settings) as azure:
         azure.emulator.put(GROUP, {"location": "westeurope"})
         azure.emulator.put(VNET, {"location": "westeurope"})
         await azure.put(f"{VNET}/subnets/a", {})
-        return await azure.put(f"{VNET}/subnets/b", {}), await azure.put(VNET)
+        assert [reply.code for reply in (await azure.put(f"{VNET}/subnets/b", {}), await azure.put(VNET))] == [
+            "AnotherOperationInProgress"
+        ] * 2
 
-    settings = replace(OPEN, busy=Busy.PARENT, operations=Timing(polls=5))
-    assert [reply.code for reply in play(scenario, settings)] == ["AnotherOperationInProgress"] * 2
 
-
-def test_what_azure_cannot_delete_or_read_it_says_so():
+async def test_what_azure_cannot_delete_or_read_it_says_so(azure, group):
     product = at("Microsoft.ApiManagement/service/products/groups", "s", "p", "g")
-
-    async def scenario(azure):
-        for path in (product.rsplit("/", 4)[0], product.rsplit("/", 2)[0], product, BLOB.rsplit("/", 2)[0], BLOB):
-            azure.emulator.put(path, {})
-        return await azure.delete(BLOB), await azure.get(product), await azure.ask("HEAD", product)
-
-    undeletable, unreadable, there = play(with_group(scenario))
+    for path in (product.rsplit("/", 4)[0], product.rsplit("/", 2)[0], product, BLOB.rsplit("/", 2)[0], BLOB):
+        azure.emulator.put(path, {})
+    undeletable, unreadable, there = (
+        await azure.delete(BLOB),
+        await azure.get(product),
+        await azure.ask("HEAD", product),
+    )
     assert (undeletable.status, undeletable.code) == (405, "MethodNotAllowed")
     assert (unreadable.status, unreadable.body["Message"][:20]) == (405, "The requested resour")
     assert there.status == 204
@@ -283,46 +254,36 @@ LOCKED = [
 
 
 @pytest.mark.parametrize(("scope", "level", "method", "path", "status", "why"), LOCKED, ids=[row[-1] for row in LOCKED])
-def test_a_lock_that_was_made_locks(scope, level, method, path, status, why):
-    async def scenario(azure):
-        azure.emulator.put(PLAIN, {"location": "westeurope"})
-        made = await azure.put(at(LOCK, "l", scope=scope), {"properties": {"level": level}})
-        assert made.status == 201
-        return await azure.ask(method, path, {"location": "westeurope"})
-
-    reply = play(with_group(scenario))
+async def test_a_lock_that_was_made_locks(azure, group, scope, level, method, path, status, why):
+    azure.emulator.put(PLAIN, {"location": "westeurope"})
+    made = await azure.put(at(LOCK, "l", scope=scope), {"properties": {"level": level}})
+    assert made.status == 201
+    reply = await azure.ask(method, path, {"location": "westeurope"})
     assert reply.status == status, why
     if status == 409:
         assert (reply.code, scope in reply.message) == ("ScopeLocked", True)
 
 
-def test_a_zone_does_not_go_before_its_links():
+async def test_a_zone_does_not_go_before_its_links(azure, group):
     zone = at("Microsoft.Network/privateDnsZones", "z")
-
-    async def scenario(azure):
-        for path in (zone, f"{zone}/A/www", f"{zone}/virtualNetworkLinks/l"):
-            azure.emulator.put(path, {})
-        refused = await azure.delete(zone)
-        azure.emulator.remove(f"{zone}/virtualNetworkLinks/l")
-        return refused, await azure.delete(zone)
-
-    refused, gone = play(with_group(scenario))
+    for path in (zone, f"{zone}/A/www", f"{zone}/virtualNetworkLinks/l"):
+        azure.emulator.put(path, {})
+    refused = await azure.delete(zone)
+    azure.emulator.remove(f"{zone}/virtualNetworkLinks/l")
+    gone = await azure.delete(zone)
     assert (refused.code, gone.status) == ("CannotDeleteResource", 202)
     assert "'Microsoft.Network/privateDnsZones/z/virtualNetworkLinks/l'" in refused.message
 
 
 @pytest.mark.parametrize(("size", "status"), [(2_000_000, 201), (5_000_000, 413)])
-def test_bodies_may_be_large_but_not_any_size(size, status):
+async def test_bodies_may_be_large_but_not_any_size(azure, group, size, status):
     body = b'{"location": "x", "properties": {"text": "%s"}}' % (b"x" * size)
-    reply = play(with_group(lambda azure: azure.put(PLAIN, body)))
+    reply = await azure.put(PLAIN, body)
     assert reply.status == status
 
 
-def test_each_answer_has_an_id_and_keeps_the_callers():
-    async def scenario(azure):
-        return await azure.get(GROUP), await azure.get(GROUP, x_ms_correlation_request_id="mine")
-
-    own, callers = play(with_group(scenario))
+async def test_each_answer_has_an_id_and_keeps_the_callers(azure, group):
+    own, callers = await azure.get(GROUP), await azure.get(GROUP, x_ms_correlation_request_id="mine")
     assert own.headers["x-ms-request-id"] == own.headers["x-ms-correlation-request-id"]
     assert callers.headers["x-ms-correlation-request-id"] == "mine"
     assert callers.headers["x-ms-request-id"] not in {"mine", own.headers["x-ms-request-id"]}

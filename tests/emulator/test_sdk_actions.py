@@ -1,6 +1,5 @@
 """The SDK's own poller over the socket: actions that take time end as it expects."""
 
-import asyncio
 import json
 
 import pytest
@@ -28,21 +27,17 @@ FAILS = FaultRule(
 )
 
 
-def acted(path, settings=OPEN):
+async def acted(path, settings=OPEN):
     """What the poller ends with, for a POST of an action."""
-
-    async def run():
-        async with Emulator(settings) as azure:
-            for arm_id in (GROUP, CLUSTER, BACKUP.rpartition("/backupInstances/")[0], BACKUP, VAULT):
-                azure.put(arm_id, {"location": "westeurope"})
-            pipeline = AsyncPipeline(AioHttpTransport(), policies=[RequestIdPolicy()])
-            async with AsyncARMPipelineClient(base_url=azure.url, pipeline=pipeline, policies=[]) as client:
-                url = f"{azure.url}%s?api-version=2024-11-01"
-                await pipeline.run(HttpRequest("DELETE", url % VAULT))
-                first = await pipeline.run(HttpRequest("POST", url % path))
-                return await AsyncLROPoller(client, first, content, AsyncARMPolling(0)).result()
-
-    return asyncio.run(run())
+    async with Emulator(settings) as azure:
+        for arm_id in (GROUP, CLUSTER, BACKUP.rpartition("/backupInstances/")[0], BACKUP, VAULT):
+            azure.put(arm_id, {"location": "westeurope"})
+        pipeline = AsyncPipeline(AioHttpTransport(), policies=[RequestIdPolicy()])
+        async with AsyncARMPipelineClient(base_url=azure.url, pipeline=pipeline, policies=[]) as client:
+            url = f"{azure.url}%s?api-version=2024-11-01"
+            await pipeline.run(HttpRequest("DELETE", url % VAULT))
+            first = await pipeline.run(HttpRequest("POST", url % path))
+            return await AsyncLROPoller(client, first, content, AsyncARMPolling(0)).result()
 
 
 def content(response):
@@ -51,15 +46,15 @@ def content(response):
 
 
 @pytest.mark.parametrize("path", [f"{BACKUP}/sync", PURGE])
-def test_an_action_without_a_result_ends(path):
-    assert acted(path) is None
+async def test_an_action_without_a_result_ends(path):
+    assert await acted(path) is None
 
 
-def test_an_action_ends_with_its_result():
-    assert set(acted(f"{CLUSTER}/requestAdminCredential")) == {"expirationTimestamp", "kubeconfig"}
+async def test_an_action_ends_with_its_result():
+    assert set(await acted(f"{CLUSTER}/requestAdminCredential")) == {"expirationTimestamp", "kubeconfig"}
 
 
 @pytest.mark.parametrize("path", [f"{BACKUP}/sync", f"{CLUSTER}/requestAdminCredential", PURGE])
-def test_an_action_that_fails_says_why(path):
+async def test_an_action_that_fails_says_why(path):
     with pytest.raises(HttpResponseError, match="Later"):
-        acted(path, EmulatorSettings(limits=None, rules=(FAILS,)))
+        await acted(path, EmulatorSettings(limits=None, rules=(FAILS,)))

@@ -1,7 +1,7 @@
 """The real SDK client over the socket: what it can do with Azure, it can do here."""
 
-import asyncio
 import time
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
@@ -36,18 +36,16 @@ class AnyToken:
         """Nothing to leave."""
 
 
-def with_client(scenario, settings=OPEN):
-    async def run():
-        async with (
-            Emulator(settings) as emulator,
-            ResourceManagementClient(
-                AnyToken(), SUBSCRIPTION.split("/")[2], base_url=emulator.url, polling_interval=0, retry_total=0
-            ) as client,
-        ):
-            await client.resource_groups.create_or_update("net", {"location": "westeurope"}, **HTTP)
-            return await scenario(client, emulator)
-
-    return asyncio.run(run())
+@asynccontextmanager
+async def open_client(settings=OPEN):
+    async with (
+        Emulator(settings) as emulator,
+        ResourceManagementClient(
+            AnyToken(), SUBSCRIPTION.split("/")[2], base_url=emulator.url, polling_interval=0, retry_total=0
+        ) as client,
+    ):
+        await client.resource_groups.create_or_update("net", {"location": "westeurope"}, **HTTP)
+        yield client, emulator
 
 
 def create(client, path, body):
@@ -56,97 +54,80 @@ def create(client, path, body):
 
 
 @pytest.mark.parametrize("style", list(Style))
-def test_it_creates_reads_and_deletes_whatever_the_style(style):
-    async def scenario(client, emulator):
+async def test_it_creates_reads_and_deletes_whatever_the_style(style):
+    async with open_client(replace(OPEN, operations=Timing(style=style))) as (client, emulator):
         made = await (await create(client, VNET, NETWORK)).result()
         read = await client.resources.get_by_id(VNET, api_version=VERSION, **HTTP)
         await (await client.resources.begin_delete_by_id(VNET, api_version=VERSION, **HTTP)).result()
-        return made.as_dict(), read.as_dict(), emulator.resource(VNET)
-
-    made, read, left = with_client(scenario, replace(OPEN, operations=Timing(style=style)))
+        made, read, left = made.as_dict(), read.as_dict(), emulator.resource(VNET)
     assert made["id"] == read["id"] == VNET
     assert read["properties"]["provisioningState"] == "Succeeded"
     assert read["properties"]["addressSpace"] == NETWORK["properties"]["addressSpace"]
     assert left is None
 
 
-def test_it_lists_page_by_page():
-    async def scenario(client, emulator):
+async def test_it_lists_page_by_page():
+    async with open_client(replace(OPEN, page_size=2)) as (client, emulator):
         for number in range(5):
             emulator.put(at("Contoso.Things/things", f"t{number}"), {"location": "x"})
         emulator.requests.clear()
         every = [found.name async for found in client.resources.list(**HTTP)]
         grouped = [found.name async for found in client.resources.list_by_resource_group("net", top=2, **HTTP)]
         groups = [found.name async for found in client.resource_groups.list(**HTTP)]
-        return every, grouped, groups, emulator.requests.counts()
-
-    every, grouped, groups, counts = with_client(scenario, replace(OPEN, page_size=2))
+        counts = emulator.requests.counts()
     assert every == grouped == [f"t{number}" for number in range(5)]
     assert groups == ["net"]
     assert counts == {"GET": 3 + 3 + 1}
 
 
-def test_it_tells_what_exists():
-    async def scenario(client, _emulator):
+async def test_it_tells_what_exists():
+    async with open_client() as (client, _emulator):
         ask = client.resource_groups.check_existence
-        return await ask("net", **HTTP), await ask("other", **HTTP)
-
-    assert with_client(scenario) == (True, False)
+        assert (await ask("net", **HTTP), await ask("other", **HTTP)) == (True, False)
 
 
-def test_it_registers_a_provider():
-    async def scenario(client, _emulator):
+async def test_it_registers_a_provider():
+    settings = replace(OPEN, unregistered=("Contoso.Things",))
+    async with open_client(settings) as (client, _emulator):
         states = [(await client.providers.register("Contoso.Things", **HTTP)).registration_state]
         states += [(await client.providers.get("Contoso.Things", **HTTP)).registration_state for _ in range(2)]
-        return states
-
-    settings = replace(OPEN, unregistered=("Contoso.Things",))
-    assert with_client(scenario, settings) == ["Registering", "Registering", "Registered"]
+        assert states == ["Registering", "Registering", "Registered"]
 
 
-def test_it_deletes_a_group():
-    async def scenario(client, emulator):
+async def test_it_deletes_a_group():
+    async with open_client() as (client, emulator):
         emulator.put(VNET, NETWORK)
         await (await client.resource_groups.begin_delete("net", **HTTP)).result()
-        return emulator.ids()
-
-    assert with_client(scenario) == []
+        assert emulator.ids() == []
 
 
-def test_it_raises_what_arm_refuses():
-    async def scenario(client, _emulator):
+async def test_it_raises_what_arm_refuses():
+    async with open_client() as (client, _emulator):
         with pytest.raises(ResourceNotFoundError) as absent:
             await client.resources.get_by_id(VNET, api_version=VERSION, **HTTP)
         with pytest.raises(HttpResponseError) as refused:
             await create(client, f"{VNET}/subnets/a", {})
-        return absent.value.error.code, refused.value.error.code
-
-    assert with_client(scenario) == ("ResourceNotFound", "ParentResourceNotFound")
+        assert (absent.value.error.code, refused.value.error.code) == ("ResourceNotFound", "ParentResourceNotFound")
 
 
 @pytest.mark.parametrize("style", [Style.ASYNC, Style.ACCEPTED_ASYNC, Style.ACCEPTED, Style.STATE])
-def test_it_raises_how_an_operation_failed(style):
+async def test_it_raises_how_an_operation_failed(style):
     error = {"code": "SkuNotAvailable", "message": "There is none left."}
     course = Course(style=style, result="Failed", error=error)
     settings = replace(OPEN, rules=(FaultRule(match=Match(type="microsoft.network/*"), course=course),))
-
-    async def scenario(client, emulator):
+    async with open_client(settings) as (client, emulator):
         with pytest.raises(HttpResponseError) as failed:
             await (await create(client, VNET, NETWORK)).result()
-        return failed.value, emulator.resource(VNET)
-
-    failed, resource = with_client(scenario, settings)
+        failed, resource = failed.value, emulator.resource(VNET)
     assert style is Style.STATE or failed.error.code == "SkuNotAvailable"
     assert resource["properties"]["provisioningState"] == "Failed"
 
 
-def test_the_log_counts_what_was_asked():
-    async def scenario(client, emulator):
+async def test_the_log_counts_what_was_asked():
+    async with open_client() as (client, emulator):
         emulator.requests.clear()
         await (await create(client, VNET, NETWORK)).result()
-        return emulator.requests
-
-    log = with_client(scenario)
+        log = emulator.requests
     assert log.counts() == {"GET": 1, "POLL": 2, "PUT": 1}
     assert [request.path for request in log.writes()] == [VNET]
     assert log.writes()[0].body == NETWORK

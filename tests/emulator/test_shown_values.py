@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gitsync.emulator.patch import GONE, merge_patch, set_value
 from gitsync.emulator.types.bodies import without_secrets
 from gitsync.emulator.types.provider_fields import add_provider_fields
-from tests.emulator.asked import GROUP, OPEN, PLAIN, at, play, with_group
+from tests.emulator.asked import GROUP, OPEN, PLAIN, at, emulated
 
 SECRETS = [
     ("administratorLoginPassword", "x", True, "a password"),
@@ -46,17 +46,13 @@ def test_protected_settings_of_extensions_are_shown_empty():
     }
 
 
-def test_what_was_received_can_be_looked_up_with_its_secrets():
-    async def scenario(azure):
-        shown = await azure.put(PLAIN, {"location": "x", "properties": {"adminPassword": "p"}})
-        return (
-            shown,
-            azure.emulator.received(PLAIN),
-            azure.emulator.resource(PLAIN),
-            azure.emulator.received(f"{PLAIN}0"),
-        )
-
-    shown, received, resource, absent = play(with_group(scenario))
+async def test_what_was_received_can_be_looked_up_with_its_secrets(azure, group):
+    shown = await azure.put(PLAIN, {"location": "x", "properties": {"adminPassword": "p"}})
+    received, resource, absent = (
+        azure.emulator.received(PLAIN),
+        azure.emulator.resource(PLAIN),
+        azure.emulator.received(f"{PLAIN}0"),
+    )
     assert "adminPassword" not in shown.body["properties"]
     assert received["properties"] == {"adminPassword": "p"}
     assert resource == shown.body
@@ -81,16 +77,12 @@ def test_a_provider_adds_what_only_it_knows(kind, body, members):
         assert made != add_provider_fields(kind, at(kind, "b"), body, "tenant"), "and another for another"
 
 
-def test_identities_get_their_principals():
+async def test_identities_get_their_principals(azure, group):
     assigned = at("Microsoft.ManagedIdentity/userAssignedIdentities", "me")
     identity = {"type": "SystemAssigned, UserAssigned", "userAssignedIdentities": {assigned: {}}}
-
-    async def scenario(azure):
-        await azure.put(assigned)
-        made = await azure.put(PLAIN, {"location": "x", "identity": identity})
-        return made.body["identity"], (await azure.get(assigned)).body["properties"]
-
-    shown, own = play(with_group(scenario))
+    await azure.put(assigned)
+    made = await azure.put(PLAIN, {"location": "x", "identity": identity})
+    shown, own = made.body["identity"], (await azure.get(assigned)).body["properties"]
     assert shown["principalId"] != own["principalId"]
     assert shown["userAssignedIdentities"][assigned] == {"clientId": own["clientId"], "principalId": own["principalId"]}
 
@@ -108,24 +100,20 @@ REWRITES = [
 
 @pytest.mark.parametrize(("name", "given_", "shown", "why"), REWRITES, ids=[row[-1] for row in REWRITES])
 @pytest.mark.parametrize("rewrite", [True, False])
-def test_azure_has_its_own_way_with_values(name, given_, shown, why, rewrite):
-    async def scenario(azure):
-        return await azure.put(PLAIN, {"location": "x", "tags": {name: "enabled"}, "properties": {name: given_}})
-
-    body = play(with_group(scenario), replace(OPEN, rewrite=rewrite)).body
+async def test_azure_has_its_own_way_with_values(name, given_, shown, why, rewrite):
+    async with emulated(replace(OPEN, rewrite=rewrite), has_group=True) as azure:
+        body = (await azure.put(PLAIN, {"location": "x", "tags": {name: "enabled"}, "properties": {name: given_}})).body
     assert body["properties"][name] == (shown if rewrite else given_), why
     assert body["tags"] == {name: "enabled"}, "tags are nobody's but their owner's"
 
 
-def test_rewriting_adds_defaults_but_never_changes_what_is_stored():
+async def test_rewriting_adds_defaults_but_never_changes_what_is_stored():
     vault = at("Microsoft.KeyVault/vaults", "v")
-
-    async def scenario(azure):
-        return await azure.put(
-            vault, {"location": "westeurope", "properties": {"enableSoftDelete": False}}
-        ), azure.emulator.received(vault)
-
-    shown, received = play(with_group(scenario), replace(OPEN, rewrite=True))
+    async with emulated(replace(OPEN, rewrite=True), has_group=True) as azure:
+        shown, received = (
+            await azure.put(vault, {"location": "westeurope", "properties": {"enableSoftDelete": False}}),
+            azure.emulator.received(vault),
+        )
     assert shown.body["tags"] == {}
     assert shown.body["properties"]["softDeleteRetentionInDays"] == 90
     assert shown.body["properties"]["enableSoftDelete"] is False
@@ -141,13 +129,10 @@ SPELLINGS = [
 
 
 @pytest.mark.parametrize(("kind", "names", "spelled", "name", "part"), SPELLINGS, ids=[row[0] for row in SPELLINGS])
-def test_providers_spell_ids_and_types_their_own_way(kind, names, spelled, name, part):
-    async def scenario(azure):
-        azure.emulator.put(at(kind, *names), {"location": "x"})
-        azure.emulator.put(at("/".join(kind.split("/")[:2]), names[0]), {"location": "x"})
-        return await azure.get(at(kind, *names))
-
-    body = play(with_group(scenario)).body
+async def test_providers_spell_ids_and_types_their_own_way(azure, group, kind, names, spelled, name, part):
+    azure.emulator.put(at(kind, *names), {"location": "x"})
+    azure.emulator.put(at("/".join(kind.split("/")[:2]), names[0]), {"location": "x"})
+    body = (await azure.get(at(kind, *names))).body
     assert (body["type"], body["name"]) == (spelled, name)
     assert part in body["id"]
 

@@ -1,11 +1,12 @@
 """What single types do besides: role assignments, subscriptions, products, backups and private endpoints."""
 
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
 
 from gitsync.emulator.settings import read_settings
-from tests.emulator.asked import GROUP, OPEN, SUBSCRIPTION, at, play, with_group
+from tests.emulator.asked import GROUP, OPEN, SUBSCRIPTION, at, emulated
 
 ROLES = "/providers/Microsoft.Authorization/roleDefinitions"
 OWNER, READER = "8e3af657-a8ff-443c-a75c-2fe8c4bcb635", "acdd72a7-3385-48ef-bd42-f606fba81ae7"
@@ -20,17 +21,15 @@ def assignment(name, scope=GROUP):
     return f"{scope}/providers/Microsoft.Authorization/roleAssignments/{name}"
 
 
-def test_the_roles_of_the_tenant_come_in_pages_and_not_all_are_built_in():
-    async def scenario(azure):
-        reply, found = await azure.get(ROLES), []
-        for _ in range(50):
-            found += [role["properties"] for role in reply.body["value"]]
-            if "nextLink" not in reply.body:
-                return found
-            reply = await azure.get(reply.body["nextLink"])
-        raise AssertionError("the pages never end")
-
-    roles = play(scenario, replace(OPEN, page_size=7))
+async def test_the_roles_of_the_tenant_come_in_pages_and_not_all_are_built_in():
+    async with emulated(replace(OPEN, page_size=7)) as azure:
+        page = (await azure.get(ROLES)).body
+        pages = [page]
+        while "nextLink" in page and len(pages) < 50:
+            page = (await azure.get(page["nextLink"])).body
+            pages.append(page)
+    assert "nextLink" not in page, "the pages end"
+    roles = [role["properties"] for page in pages for role in page["value"]]
     names = [role["roleName"] for role in roles if role["type"] == "BuiltInRole"]
     assert len(names) == len(set(names)) > 20
     assert [role["type"] for role in roles].count("CustomRole") == 1
@@ -46,8 +45,8 @@ ASSIGNMENTS = [
 
 
 @pytest.mark.parametrize(("body", "status", "code", "why"), ASSIGNMENTS, ids=[row[-1] for row in ASSIGNMENTS])
-def test_a_role_is_assigned(body, status, code, why):
-    reply = play(with_group(lambda azure: azure.put(assignment("a"), body)))
+async def test_a_role_is_assigned(azure, group, body, status, code, why):
+    reply = await azure.put(assignment("a"), body)
     assert reply.status == status, why
     if code:
         assert reply.code == code
@@ -63,54 +62,40 @@ SECOND = [
 
 
 @pytest.mark.parametrize(("name", "body", "status", "code", "why"), SECOND, ids=[row[-1] for row in SECOND])
-def test_a_role_is_assigned_once(name, body, status, code, why):
-    async def scenario(azure):
-        await azure.put(assignment("a"), grant())
-        return await azure.put(assignment(name), body)
-
-    reply = play(with_group(scenario))
+async def test_a_role_is_assigned_once(azure, group, name, body, status, code, why):
+    await azure.put(assignment("a"), grant())
+    reply = await azure.put(assignment(name), body)
     assert reply.status == status, why
     if code:
         assert reply.code == code
 
 
-def test_one_role_may_be_assigned_at_two_scopes():
-    async def scenario(azure):
-        await azure.put(assignment("a"), grant())
-        return await azure.put(assignment("a", SUBSCRIPTION), grant())
-
-    assert play(with_group(scenario)).status == 201
+async def test_one_role_may_be_assigned_at_two_scopes(azure, group):
+    await azure.put(assignment("a"), grant())
+    assert (await azure.put(assignment("a", SUBSCRIPTION), grant())).status == 201
 
 
 ALIAS = "/providers/Microsoft.Subscription/aliases/team"
 
 
-def test_an_alias_makes_a_subscription_that_things_can_stand_in():
-    async def scenario(azure):
+async def test_an_alias_makes_a_subscription_that_things_can_stand_in():
+    async with emulated(replace(OPEN, subscriptions=("one-that-is-named",))) as azure:
         made = await azure.put(ALIAS, {"properties": {"displayName": "Team", "workload": "Production"}})
         name = made.body["properties"]["subscriptionId"]
         where = f"/subscriptions/{name}"
         assigned = await azure.put(assignment("a", where), grant())
         unknown = await azure.put(assignment("a", "/subscriptions/0d7c0b6e-0000-4000-8000-0000000000ff"), grant())
         known = await azure.get("/subscriptions")
-        return (
-            made,
-            await azure.get(ALIAS),
-            assigned,
-            unknown,
-            [entry["subscriptionId"] for entry in known.body["value"]],
-        )
-
-    made, got, assigned, unknown, known = play(scenario, replace(OPEN, subscriptions=("one-that-is-named",)))
+        got, known = await azure.get(ALIAS), [entry["subscriptionId"] for entry in known.body["value"]]
     assert made.body["properties"]["provisioningState"] == "Succeeded"
     assert got.body["properties"] == made.body["properties"]
     assert (assigned.status, unknown.status, unknown.code) == (201, 404, "SubscriptionNotFound")
     assert known == sorted({"one-that-is-named", made.body["properties"]["subscriptionId"]})
 
 
-def test_an_alias_may_stand_for_a_subscription_that_is_there():
+async def test_an_alias_may_stand_for_a_subscription_that_is_there(azure):
     body = {"properties": {"subscriptionId": "0d7c0b6e-0000-4000-8000-000000000003"}}
-    shown = play(lambda azure: azure.put(ALIAS, body)).body["properties"]
+    shown = (await azure.put(ALIAS, body)).body["properties"]
     assert shown["subscriptionId"] == "0d7c0b6e-0000-4000-8000-000000000003"
 
 
@@ -118,29 +103,23 @@ def cancel(azure, **more):
     return azure.ask("POST", f"{SUBSCRIPTION}/providers/Microsoft.Subscription/cancel", version="2021-10-01", **more)
 
 
-def test_a_canceled_subscription_can_be_read_and_emptied_and_nothing_else():
-    async def scenario(azure):
-        done, again = await cancel(azure), await cancel(azure)
-        written, read, emptied = await azure.put(f"{GROUP}2"), await azure.get(GROUP), await azure.delete(GROUP)
-        shown = await azure.get(SUBSCRIPTION)
-        await azure.ask("POST", f"{SUBSCRIPTION}/providers/Microsoft.Subscription/enable")
-        return done, again, written, read, emptied, shown, await azure.put(f"{GROUP}2")
-
-    done, again, written, read, emptied, shown, anew = play(with_group(scenario))
+async def test_a_canceled_subscription_can_be_read_and_emptied_and_nothing_else(azure, group):
+    done, again = await cancel(azure), await cancel(azure)
+    written, read, emptied = await azure.put(f"{GROUP}2"), await azure.get(GROUP), await azure.delete(GROUP)
+    shown = await azure.get(SUBSCRIPTION)
+    await azure.ask("POST", f"{SUBSCRIPTION}/providers/Microsoft.Subscription/enable")
+    anew = await azure.put(f"{GROUP}2")
     assert (done.status, done.body) == (200, {"subscriptionId": SUBSCRIPTION.rpartition("/")[2]})
     assert [(reply.status, reply.code) for reply in (again, written)] == [(409, "ReadOnlyDisabledSubscription")] * 2
     assert (read.status, emptied.status, anew.status) == (200, 202, 201)
     assert shown.body["state"] == "Disabled"
 
 
-def test_a_subscription_that_holds_something_is_not_canceled():
-    async def scenario(azure):
-        await azure.put(at("Contoso.Things/things", "one"))
-        refused = await cancel(azure)
-        path = f"{SUBSCRIPTION}/providers/Microsoft.Subscription/cancel?IgnoreResourceCheck=true"
-        return refused, await azure.ask("POST", path)
-
-    refused, forced = play(with_group(scenario))
+async def test_a_subscription_that_holds_something_is_not_canceled(azure, group):
+    await azure.put(at("Contoso.Things/things", "one"))
+    refused = await cancel(azure)
+    path = f"{SUBSCRIPTION}/providers/Microsoft.Subscription/cancel?IgnoreResourceCheck=true"
+    forced = await azure.ask("POST", path)
     assert (refused.status, refused.code) == (400, "ResourcesExistingOnSubscription")
     assert forced.status == 200
 
@@ -149,16 +128,12 @@ SERVICE = at("Microsoft.ApiManagement/service", "api")
 PRODUCT = f"{SERVICE}/products/gold"
 
 
-def with_product(scenario, *, subscribed=True):
-    async def run(azure):
-        azure.emulator.put(SERVICE, {"location": "westeurope"})
-        azure.emulator.put(PRODUCT, {"properties": {}})
-        for name, product in {"one": "gold", "two": "silver"}.items() if subscribed else ():
-            body = {"properties": {"scope": f"/products/{product}"}}
-            azure.emulator.put(f"{SERVICE}/subscriptions/{name}", body)
-        return await scenario(azure), azure.emulator.ids(f"{SERVICE}/")
-
-    return with_group(run)
+def add_product(azure, *, subscribed=True):
+    azure.emulator.put(SERVICE, {"location": "westeurope"})
+    azure.emulator.put(PRODUCT, {"properties": {}})
+    for name, product in {"one": "gold", "two": "silver"}.items() if subscribed else ():
+        body = {"properties": {"scope": f"/products/{product}"}}
+        azure.emulator.put(f"{SERVICE}/subscriptions/{name}", body)
 
 
 PRODUCTS = [
@@ -169,8 +144,9 @@ PRODUCTS = [
 
 
 @pytest.mark.parametrize(("path", "subscribed", "status", "left", "why"), PRODUCTS, ids=[row[-1] for row in PRODUCTS])
-def test_a_product_goes_when_nobody_subscribes_to_it(path, subscribed, status, left, why):
-    reply, ids = play(with_product(lambda azure: azure.delete(path, If_Match="*"), subscribed=subscribed))
+async def test_a_product_goes_when_nobody_subscribes_to_it(azure, group, path, subscribed, status, left, why):
+    add_product(azure, subscribed=subscribed)
+    reply, ids = await azure.delete(path, If_Match="*"), azure.emulator.ids(f"{SERVICE}/")
     assert reply.status == status, why
     assert [name.rpartition("/")[2] for name in ids if "/subscriptions/" in name.partition(SERVICE)[2]] == left
     assert (PRODUCT in ids) is (status == 400)
@@ -186,11 +162,10 @@ rules:
 """
 
 
-def synced(tmp_path, code, more=""):
+async def synced(tmp_path, code, more=""):
     script = tmp_path / "script.yaml"
     script.write_text(BROKEN % code + more)
-
-    async def scenario(azure):
+    async with emulated(read_settings(script), has_group=True) as azure:
         azure.emulator.put(VAULT, {"location": "westeurope"})
         body = {"properties": {"friendlyName": "d"}}
         seen = [await azure.made(INSTANCE, body), await azure.made(INSTANCE, body)]
@@ -200,8 +175,6 @@ def synced(tmp_path, code, more=""):
             await azure.get(started.headers["Azure-AsyncOperation"])
         seen.append((await azure.get(INSTANCE)).body)
         return [shown["properties"]["protectionStatus"]["status"] for shown in seen]
-
-    return play(with_group(scenario), read_settings(script))
 
 
 FAILS = "  - {match: {method: POST}, operation: {result: Failed}}\n"
@@ -213,16 +186,15 @@ SYNCS = [
 
 
 @pytest.mark.parametrize(("code", "more", "after", "why"), SYNCS, ids=[row[-1] for row in SYNCS])
-def test_a_sync_mends_a_protection(tmp_path, code, more, after, why):
-    assert synced(tmp_path, code, more) == ["ProtectionError", "ProtectionError", after], why
+async def test_a_sync_mends_a_protection(tmp_path, code, more, after, why):
+    assert await synced(tmp_path, code, more) == ["ProtectionError", "ProtectionError", after], why
 
 
-def test_a_backup_works_from_the_start():
-    async def scenario(azure):
-        azure.emulator.put(VAULT, {"location": "westeurope"})
-        return await azure.made(INSTANCE, {"properties": {}})
-
-    assert play(with_group(scenario))["properties"]["protectionStatus"] == {"status": "ProtectionConfigured"}
+async def test_a_backup_works_from_the_start(azure, group):
+    azure.emulator.put(VAULT, {"location": "westeurope"})
+    assert (await azure.made(INSTANCE, {"properties": {}}))["properties"]["protectionStatus"] == {
+        "status": "ProtectionConfigured"
+    }
 
 
 ENDPOINT = at("Microsoft.Network/privateEndpoints", "pe")
@@ -230,12 +202,11 @@ SERVED = {"name": "c", "properties": {"privateLinkServiceId": at("Microsoft.Stor
 STATE = "privateLinkServiceConnectionState"
 
 
-def connected(word, scenario):
-    async def run(azure):
+@asynccontextmanager
+async def connected(word):
+    async with emulated(has_group=True) as azure:
         body = {"location": "westeurope", "properties": {"subnet": {"id": "/s"}, word: [SERVED]}}
-        return await scenario(azure, await azure.made(ENDPOINT, body), body)
-
-    return play(with_group(run))
+        yield azure, await azure.made(ENDPOINT, body), body
 
 
 CONNECTIONS = [
@@ -245,50 +216,40 @@ CONNECTIONS = [
 
 
 @pytest.mark.parametrize(("word", "status", "why"), CONNECTIONS, ids=[row[-1] for row in CONNECTIONS])
-def test_a_connection_begins(word, status, why):
-    async def scenario(_azure, shown, _body):
-        return shown["properties"][word]
-
-    ((entry,), *_) = [connected(word, scenario)]
+async def test_a_connection_begins(word, status, why):
+    async with connected(word) as (_azure, shown, _body):
+        ((entry,), *_) = [shown["properties"][word]]
     assert entry["properties"][STATE]["status"] == status, why
     assert entry["id"] == f"{ENDPOINT}/{word}/c"
 
 
-def test_an_approval_stays_over_a_put():
+async def test_an_approval_stays_over_a_put():
     word = CONNECTIONS[0][0]
-
-    async def scenario(azure, _shown, body):
+    async with connected(word) as (azure, _shown, body):
         azure.emulator.change(ENDPOINT, f"/properties/{word}/0/properties/{STATE}", {"status": "Approved"})
-        return await azure.made(ENDPOINT, body)
-
-    (entry,) = connected(word, scenario)["properties"][word]
+        (entry,) = (await azure.made(ENDPOINT, body))["properties"][word]
     assert entry["properties"][STATE]["status"] == "Approved"
 
 
-def test_an_endpoint_has_an_interface_with_an_address():
-    async def scenario(azure, shown, _body):
+async def test_an_endpoint_has_an_interface_with_an_address():
+    async with connected(CONNECTIONS[1][0]) as (azure, shown, _body):
         (interface,) = shown["properties"]["networkInterfaces"]
         found = await azure.get(interface["id"], version="2022-01-01")
         azure.emulator.remove(ENDPOINT)
-        return found, await azure.get(interface["id"])
-
-    found, gone = connected(CONNECTIONS[1][0], scenario)
+        gone = await azure.get(interface["id"])
     (address,) = found.body["properties"]["ipConfigurations"]
     assert address["properties"]["primary"] is True
     assert address["properties"]["privateIPAddress"].startswith("10.0.")
     assert gone.status == 404, "it goes with its endpoint"
 
 
-def test_an_endpoint_may_say_how_its_interface_is_called_and_reached():
-    async def scenario(azure):
-        asked = {
-            "customNetworkInterfaceName": "nic",
-            "ipConfigurations": [{"properties": {"privateIPAddress": "10.9.8.7"}}],
-        }
-        await azure.made(ENDPOINT, {"location": "westeurope", "properties": asked})
-        return await azure.get(at("Microsoft.Network/networkInterfaces", "nic"))
-
-    found = play(with_group(scenario))
+async def test_an_endpoint_may_say_how_its_interface_is_called_and_reached(azure, group):
+    asked = {
+        "customNetworkInterfaceName": "nic",
+        "ipConfigurations": [{"properties": {"privateIPAddress": "10.9.8.7"}}],
+    }
+    await azure.made(ENDPOINT, {"location": "westeurope", "properties": asked})
+    found = await azure.get(at("Microsoft.Network/networkInterfaces", "nic"))
     assert found.body["properties"]["ipConfigurations"][0]["properties"]["privateIPAddress"] == "10.9.8.7"
 
 
@@ -305,9 +266,7 @@ MISSHAPEN = [
 
 @pytest.mark.parametrize(("kind", "properties", "why"), MISSHAPEN, ids=[f"{row[0]} {row[-1]}" for row in MISSHAPEN])
 @pytest.mark.parametrize("rewrite", [True, False])
-def test_a_misshapen_body_is_refused(kind, properties, why, rewrite):
-    async def scenario(azure):
-        return await azure.put(at(kind, "x"), {"location": "westeurope", "properties": properties})
-
-    reply = play(with_group(scenario), replace(OPEN, rewrite=rewrite))
+async def test_a_misshapen_body_is_refused(kind, properties, why, rewrite):
+    async with emulated(replace(OPEN, rewrite=rewrite), has_group=True) as azure:
+        reply = await azure.put(at(kind, "x"), {"location": "westeurope", "properties": properties})
     assert (reply.status, reply.code) == (400, "InvalidRequestContent"), why

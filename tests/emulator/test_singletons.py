@@ -5,7 +5,7 @@ import json
 import pytest
 
 from gitsync.emulator.types.provider_fields import add_provider_fields
-from tests.emulator.asked import GROUP, OPEN, at, play, with_group
+from tests.emulator.asked import GROUP, OPEN, at, emulated
 from tests.support.recordings import FOLDER, needs_recordings
 
 RECORDED = FOLDER / "arm-traffic" / "put-get-pairs" / "microsoft.storage.jsonl"
@@ -38,18 +38,15 @@ def make(emulator, kind, body):
 @pytest.mark.parametrize(
     ("parent", "body", "name", "shown"), SINGLETONS, ids=[f"{parent}/{name}" for parent, _, name, _ in SINGLETONS]
 )
-def test_a_singleton_exists_with_its_parent_and_goes_with_it(parent, body, name, shown):
-    async def scenario(azure):
-        path = make(azure.emulator, parent, body)
-        found = await azure.get(f"{path}/{name}")
-        listed = await azure.get(f"{path}/{name.partition('/')[0]}")
-        names = [entry["id"] for entry in listed.body["value"]] if listed.status == 200 else listed.status
-        put = await azure.put(f"{path}/{name}", {"properties": {"new": 1}})
-        again = await azure.settled(f"{path}/{name}")
-        azure.emulator.remove(path)
-        return found, names, put.status, again, (await azure.get(f"{path}/{name}")).status
-
-    found, listed, put, again, gone = play(scenario)
+async def test_a_singleton_exists_with_its_parent_and_goes_with_it(azure, parent, body, name, shown):
+    path = make(azure.emulator, parent, body)
+    found = await azure.get(f"{path}/{name}")
+    listed = await azure.get(f"{path}/{name.partition('/')[0]}")
+    names = [entry["id"] for entry in listed.body["value"]] if listed.status == 200 else listed.status
+    put = await azure.put(f"{path}/{name}", {"properties": {"new": 1}})
+    again = await azure.settled(f"{path}/{name}")
+    azure.emulator.remove(path)
+    listed, put, gone = names, put.status, (await azure.get(f"{path}/{name}")).status
     assert found.status == 200
     assert found.body["name"] == name.partition("/")[2]
     assert {member: found.body["properties"][member] for member in shown} == shown
@@ -67,19 +64,15 @@ NOT_THERE = [
 
 
 @pytest.mark.parametrize(("parent", "body", "name", "why"), NOT_THERE, ids=[row[-1] for row in NOT_THERE])
-def test_nothing_else_is_there(parent, body, name, why):
-    async def scenario(azure):
-        return await azure.get(f"{make(azure.emulator, parent, body)}/{name}")
-
-    assert play(scenario).status == 404, why
+async def test_nothing_else_is_there(azure, parent, body, name, why):
+    assert (await azure.get(f"{make(azure.emulator, parent, body)}/{name}")).status == 404, why
 
 
-def test_a_patch_changes_a_singleton_that_was_never_put():
-    async def scenario(azure):
-        path = f"{make(azure.emulator, STORAGE, {})}/blobServices/default"
-        return await azure.ask("PATCH", path, {"properties": {"isVersioningEnabled": True}})
-
-    assert play(scenario).body["properties"]["isVersioningEnabled"] is True
+async def test_a_patch_changes_a_singleton_that_was_never_put(azure):
+    path = f"{make(azure.emulator, STORAGE, {})}/blobServices/default"
+    assert (await azure.ask("PATCH", path, {"properties": {"isVersioningEnabled": True}})).body["properties"][
+        "isVersioningEnabled"
+    ] is True
 
 
 @needs_recordings(RECORDED)
@@ -93,13 +86,11 @@ def test_the_defaults_are_the_recorded_ones():
         assert {name: pair["get"]["properties"].get(name) for name in made} == made, pair["path"]
 
 
-def test_a_relative_location_is_read_without_a_version():
-    async def scenario(azure):
+async def test_a_relative_location_is_read_without_a_version():
+    async with emulated(OPEN, has_group=True) as azure:
         path = at("Microsoft.ManagedIdentity/userAssignedIdentities", "one")
         location = (await azure.put(path)).headers["Location"]
-        return location, await azure.get(location, version="")
-
-    location, read = play(with_group(scenario), OPEN)
+        read = await azure.get(location, version="")
     assert location.startswith("/subscriptions/")
     assert read.status == 200
     assert read.body["id"] == location

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from gitsync.emulator.settings import Bucket, EmulatedPrincipal, EmulatorSettings, Limits
-from tests.emulator.asked import GROUP, OPEN, PLAIN, TestClock, play
+from tests.emulator.asked import GROUP, OPEN, PLAIN, TestClock, emulated
 
 SMALL = replace(OPEN, limits=Limits(reads=Bucket(size=3, per_second=1), writes=Bucket(size=2, per_second=0.5)))
 
@@ -15,12 +15,10 @@ def test_buckets_have_the_sizes_of_arm():
     assert (limits.deletes.size, limits.deletes.per_second) == (200, 10)
 
 
-def test_an_empty_bucket_refuses_and_says_for_how_long():
-    async def scenario(azure):
+async def test_an_empty_bucket_refuses_and_says_for_how_long():
+    async with emulated(SMALL, clock=TestClock()) as azure:
         left = [(await azure.get(GROUP)).headers["x-ms-ratelimit-remaining-subscription-reads"] for _ in range(3)]
-        return left, await azure.get(GROUP), await azure.put(GROUP)
-
-    left, refused, written = play(scenario, SMALL, clock=TestClock())
+        refused, written = await azure.get(GROUP), await azure.put(GROUP)
     assert left == ["2", "1", "0"]
     assert (refused.status, refused.code, refused.headers["Retry-After"]) == (429, "SubscriptionRequestsThrottled", "1")
     assert "Please try again after '1' seconds." in refused.message
@@ -28,29 +26,26 @@ def test_an_empty_bucket_refuses_and_says_for_how_long():
     assert written.headers["x-ms-ratelimit-remaining-subscription-writes"] == "1"
 
 
-def test_a_bucket_fills_with_time_and_never_beyond_its_size():
+async def test_a_bucket_fills_with_time_and_never_beyond_its_size():
     clock = TestClock()
-
-    async def scenario(azure):
+    async with emulated(SMALL, clock=clock) as azure:
         for _ in range(3):
             await azure.put(GROUP)
         refused = await azure.put(GROUP)
         await clock.sleep(float(refused.headers["Retry-After"]))
         after = await azure.put(GROUP)
         await clock.sleep(1000)
-        return refused, after, await azure.put(GROUP)
-
-    refused, after, rested = play(scenario, SMALL, clock=clock)
+        rested = await azure.put(GROUP)
     assert refused.headers["Retry-After"] == "2"
     assert after.status == 200
     assert rested.headers["x-ms-ratelimit-remaining-subscription-writes"] == "1"
 
 
-def test_each_subscription_and_each_principal_has_buckets_of_its_own():
+async def test_each_subscription_and_each_principal_has_buckets_of_its_own():
     clock = TestClock()
     principals = tuple(EmulatedPrincipal(client=name, object=name) for name in ("a", "b"))
-
-    async def scenario(azure):
+    settings = replace(SMALL, principals=principals)
+    async with emulated(settings, clock=clock) as azure:
         tokens = [azure.emulator.tokens.token(principal) for principal in principals]
         asked = [
             (tokens[0], GROUP),
@@ -59,22 +54,21 @@ def test_each_subscription_and_each_principal_has_buckets_of_its_own():
             (tokens[1], GROUP),
             (tokens[0], "/subscriptions/other"),
         ]
-        return [
+        assert [
             (await azure.get(path, Authorization=f"Bearer {token}")).headers[
                 "x-ms-ratelimit-remaining-subscription-reads"
             ]
             for token, path in asked
-        ]
-
-    settings = replace(SMALL, principals=principals)
-    assert play(scenario, settings, clock=clock) == ["2", "1", "0", "2", "2"]
+        ] == ["2", "1", "0", "2", "2"]
 
 
-def test_what_belongs_to_no_subscription_is_counted_for_the_tenant():
-    reply = play(lambda azure: azure.get("/subscriptions"), SMALL, clock=TestClock())
+async def test_what_belongs_to_no_subscription_is_counted_for_the_tenant():
+    async with emulated(SMALL, clock=TestClock()) as azure:
+        reply = await azure.get("/subscriptions")
     assert reply.headers["x-ms-ratelimit-remaining-tenant-reads"] == "2"
 
 
-def test_throttling_can_be_off():
-    reply = play(lambda azure: azure.get(GROUP), OPEN)
+async def test_throttling_can_be_off():
+    async with emulated(OPEN) as azure:
+        reply = await azure.get(GROUP)
     assert not [name for name in reply.headers if "ratelimit" in name]

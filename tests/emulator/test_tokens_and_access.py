@@ -1,9 +1,9 @@
 """Tokens: issued, checked, refused; and azure-identity against them, over TLS."""
 
-import asyncio
 import base64
 import json
 import ssl
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from urllib.parse import urlsplit
 
@@ -17,7 +17,7 @@ from gitsync.emulator.clock import EmulatorClock
 from gitsync.emulator.http.certificate import make_tls_context
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import TENANT, EmulatedPrincipal
-from tests.emulator.asked import GROUP, OPEN, VERSION, TestClock, play
+from tests.emulator.asked import GROUP, OPEN, VERSION, TestClock, emulated
 
 WRITER = EmulatedPrincipal(client="writer-client", object="writer-object", secret="hush")
 READER = EmulatedPrincipal(client="reader-client", object="reader-object", secret="still", read_only=True)
@@ -36,12 +36,10 @@ async def ask_for_token(azure, **form):
         return answer.status, await answer.json()
 
 
-def test_a_secret_buys_a_token_that_opens_arm():
-    async def scenario(azure):
+async def test_a_secret_buys_a_token_that_opens_arm():
+    async with emulated(STRICT, clock=TestClock()) as azure:
         status, body = await ask_for_token(azure, client_secret="hush")
-        return status, body, await azure.get(GROUP, Authorization=f"Bearer {body['access_token']}")
-
-    status, body, reply = play(scenario, STRICT, clock=TestClock())
+        reply = await azure.get(GROUP, Authorization=f"Bearer {body['access_token']}")
     assert status == 200
     assert (body["token_type"], body["expires_in"]) == ("Bearer", 3600)
     told = claims(body["access_token"])
@@ -65,8 +63,9 @@ FORMS = [
 
 
 @pytest.mark.parametrize(("form", "status", "error", "why"), FORMS, ids=[row[-1] for row in FORMS])
-def test_tokens_are_for_those_who_prove_who_they_are(form, status, error, why):
-    given, body = play(lambda azure: ask_for_token(azure, **form), STRICT)
+async def test_tokens_are_for_those_who_prove_who_they_are(form, status, error, why):
+    async with emulated(STRICT) as azure:
+        given, body = await ask_for_token(azure, **form)
     assert (given, body.get("error")) == (status, error), why
     if error:
         assert body["error_description"].startswith("AADSTS")
@@ -90,34 +89,27 @@ STRANGERS = [
 
 
 @pytest.mark.parametrize(("authorization", "code", "why"), STRANGERS, ids=[row[-1] for row in STRANGERS])
-def test_arm_lets_nobody_in_without_a_good_token(authorization, code, why):
-    async def scenario(azure):
-        return await azure.get(GROUP, Authorization=authorization(azure.emulator.tokens))
-
-    reply = play(scenario, STRICT, clock=TestClock())
+async def test_arm_lets_nobody_in_without_a_good_token(authorization, code, why):
+    async with emulated(STRICT, clock=TestClock()) as azure:
+        reply = await azure.get(GROUP, Authorization=authorization(azure.emulator.tokens))
     assert (reply.status, reply.code) == (401, code), why
     assert reply.headers["WWW-Authenticate"].startswith("Bearer authorization_uri=")
 
 
-def test_a_token_that_was_good_expires():
+async def test_a_token_that_was_good_expires():
     clock = TestClock()
-
-    async def scenario(azure):
+    async with emulated(STRICT, clock=clock) as azure:
         token = f"Bearer {azure.emulator.tokens.token(WRITER)}"
         first = await azure.put(GROUP, Authorization=token)
         await clock.sleep(3601)
-        return first.status, (await azure.put(GROUP, Authorization=token)).code
-
-    assert play(scenario, STRICT, clock=clock) == (201, "ExpiredAuthenticationToken")
+        assert (first.status, (await azure.put(GROUP, Authorization=token)).code) == (201, "ExpiredAuthenticationToken")
 
 
-def test_a_reader_reads_and_does_not_write():
-    async def scenario(azure):
+async def test_a_reader_reads_and_does_not_write():
+    async with emulated(STRICT) as azure:
         token = f"Bearer {azure.emulator.tokens.token(READER)}"
         azure.emulator.put(GROUP, {"location": "x"})
-        return await azure.get(GROUP, Authorization=token), await azure.put(GROUP, Authorization=token)
-
-    read, refused = play(scenario, STRICT)
+        read, refused = await azure.get(GROUP, Authorization=token), await azure.put(GROUP, Authorization=token)
     assert read.status == 200
     assert (refused.status, refused.code) == (403, "AuthorizationFailed")
     assert refused.message == (
@@ -127,32 +119,27 @@ def test_a_reader_reads_and_does_not_write():
     )
 
 
-def test_the_log_knows_who_asked():
-    async def scenario(azure):
+async def test_the_log_knows_who_asked():
+    async with emulated(OPEN) as azure:
         await azure.get(GROUP, Authorization=f"Bearer {azure.emulator.tokens.token(READER)}")
         await azure.get(GROUP, Authorization="Bearer whatever")
-        return [request.actor for request in azure.emulator.requests]
-
-    assert play(scenario, OPEN) == ["reader-object", "anonymous"]
+        assert [request.actor for request in azure.emulator.requests] == ["reader-object", "anonymous"]
 
 
-def over_tls(tmp_path, ask):
-    """Run a question against an emulator that serves https, as somebody who trusts its certificate."""
-
-    async def run():
-        certificate = tmp_path / "certificate.pem"
-        tls = make_tls_context("127.0.0.1", EmulatorClock().now(), certificate)
-        emulator = Emulator(STRICT)
-        await emulator.start(tls=tls)
-        trust = ssl.create_default_context(cafile=str(certificate))
-        connector = aiohttp.TCPConnector(ssl=trust)
-        try:
-            async with aiohttp.ClientSession(connector=connector, auto_decompress=False) as session:
-                return await ask(emulator, session)
-        finally:
-            await emulator.stop()
-
-    return asyncio.run(run())
+@asynccontextmanager
+async def over_tls(tmp_path):
+    """An emulator that serves https, and somebody who trusts its certificate."""
+    certificate = tmp_path / "certificate.pem"
+    tls = make_tls_context("127.0.0.1", EmulatorClock().now(), certificate)
+    emulator = Emulator(STRICT)
+    await emulator.start(tls=tls)
+    trust = ssl.create_default_context(cafile=str(certificate))
+    connector = aiohttp.TCPConnector(ssl=trust)
+    try:
+        async with aiohttp.ClientSession(connector=connector, auto_decompress=False) as session:
+            yield emulator, session
+    finally:
+        await emulator.stop()
 
 
 def credential(kind, emulator, session, **more):
@@ -172,28 +159,22 @@ async def asked_as(who, emulator, session):
         return answer.status, emulator.requests[-1].actor
 
 
-def test_azure_identity_signs_in_with_a_secret(tmp_path):
-    async def ask(emulator, session):
+async def test_azure_identity_signs_in_with_a_secret(tmp_path):
+    async with over_tls(tmp_path) as (emulator, session):
         who = credential(ClientSecretCredential, emulator, session, client_id=WRITER.client, client_secret="hush")
-        return await asked_as(who, emulator, session)
-
-    assert over_tls(tmp_path, ask) == (404, WRITER.object)
+        assert (await asked_as(who, emulator, session)) == (404, WRITER.object)
 
 
-def test_azure_identity_signs_in_with_an_assertion(tmp_path):
-    async def ask(emulator, session):
+async def test_azure_identity_signs_in_with_an_assertion(tmp_path):
+    async with over_tls(tmp_path) as (emulator, session):
         who = credential(ClientAssertionCredential, emulator, session, client_id=READER.client, func=lambda: "a.b.c")
-        return await asked_as(who, emulator, session)
-
-    assert over_tls(tmp_path, ask) == (404, READER.object)
+        assert (await asked_as(who, emulator, session)) == (404, READER.object)
 
 
-def test_azure_identity_is_told_of_a_wrong_secret(tmp_path):
-    async def ask(emulator, session):
+async def test_azure_identity_is_told_of_a_wrong_secret(tmp_path):
+    async with over_tls(tmp_path) as (emulator, session):
         who = credential(ClientSecretCredential, emulator, session, client_id=WRITER.client, client_secret="wrong")
         with pytest.raises(ClientAuthenticationError, match="AADSTS7000215"):
             await who.get_token(ARM)
         async with session.get(f"{emulator.url}/{TENANT}/v2.0/.well-known/openid-configuration") as answer:
-            return (await answer.json())["token_endpoint"] == f"{emulator.url}/{TENANT}/oauth2/v2.0/token"
-
-    assert over_tls(tmp_path, ask)
+            assert (await answer.json())["token_endpoint"] == f"{emulator.url}/{TENANT}/oauth2/v2.0/token"
