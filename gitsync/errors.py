@@ -35,13 +35,15 @@ GitsyncError                what, where, how to fix it
 RejectedInputError          one input is not used: it becomes a problem, and the run goes on
 ├── InvalidExpansionError   a text with ${...} that Flux would not expand
 ├── TooLargeExpansionError  variables that expand to too much
+├── TemplateError           a template of an ApplicationSet that cannot be rendered
 ├── UnusableReferenceError  a reference of a manifest that has no valid form
 ├── UnexpectedShapeError    a document of Azure in another shape than its kind has
 ├── UnfitValueError         a live value that a manifest may not have
 ├── RefusedListError        a list that Azure does not give to an import
 └── UnsafePathError         a path that is not safe for Secrets
 
-What is not in the tree ends no more than a part of its module's or package's own work, and says so.
+Not in the tree is the control flow of one module, and `UnbuildableError` and `InvalidFieldError` of `gitsync.units`,
+which carry the problem that they become.
 """
 
 from __future__ import annotations
@@ -276,6 +278,10 @@ class InvalidExpansionError(RejectedInputError):
 
 class TooLargeExpansionError(RejectedInputError):
     """Variables expand to more than `MAX_CHARACTERS`."""
+
+
+class TemplateError(RejectedInputError):
+    """A template that cannot be rendered. The message says why, and begins with the template."""
 
 
 class UnusableReferenceError(RejectedInputError):

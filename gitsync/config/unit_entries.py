@@ -24,7 +24,7 @@ _NULL = "tag:yaml.org,2002:null"
 
 
 class _Fault(Exception):  # noqa: N818 - it ends one value, and becomes a line of a ConfigError
-    """What was expected, at the line of a node."""
+    """Ends the reading of one value, in this module: what was expected, at the line of a node."""
 
     def __init__(self, node: Any, text: str) -> None:
         super().__init__(text)

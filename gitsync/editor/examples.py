@@ -68,7 +68,9 @@ _NUMBERS: Final = (1, 2, 10, 100, 1000, 0)
 
 
 class NoExampleError(Exception):
-    """No value is known that a field accepts: the path of the field."""
+    """The tables of this module have no value that a field accepts: a fault of gitsync, which nothing catches. The
+    message is the path of the field.
+    """
 
 
 def build_example(kind: Kind, catalog: Catalog) -> Mapping[str, Any]:

@@ -51,7 +51,7 @@ _SKIPPED: Final = "argocd.argoproj.io/skip-reconcile"
 
 
 class RefusedSourceError(Exception):
-    """A source that gitsync does not build. The message is a sentence that says why."""
+    """A source that gitsync does not build; caught in this module. The message is a sentence that says why."""
 
 
 class ApplicationSource(NamedTuple):

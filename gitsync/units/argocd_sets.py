@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Final
 
-from gitsync.errors import TooLargeExpansionError
+from gitsync.errors import TemplateError, TooLargeExpansionError
 from gitsync.manifests.expansions import MAX_CHARACTERS, ExpansionBudget
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.problem import Level, Problem
 from gitsync.problems.field_path import FieldPath, format_field
 from gitsync.units.argocd_applications import FINALIZER, NAMESPACE, check_glob, read_application
-from gitsync.units.argocd_templates import Renderer, TemplateError, normalize
+from gitsync.units.argocd_templates import Renderer, normalize
 from gitsync.units.declarations import Declarations, join_declarations
 from gitsync.units.following import MOST
 from gitsync.units.objects import (

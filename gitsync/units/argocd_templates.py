@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from gitsync.errors import TemplateError
 from gitsync.manifests.expansions import ExpansionBudget
 
 _MOST_PARENTHESES: Final = 10
@@ -23,10 +24,6 @@ _TOKEN: Final = re.compile(
     r"\s*(?:(?P<text>\"(?:[^\"\\]|\\.)*\"|`[^`]*`)|(?P<number>-?\d{1,9}\b)|(?P<field>(?:\.[A-Za-z_]\w*)+|\.)"
     r"|(?P<name>[A-Za-z]\w*)|(?P<sign>[|()]))"
 )
-
-
-class TemplateError(Exception):
-    """A template that cannot be rendered. The message says why, and begins with the template."""
 
 
 class _Missing:

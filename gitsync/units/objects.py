@@ -25,8 +25,8 @@ from gitsync.units.sandbox import ChartError
 
 
 class InvalidFieldError(Exception):
-    """Ends the reading of one object. `where` is the field, and `hint` an order. `source` is what the object is built
-    from, if that was read before.
+    """Ends the reading of one object, and never leaves this package. `where` is the field, and `hint` an order.
+    `source` is what the object is built from, if that was read before.
     """
 
     source: SourceName | GitAddress | None = None

@@ -28,7 +28,7 @@ from gitsync.redaction import truncate
 
 
 class UnbuildableError(Exception):
-    """Ends the build of one unit. `thing` is what it builds."""
+    """Ends the build of one unit, and never leaves this package. `thing` is what it builds."""
 
     thing: ClassVar = "kustomization"
     _code: ClassVar = "KustomizationFailed"

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from gitsync.errors import TooLargeExpansionError
+from gitsync.errors import TemplateError, TooLargeExpansionError
 from gitsync.manifests.expansions import ExpansionBudget
-from gitsync.units.argocd_templates import Renderer, TemplateError, normalize
+from gitsync.units.argocd_templates import Renderer, normalize
 
 GO = {
     "path": {"path": "teams/Blue_Team", "basename": "Blue_Team", "segments": ["teams", "Blue_Team"]},

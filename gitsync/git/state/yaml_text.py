@@ -136,7 +136,7 @@ _END: Final = _Line(indent=-1)
 
 
 class _OtherFormError(Exception):
-    """The text has a form that `load` does not read."""
+    """Ends `load`, in this module: the text has a form that it does not read."""
 
 
 def load(content: bytes) -> dict[str, Any] | None:
