@@ -140,9 +140,10 @@ class Script:
     """The rules, each with the name of its count in the store. A rule that replaces another starts a new count."""
 
     def __init__(self, rules: Sequence[FaultRule]) -> None:
-        self._rules = [(f"rule:{index}:{_make_digest(rule)}", rule) for index, rule in enumerate(rules)]
+        digests = [hashlib.sha256(repr(rule).encode()).hexdigest()[:12] for rule in rules]
+        self._rules = [(f"rule:{index}:{digests[index]}", rule) for index, rule in enumerate(rules)]
 
-    def met(self, store: Store, request: ServerRequest, kind: str, *, poll: bool) -> list[FaultRule]:
+    def find_applying(self, store: Store, request: ServerRequest, kind: str, *, poll: bool) -> list[FaultRule]:
         """The rules that apply to a request for a type. Each rule that matches counts the request."""
         applying = []
         for name, rule in self._rules:
@@ -153,10 +154,6 @@ class Script:
             if rule.match.strikes(count):
                 applying.append(rule)
         return applying
-
-
-def _make_digest(rule: FaultRule) -> str:
-    return hashlib.sha256(repr(rule).encode()).hexdigest()[:12]
 
 
 def read_rule(node: YamlNode) -> FaultRule:
@@ -176,20 +173,8 @@ def _read_lower(node: YamlNode) -> str:
     return node.text().casefold()
 
 
-def _read_methods(node: YamlNode) -> tuple[str, ...]:
-    return tuple(method.upper() for method in node.texts())
-
-
 def _read_patterns(node: YamlNode) -> tuple[str, ...]:
     return tuple(pattern.casefold() for pattern in node.texts())
-
-
-def _read_numbers(node: YamlNode) -> tuple[int, ...]:
-    return tuple(item.count() for item in node.items())
-
-
-def _read_match(node: YamlNode) -> Match:
-    return Match(**fields(node, _MATCH))
 
 
 def _read_canned(node: YamlNode) -> Canned:
@@ -199,23 +184,11 @@ def _read_canned(node: YamlNode) -> Canned:
     return Canned(**values)
 
 
-def _read_course(node: YamlNode) -> Course:
-    return Course(**fields(node, _OPERATION))
-
-
-def _read_list_fault(node: YamlNode) -> ListFault:
-    return ListFault(**fields(node, _LIST))
-
-
 def _read_error(node: YamlNode) -> dict[str, Any]:
     members = node.members("code", "message", "details", "target")
     if not {"code", "message"} <= set(members):
         raise node.wrong("An error needs a code and a message.")
     return {name: value.any() for name, value in members.items()}
-
-
-def _read_moves(node: YamlNode) -> tuple[Move, ...]:
-    return tuple(_read_move(item) for item in node.items())
 
 
 def _read_move(node: YamlNode) -> Move:
@@ -230,12 +203,12 @@ def _read_values(node: YamlNode) -> dict[str, Any]:
 
 
 _MATCH: Mapping[str, FieldReader] = {
-    "method": ("methods", _read_methods),
+    "method": ("methods", lambda node: tuple(method.upper() for method in node.texts())),
     "type": ("type", _read_lower),
     "path": ("path", _read_lower),
     "poll": ("poll", YamlNode.flag),
     "list": ("lists", YamlNode.flag),
-    "nth": ("nth", _read_numbers),
+    "nth": ("nth", lambda node: tuple(item.count() for item in node.items())),
     "after": ("after", YamlNode.count),
     "times": ("times", YamlNode.count),
 }
@@ -269,13 +242,13 @@ _MOVE: Mapping[str, FieldReader] = {
     "delete": ("delete", YamlNode.flag),
 }
 _RULE: Mapping[str, FieldReader] = {
-    "match": ("match", _read_match),
+    "match": ("match", lambda node: Match(**fields(node, _MATCH))),
     "answer": ("answer", _read_canned),
     "drop": ("drop", lambda node: node.choice(Drop)),
     "timeout": ("timeout", YamlNode.flag),
     "delay": ("delay", YamlNode.number),
     "hide": ("hide", YamlNode.count),
-    "operation": ("course", _read_course),
-    "list": ("list_fault", _read_list_fault),
-    "move": ("move", _read_moves),
+    "operation": ("course", lambda node: Course(**fields(node, _OPERATION))),
+    "list": ("list_fault", lambda node: ListFault(**fields(node, _LIST))),
+    "move": ("move", lambda node: tuple(_read_move(item) for item in node.items())),
 }

@@ -39,14 +39,14 @@ _EXPANSIONS = ("createdTime", "changedTime", "provisioningState")
 def list_groups(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """GET of the resource groups of a subscription."""
     cloud = apply_lag(cloud, request)
-    cloud.demand_place(request)
+    cloud.require_scope(request)
     return _make_page(cloud, request, _list_children(cloud, request.target), partial(_build_whole, cloud))
 
 
 def list_resources(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """GET of the resources of a group or a subscription: tracked resources only, without their properties."""
     cloud = apply_lag(cloud, request)
-    cloud.demand_place(request)
+    cloud.require_scope(request)
     wanted = _parse_filter(request.query.get("$filter", ""))
     expand = [name for name in _EXPANSIONS if name in request.query.get("$expand", "")]
 
@@ -54,6 +54,7 @@ def list_resources(cloud: EmulatedCloud, request: ServerRequest) -> ServerRespon
         is_listed = resource.body.get("location") and _read_filter_values(resource, wanted) == wanted
         return build_summary(resource) | _expand(resource, expand) if is_listed else None
 
+    # Groups have no provider in their path, and this list does not show them.
     keys = cloud.store.keys(request.target.key.rpartition("/")[0] + "/")
     return _make_page(cloud, request, [key for key in keys if "/providers/" in key], show)
 
@@ -63,12 +64,13 @@ def list_collection(cloud: EmulatedCloud, request: ServerRequest) -> ServerRespo
     if is_action_page(request):
         return run_action(cloud, request)
     cloud = apply_lag(cloud, request)
-    cloud.demand_place(request)
+    cloud.require_scope(request)
     require_list(request)
     principal = _PRINCIPAL.search(request.query.get("$filter", ""))
 
     def show(resource: StoredResource) -> dict[str, Any] | None:
-        is_listed = principal is None or _has_principal(resource, principal[1])
+        assigned = str(find_value(resource.body, ("properties", "principalId"))).casefold()
+        is_listed = principal is None or assigned == principal[1].casefold()
         return _build_whole(cloud, resource) if is_listed else None
 
     return _make_page(cloud, request, _list_type(cloud, request), show)
@@ -79,7 +81,9 @@ def _make_page(cloud: EmulatedCloud, request: ServerRequest, keys: Iterable[str]
     implied_resources = {parse(resource.id).key: resource for resource in list_implied(cloud, request.target)}
 
     def show_key(key: str) -> dict[str, Any] | None:
-        resource = _find_listed(cloud, key) or implied_resources.get(key)
+        resource = cloud.look_up(key)
+        if resource is None or not resource.visible or resource.hidden > 0:
+            resource = implied_resources.get(key)
         entry = show(resource) if resource is not None else None
         if entry is None:
             return None
@@ -92,15 +96,6 @@ def _make_page(cloud: EmulatedCloud, request: ServerRequest, keys: Iterable[str]
 
 def _build_whole(cloud: EmulatedCloud, resource: StoredResource) -> dict[str, Any]:
     return build_body(cloud, parse(resource.id), resource)
-
-
-def _find_listed(cloud: EmulatedCloud, key: str) -> StoredResource | None:
-    resource = cloud.look(key)
-    return resource if resource is not None and resource.visible and resource.hidden <= 0 else None
-
-
-def _has_principal(resource: StoredResource, principal: str) -> bool:
-    return str(find_value(resource.body, ("properties", "principalId"))).casefold() == principal.casefold()
 
 
 def _list_type(cloud: EmulatedCloud, request: ServerRequest) -> list[str]:
@@ -174,12 +169,11 @@ def order_keys(keys: Sequence[str], fault: ListFault) -> list[tuple[str, str]]:
     if fault == ListFault():
         return list(zip(keys, keys, strict=True))
     listed = [(key, key) for key in keys if not _matches(key, fault.missing)]
+    # "~" sorts after "/", so that a duplicate is at the end of the list, often on another page.
     listed += [(f"~{key}", key) for key, _ in listed if _matches(key, fault.duplicate)]
-    return sorted((_shuffle(where), key) for where, key in listed) if fault.reorder else listed
-
-
-def _shuffle(where: str) -> str:
-    return hashlib.sha256(where.encode()).hexdigest()
+    if fault.reorder:  # by a digest, so that the odd order is the same one each time
+        return sorted((hashlib.sha256(where.encode()).hexdigest(), key) for where, key in listed)
+    return listed
 
 
 def _matches(key: str, patterns: Collection[str]) -> bool:

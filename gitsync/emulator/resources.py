@@ -37,7 +37,7 @@ def get(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """200 with the resource, or 404. A read advances an operation, as a poll does."""
     if not find_behaviour(request.target.type).gets and request.method == "GET":
         raise refuse_method("GET")
-    cloud.demand_place(request)
+    cloud.require_scope(request)
     resource = _poll_and_read(cloud, request.target.key) or find_implied(cloud, request.target)
     if resource is None:
         raise make_not_found(request.target)
@@ -47,7 +47,7 @@ def get(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
 
 
 def _poll_and_read(cloud: EmulatedCloud, key: str) -> StoredResource | None:
-    resource = cloud.look(key)
+    resource = cloud.look_up(key)
     if resource is not None and resource.operation:
         operation = cloud.store.operation(resource.operation)
         if operation is not None:
@@ -56,6 +56,7 @@ def _poll_and_read(cloud: EmulatedCloud, key: str) -> StoredResource | None:
     if resource is None or not resource.visible:
         return None
     if resource.hidden > 0:
+        # A new resource that reads do not show yet, as Azure's caches sometimes have it.
         cloud.store.put_resource(key, replace(resource, hidden=resource.hidden - 1))
         return None
     return resource
@@ -63,9 +64,9 @@ def _poll_and_read(cloud: EmulatedCloud, key: str) -> StoredResource | None:
 
 def put(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """Create or replace the whole resource: members that the body leaves out are removed."""
-    cloud.demand_place(request)
+    cloud.require_scope(request)
     body = _read_body(request)
-    before = cloud.look(request.target.key) or find_implied(cloud, request.target)
+    before = cloud.look_up(request.target.key) or find_implied(cloud, request.target)
     _check_write(cloud, request, before)
     if request.target.shape is PathShape.GROUP and not body.get("location"):
         raise refuse("LocationRequired")
@@ -75,12 +76,13 @@ def put(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
 
 def patch(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """Merge into the existing resource (RFC 7386); tags are replaced as a whole."""
-    cloud.demand_place(request)
+    cloud.require_scope(request)
     body = _read_body(request)
     before = find_resource(cloud, request.target)
     if before is None:
         raise make_not_found(request.target)
     _check_write(cloud, request, before)
+    # Tags are the one member that ARM replaces as a whole.
     merged = merge_patch(before.body, {name: value for name, value in body.items() if name != "tags"})
     if "tags" in body:
         merged["tags"] = body["tags"] or {}
@@ -90,17 +92,19 @@ def patch(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
 def delete(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """Delete a resource with all its nested resources; 204 if it does not exist."""
     target = request.target
-    cloud.demand_place(request)
+    cloud.require_scope(request)
     behaviour = find_behaviour(target.type)
     if not behaviour.deletes:
         raise refuse("MethodNotAllowed", type=target.type, method="DELETE")
-    before = cloud.look(target.key)
+    before = cloud.look_up(target.key)
     if before is None:
+        # ARM answers for groups and says 404; providers answer for resources and say 204.
         if target.shape is PathShape.GROUP:
             raise make_not_found(target)
         return ServerResponse(204)
     running_operation = cloud.store.operation(before.operation) if before.operation else None
     if running_operation is not None and running_operation.verb == "DELETE":
+        # A second DELETE joins the first one, with the same poll URLs.
         return ServerResponse(202, None, make_operation_headers(running_operation, request.base))
     _check_write(cloud, request, before)
     _check_nested(cloud, request, behaviour)
@@ -126,6 +130,7 @@ def _write(
     resource = make_stored(cloud, request.target, body, origin)
     if operation is not None and not operation.over:
         state = behaviour.creating if created else behaviour.updating
+        # After a 202 a new resource is not there before its operation has ended.
         hidden = created and style.is_accepted
         resource = replace(resource, state=state, operation=operation.id, visible=not hidden)
     cloud.store.put_resource(request.target.key, resource)

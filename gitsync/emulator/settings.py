@@ -117,18 +117,6 @@ def read_settings(path: Path) -> EmulatorSettings:
     return EmulatorSettings(**values, rules=rules)
 
 
-def _read_timing(node: YamlNode) -> Timing:
-    return Timing(**fields(node, _TIMING))
-
-
-def _read_style(node: YamlNode) -> Style | None:
-    return None if node.text() == "recorded" else node.choice(Style)
-
-
-def _read_retry_after(node: YamlNode) -> int | None:
-    return None if node.any() == "recorded" else node.count()
-
-
 def _read_limits(node: YamlNode) -> Limits | None:
     """`off`, `on`, or the sizes that differ."""
     word = node.any()
@@ -150,10 +138,6 @@ def _read_bucket(node: YamlNode) -> Bucket:
     return Bucket(**values)
 
 
-def _read_locks(node: YamlNode) -> tuple[ManagementLock, ...]:
-    return tuple(_read_lock(item) for item in node.items())
-
-
 def _read_lock(node: YamlNode) -> ManagementLock:
     members = node.members("scope", "level")
     if "scope" not in members:
@@ -167,15 +151,6 @@ class _Level(StrEnum):
     READ_ONLY = "ReadOnly"
 
 
-def _read_denials(node: YamlNode) -> tuple[Denial, ...]:
-    table = {name: (name, YamlNode.text) for name in ("principal", "scope", "action")}
-    return tuple(Denial(**fields(item, table)) for item in node.items())
-
-
-def _read_principals(node: YamlNode) -> tuple[EmulatedPrincipal, ...]:
-    return tuple(_read_principal(item) for item in node.items())
-
-
 def _read_principal(node: YamlNode) -> EmulatedPrincipal:
     values = fields(node, _PRINCIPAL)
     if "client" not in values:
@@ -183,14 +158,7 @@ def _read_principal(node: YamlNode) -> EmulatedPrincipal:
     return EmulatedPrincipal(**{"object": values["client"], **values})
 
 
-def _read_types(node: YamlNode) -> dict[str, tuple[str, ...]]:
-    return {kind: versions.texts() for kind, versions in node.members().items()}
-
-
-def _read_subscriptions(node: YamlNode) -> tuple[str, ...]:
-    return tuple(name.casefold() for name in node.texts())
-
-
+_DENIAL: Mapping[str, FieldReader] = {name: (name, YamlNode.text) for name in ("principal", "scope", "action")}
 _PRINCIPAL: Mapping[str, FieldReader] = {
     "clientId": ("client", YamlNode.text),
     "objectId": ("object", YamlNode.text),
@@ -198,26 +166,27 @@ _PRINCIPAL: Mapping[str, FieldReader] = {
     "secret": ("secret", YamlNode.text),
     "readOnly": ("read_only", YamlNode.flag),
 }
+# `recorded` stands for what each type does by itself.
 _TIMING: Mapping[str, FieldReader] = {
-    "style": ("style", _read_style),
+    "style": ("style", lambda node: None if node.text() == "recorded" else node.choice(Style)),
     "polls": ("polls", YamlNode.count),
     "seconds": ("seconds", YamlNode.number),
-    "retryAfter": ("retry_after", _read_retry_after),
+    "retryAfter": ("retry_after", lambda node: None if node.any() == "recorded" else node.count()),
 }
 _SETTINGS: Mapping[str, FieldReader] = {
     "tenant": ("tenant", YamlNode.text),
-    "subscriptions": ("subscriptions", _read_subscriptions),
-    "types": ("types", _read_types),
+    "subscriptions": ("subscriptions", lambda node: tuple(name.casefold() for name in node.texts())),
+    "types": ("types", lambda node: {kind: versions.texts() for kind, versions in node.members().items()}),
     "unregistered": ("unregistered", YamlNode.texts),
     "registrationPolls": ("registration_polls", YamlNode.count),
-    "operations": ("operations", _read_timing),
+    "operations": ("operations", lambda node: Timing(**fields(node, _TIMING))),
     "busy": ("busy", lambda node: node.choice(Busy)),
-    "locks": ("locks", _read_locks),
-    "denied": ("denied", _read_denials),
+    "locks": ("locks", lambda node: tuple(_read_lock(item) for item in node.items())),
+    "denied": ("denied", lambda node: tuple(Denial(**fields(item, _DENIAL)) for item in node.items())),
     "throttle": ("limits", _read_limits),
     "rewrite": ("rewrite", YamlNode.flag),
     "pageSize": ("page_size", YamlNode.count),
     "requireToken": ("require_token", YamlNode.flag),
-    "principals": ("principals", _read_principals),
+    "principals": ("principals", lambda node: tuple(_read_principal(item) for item in node.items())),
     "tokenSeconds": ("token_seconds", YamlNode.count),
 }

@@ -91,6 +91,7 @@ class RequestHandler:
         """Check the caller, the version and the rate limit; then read the body."""
         caller = self.tokens.caller(request.headers.get("Authorization", ""), request.base)
         request = replace(request, caller=caller)
+        # ARM checks in this order: a request without a valid token costs nobody's limit.
         request = replace(request, api_version=find_version(self._cloud, request))
         headers = self._throttle.take(request, self._cloud.clock.monotonic())
         return replace(request, body=_parse_json(content)) if content else request, headers
@@ -103,13 +104,13 @@ class RequestHandler:
         for rule in rules:
             await self._cloud.clock.sleep(rule.delay)
         drops = {rule.drop for rule in rules}
-        if Drop.BEFORE in drops:
+        if Drop.BEFORE in drops:  # the request is lost: nothing is done
             return None
         answer = self._answer_by_rules(request, rules)
         for rule in rules:
             with suppress(KeyError):  # a move of a missing resource does nothing
                 apply_moves(self._cloud, request.target, rule.move)
-        if Drop.AFTER in drops:
+        if Drop.AFTER in drops:  # the answer is lost: the work is done, and the client cannot know
             return None
         if any(rule.timeout for rule in rules):
             return make_refusal("GatewayTimeout", namespace=request.target.namespace or "Microsoft.Resources")
@@ -117,6 +118,7 @@ class RequestHandler:
 
     def _answer_by_rules(self, request: ServerRequest, rules: list[FaultRule]) -> ServerResponse:
         """The first answer of a rule, else the normal one, with the first course and list fault of a rule."""
+        # An answer of a rule stands in for the work: nothing is done.
         canned = next((rule.answer for rule in rules if rule.answer), None)
         if canned is not None:
             return canned.answer(request)
@@ -127,7 +129,7 @@ class RequestHandler:
     def _find_rules(self, request: ServerRequest) -> list[FaultRule]:
         kind, poll = self._find_type_and_poll(request)
         with self._cloud.store.transaction():
-            return self._script.met(self._cloud.store, request, kind, poll=poll)
+            return self._script.find_applying(self._cloud.store, request, kind, poll=poll)
 
     def _find_type_and_poll(self, request: ServerRequest) -> tuple[str, bool]:
         """The ARM type of a request, and whether it polls an operation."""
@@ -163,13 +165,9 @@ class RequestHandler:
 def _identify(answer: ServerResponse, request: ServerRequest, request_id: str) -> ServerResponse:
     """The answer with the ids of its request, unless a script gives others."""
     given = {name.casefold() for name in answer.headers}
-    headers = _make_id_headers(request, request_id)
-    return answer.but({name: value for name, value in headers.items() if name not in given})
-
-
-def _make_id_headers(request: ServerRequest, request_id: str) -> Mapping[str, str]:
     correlation = request.headers.get("x-ms-correlation-request-id", request_id)
-    return {"x-ms-request-id": request_id, "x-ms-correlation-request-id": correlation}
+    headers = {"x-ms-request-id": request_id, "x-ms-correlation-request-id": correlation}
+    return answer.but({name: value for name, value in headers.items() if name not in given})
 
 
 def _parse_json(content: bytes) -> Any:
@@ -245,7 +243,7 @@ OWN_PREFIX = "/_emulator/"
 
 def answer_own_path(cloud: EmulatedCloud, requests: RequestLog, method: str, path: str, remote: str) -> ServerResponse:
     """GET or DELETE of /_emulator/requests, GET of /_emulator/resources."""
-    if not _is_loopback(remote):
+    if not _is_loopback(remote):  # as if the path did not exist
         raise refuse("NotFound", path=path)
     match method, path.removeprefix(OWN_PREFIX):
         case "GET", "requests":
@@ -350,6 +348,7 @@ class EmulatedThrottle:
         bucket: Bucket = getattr(self._limits, kind)
         key = (request.caller.actor, request.target.subscription.casefold(), kind)
         remaining, since = self._buckets.get(key, (float(bucket.size), now))
+        # What came back since the last request, up to a full bucket.
         remaining = min(float(bucket.size), remaining + (now - since) * bucket.per_second)
         scope = "subscription" if request.target.subscription else "tenant"
         name = f"x-ms-ratelimit-remaining-{scope}-{kind}"

@@ -163,6 +163,7 @@ def make_page(
     top = request.query.get("$top", "")
     size = min(int(top), max_entries) if top.isdigit() and int(top) else max_entries
     shown = ((key, show(entry)) for key, entry in rows if key > after)
+    # One entry more than fits tells whether there is a next page.
     page = list(islice((row for row in shown if row[1] is not None), size + 1))
     body: dict[str, Any] = {"value": [entry for _, entry in page[:size]]}
     if len(page) > size or (page and ends_empty):

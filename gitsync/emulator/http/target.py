@@ -109,10 +109,13 @@ class Target:
 def parse(path: str) -> Target:
     """Read the path of a URL, without the query; a path that ARM does not know has the shape UNKNOWN."""
     words = [unquote(word) for word in path.split("/") if word]
-    providers_index = _find_last_providers(words)
+    # The last one counts: an extension resource is below the provider of the resource that it extends.
+    providers_index = max((index for index, word in enumerate(words) if word.casefold() == "providers"), default=None)
     clean_path = _normalize(words)
     subscription, group = _read_scope(words if providers_index is None else words[:providers_index])
-    shape = _find_shape(words) if providers_index is None else PathShape.PROVIDERS
+    shape = PathShape.PROVIDERS
+    if providers_index is None:  # then every second word must be ARM's own
+        shape = _SHAPES.get((len(words), tuple(word.casefold() for word in words[::2])), PathShape.UNKNOWN)
     target = Target(shape=shape, path=clean_path, key=clean_path.casefold(), subscription=subscription, group=group)
     if providers_index is None or providers_index == len(words) - 1:
         return target
@@ -127,12 +130,6 @@ def parse(path: str) -> Target:
     return replace(target, shape=PathShape.RESOURCE if len(types) == len(names) else PathShape.COLLECTION)
 
 
-def _find_shape(words: list[str]) -> PathShape:
-    """The shape of a path without a provider; every second word must be ARM's own."""
-    keywords = tuple(word.casefold() for word in words[::2])
-    return _SHAPES.get((len(words), keywords), PathShape.UNKNOWN)
-
-
 def _read_scope(words: list[str]) -> tuple[str, str]:
     """The subscription and the group at the start of the words."""
     if len(words) < 2 or words[0].casefold() != "subscriptions":
@@ -141,16 +138,11 @@ def _read_scope(words: list[str]) -> tuple[str, str]:
     return words[1], words[3] if has_group else ""
 
 
-def _find_last_providers(words: list[str]) -> int | None:
-    indexes = [index for index, word in enumerate(words) if word.casefold() == "providers"]
-    return indexes[-1] if indexes else None
-
-
 def _normalize(words: list[str]) -> str:
     """The path with ARM's own words in their usual case; they occur only at even positions."""
-    return "".join(f"/{_normalize_word(word, index)}" for index, word in enumerate(words))
-
-
-def _normalize_word(word: str, index: int) -> str:
-    lower = word.casefold()
-    return _WORDS.get(lower, word) if index in {0, 2} or lower == "providers" else word
+    path = ""
+    for index, word in enumerate(words):
+        lower = word.casefold()
+        # Elsewhere a word such as `resourceGroups` is a name that someone chose.
+        path += f"/{_WORDS.get(lower, word) if index in {0, 2} or lower == 'providers' else word}"
+    return path

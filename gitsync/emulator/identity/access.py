@@ -108,6 +108,7 @@ def _check_type(cloud: EmulatedCloud, request: ServerRequest) -> None:
         "version": request.api_version,
     }
     if versions is None:
+        # The types of actions are in no list of types.
         if request.method == "POST":
             return
         all_versions = sorted({version for kind in types.values() for version in kind})
@@ -196,14 +197,14 @@ def refuse_busy(cloud: EmulatedCloud, request: ServerRequest, before: StoredReso
 
 def _find_operation_nearby(cloud: EmulatedCloud, target: Target) -> str:
     parent = target.parent
-    parent_resource = cloud.look(parent.key) if parent is not None else None
+    parent_resource = cloud.look_up(parent.key) if parent is not None else None
     if parent_resource is not None and parent_resource.operation:
         return parent_resource.operation
     root = parent.key if parent is not None else target.key
     if target.shape is PathShape.GROUP:
         return ""
     for key, _ in cloud.store.below(root + "/"):
-        resource = cloud.look(key)
+        resource = cloud.look_up(key)
         if resource is not None and resource.operation:
             return resource.operation
     return ""

@@ -11,9 +11,8 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-from gitsync.emulator.http.messages import Caller, ServerRequest, ServerResponse
+from gitsync.emulator.http.messages import ServerRequest, ServerResponse
 from gitsync.emulator.http.target import Target
-from gitsync.emulator.settings import Denial
 from gitsync.emulator.state.cloud import EmulatedCloud
 from gitsync.emulator.state.store import StoredResource
 
@@ -91,22 +90,20 @@ PERMISSIONS_TYPE = "microsoft.authorization/permissions"
 
 def list_permissions(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """GET …/providers/Microsoft.Authorization/permissions of a subscription, a group or a resource."""
-    cloud.demand_place(request)
-    denials = (one for one in cloud.settings.denied if _concerns(one, request))
+    cloud.require_scope(request)
+    scope = request.target.scope.casefold()
+    caller_ids = {request.caller.client.casefold(), request.caller.object.casefold()}
+    # A denial counts if it is of this caller, and holds in the whole scope.
+    denials = [
+        denial
+        for denial in cloud.settings.denied
+        if any(fnmatchcase(caller_id, denial.principal.casefold()) for caller_id in caller_ids)
+        and (fnmatchcase(scope, denial.scope.casefold()) or scope.startswith(f"{denial.scope.casefold()}/"))
+    ]
     entry: dict[str, Any] = {
         "actions": ["*/read"] if request.caller.read_only else ["*"],
-        "notActions": sorted({one.action for one in denials}),
+        "notActions": sorted({denial.action for denial in denials}),
         "dataActions": [],
         "notDataActions": [],
     }
     return ServerResponse(200, {"value": [entry]})
-
-
-def _concerns(denial: Denial, request: ServerRequest) -> bool:
-    """Tell whether a denial is of this caller, and holds in the whole scope."""
-    scope, pattern = request.target.scope.casefold(), denial.scope.casefold()
-    return _is_of(denial, request.caller) and (fnmatchcase(scope, pattern) or scope.startswith(f"{pattern}/"))
-
-
-def _is_of(denial: Denial, caller: Caller) -> bool:
-    return any(fnmatchcase(one.casefold(), denial.principal.casefold()) for one in (caller.client, caller.object))

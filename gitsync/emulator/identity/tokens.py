@@ -59,7 +59,7 @@ class Tokens:
             return self._make_error(
                 400, "unsupported_grant_type", 70003, "The app requested an unsupported grant type."
             )
-        if principal is None or not _is_known_in(principal, tenant):
+        if principal is None or principal.tenant.casefold() not in {"", tenant.casefold()}:
             text = f"Application with identifier '{client}' was not found in the directory '{tenant}'."
             return self._make_error(400, "unauthorized_client", 700016, text)
         if not _has_valid_proof(principal, form):
@@ -149,10 +149,6 @@ class Tokens:
         description = f"AADSTS{number}: {text} Trace ID: {trace} Correlation ID: {correlation} Timestamp: {now}"
         body = {"error": error, "error_description": description, "error_codes": [number], "timestamp": now}
         return ServerResponse(status, body | {"trace_id": trace, "correlation_id": correlation})
-
-
-def _is_known_in(principal: EmulatedPrincipal, tenant: str) -> bool:
-    return not principal.tenant or principal.tenant.casefold() == tenant.casefold()
 
 
 def _has_valid_proof(principal: EmulatedPrincipal, form: Mapping[str, str]) -> bool:

@@ -58,6 +58,7 @@ def _end(store: Store, operation: EmulatedOperation, now: float) -> EmulatedOper
     if operation.verb == "POST" and operation.result == SUCCEEDED:
         apply_action_result(store, ended)
     resource = store.resource(operation.key)
+    # Another operation may have replaced this one, and then the state is its own.
     if resource is None or resource.operation != operation.id:
         return ended
     if operation.verb == "DELETE" and operation.result == SUCCEEDED:
@@ -91,7 +92,7 @@ def make_operation_headers(operation: EmulatedOperation, base: str) -> dict[str,
         headers["Azure-AsyncOperation"] = make_operation_url(operation, base, "operations")
     if style in {Style.ACCEPTED, Style.ACCEPTED_ASYNC, Style.ASYNC_LOCATION}:
         headers["Location"] = make_operation_url(operation, base, "operationResults")
-    if style is Style.LOCATION:
+    if style is Style.LOCATION:  # the resource itself, and not an operation
         headers["Location"] = f"{operation.host or base}{operation.path}?api-version={operation.api_version}"
     if (headers or style is Style.STATE) and not operation.over:
         headers["Retry-After"] = str(operation.retry_after)
@@ -131,6 +132,7 @@ def answer_status_poll(operation: EmulatedOperation, base: str) -> ServerRespons
             "status": status,
             "startTime": started,
         }
+    # A failed operation is a 200 with an error in its body: the poll itself succeeded.
     if operation.over and operation.result != SUCCEEDED:
         body["error"] = dict(operation.error or _make_error(operation))
     code = 202 if behaviour.accepts_polls and not operation.over else 200
@@ -176,11 +178,6 @@ def apply_action_result(store: Store, operation: EmulatedOperation) -> None:
         effect(store, operation)
 
 
-def _purge(store: Store, operation: EmulatedOperation) -> None:
-    target = parse(operation.path)
-    remove_deleted_vault(store, target.subscription, target.name)
-
-
 def _sync(store: Store, operation: EmulatedOperation) -> None:
     """Restore a protection that a user error had broken; any other error stays."""
     instance = store.resource(operation.key)
@@ -194,5 +191,7 @@ def _sync(store: Store, operation: EmulatedOperation) -> None:
 
 _EFFECTS: Mapping[tuple[str, str], Callable[[Store, EmulatedOperation], None]] = {
     ("microsoft.dataprotection/backupvaults/backupinstances", "sync"): _sync,
-    ("microsoft.keyvault/locations/deletedvaults", "purge"): _purge,
+    ("microsoft.keyvault/locations/deletedvaults", "purge"): lambda store, operation: remove_deleted_vault(
+        store, parse(operation.path).subscription, parse(operation.path).name
+    ),
 }

@@ -31,6 +31,7 @@ def start_write(
     if request.target.shape is not PathShape.GROUP:
         default_style = cloud.settings.operations.style or default_style
     style = request.course.style or default_style
+    # A script that wants polls or a failure needs an operation, even of a type that has none.
     if style.is_over and _is_slow(request.course):
         style = Style.ASYNC
     if style in {Style.DONE, Style.RELATIVE}:
@@ -90,6 +91,7 @@ def _make_operation(
         started=cloud.clock.now().timestamp(),
         polls=timing.polls if course.polls is None else course.polls,
         seconds=seconds,
+        # Without it a client would poll as fast as it can until the seconds are over.
         retry_after=max(retry_after, 1) if seconds > 0 else retry_after,
         running="Deleting" if request.method == "DELETE" and behaviour.accepts_polls else behaviour.running,
         result=course.result,

@@ -48,10 +48,10 @@ class EmulatedCloud:
 
     def find(self, target: Target) -> StoredResource | None:
         """A resource or group with its operation updated; one that is not visible yet counts as absent."""
-        resource = self.look(target.key)
+        resource = self.look_up(target.key)
         return resource if resource is not None and resource.visible else None
 
-    def look(self, key: str) -> StoredResource | None:
+    def look_up(self, key: str) -> StoredResource | None:
         """As `find`, visible or not."""
         resource = self.store.resource(key)
         if resource is None or not resource.operation:
@@ -65,17 +65,17 @@ class EmulatedCloud:
         self.store.put_resource(key, changed)
         return changed
 
-    def demand_place(self, request: ServerRequest) -> None:
+    def require_scope(self, request: ServerRequest) -> None:
         """Refuse the request unless its subscription, its group and every ancestor exist."""
         target = request.target
-        self._demand_subscription(target)
+        self._require_subscription(target)
         if target.group and target.shape is not PathShape.GROUP:
-            self._demand_group(request)
+            self._require_group(request)
         for ancestor in target.ancestors:
             if not self._exists(ancestor):
                 raise _make_ancestor_missing(request, ancestor)
 
-    def _demand_subscription(self, target: Target) -> None:
+    def _require_subscription(self, target: Target) -> None:
         allowed, subscription = self.settings.subscriptions, target.subscription.casefold()
         if (
             allowed
@@ -85,10 +85,11 @@ class EmulatedCloud:
         ):
             raise refuse("SubscriptionNotFound", subscription=target.subscription)
 
-    def _demand_group(self, request: ServerRequest) -> None:
+    def _require_group(self, request: ServerRequest) -> None:
         group = self.find(parse(request.target.group_path))
         if group is None:
             raise refuse("ResourceGroupNotFound", group=request.target.group)
+        # Reads and deletes in a group that is being deleted go on.
         if group.state == DELETING and request.verb == "write":
             raise refuse("ResourceGroupBeingDeleted", group=request.target.group)
 
@@ -134,6 +135,7 @@ def _fill(body: Mapping[str, Any], words: Mapping[str, str]) -> dict[str, Any]:
 
 def _make_ancestor_missing(request: ServerRequest, ancestor: Target) -> Refused:
     target = request.target
+    # Most types name the missing parent; some providers answer a read with the 404 of the parent itself.
     is_read = request.method == "GET" and target.shape is PathShape.RESOURCE
     if request.target.scope.casefold() == ancestor.key or (is_read and target.type.casefold() in NAMES_MISSING_PARENT):
         return make_not_found(ancestor)

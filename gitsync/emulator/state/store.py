@@ -202,6 +202,7 @@ class SqliteStore:
         except sqlite3.Error as error:
             raise _make_unusable_error(path, error) from error
         try:
+            # Readers do not wait for a writer; a lost last transaction after a power cut is no loss here.
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=NORMAL")
             self._db.executescript(_SCHEMA)
@@ -211,6 +212,7 @@ class SqliteStore:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
+        # At once for writing: a lock that is upgraded later could fail when two processes write.
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -326,7 +328,7 @@ class RememberingStore(_StoreView):
         before = self._store.resource(key)
         if before is None:
             self._store.drop_resource(_PAST + key)  # of a resource that was deleted since
-        elif before.version != resource.version:
+        elif before.version != resource.version:  # not only its operation
             self._remember(key, before)
         self._store.put_resource(key, resource)
 

@@ -26,7 +26,7 @@ _CANCELED: Mapping[str, bool] = {"cancel": True, "enable": False}
 
 def show_subscription(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """GET of one subscription. Every subscription exists, unless the settings name them."""
-    cloud.demand_place(request)
+    cloud.require_scope(request)
     return ServerResponse(200, _make_subscription(cloud, request.target.subscription))
 
 
@@ -39,17 +39,17 @@ def list_subscriptions(cloud: EmulatedCloud, _call: ServerRequest) -> ServerResp
 
 def change_subscription(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """POST …/providers/Microsoft.Subscription/cancel and /enable."""
-    cloud.demand_place(request)
+    cloud.require_scope(request)
     target, word = request.target, request.target.types[-1].casefold()
     if word not in _CANCELED or not target.subscription:
         raise refuse("NotFound", path=target.path)
     if word == "cancel" and request.query.get("IgnoreResourceCheck", "").casefold() != "true":
-        _demand_empty(cloud, target.subscription)
+        _require_empty(cloud, target.subscription)
     put_subscription_canceled(cloud.store, target.subscription, canceled=_CANCELED[word])
     return ServerResponse(200, {"subscriptionId": target.subscription})
 
 
-def _demand_empty(cloud: EmulatedCloud, subscription: str) -> None:
+def _require_empty(cloud: EmulatedCloud, subscription: str) -> None:
     """Resources in a group prevent canceling a subscription; empty groups and role assignments do not."""
     for _, resource in cloud.store.below(f"/subscriptions/{subscription}/resourcegroups/".casefold()):
         if parse(resource.id).shape is PathShape.RESOURCE:
@@ -74,7 +74,7 @@ _COMMON = ("Microsoft.Authorization", "Microsoft.Resources")
 
 def show_provider(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """GET of one provider; while it is being registered, a poll."""
-    note = _read_note(cloud, request.target)
+    note = cloud.store.note(_make_note_name(request.target))
     if note and note["state"] == "Registering":
         polls_left = int(note["polls"]) - 1
         _put_note(cloud, request.target, "Registering" if polls_left > 0 else "Registered", polls_left)
@@ -84,7 +84,7 @@ def show_provider(cloud: EmulatedCloud, request: ServerRequest) -> ServerRespons
 def list_providers(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """GET of all providers that the settings name."""
     namespaces = {kind.split("/")[0] for kind in cloud.settings.types} | {*cloud.settings.unregistered, *_COMMON}
-    targets = [_make_target(request.target, name) for name in sorted(namespaces, key=str.casefold)]
+    targets = [parse(f"{request.target.path}/{name}") for name in sorted(namespaces, key=str.casefold)]
     return ServerResponse(200, {"value": [_make_provider(cloud, target) for target in targets]})
 
 
@@ -117,16 +117,8 @@ def _make_provider(cloud: EmulatedCloud, target: Target) -> dict[str, Any]:
     }
 
 
-def _make_target(target: Target, namespace: str) -> Target:
-    return parse(f"{target.path}/{namespace}")
-
-
 def _make_note_name(target: Target) -> str:
     return f"provider:{target.subscription}:{target.namespace}".casefold()
-
-
-def _read_note(cloud: EmulatedCloud, target: Target) -> Any:
-    return cloud.store.note(_make_note_name(target))
 
 
 def _put_note(cloud: EmulatedCloud, target: Target, state: str, polls: int) -> None:

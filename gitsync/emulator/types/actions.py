@@ -58,7 +58,7 @@ SLOW_ACTIONS: Mapping[tuple[str, str], SlowAction] = {
 def run_action(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """Answer a POST; an action without a row in a table is unknown to ARM."""
     target = request.target
-    if not target.names and len(target.types) == 1:
+    if not target.names and len(target.types) == 1:  # an action of a namespace, not of a resource
         handler = change_subscription if target.namespace.casefold() == SUBSCRIPTION_NAMESPACE else register_provider
         return handler(cloud, request)
     resource = _find_owner(cloud, request)
@@ -82,7 +82,7 @@ def _make_action_key(target: Target) -> tuple[str, str]:
 
 def _find_owner(cloud: EmulatedCloud, request: ServerRequest) -> StoredResource:
     owner = request.target.owner
-    cloud.demand_place(replace(request, target=owner))
+    cloud.require_scope(replace(request, target=owner))
     resource = find_resource(cloud, owner)
     if resource is None:
         raise make_not_found(owner)

@@ -105,15 +105,13 @@ def find_misshapen_list(kind: str, body: Mapping[str, Any]) -> str:
             value = value.get(name)
             if value is None:
                 break
-            if not _fits(value, last=depth == len(embedded.path)):
+            if depth < len(embedded.path):
+                fits = isinstance(value, Mapping)
+            else:
+                fits = isinstance(value, list) and all(isinstance(entry, Mapping) for entry in value)
+            if not fits:
                 return ".".join(embedded.path[:depth])
     return ""
-
-
-def _fits(value: Any, *, last: bool) -> bool:
-    if not last:
-        return isinstance(value, Mapping)
-    return isinstance(value, list) and all(isinstance(entry, Mapping) for entry in value)
 
 
 def take_children(
@@ -146,7 +144,7 @@ def store_children(
     for embedded in find_embedded_lists(target.type):
         body, desired = take_children(body, embedded)
         if desired is None and not (whole and embedded.removes):
-            continue
+            continue  # a PATCH, or a type whose PUT without the list keeps the children
         prefix = f"{target.key}/{embedded.type.casefold()}/"
         kept_keys = {prefix + child["name"].casefold() for child in desired or ()}
         for key, _ in list_children(cloud.store, target.key, embedded):
@@ -189,7 +187,11 @@ _EMPTIED = frozenset({"configurationprotectedsettings"})
 def without_secrets(value: Any) -> Any:
     """A body as a GET shows it."""
     if isinstance(value, dict):
-        return {name: _show_member(name, member) for name, member in value.items() if not _is_secret(name, member)}
+        return {
+            name: _show_member(name, member)
+            for name, member in value.items()
+            if not (name.casefold() in _WHOLE or (isinstance(member, str) and _is_secret_name(name)))
+        }
     if isinstance(value, list):
         return [without_secrets(item) if isinstance(item, dict | list) else item for item in value]
     return value
@@ -203,10 +205,6 @@ def _show_member(name: str, member: Any) -> Any:
     return without_secrets(member)
 
 
-def _is_secret(name: str, member: Any) -> bool:
-    return (isinstance(member, str) and _is_secret_name(name)) or name.casefold() in _WHOLE
-
-
 @lru_cache(maxsize=4096)
 def _is_secret_name(name: str) -> bool:
     return _TEXT.fullmatch(name.casefold()) is not None
@@ -216,6 +214,7 @@ def build_body(cloud: EmulatedCloud, target: Target, resource: StoredResource) -
     """The whole body of a resource or group; `target` names it in any case."""
     kind = parse(resource.id)
     behaviour = find_behaviour(kind.type)
+    # In this order: the rewrite applies to what the provider adds, and children are shown as themselves.
     body = without_secrets(resource.body)
     body = add_provider_fields(kind.type, resource.id, body, cloud.settings.tenant)
     body = _apply_type_rules(kind, resource, body)

@@ -94,11 +94,6 @@ def _list_hub_keys(resource: StoredResource) -> dict[str, Any]:
     }
 
 
-def _list_query_keys(resource: StoredResource) -> dict[str, Any]:
-    """The query key that every search service has: it has no name."""
-    return {"value": [{"name": None, "key": make_key(resource.id, "query")}], "nextLink": None}
-
-
 def _list_workspace_keys(resource: StoredResource) -> dict[str, Any]:
     registry = find_value(resource.body, ("properties", "containerRegistry"))
     registry = registry.rpartition("/")[2] if isinstance(registry, str) else parse(resource.id).name
@@ -144,7 +139,10 @@ KEYS: Mapping[tuple[str, str], KeyListing] = {
         primarySharedKey="primary", secondarySharedKey="secondary"
     ),
     ("microsoft.search/searchservices", "listadminkeys"): _PAIR,
-    ("microsoft.search/searchservices", "listquerykeys"): _list_query_keys,
+    ("microsoft.search/searchservices", "listquerykeys"): lambda resource: {
+        "value": [{"name": None, "key": make_key(resource.id, "query")}],  # every service has it; it has no name
+        "nextLink": None,
+    },
     ("microsoft.signalrservice/signalr", "listkeys"): _make_connection_listing(
         "Endpoint=https://{name}.service.signalr.net;AccessKey={key};Version=1.0;"
     ),
@@ -190,14 +188,6 @@ def _make_user_listing(user: str) -> KeyListing:
     return lambda resource: {"kubeconfigs": [{"name": user, "value": _encode_base64(_make_kubeconfig(resource, user))}]}
 
 
-def _list_admin(resource: StoredResource) -> dict[str, Any]:
-    return {"kubeconfig": _encode_base64(_make_kubeconfig(resource, "admin"))}
-
-
-def _list_password(resource: StoredResource) -> dict[str, Any]:
-    return {"kubeadminPassword": make_key(resource.id, "kubeadmin"), "kubeadminUsername": "kubeadmin"}
-
-
 def answer_requested_kubeconfig(resource: StoredResource) -> dict[str, Any]:
     """The final answer of a hosted control plane: a kubeconfig as text, and its expiry."""
     return {"expirationTimestamp": _EXPIRES, "kubeconfig": _make_kubeconfig(resource, "admin")}
@@ -207,8 +197,13 @@ CLUSTER_KEYS: Mapping[tuple[str, str], KeyListing] = {
     ("microsoft.containerservice/fleets", "listcredentials"): _make_user_listing("fleetUser"),
     ("microsoft.containerservice/managedclusters", "listclusteradmincredential"): _make_user_listing("clusterAdmin"),
     ("microsoft.containerservice/managedclusters", "listclusterusercredential"): _make_user_listing("clusterUser"),
-    ("microsoft.redhatopenshift/openshiftclusters", "listadmincredentials"): _list_admin,
-    ("microsoft.redhatopenshift/openshiftclusters", "listcredentials"): _list_password,
+    ("microsoft.redhatopenshift/openshiftclusters", "listadmincredentials"): lambda resource: {
+        "kubeconfig": _encode_base64(_make_kubeconfig(resource, "admin"))
+    },
+    ("microsoft.redhatopenshift/openshiftclusters", "listcredentials"): lambda resource: {
+        "kubeadminPassword": make_key(resource.id, "kubeadmin"),
+        "kubeadminUsername": "kubeadmin",
+    },
 }
 
 

@@ -160,6 +160,7 @@ def add_provider_fields(kind: str, path: str, body: Mapping[str, Any], tenant: s
     computed, initial = _fill_templates(rows, words), _fill_templates(initial_rows, words)
     if isinstance(body.get("identity"), Mapping):
         computed = set_value(computed, "/identity", _make_identity(body["identity"], key, tenant))
+    # What was sent wins over initial values, and the provider's own values win over what was sent.
     return merge_over(merge_over(initial, body), computed)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, fromstring, indent, tostring
 
@@ -111,7 +110,10 @@ def apply_quirks(kind: str, body: dict[str, Any], subscription: str) -> dict[str
     for path, change in _CHANGES.get(kind.casefold(), ()):
         body = change_at(body, tuple(path.split("/")), change)
     for path in _COMPLETED.get(kind.casefold(), ()):
-        body = change_at(body, tuple(path.split("/")), _change_text(partial(_make_absolute, subscription)))
+        complete = _change_text(
+            lambda text: f"/subscriptions/{subscription}{text}" if text.startswith("/providers/") else text
+        )
+        body = change_at(body, tuple(path.split("/")), complete)
     return body
 
 
@@ -133,10 +135,6 @@ def _drop_empty(value: Any) -> Any:
     return {name: item for name, item in value.items() if item not in _EMPTY} if isinstance(value, Mapping) else value
 
 
-def _make_constant(value: Any) -> ValueChange:
-    return lambda _asked: value
-
-
 def _add_defaults(defaults: Mapping[str, Any]) -> ValueChange:
     """Add members that Azure adds by itself."""
     return lambda original: merge_over(defaults, original) if isinstance(original, Mapping) else original
@@ -152,10 +150,6 @@ def _add_id(location: Any) -> Any:
         return location
     name = str(location.get("locationName", "")).casefold().replace(" ", "")
     return merge_over({"id": f"account-{name}", "isZoneRedundant": False, "provisioningState": "Succeeded"}, location)
-
-
-def _make_absolute(subscription: str, arm_id: str) -> str:
-    return f"/subscriptions/{subscription}{arm_id}" if arm_id.startswith("/providers/") else arm_id
 
 
 def _capitalize_group(arm_id: str) -> str:
@@ -215,7 +209,7 @@ _CHANGES: Mapping[str, tuple[tuple[str, ValueChange], ...]] = {
     "microsoft.apimanagement/service/diagnostics": (("properties/sampling/percentage", _make_decimal),),
     # maxmemory-delta 10 → 642 whatever is asked, redisVersion 6 → 6.0
     "microsoft.cache/redis": (
-        ("properties/redisConfiguration/maxmemory-delta", _make_constant("642")),
+        ("properties/redisConfiguration/maxmemory-delta", lambda _asked: "642"),
         ("properties/redisConfiguration", _add_defaults({"maxclients": "7500", "maxmemory-reserved": "642"})),
         ("properties/redisVersion", _change_text(lambda text: f"{text}.0" if text.isdigit() else text)),
         ("properties", _add_defaults({"accessKeys": None, "publicNetworkAccess": "Enabled"})),
