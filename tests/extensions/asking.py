@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from gitsync.errors import ArmError
 from gitsync.extensions.api import Subject
 from gitsync.extensions.builtin.registrations import BUILT_IN
@@ -45,20 +43,20 @@ def subject(group: str, kind: str, *, own=None, owner=None, owner_name="boss") -
     )
 
 
-def asked(check, about: Subject) -> str:
-    return asyncio.run(check(about, Nobody())).reason
+async def asked(check, about: Subject) -> str:
+    return (await check(about, Nobody())).reason
 
 
-def owner_check(group: str, kind: str, owner: Live | None) -> str:
-    return asked(REGISTRY.owner_check, subject(group, kind, owner=owner))
+async def owner_check(group: str, kind: str, owner: Live | None) -> str:
+    return await asked(REGISTRY.owner_check, subject(group, kind, owner=owner))
 
 
-def pre_check(group: str, kind: str, own: Live | None) -> str:
-    return asked(REGISTRY.pre_check, subject(group, kind, own=own))
+async def pre_check(group: str, kind: str, own: Live | None) -> str:
+    return await asked(REGISTRY.pre_check, subject(group, kind, own=own))
 
 
-def post_check(group: str, kind: str, own: Live | None, **more) -> str:
-    return asked(REGISTRY.post_check, subject(group, kind, own=own, **more))
+async def post_check(group: str, kind: str, own: Live | None, **more) -> str:
+    return await asked(REGISTRY.post_check, subject(group, kind, own=own, **more))
 
 
 def class_of(group: str, kind: str, code: str, message: str = "No.", status: int = 400) -> Retry:

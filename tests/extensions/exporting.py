@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -51,8 +50,8 @@ def exporters() -> dict[tuple[str, str], Keys]:
     return {(e.group, e.kind): e.export_secrets for e in BUILT_IN if isinstance(e.export_secrets, Keys)}
 
 
-def exported(group: str, kind: str, *wanted: str, azure: Answers, own: Live | None = None) -> dict[str, str]:
+async def exported(group: str, kind: str, *wanted: str, azure: Answers, own: Live | None = None) -> dict[str, str]:
     """What comes of wanting some fields, revealed."""
     about = subject(group, kind, own=own)
-    found = asyncio.run(REGISTRY.export_secrets(about, azure, frozenset(wanted)))
+    found = await REGISTRY.export_secrets(about, azure, frozenset(wanted))
     return {name: secret.reveal() for name, secret in found.items()}

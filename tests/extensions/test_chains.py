@@ -1,6 +1,5 @@
 """Several registrations for one kind: in which order they are asked, and what becomes of what they say."""
 
-import asyncio
 from dataclasses import replace
 
 import pytest
@@ -21,7 +20,7 @@ def registry(**points):
     )
 
 
-def test_deleters_are_a_chain_that_ends_in_the_delete():
+async def test_deleters_are_a_chain_that_ends_in_the_delete():
     seen = []
 
     def noting(name):
@@ -36,14 +35,14 @@ def test_deleters_are_a_chain_that_ends_in_the_delete():
         seen.append(about.arm_id)
 
     chain = registry(delete=(noting("a"), noting("b")))
-    asyncio.run(chain.delete(ABOUT, Nobody(), last))
+    await chain.delete(ABOUT, Nobody(), last)
     assert seen == ["before a", "before b", ABOUT.arm_id, "after b", "after a"]
     seen.clear()
-    asyncio.run(chain.delete(subject("g", "Other"), Nobody(), last))
+    await chain.delete(subject("g", "Other"), Nobody(), last)
     assert seen == [ABOUT.arm_id], "a kind without deleters is only deleted"
 
 
-def test_importers_are_a_chain_that_ends_in_the_reading():
+async def test_importers_are_a_chain_that_ends_in_the_reading():
     async def passes_on(about, next):
         read, answer = await next(about)
         return read, skipped(f"{answer.skipped} seen") if answer.skipped else answer
@@ -54,11 +53,11 @@ def test_importers_are_a_chain_that_ends_in_the_reading():
     async def load(about):
         return replace(about, owner_name="read"), imported()
 
-    asked = asyncio.run(registry(importer=(passes_on, before_reading)).import_(ABOUT, load))
+    asked = await registry(importer=(passes_on, before_reading)).import_(ABOUT, load)
     assert asked == (ABOUT, skipped("never read seen"))
-    read, answer = asyncio.run(registry(importer=(passes_on, passes_on)).import_(ABOUT, load))
+    read, answer = await registry(importer=(passes_on, passes_on)).import_(ABOUT, load)
     assert (read.owner_name, answer) == ("read", imported())
-    assert asyncio.run(REGISTRY.import_(ABOUT, load))[1] == imported(), "a kind without importers is read"
+    assert (await REGISTRY.import_(ABOUT, load))[1] == imported(), "a kind without importers is read"
 
 
 def secrets(**given):
@@ -72,26 +71,26 @@ def secrets(**given):
     return export
 
 
-def exported(pair, *wanted):
-    found = asyncio.run(registry(export_secrets=pair).export_secrets(ABOUT, Nobody(), frozenset(wanted)))
+async def exported(pair, *wanted):
+    found = await registry(export_secrets=pair).export_secrets(ABOUT, Nobody(), frozenset(wanted))
     return {field: secret.reveal() for field, secret in found.items()}
 
 
-def test_secrets_are_those_of_all_exporters_and_the_first_that_knows_one_gives_it():
+async def test_secrets_are_those_of_all_exporters_and_the_first_that_knows_one_gives_it():
     pair = secrets(a="1"), secrets(a="2", b="2", c="2")
-    assert exported(pair, "b", "a") == {"a": "1", "b": "2"}
+    assert await exported(pair, "b", "a") == {"a": "1", "b": "2"}
     assert (pair[0].asked, pair[1].asked) == ([["a", "b"]], [["b"]])
 
 
-def test_who_is_not_needed_is_not_asked():
+async def test_who_is_not_needed_is_not_asked():
     pair = secrets(a="1"), secrets(a="2")
-    assert exported(pair, "a") == {"a": "1"}
+    assert await exported(pair, "a") == {"a": "1"}
     assert pair[1].asked == []
-    assert exported(pair) == {}
+    assert await exported(pair) == {}
     assert pair[0].asked == [["a"]]
 
 
-def test_config_maps_are_exported_the_same_way():
+async def test_config_maps_are_exported_the_same_way():
     def knows(**given):
         async def export(about, azure, wanted):
             return given
@@ -99,10 +98,10 @@ def test_config_maps_are_exported_the_same_way():
         return export
 
     known = registry(export_config_maps=(knows(a="1"), knows(a="2", b="2", c="2")))
-    assert asyncio.run(known.export_config_maps(ABOUT, Nobody(), frozenset({"a", "b", "z"}))) == {"a": "1", "b": "2"}
+    assert await known.export_config_maps(ABOUT, Nobody(), frozenset({"a", "b", "z"})) == {"a": "1", "b": "2"}
 
 
-def test_every_handler_is_told_and_the_first_word_counts():
+async def test_every_handler_is_told_and_the_first_word_counts():
     told = []
 
     def handler(number):
@@ -113,7 +112,7 @@ def test_every_handler_is_told_and_the_first_word_counts():
         return succeeded
 
     known = registry(succeeded=(handler("1"), handler("2")))
-    assert asyncio.run(known.succeeded(ABOUT, Nobody())) == {"x": "1", "1": "1", "2": "2"}
+    assert await known.succeeded(ABOUT, Nobody()) == {"x": "1", "1": "1", "2": "2"}
     assert told == ["1", "2"]
     foreseen = registry(foreseen=(lambda _: {"x": "1"}, lambda _: {"x": "2", "y": "2"}))
     assert foreseen.foreseen(ABOUT) == {"x": "1", "y": "2"}

@@ -57,7 +57,7 @@ def test_what_a_list_must_show_for_a_check_of_the_state(kind, properties, is_all
     assert REGISTRY.allows_listed(*kind, live(properties=properties)) == is_allowed, why
 
 
-def test_others_look_first_and_pass_the_question_on():
+async def test_others_look_first_and_pass_the_question_on():
     seen = []
 
     def noting(name, answer):
@@ -74,17 +74,17 @@ def test_others_look_first_and_pass_the_question_on():
             Extension(**kind, pre_check=noting("second", block("No."))),
         ]
     )
-    assert asked(registry.pre_check, subject(AKS, "ManagedCluster")) == "No."
+    assert await asked(registry.pre_check, subject(AKS, "ManagedCluster")) == "No."
     assert seen == ["first", "second"]
 
 
-def test_a_post_check_answers_success_or_failure():
+async def test_a_post_check_answers_success_or_failure():
     async def waits(about, azure, next):
         return failure("Wants approval.") if about.live is None else success()
 
     registry = Registry([Extension(group="g", kind="K", post_check=waits)])
-    assert asked(registry.post_check, subject("g", "K")) == "Wants approval."
-    assert asked(registry.post_check, subject("g", "K", own=live())) == ""
+    assert await asked(registry.post_check, subject("g", "K")) == "Wants approval."
+    assert await asked(registry.post_check, subject("g", "K", own=live())) == ""
     assert proceed().agrees
 
 

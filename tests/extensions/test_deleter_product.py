@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 
 import pytest
@@ -30,20 +29,20 @@ class Deletes:
         self.deleted.append((about.arm_id, about.api_version))
 
 
-def delete(azure):
+async def delete(azure):
     about = replace(subject("apimanagement.azure.com", "Product"), arm_id=PRODUCT)
-    asyncio.run(REGISTRY.delete(about, azure, azure.last))
+    await REGISTRY.delete(about, azure, azure.last)
 
 
-def test_its_subscriptions_are_deleted_first_and_then_the_product_as_any_other():
+async def test_its_subscriptions_are_deleted_first_and_then_the_product_as_any_other():
     azure = Deletes()
-    delete(azure)
+    await delete(azure)
     special = (PRODUCT, "2022-08-01", "*", {"deleteSubscriptions": "true"})
     assert azure.deleted == [special, (PRODUCT, "2024-01-01")], "the id has the name in Azure, not the manifest's"
 
 
-def test_where_that_is_refused_the_default_delete_is_not_tried():
+async def test_where_that_is_refused_the_default_delete_is_not_tried():
     azure = Deletes(ArmError("No.", status=409, code="Conflict"))
     with pytest.raises(ArmError):
-        delete(azure)
+        await delete(azure)
     assert len(azure.deleted) == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from functools import cache
 from typing import Any
 
@@ -63,11 +62,11 @@ class Says:
 
 @settings(max_examples=400, deadline=None)
 @given(kind=st.sampled_from(sorted(exporters())), answer=answers)
-def test_an_answer_gives_secrets_or_an_error_without_its_values(kind, answer):
+async def test_an_answer_gives_secrets_or_an_error_without_its_values(kind, answer):
     wanted = exporters()[kind].fields
     about = subject(*kind, own=Live(body={"properties": answer}))
     try:
-        found = asyncio.run(REGISTRY.export_secrets(about, Says(answer), wanted))
+        found = await REGISTRY.export_secrets(about, Says(answer), wanted)
     except GitsyncError as error:
         assert MARK not in str(error)
         return
@@ -78,17 +77,17 @@ def test_an_answer_gives_secrets_or_an_error_without_its_values(kind, answer):
 
 @settings(max_examples=50, deadline=None)
 @given(kind=st.sampled_from(sorted(exporters())), data=st.data())
-def test_what_is_given_does_not_depend_on_what_else_is_wanted(kind, data):
+async def test_what_is_given_does_not_depend_on_what_else_is_wanted(kind, data):
     said = {cells[3]: cells[5] for cells in ACTIONS if cells[:2] == kind}
     told = {name: value for cells in TOLD if cells[:2] == kind for name, value in cells[2].items()}
     about = subject(*kind, own=Live(body={"properties": told}))
     wanted = data.draw(st.sets(st.sampled_from(sorted(exporters()[kind].fields)), min_size=1))
 
-    def given_for(fields):
+    async def given_for(fields):
         from tests.extensions.exporting import Answers
 
-        return asyncio.run(REGISTRY.export_secrets(about, Answers(said), frozenset(fields)))
+        return await REGISTRY.export_secrets(about, Answers(said), frozenset(fields))
 
-    together = given_for(wanted)
-    assert together == {field: value for one in sorted(wanted) for field, value in given_for({one}).items()}
+    together = await given_for(wanted)
+    assert together == {field: value for one in sorted(wanted) for field, value in (await given_for({one})).items()}
     assert list(together) == sorted(together)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -38,21 +38,32 @@ PROPERTIES = {
 }
 """What the resources tell, which no provider of the emulator makes up."""
 
-Test = Callable[[Emulator, ExtensionClient], Awaitable[Any]]
+
+@asynccontextmanager
+async def open_azure(**settings: Any) -> AsyncIterator[tuple[Emulator, ExtensionClient]]:
+    """An emulator with one resource group, and the client that extensions are given."""
+    clock = FakeClock()
+    async with Emulator(EmulatorSettings(limits=None, **settings), clock=clock) as azure:
+        azure.put(GROUP, {"location": "westeurope"})
+        async with open_arm(anonymous(azure.url), clock) as arm:
+            actor = ExtensionClient(arm.writer(Session(deadline=clock.monotonic() + 1800)))
+            yield azure, actor
 
 
-def against_azure(test: Test, **settings: Any) -> Any:
-    """Run one test in a loop of its own, with one resource group."""
+@pytest.fixture
+async def opened() -> AsyncIterator[tuple[Emulator, ExtensionClient]]:
+    async with open_azure() as opened:
+        yield opened
 
-    async def run() -> Any:
-        clock = FakeClock()
-        async with Emulator(EmulatorSettings(limits=None, **settings), clock=clock) as azure:
-            azure.put(GROUP, {"location": "westeurope"})
-            async with open_arm(anonymous(azure.url), clock) as arm:
-                actor = ExtensionClient(arm.writer(Session(deadline=clock.monotonic() + 1800)))
-                return await test(azure, actor)
 
-    return asyncio.run(run())
+@pytest.fixture
+def azure(opened: tuple[Emulator, ExtensionClient]) -> Emulator:
+    return opened[0]
+
+
+@pytest.fixture
+def actor(opened: tuple[Emulator, ExtensionClient]) -> ExtensionClient:
+    return opened[1]
 
 
 def id_of(group: str, kind: str) -> str:
@@ -74,17 +85,13 @@ async def about(azure: Emulator, actor: ExtensionClient, group: str, kind: str, 
 
 
 @pytest.mark.parametrize("kind", sorted(exporters()), ids="-".join)
-def test_every_field_of_every_kind_is_given(kind):
+async def test_every_field_of_every_kind_is_given(azure: Emulator, actor: ExtensionClient, kind):
     wanted = exporters()[kind].fields
-
-    async def test(azure: Emulator, actor: ExtensionClient) -> None:
-        found = await REGISTRY.export_secrets(await about(azure, actor, *kind, PROPERTIES), actor, wanted)
-        assert found.keys() == wanted
-        assert all(secret.reveal() for secret in found.values())
-        values = [secret.reveal() for secret in found.values()]
-        assert len(set(values)) == len(values), "no field has the value of another"
-
-    against_azure(test)
+    found = await REGISTRY.export_secrets(await about(azure, actor, *kind, PROPERTIES), actor, wanted)
+    assert found.keys() == wanted
+    assert all(secret.reveal() for secret in found.values())
+    values = [secret.reveal() for secret in found.values()]
+    assert len(set(values)) == len(values), "no field has the value of another"
 
 
 @pytest.mark.parametrize(
@@ -94,13 +101,11 @@ def test_every_field_of_every_kind_is_given(kind):
         (("devices.azure.com", "IotHub"), "registryReadWriteSecondaryKey"),
     ],
 )
-def test_entries_are_looked_for_on_every_page(kind, field):
-    async def test(azure: Emulator, actor: ExtensionClient) -> None:
+async def test_entries_are_looked_for_on_every_page(kind, field):
+    async with open_azure(page_size=1) as (azure, actor):
         found = await REGISTRY.export_secrets(await about(azure, actor, *kind), actor, frozenset({field}))
         assert found[field].reveal()
         assert len([r for r in azure.requests if "listkeys" in r.path.casefold()]) > 3, "as many pages as entries"
-
-    against_azure(test, page_size=1)
 
 
 @pytest.mark.parametrize(
@@ -111,59 +116,49 @@ def test_entries_are_looked_for_on_every_page(kind, field):
         (("redhatopenshift.azure.com", "HcpOpenShiftCluster"), "adminCredentials"),
     ],
 )
-def test_a_kubeconfig_is_one_that_a_client_can_read(kind, field):
-    async def test(azure: Emulator, actor: ExtensionClient) -> str:
-        found = await REGISTRY.export_secrets(await about(azure, actor, *kind), actor, frozenset({field}))
-        return found[field].reveal()
-
-    assert against_azure(test).startswith("apiVersion: v1\nkind: Config\n")
+async def test_a_kubeconfig_is_one_that_a_client_can_read(azure: Emulator, actor: ExtensionClient, kind, field):
+    found = await REGISTRY.export_secrets(await about(azure, actor, *kind), actor, frozenset({field}))
+    assert found[field].reveal().startswith("apiVersion: v1\nkind: Config\n")
 
 
-def test_what_azure_refuses_is_told_with_its_code():
-    async def test(azure: Emulator, actor: ExtensionClient) -> str:
-        it = await about(azure, actor, "storage.azure.com", "StorageAccount")
-        azure.remove(it.arm_id)
-        with pytest.raises(ArmError) as raised:
-            await REGISTRY.export_secrets(it, actor, frozenset({"key1"}))
-        return raised.value.code
-
-    assert against_azure(test) == "ResourceNotFound"
+async def test_what_azure_refuses_is_told_with_its_code(azure: Emulator, actor: ExtensionClient):
+    it = await about(azure, actor, "storage.azure.com", "StorageAccount")
+    azure.remove(it.arm_id)
+    with pytest.raises(ArmError) as raised:
+        await REGISTRY.export_secrets(it, actor, frozenset({"key1"}))
+    assert raised.value.code == "ResourceNotFound"
 
 
-def test_the_address_of_a_private_endpoint_is_read_from_the_interface_that_azure_makes_with_it():
+async def test_the_address_of_a_private_endpoint_is_read_from_the_interface_that_azure_makes_with_it(
+    azure: Emulator, actor: ExtensionClient
+):
     asked = {"ipConfigurations": [{"name": "it", "properties": {"privateIPAddress": "10.0.0.4"}}]}
-
-    async def test(azure: Emulator, actor: ExtensionClient) -> dict[str, str]:
-        it = await about(azure, actor, "network.azure.com", "PrivateEndpoint", asked)
-        return dict(await REGISTRY.export_config_maps(it, actor, frozenset({FIELD})))
-
-    assert against_azure(test) == {FIELD: "10.0.0.4"}
+    it = await about(azure, actor, "network.azure.com", "PrivateEndpoint", asked)
+    assert dict(await REGISTRY.export_config_maps(it, actor, frozenset({FIELD}))) == {FIELD: "10.0.0.4"}
 
 
-def test_a_product_is_deleted_with_its_subscriptions_and_once_more_as_any_other():
-    async def test(azure: Emulator, actor: ExtensionClient) -> list[tuple[str, str]]:
-        it = await about(azure, actor, "apimanagement.azure.com", "Product")
+async def test_a_product_is_deleted_with_its_subscriptions_and_once_more_as_any_other(
+    azure: Emulator, actor: ExtensionClient
+):
+    it = await about(azure, actor, "apimanagement.azure.com", "Product")
 
-        async def last(product: Subject, _azure: Any) -> None:
-            await actor.delete(product.arm_id, product.api_version)
+    async def last(product: Subject, _azure: Any) -> None:
+        await actor.delete(product.arm_id, product.api_version)
 
-        await REGISTRY.delete(it, actor, last)
-        assert azure.resource(it.arm_id) is None
-        return [(r.method, r.path) for r in azure.requests if r.method == "DELETE"]
+    await REGISTRY.delete(it, actor, last)
+    assert azure.resource(it.arm_id) is None
+    assert [(r.method, r.path) for r in azure.requests if r.method == "DELETE"] == [
+        ("DELETE", id_of("apimanagement.azure.com", "Product"))
+    ] * 2
 
-    assert against_azure(test) == [("DELETE", id_of("apimanagement.azure.com", "Product"))] * 2
 
+async def test_a_product_that_is_gone_already_is_left_to_the_default_delete(azure: Emulator, actor: ExtensionClient):
+    it = await about(azure, actor, "apimanagement.azure.com", "Product")
+    azure.remove(it.arm_id)
+    left: list[str] = []
 
-def test_a_product_that_is_gone_already_is_left_to_the_default_delete():
-    async def test(azure: Emulator, actor: ExtensionClient) -> list[str]:
-        it = await about(azure, actor, "apimanagement.azure.com", "Product")
-        azure.remove(it.arm_id)
-        left: list[str] = []
+    async def last(product: Subject, _azure: Any) -> None:
+        left.append(product.arm_id)
 
-        async def last(product: Subject, _azure: Any) -> None:
-            left.append(product.arm_id)
-
-        await REGISTRY.delete(it, actor, last)
-        return left
-
-    assert against_azure(test) == [id_of("apimanagement.azure.com", "Product")]
+    await REGISTRY.delete(it, actor, last)
+    assert left == [id_of("apimanagement.azure.com", "Product")]

@@ -91,8 +91,8 @@ KEYS = "/listKeys"
         ),
     ],
 )
-def test_what_is_passed_over_and_what_is_empty(kind, suffix, answer, field, expected, why):
-    found = exported(*kind, field, azure=Answers({suffix: answer}))
+async def test_what_is_passed_over_and_what_is_empty(kind, suffix, answer, field, expected, why):
+    found = await exported(*kind, field, azure=Answers({suffix: answer}))
     assert found == ({} if expected is None else {field: expected}), why
 
 
@@ -107,13 +107,13 @@ def test_what_is_passed_over_and_what_is_empty(kind, suffix, answer, field, expe
         (IDENTITY, {}, "clientId", "", "an identity has one"),
     ],
 )
-def test_what_the_resource_does_not_tell(kind, properties, field, expected, why):
-    found = exported(*kind, field, azure=Answers(), own=with_(**properties))
+async def test_what_the_resource_does_not_tell(kind, properties, field, expected, why):
+    found = await exported(*kind, field, azure=Answers(), own=with_(**properties))
     assert found == ({} if expected is None else {field: expected}), why
 
 
-def test_a_resource_that_was_not_read_tells_nothing():
-    assert exported(*REDIS, "hostName", azure=Answers()) == {"hostName": ""}
+async def test_a_resource_that_was_not_read_tells_nothing():
+    assert await exported(*REDIS, "hostName", azure=Answers()) == {"hostName": ""}
 
 
 @pytest.mark.parametrize(
@@ -186,9 +186,9 @@ def test_a_resource_that_was_not_read_tells_nothing():
         (HCP, "/requestAdminCredential", {}, "adminCredentials", "kubeconfig is empty", "the same"),
     ],
 )
-def test_an_answer_that_is_not_as_expected_says_so_without_its_values(kind, suffix, answer, field, says, why):
+async def test_an_answer_that_is_not_as_expected_says_so_without_its_values(kind, suffix, answer, field, says, why):
     with pytest.raises(GitsyncError) as raised:
-        exported(*kind, field, azure=Answers({suffix: answer}))
+        await exported(*kind, field, azure=Answers({suffix: answer}))
     told = "".join(traceback.format_exception(raised.value))
     assert says in str(raised.value), why
     assert suffix.removeprefix("/") in str(raised.value), "which action it was"
@@ -214,7 +214,7 @@ def test_an_answer_that_is_not_as_expected_says_so_without_its_values(kind, suff
         ),
     ],
 )
-def test_nothing_is_asked_that_is_not_wanted(kind, wanted, expected, why):
+async def test_nothing_is_asked_that_is_not_wanted(kind, wanted, expected, why):
     azure = Answers(
         {
             KEYS: {},
@@ -224,7 +224,7 @@ def test_nothing_is_asked_that_is_not_wanted(kind, wanted, expected, why):
             "/listQueryKeys": {"value": []},
         }
     )
-    exported(*kind, *wanted, azure=azure)
+    await exported(*kind, *wanted, azure=azure)
     assert [path[path.rindex("/") :] for _, path, _ in azure.asked] == expected, why
 
 
@@ -235,6 +235,6 @@ class Refuses(Answers):
         raise ArmError("No.", status=403, code="AuthorizationFailed")
 
 
-def test_what_azure_refuses_stays_what_it_is():
+async def test_what_azure_refuses_stays_what_it_is():
     with pytest.raises(ArmError, match="No"):
-        exported(*STORAGE, "key1", azure=Refuses())
+        await exported(*STORAGE, "key1", azure=Refuses())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from gitsync.errors import GitsyncError
@@ -21,8 +19,8 @@ def address(ip=None, *, primary=None, **more):
     return {"name": "it", "properties": {k: v for k, v in properties.items() if v is not None}, **more}
 
 
-def asked(azure, own=SEES_NIC, wanted=(FIELD,)):
-    return dict(asyncio.run(REGISTRY.export_config_maps(subject(*KIND, own=own), azure, frozenset(wanted))))
+async def asked(azure, own=SEES_NIC, wanted=(FIELD,)):
+    return dict(await REGISTRY.export_config_maps(subject(*KIND, own=own), azure, frozenset(wanted)))
 
 
 def nic_with(*addresses):
@@ -53,9 +51,9 @@ def nic_with(*addresses):
         ([], None, "none at all"),
     ],
 )
-def test_the_address_that_goes_out(addresses, expected, why):
+async def test_the_address_that_goes_out(addresses, expected, why):
     azure = nic_with(*addresses)
-    assert asked(azure) == ({} if expected is None else {FIELD: expected}), why
+    assert await asked(azure) == ({} if expected is None else {FIELD: expected}), why
     assert azure.asked == [("GET", NIC, "2022-01-01")]
 
 
@@ -68,20 +66,20 @@ def test_the_address_that_goes_out(addresses, expected, why):
         (None, "the endpoint was not read"),
     ],
 )
-def test_an_endpoint_without_an_interface_gives_nothing(own, why):
+async def test_an_endpoint_without_an_interface_gives_nothing(own, why):
     azure = Answers()
-    assert asked(azure, own) == {}, why
+    assert await asked(azure, own) == {}, why
     assert azure.asked == []
 
 
-def test_nothing_is_read_that_nobody_wants():
+async def test_nothing_is_read_that_nobody_wants():
     azure = Answers()
-    assert asked(azure, wanted=("another",)) == {}
+    assert await asked(azure, wanted=("another",)) == {}
     assert azure.asked == []
 
 
-def test_an_interface_without_a_list_gives_nothing():
-    assert asked(Answers(read={NIC: {}})) == {}
+async def test_an_interface_without_a_list_gives_nothing():
+    assert await asked(Answers(read={NIC: {}})) == {}
 
 
 @pytest.mark.parametrize(
@@ -93,7 +91,7 @@ def test_an_interface_without_a_list_gives_nothing():
         ({}, with_(networkInterfaces="nic"), "is not a path through objects", "text for a list"),
     ],
 )
-def test_what_cannot_be_understood_is_an_error(read, own, says, why):
+async def test_what_cannot_be_understood_is_an_error(read, own, says, why):
     with pytest.raises(GitsyncError) as raised:
-        asked(Answers(read={NIC: read}), own)
+        await asked(Answers(read={NIC: read}), own)
     assert says in str(raised.value), why

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
 from dataclasses import replace
@@ -55,14 +54,14 @@ def asked_of(record):
     ]
 
 
-def fields_from(record):
+async def fields_from(record):
     """Every field that some exporter makes of a record, and its value."""
     found = {}
     for group, kind, arm_id in asked_of(record):
         for field in sorted(exporters()[group, kind].fields):
             azure = Replay(record)
             about = replace(subject(group, kind), arm_id=arm_id)
-            values = asyncio.run(exporters()[group, kind](about, azure, frozenset({field})))
+            values = await exporters()[group, kind](about, azure, frozenset({field}))
             if azure.answered:
                 found |= {(kind, name): secret.reveal() for name, secret in values.items()}
     return found
@@ -81,11 +80,11 @@ def texts(value):
 
 @recorded
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_recorded_answers_give_their_fields(path):
+async def test_recorded_answers_give_their_fields(path):
     records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     assert records
     for record in records:
-        found = fields_from(record)
+        found = await fields_from(record)
         assert found, record["path"]
         assert all(found.values()), "nothing is empty"
         assert set(found.values()) <= set(texts(record["response"]))

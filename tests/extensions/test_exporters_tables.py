@@ -215,9 +215,11 @@ FIELDS_TOLD = [(*cells[:-1], field, value) for cells in TOLD for field, value in
     FIELDS_OF_ACTIONS,
     ids=[f"{cells[0].split('.')[0]}-{cells[1]}-{cells[6]}" for cells in FIELDS_OF_ACTIONS],
 )
-def test_a_field_stands_in_the_answer_of_one_action(group, kind, method, suffix, api_version, answer, field, value):
+async def test_a_field_stands_in_the_answer_of_one_action(
+    group, kind, method, suffix, api_version, answer, field, value
+):
     azure = Answers({suffix: answer})
-    assert exported(group, kind, field, azure=azure) == {field: value}
+    assert await exported(group, kind, field, azure=azure) == {field: value}
     assert azure.asked == [(method, subject(group, kind).arm_id + suffix, api_version)]
 
 
@@ -226,16 +228,16 @@ def test_a_field_stands_in_the_answer_of_one_action(group, kind, method, suffix,
     FIELDS_TOLD,
     ids=[f"{cells[0].split('.')[0]}-{cells[1]}-{cells[3]}" for cells in FIELDS_TOLD],
 )
-def test_a_field_stands_in_the_resource_itself(group, kind, properties, field, value):
+async def test_a_field_stands_in_the_resource_itself(group, kind, properties, field, value):
     azure = Answers()
-    assert exported(group, kind, field, azure=azure, own=with_(**properties)) == {field: value}
+    assert await exported(group, kind, field, azure=azure, own=with_(**properties)) == {field: value}
     assert azure.asked == []
 
 
-def test_the_subscription_of_an_identity_stands_in_its_id():
+async def test_the_subscription_of_an_identity_stands_in_its_id():
     group, kind = "managedidentity.azure.com", "UserAssignedIdentity"
     subscription = subject(group, kind).arm_id.split("/")[2]
-    assert exported(group, kind, "subscriptionId", azure=Answers()) == {"subscriptionId": subscription}
+    assert await exported(group, kind, "subscriptionId", azure=Answers()) == {"subscriptionId": subscription}
 
 
 def test_every_field_of_every_exporter_has_a_row():
@@ -245,17 +247,17 @@ def test_every_field_of_every_exporter_has_a_row():
 
 
 @pytest.mark.parametrize("kind", sorted(exporters()), ids="-".join)
-def test_all_that_is_wanted_comes_with_one_call_of_each_action(kind):
+async def test_all_that_is_wanted_comes_with_one_call_of_each_action(kind):
     actions = [cells for cells in ACTIONS if cells[:2] == kind]
     azure = Answers({cells[3]: cells[5] for cells in actions})
     told = {name: value for cells in TOLD if cells[:2] == kind for name, value in cells[2].items()}
     wanted = exporters()[kind].fields
-    assert exported(*kind, *wanted, azure=azure, own=with_(**told)).keys() == wanted
+    assert (await exported(*kind, *wanted, azure=azure, own=with_(**told))).keys() == wanted
     assert sorted(azure.asked) == sorted((c[2], subject(*kind).arm_id + c[3], c[4]) for c in actions)
 
 
 @pytest.mark.parametrize("kind", sorted(exporters()), ids="-".join)
-def test_nothing_is_asked_for_what_nobody_knows(kind):
+async def test_nothing_is_asked_for_what_nobody_knows(kind):
     azure = Answers()
-    assert exported(*kind, "noSuchField", azure=azure) == {}
+    assert await exported(*kind, "noSuchField", azure=azure) == {}
     assert azure.asked == []

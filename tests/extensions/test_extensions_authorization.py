@@ -1,6 +1,5 @@
 """Roles by name, and which assignments and definitions are worth importing."""
 
-import asyncio
 from dataclasses import replace
 
 import pytest
@@ -82,12 +81,12 @@ def test_a_reference_stays_as_it_is():
     assert REGISTRY.compared(body, about({"armId": "/x"})) == body
 
 
-def imported_as(kind, own, owner=None, answer=None):
+async def imported_as(kind, own, owner=None, answer=None):
     async def load(asked):
         return replace(asked, live=Live(body={"properties": own})), answer or imported()
 
     owned = replace(subject(GROUP, kind), owner=Live(body={"id": owner}) if owner else None)
-    read, found = asyncio.run(REGISTRY.import_(owned, load))
+    read, found = await REGISTRY.import_(owned, load)
     assert read.live is not None
     return found.skipped
 
@@ -101,9 +100,9 @@ def imported_as(kind, own, owner=None, answer=None):
         (None, SCOPE, "", "the scope is not known"),
     ],
 )
-def test_inherited_assignments_are_not_imported(scope, owner, expected, why):
+async def test_inherited_assignments_are_not_imported(scope, owner, expected, why):
     own = {} if scope is None else {"scope": scope}
-    assert imported_as("RoleAssignment", own, owner) == expected, why
+    assert await imported_as("RoleAssignment", own, owner) == expected, why
 
 
 @pytest.mark.parametrize(
@@ -114,11 +113,11 @@ def test_inherited_assignments_are_not_imported(scope, owner, expected, why):
         ("builtinrole", "role definition is a built-in role"),
     ],
 )
-def test_built_in_roles_are_not_imported(kind, expected):
-    assert imported_as("RoleDefinition", {"type": kind}) == expected
+async def test_built_in_roles_are_not_imported(kind, expected):
+    assert await imported_as("RoleDefinition", {"type": kind}) == expected
 
 
 @pytest.mark.parametrize("kind", ["RoleAssignment", "RoleDefinition"])
-def test_what_the_loader_skipped_stays_skipped(kind):
+async def test_what_the_loader_skipped_stays_skipped(kind):
     own = {"scope": "/subscriptions/1", "type": "BuiltInRole"}
-    assert imported_as(kind, own, SCOPE, skipped("not found")) == "not found"
+    assert await imported_as(kind, own, SCOPE, skipped("not found")) == "not found"

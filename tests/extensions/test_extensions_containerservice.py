@@ -25,8 +25,8 @@ GROUP = "containerservice.azure.com"
         ("MaintenanceConfiguration", "Updating", "", "no check of its own"),
     ],
 )
-def test_the_own_state(kind, state, expected, why):
-    assert pre_check(GROUP, kind, with_(provisioningState=state)) == expected, why
+async def test_the_own_state(kind, state, expected, why):
+    assert await pre_check(GROUP, kind, with_(provisioningState=state)) == expected, why
 
 
 @pytest.mark.parametrize(
@@ -37,12 +37,12 @@ def test_the_own_state(kind, state, expected, why):
         ("ManagedCluster", "Updating", "", "a resource group's state is not asked"),
     ],
 )
-def test_the_owners_state(kind, state, expected, why):
-    assert owner_check(GROUP, kind, with_(provisioningState=state)) == expected, why
+async def test_the_owners_state(kind, state, expected, why):
+    assert await owner_check(GROUP, kind, with_(provisioningState=state)) == expected, why
 
 
-def test_a_resource_that_does_not_exist_has_nothing_against_it():
-    assert pre_check(GROUP, "ManagedCluster", None) == ""
+async def test_a_resource_that_does_not_exist_has_nothing_against_it():
+    assert await pre_check(GROUP, "ManagedCluster", None) == ""
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Backup instances are Ready once their protection has come to an end."""
 
-import asyncio
-
 import pytest
 
 from gitsync.extensions.api import ActionCall
@@ -25,14 +23,14 @@ NOT_YET = "Backup Instance is in non terminal state"
         (None, "", "no status, no objection"),
     ],
 )
-def test_the_status_of_the_protection(status, expected, why):
+async def test_the_status_of_the_protection(status, expected, why):
     own = with_(protectionStatus=None if status is None else {"status": status})
-    assert post_check(GROUP, "BackupVaultsBackupInstance", own) == expected, why
+    assert await post_check(GROUP, "BackupVaultsBackupInstance", own) == expected, why
 
 
-def test_an_instance_whose_vault_has_no_manifest_is_not_looked_at():
+async def test_an_instance_whose_vault_has_no_manifest_is_not_looked_at():
     own = with_(protectionStatus={"status": "ConfiguringProtection"})
-    assert post_check(GROUP, "BackupVaultsBackupInstance", own, owner_name="") == ""
+    assert await post_check(GROUP, "BackupVaultsBackupInstance", own, owner_name="") == ""
 
 
 @pytest.mark.parametrize(
@@ -45,9 +43,9 @@ def test_an_instance_whose_vault_has_no_manifest_is_not_looked_at():
         ("ConfiguringProtection", "UserErrorDiskGone", False, "no error any more"),
     ],
 )
-def test_only_a_mistake_of_the_users_is_looked_at_again(status, code, looks, why):
+async def test_only_a_mistake_of_the_users_is_looked_at_again(status, code, looks, why):
     own = with_(protectionStatus={"status": status, **({"errorDetails": {"code": code}} if code else {})})
     asked = subject(GROUP, "BackupVaultsBackupInstance", own=own)
-    answer = asyncio.run(REGISTRY.post_check(asked, Nobody()))
+    answer = await REGISTRY.post_check(asked, Nobody())
     wanted = ActionCall(path=f"{vnet_id()}/sync", api_version="2024-04-01", body={"syncType": "Default"})
     assert (answer.reason, answer.then) == (NOT_YET, wanted if looks else None), why

@@ -19,8 +19,8 @@ GROUP = "dbforpostgresql.azure.com"
         (None, "", "no state, no objection"),
     ],
 )
-def test_the_own_state(state, expected, why):
-    assert pre_check(GROUP, "FlexibleServer", with_(state=state)) == expected, why
+async def test_the_own_state(state, expected, why):
+    assert await pre_check(GROUP, "FlexibleServer", with_(state=state)) == expected, why
 
 
 @pytest.mark.parametrize(
@@ -33,9 +33,9 @@ def test_the_own_state(state, expected, why):
         ("FlexibleServersConfiguration", "Stopped", "", "no check of its own"),
     ],
 )
-def test_the_owners_state(kind, state, expected, why):
-    assert owner_check(GROUP, kind, with_(state=state)) == expected, why
+async def test_the_owners_state(kind, state, expected, why):
+    assert await owner_check(GROUP, kind, with_(state=state)) == expected, why
 
 
-def test_the_provisioning_state_is_not_asked():
-    assert pre_check(GROUP, "FlexibleServer", with_(provisioningState="Updating")) == ""
+async def test_the_provisioning_state_is_not_asked():
+    assert await pre_check(GROUP, "FlexibleServer", with_(provisioningState="Updating")) == ""

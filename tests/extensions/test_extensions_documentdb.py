@@ -19,8 +19,8 @@ GROUP = "documentdb.azure.com"
         (None, "", "no state, no objection"),
     ],
 )
-def test_a_data_centre_waits_for_its_cluster(state, expected, why):
-    assert owner_check(GROUP, "CassandraDataCenter", with_(provisioningState=state)) == expected, why
+async def test_a_data_centre_waits_for_its_cluster(state, expected, why):
+    assert await owner_check(GROUP, "CassandraDataCenter", with_(provisioningState=state)) == expected, why
 
 
 @pytest.mark.parametrize(
@@ -33,8 +33,8 @@ def test_a_data_centre_waits_for_its_cluster(state, expected, why):
         (None, "", "no state, no objection"),
     ],
 )
-def test_an_account_that_is_being_deleted_is_left_alone(state, expected, why):
-    assert pre_check(GROUP, "DatabaseAccount", with_(provisioningState=state)) == expected, why
+async def test_an_account_that_is_being_deleted_is_left_alone(state, expected, why):
+    assert await pre_check(GROUP, "DatabaseAccount", with_(provisioningState=state)) == expected, why
 
 
 @pytest.mark.parametrize(

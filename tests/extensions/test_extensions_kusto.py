@@ -15,8 +15,8 @@ GROUP = "kusto.azure.com"
         ("Database", "Creating", "", "a database's own state is not asked"),
     ],
 )
-def test_the_own_state(kind, state, expected, why):
-    assert pre_check(GROUP, kind, with_(provisioningState=state)) == expected, why
+async def test_the_own_state(kind, state, expected, why):
+    assert await pre_check(GROUP, kind, with_(provisioningState=state)) == expected, why
 
 
 @pytest.mark.parametrize(
@@ -28,5 +28,5 @@ def test_the_own_state(kind, state, expected, why):
         ("DataConnection", "Running", "", "no check of its own"),
     ],
 )
-def test_the_owners_state(kind, state, expected, why):
-    assert owner_check(GROUP, kind, with_(provisioningState=state)) == expected, why
+async def test_the_owners_state(kind, state, expected, why):
+    assert await owner_check(GROUP, kind, with_(provisioningState=state)) == expected, why

@@ -36,19 +36,21 @@ def waits_for(*ids):
         ([{"name": "one"}], waits_for("one"), "named as well as can be"),
     ],
 )
-def test_a_private_endpoint_waits_for_approval(connections, expected, why):
+async def test_a_private_endpoint_waits_for_approval(connections, expected, why):
     own = with_(manualPrivateLinkServiceConnections=connections)
-    assert post_check(GROUP, "PrivateEndpoint", own) == expected, why
+    assert await post_check(GROUP, "PrivateEndpoint", own) == expected, why
 
 
 @pytest.mark.parametrize("connections", [5, "", {}, "x", [None], ["x"]])
-def test_an_odd_list_of_connections_approves_nothing(connections):
+async def test_an_odd_list_of_connections_approves_nothing(connections):
     with pytest.raises(GitsyncError, match="is not a list of objects"):
-        post_check(GROUP, "PrivateEndpoint", with_(manualPrivateLinkServiceConnections=connections))
+        await post_check(GROUP, "PrivateEndpoint", with_(manualPrivateLinkServiceConnections=connections))
 
 
-def test_connections_that_need_no_approval_are_not_looked_at():
-    assert post_check(GROUP, "PrivateEndpoint", with_(privateLinkServiceConnections=[connection("Pending")])) == ""
+async def test_connections_that_need_no_approval_are_not_looked_at():
+    assert (
+        await post_check(GROUP, "PrivateEndpoint", with_(privateLinkServiceConnections=[connection("Pending")])) == ""
+    )
 
 
 @pytest.mark.parametrize(

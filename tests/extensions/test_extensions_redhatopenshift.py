@@ -16,5 +16,5 @@ GROUP = "redhatopenshift.azure.com"
         (None, "", "no state, no objection"),
     ],
 )
-def test_the_own_state(state, expected, why):
-    assert pre_check(GROUP, "HcpOpenShiftCluster", with_(provisioningState=state)) == expected, why
+async def test_the_own_state(state, expected, why):
+    assert await pre_check(GROUP, "HcpOpenShiftCluster", with_(provisioningState=state)) == expected, why

@@ -1,7 +1,5 @@
 """An alias stands for the subscription that it made: where its children stand, and when it counts as cancelled."""
 
-import asyncio
-
 import pytest
 
 from gitsync.errors import ArmError, GitsyncError
@@ -32,11 +30,11 @@ class Azure:
         return Live(body={"state": self._state}) if self._state else None
 
 
-def delete(azure, made="9"):
+async def delete(azure, made="9"):
     async def last(_subject, _azure):
         azure.asked.append("DELETE")
 
-    asyncio.run(REGISTRY.delete(subject(GROUP, KIND, own=with_(subscriptionId=made)), azure, last))
+    await REGISTRY.delete(subject(GROUP, KIND, own=with_(subscriptionId=made)), azure, last)
     return azure.asked
 
 
@@ -55,8 +53,8 @@ LOOK = "GET /subscriptions/9"
         (Azure("NotFound", unreadable="subscriptionnotfound"), [CANCEL, LOOK, "DELETE"], "gone, as the look says"),
     ],
 )
-def test_a_subscription_is_cancelled_first(azure, asked, why):
-    assert delete(azure) == asked, why
+async def test_a_subscription_is_cancelled_first(azure, asked, why):
+    assert await delete(azure) == asked, why
 
 
 @pytest.mark.parametrize(
@@ -67,38 +65,38 @@ def test_a_subscription_is_cancelled_first(azure, asked, why):
         (Azure("AuthorizationFailed", unreadable="AuthorizationFailed"), "it cannot be looked at either"),
     ],
 )
-def test_a_refusal_is_told_and_the_alias_stays(azure, why):
+async def test_a_refusal_is_told_and_the_alias_stays(azure, why):
     with pytest.raises(ArmError) as refused:
-        delete(azure)
+        await delete(azure)
     assert refused.value.code in {"ResourcesExistingOnSubscription", "AuthorizationFailed"}, why
     assert azure.asked == [CANCEL, LOOK]
 
 
 @pytest.mark.parametrize("made", ["", None])
-def test_what_made_no_subscription_is_only_deleted(made):
-    assert delete(Azure(), made) == ["DELETE"]
+async def test_what_made_no_subscription_is_only_deleted(made):
+    assert await delete(Azure(), made) == ["DELETE"]
 
 
 @pytest.mark.parametrize("made", [9, True, {}, ["9"], "9/providers/x", "a b"])
-def test_an_alias_stays_where_azure_says_something_odd_of_its_subscription(made):
+async def test_an_alias_stays_where_azure_says_something_odd_of_its_subscription(made):
     azure = Azure()
     with pytest.raises(GitsyncError, match=r"has no subscription id at properties\.subscriptionId"):
-        delete(azure, made)
+        await delete(azure, made)
     assert azure.asked == []
 
 
-def told(own):
-    return asyncio.run(REGISTRY.succeeded(subject(GROUP, KIND, own=own), Azure()))
+async def told(own):
+    return await REGISTRY.succeeded(subject(GROUP, KIND, own=own), Azure())
 
 
-def test_its_children_are_told_where_they_stand():
+async def test_its_children_are_told_where_they_stand():
     own = with_(subscriptionId="9")
-    assert told(own) == {OVERRIDE: "/subscriptions/9"} == REGISTRY.foreseen(subject(GROUP, KIND, own=own))
+    assert await told(own) == {OVERRIDE: "/subscriptions/9"} == REGISTRY.foreseen(subject(GROUP, KIND, own=own))
 
 
 @pytest.mark.parametrize("made", ["", None, 9])
-def test_without_a_subscription_they_stand_nowhere(made):
+async def test_without_a_subscription_they_stand_nowhere(made):
     own = with_(subscriptionId=made)
     assert REGISTRY.foreseen(subject(GROUP, KIND, own=own)) == {}
     with pytest.raises(GitsyncError, match="SubscriptionID field was empty"):
-        told(own)
+        await told(own)

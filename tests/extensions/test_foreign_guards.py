@@ -1,6 +1,5 @@
 """What becomes of an extension of another package that breaks off, or answers what nobody asked, at every point."""
 
-import asyncio
 from dataclasses import fields
 
 import pytest
@@ -54,7 +53,7 @@ PARTS = {
 SEES_KEYS = frozenset({"delete", "export_secrets", "succeeded"})
 
 
-def asked(point, answer):
+async def asked(point, answer):
     """What a registry says whose only extension answers so, or raises it."""
 
     def says(*_args, **_more):
@@ -68,12 +67,8 @@ def asked(point, answer):
     if point in PARTS:
         return PARTS[point](of(modify=Modifier(**{point: says})))
     if point in ASYNCHRONOUS:
-        return asyncio.run(_awaited(ASK[point](of(**{point: says_later}))))
+        return await ASK[point](of(**{point: says_later}))
     return ASK[point](of(**{point: says}))
-
-
-async def _awaited(coroutine):
-    return await coroutine
 
 
 def test_no_point_is_left_out():
@@ -83,25 +78,25 @@ def test_no_point_is_left_out():
 
 
 @pytest.mark.parametrize("point", [*ASK, *PARTS])
-def test_whatever_it_raises_is_blamed_on_it(point):
+async def test_whatever_it_raises_is_blamed_on_it(point):
     with pytest.raises(ExtensionError, match="The extension 'others' failed: ValueError") as blamed:
-        asked(point, ValueError(KEY))
+        await asked(point, ValueError(KEY))
     assert (KEY in str(blamed.value)) is (point not in SEES_KEYS), "where keys are at hand nothing is quoted"
     if point in SEES_KEYS:
         assert blamed.value.__cause__ is None
 
 
 @pytest.mark.parametrize("point", [*ASK, *PARTS])
-def test_what_it_says_to_people_is_passed_on(point):
+async def test_what_it_says_to_people_is_passed_on(point):
     with pytest.raises(GitsyncError, match="Mend it") as told:
-        asked(point, GitsyncError("Mend it."))
+        await asked(point, GitsyncError("Mend it."))
     assert not isinstance(told.value, ExtensionError)
 
 
 @pytest.mark.parametrize("point", sorted(ASK.keys() - {"delete"}) + list(PARTS))
-def test_an_answer_of_the_wrong_type_is_blamed_on_it(point):
+async def test_an_answer_of_the_wrong_type_is_blamed_on_it(point):
     with pytest.raises(ExtensionError, match="failed: TypeError"):
-        asked(point, 7)
+        await asked(point, 7)
 
 
 @pytest.mark.parametrize(
@@ -120,9 +115,9 @@ def test_an_answer_of_the_wrong_type_is_blamed_on_it(point):
         ("first", "/a", "a path is no call"),
     ],
 )
-def test_what_an_answer_holds_is_looked_at_too(point, answer, why):
+async def test_what_an_answer_holds_is_looked_at_too(point, answer, why):
     with pytest.raises(ExtensionError) as blamed:
-        asked(point, answer)
+        await asked(point, answer)
     assert KEY not in str(blamed.value), why
 
 
@@ -142,12 +137,12 @@ def test_what_an_answer_holds_is_looked_at_too(point, answer, why):
         ("compared", {"a": 1}, {"a": 1}),
     ],
 )
-def test_a_good_answer_is_taken(point, answer, expected):
-    assert asked(point, answer) == expected
+async def test_a_good_answer_is_taken(point, answer, expected):
+    assert await asked(point, answer) == expected
 
 
 @pytest.mark.parametrize("point", ["delete", "importer", "pre_check"])
-def test_a_mistake_of_ours_that_comes_up_through_next_stays_ours(point):
+async def test_a_mistake_of_ours_that_comes_up_through_next_stays_ours(point):
     async def passes_on(about, *rest):
         *given, next_ = rest
         return await next_(about, *given)
@@ -163,4 +158,4 @@ def test_a_mistake_of_ours_that_comes_up_through_next_stays_ours(point):
         "pre_check": lambda: Registry([*known.of(ABOUT), ours]).pre_check(ABOUT, Nobody()),
     }[point]
     with pytest.raises(ZeroDivisionError):
-        asyncio.run(_awaited(ask()))
+        await ask()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 
 import pytest
@@ -29,9 +28,9 @@ class Loader:
         return replace(about, live=self.live), self.answer
 
 
-def reason(kind, loader, name="it"):
+async def reason(kind, loader, name="it"):
     about = replace(subject(*kind), arm_id=f"{SERVER}/things/{name}")
-    read, answer = asyncio.run(REGISTRY.import_(about, loader))
+    read, answer = await REGISTRY.import_(about, loader)
     assert read.live is loader.live or not loader.loads
     return answer.skipped
 
@@ -60,19 +59,19 @@ def reason(kind, loader, name="it"):
         (POSTGRES, {}, "", "nothing against it"),
     ],
 )
-def test_only_parameters_that_somebody_has_set(kind, properties, says, why):
-    answer = reason(kind, Loader(with_(**properties)))
+async def test_only_parameters_that_somebody_has_set(kind, properties, says, why):
+    answer = await reason(kind, Loader(with_(**properties)))
     assert (says in answer) if says else answer == "", why
 
 
 @pytest.mark.parametrize("kind", [MYSQL, POSTGRES], ids="-".join)
-def test_what_was_left_out_already_stays_left_out(kind):
-    assert reason(kind, Loader(None, skipped("it was not found"))) == "it was not found"
+async def test_what_was_left_out_already_stays_left_out(kind):
+    assert await reason(kind, Loader(None, skipped("it was not found"))) == "it was not found"
 
 
 @pytest.mark.parametrize("kind", [MYSQL, POSTGRES], ids="-".join)
-def test_a_parameter_of_which_nothing_is_told_is_taken(kind):
-    assert reason(kind, Loader(None)) == ""
+async def test_a_parameter_of_which_nothing_is_told_is_taken(kind):
+    assert await reason(kind, Loader(None)) == ""
 
 
 @pytest.mark.parametrize(
@@ -85,12 +84,12 @@ def test_a_parameter_of_which_nothing_is_told_is_taken(kind):
         ("mine", "", "somebody's own"),
     ],
 )
-def test_only_databases_of_users(name, says, why):
+async def test_only_databases_of_users(name, says, why):
     loader = Loader(with_())
-    answer = reason(DATABASE, loader, name)
+    answer = await reason(DATABASE, loader, name)
     assert (says in answer) if says else answer == "", why
     assert loader.loads == (0 if says else 1), "those that are left out are not even read"
 
 
-def test_databases_of_mysql_are_all_taken():
-    assert reason(("dbformysql.azure.com", "FlexibleServersDatabase"), Loader(with_()), "mysql") == ""
+async def test_databases_of_mysql_are_all_taken():
+    assert await reason(("dbformysql.azure.com", "FlexibleServersDatabase"), Loader(with_()), "mysql") == ""

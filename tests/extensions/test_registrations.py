@@ -1,6 +1,5 @@
 """What is registered, what docs/extensions.md says is registered, and what ASO's list has, are the same."""
 
-import asyncio
 import re
 from pathlib import Path
 
@@ -141,14 +140,14 @@ STATES = """
 
 @both
 @pytest.mark.parametrize("part", ["preReconcileOwner", "preReconcile"])
-def test_states_are_judged_as_by_aso(part):
+async def test_states_are_judged_as_by_aso(part):
     for row in TOLD[part]:
         field = row["armPath"].removeprefix("properties.")
         for state in ("", *STATES.split()):
             live = with_(**{field: state})
             about = subject(row["group"], row["kind"], own=live, owner=live)
             check = REGISTRY.owner_check if part == "preReconcileOwner" else REGISTRY.pre_check
-            assert asyncio.run(check(about, Nobody())).agrees is _agrees(row, state), (row["kind"], state)
+            assert (await check(about, Nobody())).agrees is _agrees(row, state), (row["kind"], state)
 
 
 def _agrees(row, state):
@@ -157,9 +156,9 @@ def _agrees(row, state):
 
 
 @both
-def test_protections_are_settled_as_for_aso():
+async def test_protections_are_settled_as_for_aso():
     (row,) = [row for row in TOLD["postReconcile"] if row["kind"] == "BackupVaultsBackupInstance"]
     for status in (*row["states"], "configuringprotection", "protectionerror", "softdeleting"):
         own = with_(protectionStatus={"status": status.upper()})
-        answer = asyncio.run(REGISTRY.post_check(subject(row["group"], row["kind"], own=own), Nobody()))
+        answer = await REGISTRY.post_check(subject(row["group"], row["kind"], own=own), Nobody())
         assert answer.agrees is (status in row["states"]), status
