@@ -37,7 +37,8 @@ def format_code(text: str) -> str:
     entity is never read as markup (CommonMark §2.5).
     """
     line = escape_controls(" ".join(text.split()))
-    return f"<code>{_MEANINGFUL.sub(_encode_entities, line)}</code>" if line else ""
+    encoded = _MEANINGFUL.sub(lambda match: "".join(f"&#{ord(character)};" for character in match[0]), line)
+    return f"<code>{encoded}</code>" if line else ""
 
 
 def format_advice(condition: Condition | None, key: Key, max_length: int) -> str:
@@ -46,10 +47,6 @@ def format_advice(condition: Condition | None, key: Key, max_length: int) -> str
     """
     own = format_code(shorten(condition.advice, max_length)) if condition and not condition.is_ready else ""
     return " ".join(filter(None, (own, find_code_advice(condition, key))))
-
-
-def _encode_entities(match: re.Match[str]) -> str:
-    return "".join(f"&#{ord(character)};" for character in match[0])
 
 
 def format_block(lines: list[str], language: str) -> str:

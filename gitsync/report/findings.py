@@ -74,7 +74,7 @@ def make_finding(result: Result, report: Report, cause: str = "") -> ReportFindi
     rule = _find_rule(result, report)
     if not rule:
         return None
-    source = result.source
+    source, advice = result.source, find_condition_advice(result.condition, result.key)
     return ReportFinding(
         rule=rule,
         weight=Weight.WARNING if result.is_tolerated or (result.replacement and result.is_fine) else find_weight(rule),
@@ -88,7 +88,7 @@ def make_finding(result: Result, report: Report, cause: str = "") -> ReportFindi
                 _format_headline(result, rule, cause),
                 *format_differences(result),
                 *filter(None, [describe_replacement(result)]),
-                *_format_advice(result),
+                *([f"What to do: {advice}"] if advice else []),
                 *_format_references(result),
                 *filter(None, [_say_renderers([result.rendered_by])]),
             ]
@@ -148,7 +148,7 @@ def _format_headline(result: Result, rule: str, cause: str) -> str:
 
 
 def _format_state(result: Result, rule: str) -> str:
-    """What a resource did not become Ready for may still be under way: only a failure is called one."""
+    # What a resource did not become Ready for may still be under way: only a failure is called one.
     if rule == FAILED and result.outcome is Outcome.FAILED:
         return FAILED
     return f"is {_WORDS.get(rule, rule)}"
@@ -174,11 +174,6 @@ def format_differences(result: Result) -> Iterator[str]:
         yield f"{difference.path}: {' → '.join(sides)}"
     if len(differences) > _MOST_DIFFERENCES:
         yield f"… and {len(differences) - _MOST_DIFFERENCES} more"
-
-
-def _format_advice(result: Result) -> Iterator[str]:
-    if advice := find_condition_advice(result.condition, result.key):
-        yield f"What to do: {advice}"
 
 
 def _format_references(result: Result) -> Iterator[str]:

@@ -12,7 +12,7 @@ from gitsync.model.commit import LastCommit
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.report import Report
-from gitsync.model.result import Attempt, Replacement, Result
+from gitsync.model.result import Attempt, Result
 from gitsync.report.ordering import find_causes
 from gitsync.report.run_facts import build_coverage, build_target, estimate_sync
 from gitsync.status.advice import find_condition_advice
@@ -27,7 +27,7 @@ def render(report: Report) -> str:
 
 def build_document(report: Report) -> dict[str, Any]:
     """The report as plain JSON values."""
-    requests, causes = report.requests, find_causes(report.results)
+    requests, causes, need = report.requests, find_causes(report.results), estimate_sync(report)
     return {
         "schemaVersion": SCHEMA_VERSION,
         "command": report.command,
@@ -46,18 +46,13 @@ def build_document(report: Report) -> dict[str, Any]:
             "byType": report.use.by_type,
             "hourShares": {kind: round(share, 6) for kind, share in report.use.hour_shares.items()},
         },
-        "syncNeeds": _build_needs(report),
+        "syncNeeds": {"reads": need.reads, "writes": need.writes, "deletes": need.deletes} if need else None,
         "coverage": build_coverage(report.coverage),
         "summary": dict(report.summary),
         "outcomes": {outcome.value: count for outcome, count in report.outcomes.items()},
         "problems": [build_problem(p) for p in sorted(report.problems, key=lambda p: p.order)],
         "resources": [_build_resource(r, causes.get(r.key)) for r in sorted(report.results, key=lambda r: r.key)],
     }
-
-
-def _build_needs(report: Report) -> dict[str, int] | None:
-    need = estimate_sync(report)
-    return None if need is None else {"reads": need.reads, "writes": need.writes, "deletes": need.deletes}
 
 
 def build_problem(problem: Problem) -> dict[str, Any]:
@@ -106,16 +101,16 @@ def _build_resource(result: Result, cause: Key | None) -> dict[str, Any]:
         ],
         "unverified": sorted(result.unverified),
         **({"because": dict(sorted(result.because.items()))} if result.because else {}),
-        **({"replaceNeeded": _build_replacement(result.replacement)} if result.replacement else {}),
+        **(
+            {"replaceNeeded": {"reason": result.replacement.reason, "takes": list(map(str, result.replacement.takes))}}
+            if result.replacement
+            else {}
+        ),
         **({"renamed": str(result.renamed)} if result.renamed else {}),
         **({"lastCommit": _build_commit(result.last_commit)} if result.last_commit else {}),
         "attempts": [_build_attempt(a) for a in result.attempts],
         "requests": result.requests,
     }
-
-
-def _build_replacement(replacement: Replacement) -> dict[str, Any]:
-    return {"reason": replacement.reason, "takes": [str(key) for key in replacement.takes]}
 
 
 def _build_commit(commit: LastCommit) -> dict[str, Any]:

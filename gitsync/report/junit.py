@@ -14,7 +14,6 @@ from junitparser import Attr, Failure, IntAttr, JUnitXml, Skipped, TestCase, Tes
 
 from gitsync.logging import escape_controls
 from gitsync.model.report import Report
-from gitsync.model.result import Result
 from gitsync.model.verdict import Verdict
 from gitsync.report.findings import ReportFinding, Weight, make_finding, make_problem_finding
 from gitsync.report.ordering import describe_causes, shorten_names, sort_by_urgency
@@ -41,9 +40,9 @@ def render(report: Report) -> str:
     document.append(manifests)
     document.append(resources)
     document.update_statistics()
-    document.time = resources.time = _count_seconds(
-        report
-    )  # the library adds up the times of cases, which are not measured
+    # The library adds up the times of cases, which are not measured.
+    elapsed = datetime.fromisoformat(report.finished) - datetime.fromisoformat(report.started)
+    document.time = resources.time = elapsed.total_seconds()
     output = BytesIO()
     document.write(output, pretty=True)
     return output.getvalue().decode()
@@ -56,12 +55,8 @@ def _make_suite(name: str, cases: Iterable[TestCase], report: Report) -> TestSui
     return suite
 
 
-def _count_seconds(report: Report) -> float:
-    return (datetime.fromisoformat(report.finished) - datetime.fromisoformat(report.started)).total_seconds()
-
-
 def _make_problem_cases(report: Report) -> Iterable[TestCase]:
-    """Cases have no line numbers in their names, so that they keep their history when the file changes above them."""
+    # Cases have no line numbers in their names, so that they keep their history when the file changes above them.
     for problem in sorted(report.problems, key=lambda problem: problem.order):
         finding = make_problem_finding(problem, report)
         name = ": ".join(part for part in (problem.code, problem.field) if part)
@@ -75,12 +70,9 @@ def _make_resource_cases(report: Report) -> Iterable[TestCase]:
         finding = make_finding(result, report, causes.get(result.key, ""))
         case = _make_case(names[result.key], f"{result.key.namespace}.{result.key.kind}", finding)
         if result.verdict is Verdict.SKIP and result.is_fine:
-            case.result = Skipped(_clean_text(_find_skip_reason(result)))
+            reason = result.message or f"Its reconcile policy is {result.policy.value}."
+            case.result = Skipped(_clean_text(reason))
         yield case
-
-
-def _find_skip_reason(result: Result) -> str:
-    return result.message or f"Its reconcile policy is {result.policy.value}."
 
 
 def _make_case(name: str, group: str, finding: ReportFinding | None) -> _Case:

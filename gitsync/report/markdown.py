@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from gitsync.diff.three_way import REMOVED
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report
-from gitsync.model.result import Attempt, Outcome, Result
+from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import Difference
 from gitsync.problems.renderers import format_renderers
 from gitsync.report.escape import format_advice, format_block, format_code, format_value, shorten
@@ -80,17 +80,19 @@ def _format_left_out(count: int, noun: str) -> list[str]:
 
 def _format_head(report: Report) -> str:
     is_run = report.command != "validate"
-    revision = f" of {_format_revision(report.revision)}" if is_run or report.revision else ""
+    revision = ""
+    if is_run or report.revision:
+        short = shorten_revision(report.revision)
+        revision = f" of {short if report.revision is None else format_code(short)}"
     paragraphs = [f"{MARKER}\n### gitsync {report.command}{revision}"]
-    paragraphs += _format_run(report) if is_run else _format_validation(report)
+    if is_run:
+        paragraphs += _format_run(report)
+    else:
+        counts = format_problem_counts(report.problems)
+        paragraphs.append(f"{counts[:1].upper()}{counts[1:]}.")
     if report.coverage.files or report.coverage.ignored:
         paragraphs.append(f"Read {format_coverage(report.coverage)}.")
     return "\n\n".join(paragraphs)
-
-
-def _format_validation(report: Report) -> list[str]:
-    counts = format_problem_counts(report.problems)
-    return [f"{counts[:1].upper()}{counts[1:]}."]
 
 
 def _format_run(report: Report) -> list[str]:
@@ -98,22 +100,13 @@ def _format_run(report: Report) -> list[str]:
     note = format_baseline_note(report)
     cost = f". {note}" if note else f"; {format_cost(report)}."
     actions = f"{ready if report.command == 'sync' else ''}{format_done(report)}{cost}"
-    paragraphs = [*_format_target(report), f"{format_found(report)}.", actions[:1].upper() + actions[1:]]
+    target = "\n".join(f"- {name}: {format_code(value)}" for name, value in list_target(report.target))
+    paragraphs = [*filter(None, [target]), f"{format_found(report)}.", actions[:1].upper() + actions[1:]]
     if need := format_need(report):
         paragraphs.append(f"{need[:1].upper()}{need[1:]}.")
     if report.interrupted:
         paragraphs.append("**Interrupted**: the next run continues with the resources that were not reached.")
     return paragraphs
-
-
-def _format_target(report: Report) -> list[str]:
-    """What the run reads and writes to, as a list."""
-    facts = list_target(report.target)
-    return ["\n".join(f"- {name}: {format_code(value)}" for name, value in facts)] if facts else []
-
-
-def _format_revision(commit: str | None) -> str:
-    return shorten_revision(None) if commit is None else format_code(shorten_revision(commit))
 
 
 def _format_problems(problems: Sequence[Problem]) -> list[str]:
@@ -172,11 +165,16 @@ def _format_detail(result: Result, name: str) -> str:
     """One resource, folded: its id, differences (live values with a minus, desired with a plus), failed attempts."""
     differences = sorted(result.differences, key=lambda d: d.path)
     shown, hidden = differences[:_MOST_DIFFERENCES], len(differences[_MOST_DIFFERENCES:])
+    attempts = (
+        f"{attempt.at} {attempt.stage.value} {attempt.status or ''} {attempt.code}: "
+        f"{shorten(attempt.message, _SHORT_MESSAGE)}{_format_request(attempt.request_id)}"
+        for attempt in result.attempts
+    )
     parts = [
         f"<details><summary>{_find_word(result)}: {format_code(name)}</summary>",
         format_code(result.arm_id or ""),
         format_code(_format_source(result)),
-        format_code(_format_message(result)),
+        format_code(shorten(result.condition.message, _LONG_MESSAGE) + _format_request(result.condition.request_id)),
         f"**{REPLACE_NEEDED.capitalize()}:** {format_code(replacement)}"
         if (replacement := describe_replacement(result))
         else "",
@@ -184,7 +182,7 @@ def _format_detail(result: Result, name: str) -> str:
         f"**What to do:** {advice}" if (advice := format_advice(result.condition, result.key, _LONG_MESSAGE)) else "",
         format_block([line for d in shown for line in _format_sides(d)], "diff") if shown else "",
         *_format_left_out(hidden, "difference"),
-        "\n".join(f"- {format_code(_format_attempt(a))}" for a in result.attempts),
+        "\n".join(f"- {format_code(text)}" for text in attempts),
         "</details>",
     ]
     return "\n\n".join(part for part in parts if part)
@@ -204,10 +202,8 @@ def _find_word(result: Result) -> str:
     return result.outcome.value if result.outcome is Outcome.FAILED else result.verdict.value
 
 
-def _format_message(result: Result) -> str:
-    condition = result.condition
-    request = f" (request {condition.request_id})" if condition.request_id else ""
-    return shorten(condition.message, _LONG_MESSAGE) + request
+def _format_request(request_id: str) -> str:
+    return f" (request {request_id})" if request_id else ""
 
 
 def _format_sides(difference: Difference) -> list[str]:
@@ -217,9 +213,3 @@ def _format_sides(difference: Difference) -> list[str]:
         f"- {format_value(difference.live)}",
         f"+ {format_value(difference.desired)}",
     ]
-
-
-def _format_attempt(attempt: Attempt) -> str:
-    request = f" (request {attempt.request_id})" if attempt.request_id else ""
-    answer = f"{attempt.status or ''} {attempt.code}: {shorten(attempt.message, _SHORT_MESSAGE)}"
-    return f"{attempt.at} {attempt.stage.value} {answer}{request}"

@@ -1,30 +1,36 @@
-"""Masks the known secrets in a report before it is stored, shown or returned.
+"""Masks the known secrets in a report before it is stored, shown or returned, and in exceptions.
 
 A report is masked once, before any form is rendered, so that no form can encode a secret in another way. Messages,
-reasons, request ids (a proxy may echo what it was sent) and both values of a difference are masked. Names stay: keys,
-ids, paths, api-versions, digests. They are in git in plain text, and a program that reads a report needs them unmasked.
-The bodies in records stay too: they contain digests of secrets, and a masked body would look like a change to the next
-run.
+reasons, request ids (a proxy may echo what it was sent) and both values of a difference are masked. Names stay:
+keys, ids, paths, api-versions, digests. They are in git in plain text, and a program that reads a report needs them
+unmasked. The bodies in records stay too: they contain digests of secrets, and a masked body would look like a change
+to the next run.
+
+An exception is not copied if possible but changed in place: code that catches it relies on its type, and its
+traceback shows where it was raised.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from gitsync.model.commit import LastCommit
 from gitsync.model.condition import Condition
 from gitsync.model.coverage import Coverage
 from gitsync.model.problem import Problem
-from gitsync.model.record import Record
 from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Result
 from gitsync.model.target import RunTarget
-from gitsync.model.verdict import Difference
 
 T = TypeVar("T", RunTarget, Problem, Condition, Attempt)
+Mask = Callable[[str], str]
+_PLAIN = frozenset({str, bytes, dict, list, tuple})
+
+_OF_THE_LANGUAGE = ("strerror", "filename", "filename2", "reason", "object", "msg", "text")
+"""Attributes in which Python's own exceptions store text, in addition to `args`."""
 
 
 def mask_report(report: Report, mask: Mask) -> Report:
@@ -65,51 +71,28 @@ def _mask_texts(value: T, mask: Mask, *names: str) -> T:
 
 def _mask_result(result: Result, mask: Mask) -> Result:
     """The result masked; the same one if it has nothing of these, as most."""
+    commit, record = result.last_commit, result.record
+    if commit:
+        commit = replace(commit, author=mask(commit.author), subject=mask(commit.subject))
+    if record and record.condition:
+        condition = mask_condition(record.condition, mask)
+        record = record if condition is record.condition else replace(record, condition=condition)
     masked_members: dict[str, Any] = {
         "fault": mask_exception(result.fault, mask) if result.fault else None,
         "condition": mask_condition(result.condition, mask),
-        "differences": tuple(_mask_difference(difference, mask) for difference in result.differences),
+        "differences": tuple(
+            replace(one, desired=mask_value(one.desired, mask), live=mask_value(one.live, mask))
+            for one in result.differences
+        ),
         "because": {path: mask(reason) for path, reason in result.because.items()} or result.because,
-        "attempts": tuple(_mask_attempt(attempt, mask) for attempt in result.attempts),
-        "record": _mask_record(result.record, mask) if result.record else None,
+        "attempts": tuple(_mask_texts(one, mask, "code", "message", "request_id") for one in result.attempts),
+        "record": record,
         "body": mask_value(result.body, mask) if result.body is not None else None,
         "policy_reason": mask(result.policy_reason),
-        "last_commit": _mask_commit(result.last_commit, mask) if result.last_commit else None,
+        "last_commit": commit,
     }
     is_same = all(masked is getattr(result, name) for name, masked in masked_members.items())
     return result if is_same else replace(result, **masked_members)
-
-
-def _mask_commit(commit: LastCommit, mask: Mask) -> LastCommit:
-    return replace(commit, author=mask(commit.author), subject=mask(commit.subject))
-
-
-def _mask_difference(difference: Difference, mask: Mask) -> Difference:
-    desired, live = mask_value(difference.desired, mask), mask_value(difference.live, mask)
-    return replace(difference, desired=desired, live=live)
-
-
-def _mask_attempt(attempt: Attempt, mask: Mask) -> Attempt:
-    return _mask_texts(attempt, mask, "code", "message", "request_id")
-
-
-def _mask_record(record: Record, mask: Mask) -> Record:
-    condition = mask_condition(record.condition, mask) if record.condition else None
-    return record if condition is record.condition else replace(record, condition=condition)
-
-
-# Masks the known secrets in an exception, for any code that catches, prints or inspects it.
-#
-# Unlike a report, an exception is not copied if possible but changed in place: code that catches it relies on its
-# type, and its traceback shows where it was raised.
-
-
-Mask = Callable[[str], str]
-
-
-_PLAIN = frozenset({str, bytes, dict, list, tuple})
-_OF_THE_LANGUAGE = ("strerror", "filename", "filename2", "reason", "object", "msg", "text")
-"""Attributes in which Python's own exceptions store text, in addition to `args`."""
 
 
 def mask_exception(error: Exception, mask: Mask) -> Exception:
@@ -157,16 +140,9 @@ def _mask_group(
     group: BaseExceptionGroup[BaseException], mask: Mask, masked_by_id: dict[int, BaseException]
 ) -> BaseExceptionGroup[BaseException]:
     members = [_mask_chain(member, mask, masked_by_id) for member in group.exceptions]
-    if mask(group.message) == group.message and all(map(_is_same, members, group.exceptions)):
+    if mask(group.message) == group.message and all(map(operator.is_, members, group.exceptions)):
         return group
     return BaseExceptionGroup(mask(group.message), members).with_traceback(group.__traceback__)
-
-
-def _is_same(first: object, second: object) -> bool:
-    return first is second
-
-
-# Masks the known secrets in a JSON value.
 
 
 def mask_value(value: Any, mask: Callable[[str], str]) -> Any:

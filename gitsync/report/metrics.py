@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from gitsync.model.report import Report
-from gitsync.model.result import Outcome, Result
+from gitsync.model.result import Outcome
 from gitsync.report.progress import RunEnd, find_stage_seconds
 
 if TYPE_CHECKING:
@@ -111,19 +111,17 @@ def _list_report_samples(report: Report) -> dict[str, _Samples]:
     kinds = {"read": requests.reads, "write": requests.writes, "delete": requests.deletes, "poll": requests.polls}
     return {
         "gitsync_run_results": _count((r.verdict.value, r.outcome.value) for r in report.results),
-        "gitsync_run_failures": _count(_list_failures(report.results)),
+        "gitsync_run_failures": _count(
+            (r.outcome.value, r.condition.reason)
+            for r in report.results
+            if r.outcome in {Outcome.FAILED, Outcome.BLOCKED}
+        ),
         "gitsync_run_problems": _count((p.level.value, p.code) for p in report.problems),
         "gitsync_run_requests": [((kind,), number) for kind, number in kinds.items()],
         "gitsync_run_request_limit_ratio": [((k.rstrip("s"),), round(v, 6)) for k, v in use.hour_shares.items()],
         "gitsync_run_throttled_requests": [((), requests.throttled)],
         "gitsync_run_throttled_seconds": [((), round(use.throttled_seconds, 3))],
     }
-
-
-def _list_failures(results: Iterable[Result]) -> Iterator[tuple[str, str]]:
-    for result in results:
-        if result.outcome in {Outcome.FAILED, Outcome.BLOCKED}:
-            yield result.outcome.value, result.condition.reason
 
 
 def _list_stage_samples(end: RunEnd) -> dict[str, _Samples]:

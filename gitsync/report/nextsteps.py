@@ -27,17 +27,8 @@ def _has_verdict(*verdicts: Verdict, command: str = "") -> Callable[[Report], bo
     )
 
 
-def _has_replacement(report: Report) -> bool:
-    return any(r.replacement for r in report.results)
-
-
 def _is_flapping(result: Result) -> bool:
     return result.condition.reason == FLAPPING and not result.is_fine
-
-
-def _has_unread(report: Report) -> bool:
-    """Tell whether a read from Azure failed. Resources that were not reached or had an internal error do not count."""
-    return any(r.verdict is Verdict.UNKNOWN and r.condition.reason == "Failed" and not r.fault for r in report.results)
 
 
 def _has_not_ready(report: Report) -> bool:
@@ -98,7 +89,10 @@ _STEPS = (
         "Report the internal error with the lines on stderr; they contain no values.",
     ),
     _Step(
-        _has_unread,
+        # A read failed. Resources that were not reached or had an internal error do not count.
+        lambda report: any(
+            r.verdict is Verdict.UNKNOWN and r.condition.reason == "Failed" and not r.fault for r in report.results
+        ),
         "Some resources could not be read and were left unchanged. Grant the identity read access, then run again.",
     ),
     _Step(
@@ -107,7 +101,7 @@ _STEPS = (
         "with gitsync/ignore or set its value in git.",
     ),
     _Step(
-        _has_replacement,
+        lambda report: any(r.replacement for r in report.results),
         "`gitsync sync` replaces no resource. Restore the old values in git, or delete these resources in Azure.",
     ),
     _Step(

@@ -1,4 +1,6 @@
-"""The order of results for people: by resource group, and an owner before what it owns."""
+"""Names and orders resources for people: Kind/name, by resource group, an owner before what it owns; and by urgency:
+what failed, then what waits for that, then changes. A cause comes before its victims.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +15,12 @@ from gitsync.model.gvk import Key
 from gitsync.model.result import Outcome, Result
 
 _GROUP = "resourcegroups"
+_RANKS = {outcome: rank for rank, outcome in enumerate(Outcome)}
+
+UrgencyOrder = tuple[int, bool, tuple[str, Key]]
+"""Sorts results: by outcome, then those that wait for another resource last, then by namespace and key."""
+
+_IN_GROUP = re.compile(r"^/subscriptions/([^/]+)/resourceGroups/([^/]+)", re.IGNORECASE)
 
 
 def order_results(results: Iterable[Result]) -> list[Result]:
@@ -45,14 +53,15 @@ def _find_group_order(result: Result) -> tuple[bool, str]:
     return (not result.arm_id, "".join(name))
 
 
-# Short names of resources for people: Kind/name, with the group only if needed, and an order to list them.
-
-
 def shorten_names(keys: Iterable[Key]) -> Mapping[Key, str]:
     """Kind/name for each key; with the group if two groups have such a kind and name in one namespace."""
     unique = set(keys)
     times = Counter((key.namespace, key.kind, key.name) for key in unique)
-    return {key: _format_name(key, with_group=times[key.namespace, key.kind, key.name] > 1) for key in unique}
+    names: dict[Key, str] = {}
+    for key in unique:
+        is_shared = times[key.namespace, key.kind, key.name] > 1
+        names[key] = escape_controls(f"{key.kind}.{key.group}/{key.name}" if is_shared else f"{key.kind}/{key.name}")
+    return names
 
 
 def find_reading_order(key: Key) -> tuple[str, Key]:
@@ -63,19 +72,6 @@ def find_reading_order(key: Key) -> tuple[str, Key]:
 def has_namespaces(keys: Iterable[Key]) -> bool:
     """Tell whether there is more than one namespace."""
     return len({key.namespace for key in keys}) > 1
-
-
-def _format_name(key: Key, *, with_group: bool) -> str:
-    return escape_controls(f"{key.kind}.{key.group}/{key.name}" if with_group else f"{key.kind}/{key.name}")
-
-
-# The order of a report: what failed, then what waits for that, then changes. A cause comes before its victims.
-
-
-_RANKS = {outcome: rank for rank, outcome in enumerate(Outcome)}
-
-UrgencyOrder = tuple[int, bool, tuple[str, Key]]
-"""Sorts results: by outcome, then those that wait for another resource last, then by namespace and key."""
 
 
 def find_urgency(result: Result) -> UrgencyOrder:
@@ -107,12 +103,6 @@ def _follow(key: Key, waiting: Mapping[Key, Key]) -> Key:
         key = waiting[key]
         seen.add(key)
     return key
-
-
-# The resource group of each result: large graphs are drawn of groups, and the list can be filtered by them.
-
-
-_IN_GROUP = re.compile(r"^/subscriptions/([^/]+)/resourceGroups/([^/]+)", re.IGNORECASE)
 
 
 class GroupName(NamedTuple):

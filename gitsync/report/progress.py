@@ -1,7 +1,8 @@
-"""Progress of a run: its interface, its count, and a periodic log line if there is no terminal.
+"""Reports the progress of a run: its interface, its count, a periodic log line if there is no terminal, and the
+timeline of every resource for metrics and traces.
 
-A pipeline stops a job without output, and a resource may take half an hour: so a thread writes the line periodically,
-whether anything happens or not.
+A pipeline stops a job without output, and a resource may take half an hour: so a thread writes the line
+periodically, whether anything happens or not.
 """
 
 from __future__ import annotations
@@ -72,9 +73,11 @@ class Tally:
         """The resources in progress, the longest first: name, stage and time."""
         now = self._monotonic()
         entries = sorted(self._under_way.copy().items(), key=lambda one: (one[1][1], one[0]))
-        names = [
-            f"{key.kind}/{key.name} ({stage.value}, {_format_time(now - since)})" for key, (stage, since) in entries
-        ]
+        names = []
+        for key, (stage, since) in entries:
+            minutes, seconds = divmod(int(now - since), 60)
+            time = f"{minutes}m{seconds:02}s" if minutes else f"{seconds}s"
+            names.append(f"{key.kind}/{key.name} ({stage.value}, {time})")
         more = len(names) - _MOST_NAMED
         return [escape_controls(name) for name in names[:_MOST_NAMED]] + [f"and {more} more"] * (more > 0)
 
@@ -101,15 +104,6 @@ def print_progress(tally: Tally, say: Callable[[str], None], every: float) -> It
     finally:
         stop.set()
         thread.join()
-
-
-def _format_time(seconds: float) -> str:
-    minutes, seconds_left = divmod(int(seconds), 60)
-    return f"{minutes}m{seconds_left:02}s" if minutes else f"{seconds_left}s"
-
-
-# The timeline of a walk: when each resource was at which stage, for metrics and traces. A Progress that passes on
-# what it hears.
 
 
 class StageVisit(NamedTuple):
@@ -162,9 +156,6 @@ def find_stage_seconds(visits: Mapping[Key, list[StageVisit]]) -> Mapping[Stage,
     for one in (visit for visits_of_one in visits.values() for visit in visits_of_one):
         seconds[one.stage].append(one.seconds)
     return {stage: times for stage, times in seconds.items() if times}
-
-
-# The end of a run as those who watch it need it, also if there is no report: for metrics and traces.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

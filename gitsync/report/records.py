@@ -1,5 +1,5 @@
-"""The records, as kubectl shows objects: a line for each (get), or everything of one (describe;
-docs/reference/reconciliation.md#status-shape).
+"""Shows records as kubectl shows objects: a line for each (get), or everything of one (describe;
+docs/reference/reconciliation.md#status-shape); and heartbeats, as `gitsync status` shows them.
 """
 
 from __future__ import annotations
@@ -28,6 +28,19 @@ _CLAIMS = {
     Claim.CREATED: "created",
     Claim.ADOPTED: "adopted",
 }
+_UNITS = ((86400, "d"), (3600, "h"), (60, "m"), (1, "s"))
+_MINUTE, _HOUR, _DAY, _YEAR = 60, 3600, 86_400, 365 * 86_400
+_STEPS = (
+    # below this many seconds: the unit, its letter, and the smaller unit beside it (0 for none) with its letter
+    (2 * _MINUTE, 1, "s", 0, ""),
+    (10 * _MINUTE, _MINUTE, "m", 1, "s"),
+    (3 * _HOUR, _MINUTE, "m", 0, ""),
+    (8 * _HOUR, _HOUR, "h", _MINUTE, "m"),
+    (2 * _DAY, _HOUR, "h", 0, ""),
+    (8 * _DAY, _DAY, "d", _HOUR, "h"),
+    (2 * _YEAR, _DAY, "d", 0, ""),
+    (8 * _YEAR, _YEAR, "y", _DAY, "d"),
+)
 
 
 def list_records(records: Sequence[Record], *, width: int | None = None, colour: bool = False) -> list[str]:
@@ -83,6 +96,46 @@ def _list_condition_cells(condition: Condition | None) -> tuple[str, str, str, s
         escape_controls(condition.reason),
         escape_controls(condition.message),
     )
+
+
+def list_heartbeats(heartbeats: Iterable[Heartbeat], now: datetime) -> list[str]:
+    """One line for each agent: the age, the time and the revision of its last success."""
+    lines = []
+    for heartbeat in heartbeats:
+        at = f", at {shorten_revision(heartbeat.revision)}" if heartbeat.revision else ""
+        age = _format_signed_age(_find_age(heartbeat, now))
+        agent, time = escape_controls(heartbeat.agent), format_rfc3339(heartbeat.time)
+        lines.append(f"Last success of {agent}: {age} ({time}{at}).")
+    return lines
+
+
+def build_heartbeats(heartbeats: Iterable[Heartbeat], now: datetime) -> list[Mapping[str, Any]]:
+    """The same for JSON and YAML."""
+    return [
+        {
+            "agent": heartbeat.agent,
+            "lastSuccess": format_rfc3339(heartbeat.time),
+            "ageSeconds": _find_age(heartbeat, now),
+            "revision": heartbeat.revision,
+        }
+        for heartbeat in heartbeats
+    ]
+
+
+def _find_age(heartbeat: Heartbeat, now: datetime) -> int:
+    """Seconds; negative if the clock of the agent is ahead of this one."""
+    return int((now.replace(microsecond=0) - heartbeat.time).total_seconds())
+
+
+def _format_signed_age(seconds: int) -> str:
+    """Like kubectl: the two largest units. A time to come is shown as one, since a clock is wrong then."""
+    left, words = abs(seconds), list[str]()
+    for size, unit in _UNITS:
+        number, left = divmod(left, size)
+        if number or words:
+            words.append(f"{number}{unit}")
+    shown = "".join(words[:2]) or "0s"
+    return f"{shown} ahead of this clock" if seconds < 0 else f"{shown} ago"
 
 
 def describe_record(record: Record, *, revision: str | None, width: int | None = None) -> list[str]:
@@ -157,70 +210,6 @@ def _format_baseline(record: Record) -> Iterator[str]:
     if record.applied is not None:
         has_baseline = record.baseline is not None
         yield f"Baseline:  {'recorded' if has_baseline else 'none: the next run compares only with git'}"
-
-
-# Heartbeats, as `gitsync status` shows them: how long ago each agent last succeeded.
-
-
-_UNITS = ((86400, "d"), (3600, "h"), (60, "m"), (1, "s"))
-
-
-def list_heartbeats(heartbeats: Iterable[Heartbeat], now: datetime) -> list[str]:
-    """One line for each agent: the age, the time and the revision of its last success."""
-    return [_format_heartbeat(heartbeat, now) for heartbeat in heartbeats]
-
-
-def build_heartbeats(heartbeats: Iterable[Heartbeat], now: datetime) -> list[Mapping[str, Any]]:
-    """The same for JSON and YAML."""
-    return [
-        {
-            "agent": heartbeat.agent,
-            "lastSuccess": format_rfc3339(heartbeat.time),
-            "ageSeconds": _find_age(heartbeat, now),
-            "revision": heartbeat.revision,
-        }
-        for heartbeat in heartbeats
-    ]
-
-
-def _format_heartbeat(heartbeat: Heartbeat, now: datetime) -> str:
-    at = f", at {shorten_revision(heartbeat.revision)}" if heartbeat.revision else ""
-    age = _format_signed_age(_find_age(heartbeat, now))
-    return f"Last success of {escape_controls(heartbeat.agent)}: {age} ({format_rfc3339(heartbeat.time)}{at})."
-
-
-def _find_age(heartbeat: Heartbeat, now: datetime) -> int:
-    """Seconds; negative if the clock of the agent is ahead of this one."""
-    return int((now.replace(microsecond=0) - heartbeat.time).total_seconds())
-
-
-def _format_signed_age(seconds: int) -> str:
-    """Like kubectl: the two largest units. A time to come is shown as one, since a clock is wrong then."""
-    left, words = abs(seconds), list[str]()
-    for size, unit in _UNITS:
-        number, left = divmod(left, size)
-        if number or words:
-            words.append(f"{number}{unit}")
-    shown = "".join(words[:2]) or "0s"
-    return f"{shown} ahead of this clock" if seconds < 0 else f"{shown} ago"
-
-
-# Ages as kubectl prints them: two units at most, and the smaller one only while it matters.
-
-
-_MINUTE, _HOUR, _DAY, _YEAR = 60, 3600, 86_400, 365 * 86_400
-
-_STEPS = (
-    # below this many seconds: the unit, its letter, and the smaller unit beside it (0 for none) with its letter
-    (2 * _MINUTE, 1, "s", 0, ""),
-    (10 * _MINUTE, _MINUTE, "m", 1, "s"),
-    (3 * _HOUR, _MINUTE, "m", 0, ""),
-    (8 * _HOUR, _HOUR, "h", _MINUTE, "m"),
-    (2 * _DAY, _HOUR, "h", 0, ""),
-    (8 * _DAY, _DAY, "d", _HOUR, "h"),
-    (2 * _YEAR, _DAY, "d", 0, ""),
-    (8 * _YEAR, _YEAR, "y", _DAY, "d"),
-)
 
 
 def format_age(since: str, now: datetime) -> str:

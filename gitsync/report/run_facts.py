@@ -1,4 +1,6 @@
-"""What a run reads and writes to: the lines at the top of every report."""
+"""States the facts of a run that every form of a report has: what it reads and writes to, what it read of the source,
+and what it cost.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +16,10 @@ from gitsync.model.report import Report, RequestCounts
 from gitsync.model.target import RunTarget
 from gitsync.model.verdict import Action
 from gitsync.report.wording import format_plural, shorten_revision
+
+MOST_KINDS = 10  # in a sentence
+_LEAST_SHARE = 0.01
+_WRITES = frozenset({Action.CREATE, Action.UPDATE})
 
 
 class Fact(NamedTuple):
@@ -58,12 +64,6 @@ def build_target(target: RunTarget) -> dict[str, Any]:
         "identity": target.identity,
         "agent": target.agent,
     }
-
-
-# The coverage of a source: the sentence in every report, and the list of `-v`.
-
-
-MOST_KINDS = 10  # in a sentence
 
 
 def format_coverage(coverage: Coverage) -> str:
@@ -123,13 +123,6 @@ def build_coverage(coverage: Coverage) -> Mapping[str, Any]:
         "ignoredFiles": len(coverage.ignored),
         "notes": len(coverage.notes),
     }
-
-
-# What a run cost: its requests, the share of Azure's limits, the time; and what the sync of a plan would need.
-
-
-_LEAST_SHARE = 0.01
-_WRITES = frozenset({Action.CREATE, Action.UPDATE})
 
 
 def format_cost(report: Report) -> str:

@@ -1,7 +1,7 @@
-"""A report as SARIF 2.1.0 (OASIS), for hosts that show alerts on the files of a repository.
+"""Renders a report as SARIF 2.1.0 (OASIS), for hosts that show alerts on the files of a repository.
 
-A result for each finding, at the line of its manifest. Fingerprints contain neither lines nor values, so that an alert
-stays the same when the file changes around it. GitHub reads only `primaryLocationLineHash`.
+It has a result for each finding, at the line of its manifest. Fingerprints contain neither lines nor values, so that
+an alert stays the same when the file changes around it. GitHub reads only `primaryLocationLineHash`.
 """
 
 from __future__ import annotations
@@ -150,13 +150,9 @@ def _build_rule(rule: str, findings: Sequence[ReportFinding]) -> dict[str, Any]:
 def _explain_code(rule: str, meaning: CodeMeaning | None) -> tuple[str, str]:
     """The description and the remedy of a code."""
     if meaning is None:
-        return f"{_split_words(rule)}.", _PROBLEM_HELP
+        words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", rule).capitalize()  # "DuplicateArmId" → "Duplicate arm id"
+        return f"{words}.", _PROBLEM_HELP
     return meaning.cause, f"{meaning.fix} {_PROBLEM_HELP}"
-
-
-def _split_words(code: str) -> str:
-    """The words of a code: "DuplicateArmId" → "Duplicate arm id"."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", code).capitalize()
 
 
 def _build_results(findings: Sequence[ReportFinding], rules: Sequence[str]) -> list[dict[str, Any]]:
@@ -185,9 +181,6 @@ def _build_location(finding: ReportFinding) -> dict[str, Any]:
         "artifactLocation": {"uri": quote(finding.path, errors="replace"), "uriBaseId": _ROOT}
     }
     return {"physicalLocation": physical_location | {"region": {"startLine": max(finding.line, 1)}}}
-
-
-# The addresses of the documentation of this package. They are in its metadata, if a pipeline built it.
 
 
 def find_help_page(meaning: CodeMeaning, urls: Sequence[str] | None = None) -> str:

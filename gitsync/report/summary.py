@@ -36,11 +36,13 @@ def render(
     ordered = sorted(records, key=lambda record: (_is_ready(record), find_reading_order(record.key)))
     ready = sum(map(_is_ready, ordered))
     revision_note = f" at {format_code(shorten_revision(revision))}" if revision else ""
+    facts = list_target(replace(target or RunTarget(), identity=""))
+    items = [format_problem(problem) for problem in shorten_problems(problems)]
     parts = [
         "# Status",
         f"{ready} of {format_plural(len(ordered), 'resource')} Ready{revision_note}.",
-        *_format_target(target or RunTarget()),
-        *_format_problems(problems),
+        *(["\n".join(f"- {name}: {format_code(value)}" for name, value in facts)] if facts else []),
+        *(["## Problems", "\n".join(items)] if items else []),
         *_format_table(ordered),
         *_format_advice(ordered),
         *_format_claims(ordered),
@@ -48,18 +50,8 @@ def render(
     return "\n\n".join(parts) + "\n"
 
 
-def _format_target(target: RunTarget) -> list[str]:
-    facts = list_target(replace(target, identity=""))
-    return ["\n".join(f"- {name}: {format_code(value)}" for name, value in facts)] if facts else []
-
-
 def _is_ready(record: Record) -> bool:
     return record.condition is not None and record.condition.is_ready
-
-
-def _format_problems(problems: Sequence[Problem]) -> list[str]:
-    items = [format_problem(one) for one in shorten_problems(problems)]
-    return ["## Problems", "\n".join(items)] if items else []
 
 
 def _format_table(records: Sequence[Record]) -> list[str]:

@@ -1,6 +1,8 @@
-"""Columns of text, as kubectl prints them: left-aligned, three blanks apart, the last one as long as it is.
+"""Formats text for a terminal: columns, as kubectl prints them (left-aligned, three blanks apart, the last one as long
+as it is), and colour.
 
-Nothing is ever cut: long text is wrapped at blanks, and a word that is longer than the line, such as an id, exceeds it.
+Nothing is ever cut: long text is wrapped at blanks, and a word that is longer than the line, such as an id, exceeds
+it. Colour is applied last: the texts contain none, and are the same without it.
 """
 
 from __future__ import annotations
@@ -12,6 +14,31 @@ from textwrap import wrap
 
 _COLUMN_GAP = "   "
 _LEAST_LAST = 30  # columns; a narrower last column goes to a line of its own
+_BOLD, _RED, _GREEN, _YELLOW = "1", "31", "32", "33"
+_WORDS = {
+    "Error": _RED,
+    "False": _RED,
+    "failed": _RED,
+    "drifted": _RED,
+    "missing": _RED,
+    "conflict": _RED,
+    "invalid": _RED,
+    "unknown": _RED,
+    "blocked": _YELLOW,
+    "Warning": _YELLOW,
+    "Unknown": _YELLOW,
+    "pending": _YELLOW,
+    "create": _YELLOW,
+    "update": _YELLOW,
+    "delete": _YELLOW,
+    "replace needed": _RED,
+    "detach": _YELLOW,
+    "adopt": _YELLOW,
+    "True": _GREEN,
+    "in-sync": _GREEN,
+    "changed": _GREEN,
+}
+_COLUMN = re.compile(r"(?<=   )(" + "|".join(sorted(_WORDS)) + r")(?=   |$)")
 
 
 def format_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, width: int | None = None) -> list[str]:
@@ -46,37 +73,6 @@ def indent_after(label: str, text: str, width: int | None) -> list[str]:
     """Lines of a text after a label, which begins the first of them."""
     first, *others = indent(text, width, by=len(label))
     return [label + first[len(label) :], *others]
-
-
-# Colour on a terminal, applied last: the texts contain none, and are the same without it.
-
-
-_BOLD, _RED, _GREEN, _YELLOW = "1", "31", "32", "33"
-
-_WORDS = {
-    "Error": _RED,
-    "False": _RED,
-    "failed": _RED,
-    "drifted": _RED,
-    "missing": _RED,
-    "conflict": _RED,
-    "invalid": _RED,
-    "unknown": _RED,
-    "blocked": _YELLOW,
-    "Warning": _YELLOW,
-    "Unknown": _YELLOW,
-    "pending": _YELLOW,
-    "create": _YELLOW,
-    "update": _YELLOW,
-    "delete": _YELLOW,
-    "replace needed": _RED,
-    "detach": _YELLOW,
-    "adopt": _YELLOW,
-    "True": _GREEN,
-    "in-sync": _GREEN,
-    "changed": _GREEN,
-}
-_COLUMN = re.compile(r"(?<=   )(" + "|".join(sorted(_WORDS)) + r")(?=   |$)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -48,13 +48,13 @@ def render(report: Report, *, width: int | None = None, colour: bool = False, ve
     """The report as text, with a newline at its end. `width` is the terminal's; None for no wrapping. A `verbose` one
     has the bodies of creates in a plan, and the requests by type.
     """
-    paint = Paint(on=colour)
+    paint, requests = Paint(on=colour), list_by_type(report)
     sections = (
         format_target(report.target, width=width),
         _format_summary(report, paint),
         _format_resources(report, width, paint),
         _format_details(report, width, paint, verbose=verbose),
-        _format_requests(report) if verbose else [],
+        format_table(["TYPE", "REQUESTS"], requests) if verbose and requests else [],
         format_problems(report.problems, width=width, colour=colour),
         [*explain_codes(report.problems), *list_next_steps(report)],
     )
@@ -85,11 +85,6 @@ def _format_summary(report: Report, paint: Paint) -> list[str]:
     if report.interrupted:
         lines.append(paint.bad("Interrupted: the next run continues with the resources that were not reached."))
     return lines
-
-
-def _format_requests(report: Report) -> list[str]:
-    rows = list_by_type(report)
-    return format_table(["TYPE", "REQUESTS"], rows) if rows else []
 
 
 def _format_resources(report: Report, width: int | None, paint: Paint) -> list[str]:
@@ -159,14 +154,11 @@ def _format_details(report: Report, width: int | None, paint: Paint, *, verbose:
     lines: list[str] = []
     for result in sort_by_urgency(report.results):
         if detail := [*_format_detail(result, width, paint), *(_format_body(result) if verbose else ())]:
-            lines += [f"{paint.bold(names[result.key])}{_format_location(result)}", *detail]
+            source = str(result.source) if result.source else ""
+            parts = (f" in {result.key.namespace}", source, format_renderers([result.rendered_by] if source else []))
+            location = ", ".join(escape_controls(part) for part in parts if part)
+            lines += [f"{paint.bold(names[result.key])}{location}", *detail]
     return lines
-
-
-def _format_location(result: Result) -> str:
-    source = str(result.source) if result.source else ""
-    parts = (f" in {result.key.namespace}", source, format_renderers([result.rendered_by] if source else []))
-    return ", ".join(escape_controls(part) for part in parts if part)
 
 
 def _format_body(result: Result) -> Iterator[str]:

@@ -1,4 +1,8 @@
-"""A report in a few words: the verdicts and the actions. Text that git stores has no times."""
+"""Words that all forms of a report share: the verdicts and the actions by number, what is in sync, what must be
+replaced, the last commit of a removed manifest, and problems, one for many of the same code and cause.
+
+Text that git stores has no times.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +25,22 @@ _PAST = {
     Action.DELETE: "deleted",
     Action.DETACH: "detached",
 }
+
+_UNTOUCHED = "Planned"
+"""The reason of a condition that no run has set yet: a plan sets none."""
+
+REPLACE_NEEDED = "replace needed"
+
+REPLACE_RULE = "replace-needed"
+"""The name of such a finding for machines."""
+
+_MOST_TAKEN = 10  # names in a sentence
+
+MOST_ALIKE = 10
+"""Problems of one code and cause that are shown one by one."""
+
+_MOST_NAMED = 3
+_LOWER_CASE_WORD = re.compile(r"[a-z]+(?:[-'][a-z]+)*")
 
 
 def format_subject(report: Report) -> str:
@@ -87,13 +107,6 @@ def _count_actions(results: Iterable[Result], words: Mapping[Action, str]) -> li
     return [f"{word} {times[action]}" for action, word in words.items() if times[action]]
 
 
-# Resources that need no attention: in sync, without any message. All forms of a report share this definition.
-
-
-_UNTOUCHED = "Planned"
-"""The reason of a condition that no run has set yet: a plan sets none."""
-
-
 def is_quiet(result: Result) -> bool:
     """Tell whether a resource is in sync, unchanged, and Ready as far as that is known."""
     in_sync = result.verdict is Verdict.IN_SYNC and result.action is Action.NONE and result.is_fine
@@ -105,16 +118,6 @@ def format_in_sync(results: Iterable[Result]) -> str:
     quiet = list(results)
     ready = all(result.condition.is_ready for result in quiet)
     return f"{format_plural(len(quiet), 'resource')} in sync{' and Ready' if ready else ''}"
-
-
-# A resource that Azure would have to delete and create again, in words that all forms of a report share.
-
-
-REPLACE_NEEDED = "replace needed"
-REPLACE_RULE = "replace-needed"
-"""The name of such a finding for machines."""
-
-_MOST_TAKEN = 10  # names in a sentence
 
 
 def format_action(result: Result) -> str:
@@ -135,9 +138,6 @@ def count_replacements(results: Iterable[Result]) -> str:
     return f"{count} {REPLACE_NEEDED}" if count else ""
 
 
-# The last commit of a manifest that was removed from git, as text.
-
-
 def format_last_commit(commit: LastCommit | None) -> str:
     """Its id, author and subject on one line, or why it is not known; "" for a resource that is in git."""
     if commit is None:
@@ -147,18 +147,6 @@ def format_last_commit(commit: LastCommit | None) -> str:
     author = f" by {commit.author}" if commit.author else ""
     subject = f": {commit.subject}" if commit.subject else ""
     return escape_controls(f"{shorten_revision(commit.commit)}{author}{subject}")
-
-
-# Problems for people: one for many of the same code and cause.
-#
-# The root of a large tree has hundreds of some, which hide all others. Forms for machines have each.
-
-
-MOST_ALIKE = 10
-"""Problems of one code and cause that are shown one by one."""
-
-_MOST_NAMED = 3
-_LOWER_CASE_WORD = re.compile(r"[a-z]+(?:[-'][a-z]+)*")
 
 
 def shorten_problems(problems: Iterable[Problem]) -> list[Problem]:
@@ -183,11 +171,9 @@ def _find_cause(problem: Problem) -> str:
 
 def _join_problems(same: list[Problem]) -> Problem:
     first = same[0]
-    places = ", ".join(map(_name_place, same[:_MOST_NAMED]))
+    places = ", ".join(
+        f"{one.path}:{one.line}" if one.line else one.path or one.unit or "the source" for one in same[:_MOST_NAMED]
+    )
     text = f"{len(same)} problems are like this one: {places} and {len(same) - _MOST_NAMED} more."
     renderers = first.rendered_by if all(one.rendered_by == first.rendered_by for one in same) else ()
     return replace(first, message=f"{first.message}\n{text}", rendered_by=renderers)
-
-
-def _name_place(problem: Problem) -> str:
-    return f"{problem.path}:{problem.line}" if problem.line else problem.path or problem.unit or "the source"

@@ -1,4 +1,5 @@
-"""The comment that a pull request has about a target, and how a new report replaces it.
+"""Posts the comment that a pull request has about a target: a new report replaces it. Each host does so with its own
+program (`gh`, `glab`, `az`), which signs in as the job does.
 
 The comment is found by its first line, among those of the identity that posts. Anybody may write a comment with such
 a line, and could edit it later.
@@ -17,6 +18,7 @@ from gitsync.processes.programs import Program, ProgramCall, run, select_environ
 from gitsync.report.markdown import MARKER
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._ ]|-(?!-)){0,59}")
+_TIMEOUT = 120.0  # seconds of one request, with the retries of the program
 
 
 class Comment(NamedTuple):
@@ -49,8 +51,10 @@ def post(host: CommentHost, text: str, name: str = "") -> bool:
     `name` tells apart the comments of several targets. ConfigError if it cannot be part of a comment's first line.
     """
     mark = make_mark(name)
-    content = _compose(mark, text, name, host.log_url)
-    old = next((comment for comment in host.list_own() if _first_line(comment.text) == mark), None)
+    log = f"[Log of this run]({host.log_url})" if host.log_url else ""
+    parts = (f"**{name}**" if name else "", text.removeprefix(MARKER).strip(), log)
+    content = mark + "\n" + "\n\n".join(part for part in parts if part) + "\n"
+    old = next((one for one in host.list_own() if one.text.partition("\n")[0].strip() == mark), None)
     if old is None:
         host.create(content)
     elif old.text.splitlines() != content.splitlines():  # hosts change the ends of lines
@@ -66,22 +70,6 @@ def make_mark(name: str) -> str:
             hint="Use letters, digits, blanks, dots, underscores and single dashes; 60 characters at most.",
         )
     return f"{MARKER.removesuffix(' -->')} {name} -->" if name else MARKER
-
-
-def _compose(mark: str, text: str, name: str, log_url: str) -> str:
-    body = text.removeprefix(MARKER).strip()
-    parts = (f"**{name}**" if name else "", body, f"[Log of this run]({log_url})" if log_url else "")
-    return mark + "\n" + "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _first_line(text: str) -> str:
-    return text.partition("\n")[0].strip()
-
-
-# The command lines of hosts (`gh`, `glab`, `az`), which sign in as the job does.
-
-
-_TIMEOUT = 120.0  # seconds of one request, with the retries of the program
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +96,9 @@ class HostClient:
         except OSError as error:
             raise self._fail(f"cannot be started: {error.strerror}", f"Install {self.program.value}.") from error
         if ended.code != 0:
-            raise self._fail(f"failed: {_summarise(ended.complaint or ended.output)}", self.hint)
+            lines = (ended.complaint or ended.output).decode("utf-8", "replace").splitlines()
+            reason = next(filter(None, (line.strip() for line in lines)), "it gave no reason")
+            raise self._fail(f"failed: {reason[:300].rstrip('.')}", self.hint)
         return ended.output.decode("utf-8", "replace")
 
     def read(self, arguments: Sequence[str]) -> list[Any]:
@@ -141,8 +131,3 @@ def get_variable(environment: Mapping[str, str], name: str) -> str:
     if not value:
         raise ConfigError(f"{name} is not set, so the pull request is unknown.", hint="Run it in a job of the host.")
     return value
-
-
-def _summarise(complaint: bytes) -> str:
-    lines = (line.strip() for line in complaint.decode("utf-8", "replace").splitlines())
-    return next(filter(None, lines), "it gave no reason")[:300].rstrip(".")

@@ -1,8 +1,13 @@
-"""Where the boxes of the picture stand, in pixels: the same resources always at the same places.
+"""Lays out the picture, in pixels: where its boxes stand, and the ways of references between them. The same resources
+are always at the same places.
 
-Two ways. A forest of owners, with a column for each step down and a row for each leaf, its trees side by side in a few
-columns as a newspaper has them. And layers, for groups: what depends on nothing at the top, everything else below what
-it depends on.
+There are two layouts. A forest of owners has a column for each step down and a row for each leaf, its trees side by
+side in a few columns as in a newspaper. Groups stand in layers: what depends on nothing at the top, everything else
+below what it depends on.
+
+The boxes form a grid, and a way never crosses one. It leaves a box at its right, follows the channel between two
+columns, then the one between two rows, and reaches the other box from a side. In each channel, the ways to one box
+share a lane.
 """
 
 from __future__ import annotations
@@ -18,6 +23,14 @@ NameT = TypeVar("NameT")
 _ROWS_A_COLUMN = 36  # of the newspaper; above that there are two, and three at most
 _MOST_COLUMNS = 3
 _STEPS_ACROSS = 5  # boxes beside each other that a page has room for
+_BEGIN, _END = (
+    6,
+    18,
+)  # pixels of a channel between columns that have no lanes; the lines of owners have theirs at its end
+_LANE = 5  # pixels from one lane to the next, if there is room
+_LEAVES, _REACHES = 0.75, 0.3  # of the height of a box; the line of its owner is in the middle
+_CORNER = 4  # pixels: the radius
+Point = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,23 +119,6 @@ def _split_layers(targets: Mapping[NameT, AbstractSet[NameT]], names: list[NameT
         names = [name for name in names if name not in placed]
         found.append(ready)
     return found
-
-
-# The ways of references through the picture: between boxes, never across one.
-#
-# The boxes form a grid. A way leaves a box at its right, follows the channel between two columns, then the one
-# between two rows, and reaches the other box from a side. In each channel, the ways to one box share a lane.
-
-
-_BEGIN, _END = (
-    6,
-    18,
-)  # pixels of a channel between columns that have no lanes; the lines of owners have theirs at its end
-_LANE = 5  # pixels from one lane to the next, if there is room
-_LEAVES, _REACHES = 0.75, 0.3  # of the height of a box; the line of its owner is in the middle
-_CORNER = 4  # pixels: the radius
-
-Point = tuple[float, float]
 
 
 class _Way(NamedTuple):

@@ -1,6 +1,9 @@
-"""Where the page leads to: the portal of Azure, and commits and files on the host of the repository.
+"""Makes the links of the page: to the portal of Azure, and to commits and files on the host of the repository (GitHub,
+GitLab, Azure DevOps).
 
 Each is an https address that is made here, of a host from a table or of the checked remote; "" where there is none.
+The remote, the paths and the commits come from outside: a link leads to the host of the remote, and has every part
+percent-encoded. Where any part is not what that host has, there is no link.
 """
 
 from __future__ import annotations
@@ -23,6 +26,18 @@ _PORTALS = {
 """Host of the endpoint → portal: public, US Government, China (21Vianet)."""
 
 _SCOPES = ("/subscriptions/", "/providers/")
+_SCP_LIKE = re.compile(r"(?:[\w.+-]+@)?([A-Za-z0-9.-]+):(?!/)(.+)", re.ASCII)
+_HOST = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)+")
+_NAME = re.compile(r"[\w~. +()&'!$-]{1,200}", re.ASCII)
+_COMMIT = re.compile(r"[0-9a-f]{7,64}")
+
+_MakeBase = Callable[[str, Sequence[str]], str]
+"""The address of a repository's pages, of its host and the parts of its path; "" if such a host has none there."""
+
+_BLOB = "blob/{commit}/{path}#L{line}"
+_ITEM = (
+    "?path=/{path}&version=GC{commit}&line={line}&lineEnd={line}&lineStartColumn=1&lineEndColumn=200&lineStyle=plain"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,21 +82,6 @@ def _find_host(endpoint: str) -> str:
         return ""
 
 
-# Pages of a repository's host: a commit, and the line of a file. Known are GitHub, GitLab and Azure DevOps.
-#
-# The remote, the paths and the commits come from outside: a link is always https, leads to the host of the remote,
-# and has every part percent-encoded. Where any part is not what that host has, there is no link.
-
-
-_SCP_LIKE = re.compile(r"(?:[\w.+-]+@)?([A-Za-z0-9.-]+):(?!/)(.+)", re.ASCII)
-_HOST = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)+")
-_NAME = re.compile(r"[\w~. +()&'!$-]{1,200}", re.ASCII)
-_COMMIT = re.compile(r"[0-9a-f]{7,64}")
-
-_MakeBase = Callable[[str, Sequence[str]], str]
-"""The address of a repository's pages, of its host and the parts of its path; "" if such a host has none there."""
-
-
 class Forge(NamedTuple):
     """The pages of one repository: where they begin, and how the address of a commit and of a line goes on."""
 
@@ -113,7 +113,7 @@ def find_forge(remote: str) -> Forge | None:
 def _split_remote(remote: str) -> tuple[str, Sequence[str]]:
     """The host of a remote and the parts of its path, encoded; ("", ()) unless all of it is as expected."""
     try:
-        host, path = _read_url(remote) if "://" in remote else _read_scp_like(remote)
+        host, path = _read_url(remote)
     except ValueError:
         return "", ()
     names = [unquote(name) for name in path.strip("/").removesuffix(".git").split("/")]
@@ -123,24 +123,14 @@ def _split_remote(remote: str) -> tuple[str, Sequence[str]]:
 
 
 def _read_url(remote: str) -> tuple[str, str]:
+    if "://" not in remote:
+        match = _SCP_LIKE.fullmatch(remote)
+        return (match[1].lower(), match[2]) if match else ("", "")
     url = urlsplit(remote)
     own_port = url.scheme == "https" and url.port not in {None, 443}
     if url.scheme not in {"https", "ssh"} or url.query or url.fragment or own_port:
         return "", ""
     return (url.hostname or ""), url.path
-
-
-def _read_scp_like(remote: str) -> tuple[str, str]:
-    match = _SCP_LIKE.fullmatch(remote)
-    return (match[1].lower(), match[2]) if match else ("", "")
-
-
-def _find_github(host: str, names: Sequence[str]) -> str:
-    return f"https://{host.removeprefix('ssh.')}/{names[0]}/{names[1]}" if len(names) == 2 else ""
-
-
-def _find_gitlab(host: str, names: Sequence[str]) -> str:
-    return f"https://{host.removeprefix('altssh.')}/{'/'.join(names)}" if len(names) >= 2 else ""
 
 
 def _find_azure(host: str, names: Sequence[str]) -> str:
@@ -165,14 +155,19 @@ def _find_visual_studio(host: str, names: Sequence[str]) -> str:
     return _find_azure("dev.azure.com", own if own[:1] == ["v3"] else [organisation, *own])
 
 
-_BLOB = "blob/{commit}/{path}#L{line}"
-_ITEM = (
-    "?path=/{path}&version=GC{commit}&line={line}&lineEnd={line}&lineStartColumn=1&lineEndColumn=200&lineStyle=plain"
-)
-
 _FORGES: tuple[tuple[str, _MakeBase, str, str], ...] = (
-    (r"(ssh\.)?github\.com|github\.(?!com\.).+|.+\.ghe\.com", _find_github, "/commit/{commit}", f"/{_BLOB}"),
-    (r"(altssh\.)?gitlab\.com|gitlab\.(?!com\.).+", _find_gitlab, "/-/commit/{commit}", f"/-/{_BLOB}"),
+    (
+        r"(ssh\.)?github\.com|github\.(?!com\.).+|.+\.ghe\.com",
+        lambda host, names: f"https://{host.removeprefix('ssh.')}/{'/'.join(names)}" if len(names) == 2 else "",
+        "/commit/{commit}",
+        f"/{_BLOB}",
+    ),
+    (
+        r"(altssh\.)?gitlab\.com|gitlab\.(?!com\.).+",
+        lambda host, names: f"https://{host.removeprefix('altssh.')}/{'/'.join(names)}" if len(names) >= 2 else "",
+        "/-/commit/{commit}",
+        f"/-/{_BLOB}",
+    ),
     (r"(ssh\.)?dev\.azure\.com", _find_azure, "/commit/{commit}", _ITEM),
     (r".+\.visualstudio\.com", _find_visual_studio, "/commit/{commit}", _ITEM),
 )

@@ -1,4 +1,4 @@
-"""HTML that is safe whatever its content: the templates of the page, and how they are filled.
+"""Makes HTML that is safe whatever its content: the templates of the page, and how they are filled.
 
 Escaping is decided here, once: every value that a template shows is escaped unless it is `Markup`, which only a
 template or a function of this module makes. A name that a template misspells is an error.
@@ -46,12 +46,14 @@ def _make_environment() -> Environment:
     environment = Environment(
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_escape_value,
+        finalize=lambda value: value if isinstance(value, Markup | StrictUndefined) else _escape(str(value)),
         trim_blocks=True,
-        loader=FunctionLoader(_load_template),
+        # without indentation: a page may repeat a template thousands of times
+        loader=FunctionLoader(lambda name: _INDENT.sub("", read_own(f"templates/{name}"))),
     )
     environment.filters |= {
-        "breakable": _format_breakable,
+        # paths, ids and names may break after a slash
+        "breakable": lambda text: Markup("<wbr/>").join(map(_escape, _BREAK.split(str(text)))),
         "prose": _format_prose,
         "anchor": make_anchor,
         "tone": find_tone,
@@ -62,17 +64,8 @@ def _make_environment() -> Environment:
     return environment
 
 
-def _load_template(name: str) -> str:
-    """A template without its indentation: a page may repeat it thousands of times."""
-    return _INDENT.sub("", read_own(f"templates/{name}"))
-
-
-def _escape_value(value: Any) -> Markup | StrictUndefined:
-    """What a template shows, escaped, with control and direction characters spelled out."""
-    return value if isinstance(value, Markup | StrictUndefined) else _escape(str(value))
-
-
 def _escape(text: str) -> Markup:
+    """Escape a text for HTML, with control and direction characters spelled out."""
     return Markup(escape(escape_controls(text)))  # noqa: S704 - it is escaped
 
 
@@ -80,14 +73,6 @@ def _format_prose(sentence: str) -> Markup:
     """A sentence of gitsync, in which backticks mark code."""
     escaped = str(_escape(sentence))
     return Markup(_CODE.sub(r"<code>\1</code>", escaped))  # noqa: S704 - it is escaped
-
-
-def _format_breakable(text: object) -> Markup:
-    """Paths, ids and names, which may break after a slash."""
-    return Markup("<wbr/>").join(map(_escape, _BREAK.split(str(text))))
-
-
-# The names by which parts of the page are linked: the same for a resource in every report, and safe in a URL.
 
 
 def make_anchor(key: Key) -> str:

@@ -1,7 +1,8 @@
-"""The page: one file that contains its style, its script and its picture, and may load nothing.
+"""Renders the page: one file that contains its style, its script and its picture, and may load nothing. At its top
+stands what the run would do, on what, and the next steps; at its end how the run went.
 
-What the page may do is named in it, by the digests of its own style and script (Content Security Policy): what slipped
-in with a name or a message would not run.
+What the page may do is named in it, by the digests of its own style and script (Content Security Policy): what
+slipped in with a name or a message would not run.
 """
 
 from __future__ import annotations
@@ -53,6 +54,14 @@ _ICON = (
 )
 """Inlined, so that no browser requests one from a server."""
 
+_EXITS = {
+    ExitCode.FINE: "success",
+    ExitCode.FAILED: "something failed, is invalid, or is not Ready",
+    ExitCode.PENDING: "there are changes to make",
+    ExitCode.DRIFT: "there is drift",
+    ExitCode.INTERRUPTED: "interrupted",
+}
+
 
 def render(report: Report) -> str:
     """The report as one HTML file. Equal reports are equal bytes."""
@@ -91,18 +100,6 @@ def _make_policy(style: str, script: str) -> str:
 def _digest(content: str) -> str:
     """As a policy names a style or a script (CSP level 3, §2.3.1)."""
     return f"sha256-{b64encode(hashlib.sha256(content.encode()).digest()).decode()}"
-
-
-# The top of the page: what the run would do, on what, and the next steps; and its end: how the run went.
-
-
-_EXITS = {
-    ExitCode.FINE: "success",
-    ExitCode.FAILED: "something failed, is invalid, or is not Ready",
-    ExitCode.PENDING: "there are changes to make",
-    ExitCode.DRIFT: "there is drift",
-    ExitCode.INTERRUPTED: "interrupted",
-}
 
 
 class Tile(NamedTuple):

@@ -25,7 +25,7 @@ from gitsync.report.html.layout import (
     place_layers,
     route_references,
 )
-from gitsync.report.html.looks import LOOKS, BarPart, Look, Tone, divide_bar, find_look, find_order, find_tone
+from gitsync.report.html.looks import LOOKS, BarPart, Tone, divide_bar, find_look, find_order, find_tone
 from gitsync.report.html.markup import make_anchor, render_template
 from gitsync.report.ordering import GroupName, find_reading_order, find_urgency, group_results
 
@@ -86,12 +86,13 @@ def render_picture(results: Sequence[Result]) -> Markup:
     ordered = sorted(results, key=lambda r: find_reading_order(r.key))
     grouped = len(ordered) > _MOST_BOXES
     drawn = _draw_groups(ordered) if grouped else _draw_resources(ordered)
+    words = {find_look(result): _find_word(result) for result in ordered}
     return render_template(
         "picture.html",
         grouped=grouped,
         opened=len(ordered) <= _FEW_BOXES,
         count=len(ordered),
-        looks=_list_looks(ordered),
+        looks=sorted(words.items(), key=lambda item: (item[0].tone, item[0].sign)),  # the legend
         size=drawn.size,
         lines=drawn.lines,
         boxes=drawn.boxes,
@@ -131,12 +132,6 @@ def _measure_boxes(results: Sequence[Result]) -> Size:
     name = min(_CHARACTERS, max(len(result.key.name) for result in results)) * _NAME_WIDTH
     width = max(_NARROWEST, _LEFT + round(max(kind, name)) + _RIGHT)
     return Size(width=width, height=_HEIGHT, step_x=width + _GAP.step_x, step_y=_HEIGHT + _GAP.step_y)
-
-
-def _list_looks(results: Sequence[Result]) -> list[tuple[Look, str]]:
-    """How the resources of a picture look, with the word for each: its legend."""
-    words = {find_look(result): _find_word(result) for result in results}
-    return sorted(((look, word) for look, word in words.items()), key=lambda item: (item[0].tone, item[0].sign))
 
 
 def _find_word(result: Result) -> str:

@@ -1,4 +1,8 @@
-"""One resource on the page: a folded card if it has details, else a row of a table."""
+"""Renders one resource: a folded card with its differences if it has details, else a row of a table.
+
+A text of several lines (a policy, a script) and what is not a single value are shown as lines that left and came,
+with some around them; of two long single values, the part that is not the same is marked.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +38,10 @@ from gitsync.status.advice import find_condition_advice
 _SHORT_MESSAGE, _LONGEST_MESSAGE = 300, 4000  # characters, folded and unfolded
 _MOST_LINES, _LONGEST_LINE = 400, 500  # of the body of a create
 _MOST = 200  # attempts, or paths that were not compared, or resources that are needed
+_MOST_ROWS = 200  # differences of one resource
+_MOST_LINES_OF_SIDE = 400  # of one side that has several
+_LONGEST_LINE_OF_SIDE = 500  # characters
+_AROUND = 3  # lines that are the same, around those that are not
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,18 +146,6 @@ def _format_body(body: Mapping[str, Any] | None) -> list[str]:
     return [shorten(line, _LONGEST_LINE) for line in lines]
 
 
-# The differences of one resource: a row each, with Azure's side and git's, and what decided.
-#
-# A text of several lines (a policy, a script) and what is not a single value are shown as lines that left and came,
-# with some around them; of two long single values, the part that is not the same is marked.
-
-
-_MOST_ROWS = 200  # differences of one resource
-_MOST_LINES_OF_SIDE = 400  # of one side that has several
-_LONGEST_LINE_OF_SIDE = 500  # characters
-_AROUND = 3  # lines that are the same, around those that are not
-
-
 class Side(NamedTuple):
     """One side as one line: what both sides start with, what only this one has, and what both end with."""
 
@@ -178,20 +174,19 @@ def render_differences(found: Sequence[Difference], before: str) -> Markup:
         "differences.html",
         count=len(ordered),
         before=before,
-        rows=[_make_row(one) for one in ordered[:_MOST_ROWS]],
+        rows=list(map(_make_row, ordered[:_MOST_ROWS])),
         hidden=len(ordered) - _MOST_ROWS,
     )
 
 
 def _make_row(difference: Difference) -> Row:
     live, desired = _split_lines(difference.live), _split_lines(difference.desired)
-    several = len(live) > 1 or len(desired) > 1
-    return Row(
-        difference.path,
-        difference.rule,
-        *_make_sides(difference),
-        list(_iterate_block(live, desired)) if several else [],
-    )
+    lines: list[tuple[str, str]] = []
+    if len(live) > 1 or len(desired) > 1:
+        for line in list(unified_diff(live, desired, n=_AROUND, lineterm=""))[2:]:  # the first two name files
+            element = {"-": "del", "+": "ins", "@": "i"}.get(line[:1], "")
+            lines.append((element, truncate(line, _LONGEST_LINE_OF_SIDE)))
+    return Row(difference.path, difference.rule, *_make_sides(difference), lines)
 
 
 def _split_lines(side: Any) -> list[str]:
@@ -205,12 +200,6 @@ def _split_lines(side: Any) -> list[str]:
     else:
         lines = [one_line(side)]
     return lines if len(lines) <= _MOST_LINES_OF_SIDE else [*lines[:_MOST_LINES_OF_SIDE], f"… ({len(lines):,} lines)"]
-
-
-def _iterate_block(live: Sequence[str], desired: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Lines of both sides in one, each with the name of its element."""
-    for line in list(unified_diff(live, desired, n=_AROUND, lineterm=""))[2:]:
-        yield {"-": "del", "+": "ins", "@": "i"}.get(line[:1], ""), truncate(line, _LONGEST_LINE_OF_SIDE)
 
 
 def _make_sides(difference: Difference) -> tuple[Side, Side]:

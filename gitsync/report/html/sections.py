@@ -1,4 +1,6 @@
-"""The parts of the page that list resources, in their order: what failed, what is deleted, then other changes."""
+"""Divides the page into its parts, in their order: what failed, what is deleted, then other changes, problems of the
+manifests, and the table of contents.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +19,12 @@ from gitsync.report.html.looks import Tone, find_tone
 from gitsync.report.html.markup import render_template
 from gitsync.report.ordering import order_results
 from gitsync.report.wording import is_quiet
+
+ERRORS, WARNINGS = "errors", "warnings"
+"""The names of the two parts, by which links find them."""
+
+_MOST_PROBLEMS = 500  # of a part
+_FEW_PROBLEMS = 3  # as many are unfolded from the start
 
 
 class Section(NamedTuple):
@@ -76,16 +84,6 @@ def find_section_tone(section: Section, results: Iterable[Result]) -> Tone:
     return tones.pop() if len(tones) == 1 else section.tone
 
 
-# Problems of the manifests on the page: errors among what failed, warnings below the changes.
-
-
-ERRORS, WARNINGS = "errors", "warnings"
-"""The names of the two parts, by which links find them."""
-
-_MOST_PROBLEMS = 500  # of a part
-_FEW_PROBLEMS = 3  # as many are unfolded from the start
-
-
 def render_problems(found: Sequence[Problem], links: Links, *, part: str) -> Markup:
     """The problems of a part, as a reader goes through the files; "" where there is none."""
     is_error = part == ERRORS
@@ -99,16 +97,12 @@ def render_problems(found: Sequence[Problem], links: Links, *, part: str) -> Mar
         tone=Tone.STOP if is_error else Tone.DRIFT,
         opened=len(ordered) <= _FEW_PROBLEMS,
         count=len(ordered),
-        rows=[(problem, _find_link(problem, links)) for problem in ordered[:_MOST_PROBLEMS]],
+        rows=[
+            (problem, links.make_source_link(SourceLocation(problem.path, problem.line)) if problem.path else "")
+            for problem in ordered[:_MOST_PROBLEMS]
+        ],
         hidden=len(ordered) - _MOST_PROBLEMS,
     )
-
-
-def _find_link(problem: Problem, links: Links) -> str:
-    return links.make_source_link(SourceLocation(problem.path, problem.line)) if problem.path else ""
-
-
-# The table of contents: each part of the page that there is, in its order, with the number of what it lists.
 
 
 class Entry(NamedTuple):
