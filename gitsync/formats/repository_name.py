@@ -1,4 +1,4 @@
-"""The name of a git repository, made of its URL: host and path, however the URL is written."""
+"""Makes the name of a git repository of its URL: host and path, however the URL is written."""
 
 from __future__ import annotations
 
@@ -21,14 +21,16 @@ _AZURE_DEVOPS = (
 
 
 def normalize_repository(url: str) -> str:
-    """The name of a repository by its URL: https and ssh spell the same one. A file URL is its path."""
+    """Normalize the URL of a repository to its name: https and ssh spell the same one. A file URL
+    is its path.
+    """
     match = _WEB_LIKE.fullmatch(url) or (None if "://" in url or url.startswith("/") else _SCP_LIKE.fullmatch(url))
     path = (match["path"] if match else url.removeprefix("file://")).rstrip("/").removesuffix(".git")
     return unify_name(f"{match['host'].casefold()}/{path.lstrip('/')}") if match else path
 
 
 def unify_name(name: str) -> str:
-    """The one name of a repository that has several, as those of Azure DevOps have."""
+    """Unify the names of a repository that has several, as those of Azure DevOps have."""
     match = next((found for pattern in _AZURE_DEVOPS if (found := pattern.fullmatch(name))), None)
     if match is None:
         return name

@@ -1,4 +1,4 @@
-"""A reader of untrusted JSON: limited in depth and digits, and strict (RFC 8259).
+"""Reads untrusted JSON: limited in depth and digits, and strict (RFC 8259).
 
 Python's own reader takes NaN and infinities, turns 1e400 into one, and raises RecursionError for deeply nested arrays.
 None of these may reach a comparison, a record or a report.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import codecs
 import json
-from collections.abc import Iterable
 from typing import Any, NoReturn
 
 DEEPEST = 100
@@ -39,21 +38,14 @@ def _check_depth(value: Any) -> None:
     for _ in range(DEEPEST):
         if not level:
             return
-        level = [child for one in level for child in _children(one) if isinstance(child, (dict, list))]
+        children = (value.values() if isinstance(value, dict) else value for value in level)
+        level = [child for each in children for child in each if isinstance(child, (dict, list))]
     if level:
         raise _make_too_deep()
 
 
-def _children(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
-    return value.values() if isinstance(value, dict) else value
-
-
 def _make_too_deep() -> ValueError:
     return ValueError(f"more than {DEEPEST} levels deep")
-
-
-def _parse_integer(text: str) -> int:
-    return int(_check_length(text))
 
 
 def _parse_number(text: str) -> float:
@@ -73,4 +65,6 @@ def _refuse_word(word: str) -> NoReturn:
     raise ValueError(f"{word} is not JSON")
 
 
-_DECODER = json.JSONDecoder(parse_int=_parse_integer, parse_float=_parse_number, parse_constant=_refuse_word)
+_DECODER = json.JSONDecoder(
+    parse_int=lambda text: int(_check_length(text)), parse_float=_parse_number, parse_constant=_refuse_word
+)

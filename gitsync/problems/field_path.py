@@ -1,4 +1,4 @@
-"""Paths of fields inside a manifest, as people read them: `spec.a.b[0]`.
+"""Formats paths of fields inside a manifest, as people read them: `spec.a.b[0]`.
 
 Separate, so that checks build paths of segments and only this module formats them. The reader of files uses the same
 format for its lines.
@@ -17,7 +17,7 @@ LONGEST = 1000
 
 
 def format_field(path: FieldPath) -> str:
-    """`("spec", "a", 0)` as `spec.a[0]`. A key stands as it is, whatever it is made of; a long path is truncated."""
+    """Write `("spec", "a", 0)` as `spec.a[0]`. A key stands as it is, whatever it is made of; a long path is truncated."""
     text = ""
     for segment in path:
         if isinstance(segment, int):
@@ -30,7 +30,7 @@ def format_field(path: FieldPath) -> str:
 
 
 def find_member(value: Any, *path: str | int) -> Any:
-    """The value of a field; None if it is not there."""
+    """Find the value of a field; None if it is not there."""
     for step in path:
         if isinstance(value, dict):
             value = value.get(step)

@@ -1,4 +1,4 @@
-"""A problem that a check finds in one manifest, before it has a place in a file.
+"""Defines a problem that a check finds in one manifest, before it has a place in a file.
 
 Separate, because checks know fields and not files: only `locate_finding` looks up lines.
 """
@@ -25,7 +25,7 @@ class Finding:
 
 
 def locate_finding(finding: Finding, resource: Resource) -> Problem:
-    """The finding with its file, line and field; a missing field has the line of its nearest parent."""
+    """Locate a finding: its file, line and field; a missing field has the line of its nearest parent."""
     place = find_place(finding.path, resource)
     return Problem(
         code=finding.code,
@@ -41,7 +41,9 @@ def locate_finding(finding: Finding, resource: Resource) -> Problem:
 
 
 def find_place(path: FieldPath, resource: Resource) -> SourceLocation:
-    """The file and the line of a field, or of its nearest parent that is known; else those of the manifest."""
+    """Find the file and the line of a field, or of its nearest parent that is known; else those of
+    the manifest.
+    """
     for end in range(len(path), 0, -1):
         if path[:end] in resource.patched:
             return resource.patched[path[:end]]

@@ -1,4 +1,4 @@
-"""What each code of a problem or a condition means: its cause, an example, and the fix.
+"""Explains what each code of a problem or a condition means: its cause, an example, and the fix.
 
 The texts are packed tables. Pages of the documentation, `gitsync explain CODE` and the rules of SARIF show them.
 """
@@ -44,13 +44,13 @@ class CodeMeaning:
 
 
 def find_code_meaning(code: str) -> CodeMeaning | None:
-    """The meaning of a code, in any case; None for a code that is not gitsync's."""
+    """Find the meaning of a code, in any case; None for a code that is not gitsync's."""
     return _index_codes().get(code.casefold())
 
 
 @cache
 def load_codes() -> tuple[CodeMeaning, ...]:
-    """Every code, in the order of the topics."""
+    """Load every code, in the order of the topics."""
     return tuple(
         CodeMeaning(code=code, topic=topic, **{name: text.strip("\n") for name, text in entry.items()})
         for topic in TOPICS

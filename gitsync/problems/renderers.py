@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from gitsync.model.problem import Problem
 
-_MOST = 3  # names in a sentence
+_MOST_RENDERERS = 3  # names in a sentence
 
 
 def join_renderers(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """The problems in the order of the files, each once: units may have a file in common."""
+    """Join the problems of units in the order of the files, each once: units may have a file in common."""
     renderers: dict[Problem, set[str]] = {}
     for problem in problems:
         renderers.setdefault(replace(problem, rendered_by=()), set()).update(problem.rendered_by)
@@ -20,7 +20,7 @@ def join_renderers(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 
 
 def format_renderers(names: Sequence[str]) -> str:
-    """`rendered by a, b and 3 more`; "" without a name."""
+    """Format names of units: `rendered by a, b and 3 more`; "" without a name."""
     names = [name for name in names if name]
-    first, more = names[:_MOST], len(names) - _MOST
+    first, more = names[:_MOST_RENDERERS], len(names) - _MOST_RENDERERS
     return f"rendered by {', '.join(first)}{f' and {more} more' if more > 0 else ''}" if first else ""

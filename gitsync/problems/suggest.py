@@ -1,4 +1,4 @@
-"""Spelling suggestions: the known name that is nearest to a misspelt one.
+"""Suggests spellings: the known name that is nearest to a misspelt one.
 
 Separate, because fields, kinds, versions, annotations, owners and references all use it.
 """
@@ -14,9 +14,11 @@ _TOO_LONG = 100
 
 
 def suggest(word: str, choices: Iterable[str]) -> str | None:
-    """The choice that `word` was meant to be, or None: equal but for case, `-` and `_`, else the fewest edits away.
+    """Suggest the choice that `word` was meant to be, or None: equal but for case, `-` and `_`,
+    else the fewest edits away.
 
-    At most one edit for every three characters and never more than three; ties go to the first in sorted order.
+    At most one edit for every three characters and never more than three; ties go to the first in
+    sorted order.
     """
     ordered = sorted(set(choices) - {word})
     normalized = _normalize(word)
@@ -44,8 +46,8 @@ def _count_letters(word: str) -> Mapping[str, int]:
 
 
 def _find_least_edits(one: str, other: str) -> int:
-    """How many letters one word has that the other lacks: at least as many edits lie between them, and it is cheaper
-    to find out.
+    """Count the letters that one word has and the other lacks: at least as many edits lie between
+    them, and it is cheaper to find out.
     """
     letters = _count_letters(other)
     lacking = sum(max(0, count - letters.get(letter, 0)) for letter, count in _count_letters(one).items())
@@ -53,8 +55,8 @@ def _find_least_edits(one: str, other: str) -> int:
 
 
 def measure_distance(one: str, other: str, limit: int) -> int | None:
-    """How many insertions, deletions, replacements and swaps of neighbours lie between two words (optimal string
-    alignment); None for more than `limit`.
+    """Measure how many insertions, deletions, replacements and swaps of neighbours lie between two
+    words (optimal string alignment); None for more than `limit`.
     """
     if abs(len(one) - len(other)) > limit:
         return None

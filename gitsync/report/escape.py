@@ -21,8 +21,8 @@ _LONGEST = 1000  # characters of one value; an ARM id is shorter
 
 
 def format_value(value: Any) -> str:
-    """One side of a difference on one line, as JSON; `(absent)` without a value. Very long values are truncated, with
-    their length.
+    """Format one side of a difference on one line, as JSON; `(absent)` without a value. Very long
+    values are truncated, with their length.
     """
     if value is None:
         return "(absent)"
@@ -31,10 +31,10 @@ def format_value(value: Any) -> str:
 
 
 def format_code(text: str) -> str:
-    """Markdown, on one line, that shows a text as code, inside a table too; "" stays "".
+    """Format a text as code in Markdown, on one line, inside a table too; "" stays "".
 
-    Special characters are written as HTML entities: unlike a backslash, that holds for every host, and an
-    entity is never read as markup (CommonMark §2.5).
+    Special characters are written as HTML entities: unlike a backslash, that holds for every host,
+    and an entity is never read as markup (CommonMark §2.5).
     """
     line = escape_controls(" ".join(text.split()))
     encoded = _MEANINGFUL.sub(lambda match: "".join(f"&#{ord(character)};" for character in match[0]), line)
@@ -42,20 +42,20 @@ def format_code(text: str) -> str:
 
 
 def format_advice(condition: Condition | None, key: Key, max_length: int) -> str:
-    """Markdown for what to do about a condition: its own advice, which may quote Azure, as code, shortened; "" for
-    none.
+    """Format what to do about a condition as Markdown: its own advice, which may quote Azure, as
+    code, shortened; "" for none.
     """
     own = format_code(shorten(condition.advice, max_length)) if condition and not condition.is_ready else ""
     return " ".join(filter(None, (own, find_code_advice(condition, key))))
 
 
 def format_block(lines: list[str], language: str) -> str:
-    """A fenced code block of Markdown, whose fence is longer than any inside."""
+    """Format a fenced code block of Markdown, whose fence is longer than any inside."""
     longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
     fence = "`" * max(3, longest + 1)
     return "\n".join([f"{fence}{language}", *map(escape_controls, lines), fence])
 
 
 def shorten(text: str, max_length: int) -> str:
-    """A text of at most `max_length` characters, with an ellipsis if it was longer."""
+    """Shorten a text to at most `max_length` characters, with an ellipsis if it was longer."""
     return text if len(text) <= max_length else text[:max_length] + "…"

@@ -1,4 +1,4 @@
-"""The findings of a report, one per problem or resource. JUnit, SARIF and annotations render the same findings.
+"""Lists the findings of a report, one per problem or resource. JUnit, SARIF and annotations render the same findings.
 
 A plan reports everything that a sync would change; a sync reports only what it did not fix.
 """
@@ -58,7 +58,9 @@ class ReportFinding:
 
 
 def list_findings(report: Report) -> list[ReportFinding]:
-    """Problems in the order of the files, then resources: what failed, what waits for that, and the rest."""
+    """List problems in the order of the files, then resources: what failed, what waits for that,
+    and the rest.
+    """
     problem_findings = [
         make_problem_finding(problem, report) for problem in sorted(report.problems, key=lambda p: p.order)
     ]
@@ -70,7 +72,9 @@ def list_findings(report: Report) -> list[ReportFinding]:
 
 
 def make_finding(result: Result, report: Report, cause: str = "") -> ReportFinding | None:
-    """A resource as a finding; None if nothing is wrong with it. `cause` names the resource that it waits for."""
+    """Make the finding for a resource; None if nothing is wrong with it. `cause` names the resource
+    that it waits for.
+    """
     rule = _find_rule(result, report)
     if not rule:
         return None
@@ -97,7 +101,7 @@ def make_finding(result: Result, report: Report, cause: str = "") -> ReportFindi
 
 
 def _find_rule(result: Result, report: Report) -> str:
-    """The rule of the finding for a resource; "" if there is no finding."""
+    """Find the rule of the finding for a resource; "" if there is no finding."""
     if result.replacement:
         return REPLACE_RULE
     if not result.is_fine:
@@ -110,14 +114,14 @@ def _find_rule(result: Result, report: Report) -> str:
 
 
 def find_weight(rule: str) -> Weight:
-    """The severity of a rule for resources."""
+    """Find the severity of a rule for resources."""
     if rule in {FAILED, REPLACE_RULE} or rule in {verdict.value for verdict in _HINDERED}:
         return Weight.ERROR
     return Weight.WARNING if rule in {verdict.value for verdict in DRIFTED} else Weight.NOTE
 
 
 def make_problem_finding(problem: Problem, report: Report) -> ReportFinding:
-    """A problem of the input as a finding."""
+    """Make the finding for a problem of the input."""
     return ReportFinding(
         rule=problem.code,
         weight=Weight.ERROR if problem.is_error else Weight.WARNING,
@@ -130,7 +134,7 @@ def make_problem_finding(problem: Problem, report: Report) -> ReportFinding:
 
 
 def _say_renderers(names: Sequence[str]) -> str:
-    """Which units rendered the manifest, as a sentence; "" if none did."""
+    """Say which units rendered the manifest, as a sentence; "" if none did."""
     renderers = format_renderers(names)
     return f"The manifest was {renderers}." if renderers else ""
 
@@ -167,7 +171,9 @@ _WORDS = {
 
 
 def format_differences(result: Result) -> Iterator[str]:
-    """The differences, one line each, live value first. Long values are truncated, and excess lines are counted."""
+    """Format the differences, one line each, live value first. Long values are truncated, and
+    excess lines are counted.
+    """
     differences = sorted(result.differences, key=lambda difference: difference.path)
     for difference in differences[:_MOST_DIFFERENCES]:
         sides = (shorten(format_value(side), _LONGEST_VALUE) for side in (difference.live, difference.desired))

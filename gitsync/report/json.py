@@ -1,4 +1,4 @@
-"""A report for machines: `report.json`, schema version 1 (docs/schemas/report.schema.json).
+"""Renders a report for machines: `report.json`, schema version 1 (docs/schemas/report.schema.json).
 
 The order is fixed (resources by key, problems by place, differences by path), so that equal reports are equal bytes.
 """
@@ -21,12 +21,12 @@ SCHEMA_VERSION = 1
 
 
 def render(report: Report) -> str:
-    """The report as JSON, indented, with a newline at its end."""
+    """Render the report as JSON, indented, with a newline at its end."""
     return json.dumps(build_document(report), indent=2) + "\n"
 
 
 def build_document(report: Report) -> dict[str, Any]:
-    """The report as plain JSON values."""
+    """Build the report of plain JSON values."""
     requests, causes, need = report.requests, find_causes(report.results), estimate_sync(report)
     return {
         "schemaVersion": SCHEMA_VERSION,
@@ -56,7 +56,7 @@ def build_document(report: Report) -> dict[str, Any]:
 
 
 def build_problem(problem: Problem) -> dict[str, Any]:
-    """One problem of the input, as every command's JSON shows it."""
+    """Build one problem of the input, as every command's JSON shows it."""
     return {
         "code": problem.code,
         "severity": problem.level.value,
@@ -70,7 +70,7 @@ def build_problem(problem: Problem) -> dict[str, Any]:
 
 
 def build_source(source: SourceLocation | None) -> dict[str, Any] | None:
-    """The place of a manifest; null if there is none."""
+    """Build the place of a manifest; null if there is none."""
     return None if source is None else {"path": source.path, "line": source.line}
 
 

@@ -1,4 +1,4 @@
-"""A report as JUnit XML, for the test results of a pipeline: one test case per problem and per resource.
+"""Renders a report as JUnit XML, for the test results of a pipeline: one test case per problem and per resource.
 
 Errors and drift fail; planned changes pass, with a note in the output of the case. The only time is that of the whole
 run.
@@ -28,7 +28,7 @@ class _Case(TestCase):
 
 
 def render(report: Report) -> str:
-    """The report as JUnit XML, with a newline at its end."""
+    """Render the report as JUnit XML, with a newline at its end."""
     document = JUnitXml(f"gitsync {report.command}")
     manifests = _make_suite("manifests", _make_problem_cases(report), report)
     for name, value in list_target(report.target):
@@ -64,7 +64,7 @@ def _make_problem_cases(report: Report) -> Iterable[TestCase]:
 
 
 def _make_resource_cases(report: Report) -> Iterable[TestCase]:
-    """What failed comes first, then what waits for that."""
+    """Make the cases of resources: what failed comes first, then what waits for that."""
     names, causes = shorten_names(result.key for result in report.results), describe_causes(report.results)
     for result in sort_by_urgency(report.results):
         finding = make_finding(result, report, causes.get(result.key, ""))
@@ -93,5 +93,5 @@ def _make_case(name: str, group: str, finding: ReportFinding | None) -> _Case:
 
 
 def _clean_text(text: str) -> str:
-    """A text that XML can hold: lines of printable characters (XML 1.0 §2.2 has no way to write the others)."""
+    """Clean a text for XML: lines of printable characters (XML 1.0 §2.2 has no way to write the others)."""
     return "\n".join(map(escape_controls, text.splitlines()))

@@ -1,4 +1,4 @@
-"""Progress on a terminal: a bar, and below it the resources in progress; cleared at the end.
+"""Shows progress on a terminal: a bar, and below it the resources in progress; cleared at the end.
 
 Separate from `progress`, since only a terminal needs rich, which takes a tenth of a second to import.
 """

@@ -1,4 +1,4 @@
-"""A report as Markdown, for a comment on a pull request or a job summary: short, with folded details.
+"""Renders a report as Markdown, for a comment on a pull request or a job summary: short, with folded details.
 
 Hosts reject comments above 65,536 characters. The end of each section is omitted if it does not fit, and counted.
 Foreign text is always formatted as code (see `escape`).
@@ -45,7 +45,7 @@ _OF_A_SYNC = frozenset({"Outcome", "Ready", "Reason"})  # a plan changes nothing
 
 
 def render(report: Report) -> str:
-    """The report as Markdown, under `LIMIT` characters however large the run was."""
+    """Render the report as Markdown, under `LIMIT` characters however large the run was."""
     start = [_format_head(report), *_format_problems(report.problems), *_format_table(report), *list_next_steps(report)]
     room = LIMIT - _RESERVE - sum(len(part) + 2 for part in start)
     names = shorten_names(r.key for r in report.results)
@@ -54,14 +54,16 @@ def render(report: Report) -> str:
 
 
 def _has_details(result: Result) -> bool:
-    """A planned create has its id. The row of what waits for another resource says all of it."""
+    """Tell whether a resource has details. A planned create has its id. The row of what waits for
+    another resource says all of it.
+    """
     is_explained = result.is_fine or result.blocked_by
     has_content = result.differences or result.attempts or result.last_commit
     return bool(has_content) or result.body is not None or not is_explained
 
 
 def _select_fitting(texts: Sequence[str], room: int, noun: str) -> list[str]:
-    """The first texts that fit into the room together, and a sentence that counts the others."""
+    """Select the first texts that fit into the room together, and add a sentence that counts the others."""
     fitting_count = 0
     for text in texts:
         room -= len(text) + 2
@@ -117,7 +119,7 @@ def _format_problems(problems: Sequence[Problem]) -> list[str]:
 
 
 def format_problem(problem: Problem) -> str:
-    """One problem as an item of a list."""
+    """Format one problem as an item of a list."""
     place = format_code(f"{problem.path}:{problem.line}" if problem.line else problem.path)
     parts = (
         place,
@@ -131,7 +133,7 @@ def format_problem(problem: Problem) -> str:
 
 
 def _format_table(report: Report) -> list[str]:
-    """A table of all resources that are not simply in sync."""
+    """Format a table of all resources that are not simply in sync."""
     names = shorten_names(r.key for r in report.results)
     listed_results = [r for r in sort_by_urgency(report.results) if not is_quiet(r)]
     if not listed_results:
@@ -162,7 +164,9 @@ def _format_row(result: Result, name: str, cause: str, columns: Sequence[str]) -
 
 
 def _format_detail(result: Result, name: str) -> str:
-    """One resource, folded: its id, differences (live values with a minus, desired with a plus), failed attempts."""
+    """Format one resource, folded: its id, differences (live values with a minus, desired with a
+    plus), failed attempts.
+    """
     differences = sorted(result.differences, key=lambda d: d.path)
     shown, hidden = differences[:_MOST_DIFFERENCES], len(differences[_MOST_DIFFERENCES:])
     attempts = (
@@ -189,14 +193,14 @@ def _format_detail(result: Result, name: str) -> str:
 
 
 def _format_source(result: Result) -> str:
-    """Where the manifest of a resource is, if a unit rendered it: its name does not say so."""
+    """Format where the manifest of a resource is, if a unit rendered it: its name does not say so."""
     if not (result.source and result.rendered_by):
         return ""
     return f"{result.source}, {format_renderers([result.rendered_by])}"
 
 
 def _find_word(result: Result) -> str:
-    """What a detail is about: a failure, or else the verdict."""
+    """Find what a detail is about: a failure, or else the verdict."""
     if result.replacement:
         return REPLACE_NEEDED
     return result.outcome.value if result.outcome is Outcome.FAILED else result.verdict.value

@@ -34,7 +34,7 @@ _OF_THE_LANGUAGE = ("strerror", "filename", "filename2", "reason", "object", "ms
 
 
 def mask_report(report: Report, mask: Mask) -> Report:
-    """The report without known secrets."""
+    """Mask the known secrets of a report."""
     return replace(
         report,
         target=mask_target(report.target, mask),
@@ -45,7 +45,9 @@ def mask_report(report: Report, mask: Mask) -> Report:
 
 
 def mask_target(target: RunTarget, mask: Mask) -> RunTarget:
-    """The display name is Azure's text, and the others may quote a setting. Ids stay."""
+    """Mask the texts of a target: the display name is Azure's text, and the others may quote a
+    setting. Ids stay.
+    """
     return _mask_texts(target, mask, "repository", "subscription_name", "endpoint", "identity")
 
 
@@ -62,7 +64,7 @@ def mask_condition(condition: Condition, mask: Mask) -> Condition:
 
 
 def _mask_texts(value: T, mask: Mask, *names: str) -> T:
-    """The value with these members masked; the same value if nothing in them is secret, as in most."""
+    """Mask members of a value; return the same value if nothing in them is secret, as in most."""
     masked_texts: dict[str, Any] = {
         name: masked for name in names if (masked := mask(text := getattr(value, name))) != text
     }
@@ -70,7 +72,7 @@ def _mask_texts(value: T, mask: Mask, *names: str) -> T:
 
 
 def _mask_result(result: Result, mask: Mask) -> Result:
-    """The result masked; the same one if it has nothing of these, as most."""
+    """Mask a result; return the same one if it has nothing to mask, as most."""
     commit, record = result.last_commit, result.record
     if commit:
         commit = replace(commit, author=mask(commit.author), subject=mask(commit.subject))

@@ -1,4 +1,4 @@
-"""Metrics of a run in OpenMetrics, for a textfile collector (docs/watching.md#metrics).
+"""Writes the metrics of a run in OpenMetrics, for a textfile collector (docs/watching.md#metrics).
 
 Every metric is a gauge: a file has the figures of one run, which do not grow. Collectors that read only the older text
 format of Prometheus read this too, since a gauge is written alike in both.
@@ -49,7 +49,9 @@ _Samples = Sequence[tuple[tuple[str, ...], float]]
 
 
 def render(end: RunEnd, before: str = "") -> str:
-    """The file of a run. `before` is the text of the last one: a run that fails keeps the last success that it has."""
+    """Render the file of a run. `before` is the text of the last one: a run that fails keeps the
+    last success that it has.
+    """
     from prometheus_client import CollectorRegistry  # noqa: PLC0415 - imported where metrics are asked for
     from prometheus_client.openmetrics.exposition import generate_latest  # noqa: PLC0415 - as above
 
@@ -82,13 +84,15 @@ def _collect(end: RunEnd, last_success: float | None) -> Iterator[Collector]:
 
 
 def _list_labels(end: RunEnd) -> dict[str, str]:
-    """What every sample has. They are known from the settings alone, so that a refused run has the same."""
+    """List what every sample has. They are known from the settings alone, so that a refused run has
+    the same.
+    """
     labels = {"command": end.command, "agent": end.agent, "source": end.source, "status": end.status}
     return {name: _clean(value) for name, value in labels.items() if value}
 
 
 def _clean(text: str) -> str:
-    """Text that is valid in UTF-8: a path, and a code in an answer of Azure, can have halves of characters."""
+    """Make a text valid in UTF-8: a path, and a code in an answer of Azure, can have halves of characters."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
@@ -139,7 +143,7 @@ def _count(labels: Iterable[tuple[str, ...]]) -> _Samples:
 
 
 def _read_last_success(text: str, labels: Mapping[str, str]) -> float | None:
-    """The last success in an earlier file, for these labels. None if it has none, or is no such file."""
+    """Read the last success in an earlier file, for these labels. None if it has none, or is no such file."""
     from prometheus_client.openmetrics.parser import text_string_to_metric_families  # noqa: PLC0415 - as above
 
     try:

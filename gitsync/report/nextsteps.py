@@ -1,4 +1,4 @@
-"""The next steps for a report: a table of situations and advice."""
+"""Lists the next steps for a report, from a table of situations and advice."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ class _Step(NamedTuple):
 
 
 def _has_verdict(*verdicts: Verdict, command: str = "") -> Callable[[Report], bool]:
-    """A condition: a run of this command, compared with Azure, has a resource with one of these verdicts."""
+    """Make a condition: a run of this command, compared with Azure, has a resource with one of
+    these verdicts.
+    """
     return lambda report: (
         command in {"", report.command}
         and not (command and report.base)
@@ -136,5 +138,7 @@ _STEPS = (
 
 
 def list_next_steps(report: Report) -> list[str]:
-    """Advice that applies, in the order of the table. Problems alone, as of `validate`, have their own hints."""
+    """List advice that applies, in the order of the table. Problems alone, as of `validate`, have
+    their own hints.
+    """
     return [] if report.command == "validate" else [step.advice for step in _STEPS if step.applies(report)]

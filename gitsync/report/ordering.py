@@ -24,8 +24,8 @@ _IN_GROUP = re.compile(r"^/subscriptions/([^/]+)/resourceGroups/([^/]+)", re.IGN
 
 
 def order_results(results: Iterable[Result]) -> list[Result]:
-    """Results as a tree that is read from top to bottom. Those without a resource group come first, those whose id is
-    unknown last; siblings are sorted by namespace and key.
+    """Order results as a tree that is read from top to bottom. Those without a resource group come
+    first, those whose id is unknown last; siblings are sorted by namespace and key.
     """
     by_key = {result.key: result for result in sorted(results, key=lambda result: (result.key.namespace, result.key))}
     owned: Mapping[Key | None, list[Result]] = defaultdict(list)
@@ -38,7 +38,7 @@ def order_results(results: Iterable[Result]) -> list[Result]:
 
 
 def _walk(root: Result, owned: Mapping[Key | None, Sequence[Result]]) -> Iterator[Result]:
-    """A result and everything below it. There may be many levels, so it does not recur."""
+    """Yield a result and everything below it. There may be many levels, so it does not recur."""
     ahead = [root]
     while ahead:
         result = ahead.pop()
@@ -47,14 +47,16 @@ def _walk(root: Result, owned: Mapping[Key | None, Sequence[Result]]) -> Iterato
 
 
 def _find_group_order(result: Result) -> tuple[bool, str]:
-    """The resource group of an ARM id, "" if it has none."""
+    """Find the place of a resource group in the order: by name, those without one first, those
+    without an id last.
+    """
     words = (result.arm_id or "").casefold().split("/")
     name = words[words.index(_GROUP) + 1 : words.index(_GROUP) + 2] if _GROUP in words else []
     return (not result.arm_id, "".join(name))
 
 
 def shorten_names(keys: Iterable[Key]) -> Mapping[Key, str]:
-    """Kind/name for each key; with the group if two groups have such a kind and name in one namespace."""
+    """Shorten keys to Kind/name; with the group if two groups have such a kind and name in one namespace."""
     unique = set(keys)
     times = Counter((key.namespace, key.kind, key.name) for key in unique)
     names: dict[Key, str] = {}
@@ -65,7 +67,7 @@ def shorten_names(keys: Iterable[Key]) -> Mapping[Key, str]:
 
 
 def find_reading_order(key: Key) -> tuple[str, Key]:
-    """Sort key for people: namespace by namespace, and by key inside one."""
+    """Find the sort key of a resource for people: namespace by namespace, and by key inside one."""
     return (key.namespace, key)
 
 
@@ -79,25 +81,29 @@ def find_urgency(result: Result) -> UrgencyOrder:
 
 
 def sort_by_urgency(results: Iterable[Result]) -> list[Result]:
-    """The most urgent first; among equals by resource group, and an owner before what it owns."""
+    """Sort results, the most urgent first; among equals by resource group, and an owner before what
+    it owns.
+    """
     return sorted(order_results(results), key=lambda result: find_urgency(result)[:2])
 
 
 def find_causes(results: Iterable[Result]) -> Mapping[Key, Key]:
-    """For each resource that waits for another, the one that all began with: itself not waiting for a third."""
+    """Find for each resource that waits for another the one that all began with: itself not waiting
+    for a third.
+    """
     waiting = {result.key: result.blocked_by for result in results if result.blocked_by}
     return {key: _follow(key, waiting) for key in waiting}
 
 
 def describe_causes(results: Sequence[Result]) -> Mapping[Key, str]:
-    """For each resource that waits for another: `blocked by Kind/name`."""
+    """Describe for each resource that waits for another what it waits for: `blocked by Kind/name`."""
     causes = find_causes(results)
     names = shorten_names([*(result.key for result in results), *causes.values()])
     return {key: f"blocked by {names[cause]}" for key, cause in causes.items()}
 
 
 def _follow(key: Key, waiting: Mapping[Key, Key]) -> Key:
-    """The end of the chain; owners have no circles, and one in the input ends where it began."""
+    """Follow a chain to its end; owners have no circles, and one in the input ends where it began."""
     seen = {key}
     while key in waiting and waiting[key] not in seen:
         key = waiting[key]
@@ -124,7 +130,9 @@ NO_GROUP = GroupName("", "")
 
 
 def group_results(results: Iterable[Result]) -> Mapping[Key, GroupName]:
-    """The resource group of each result by its ARM id, and where it has none by its nearest owner that has one."""
+    """Find the resource group of each result by its ARM id, and where it has none by its nearest
+    owner that has one.
+    """
     known = {result.key: result for result in results}
     return {key: _find_nearest_group(key, known) for key in known}
 

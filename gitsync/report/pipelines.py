@@ -1,4 +1,4 @@
-"""Findings as annotations that a pipeline's log shows at the line of the manifest: GitHub's workflow commands and Azure
+"""Writes findings as annotations that a pipeline's log shows at the line of the manifest: GitHub's workflow commands and Azure
 Pipelines' logging commands.
 
 Both are lines of a log with foreign text: each escapes it in its own way, so that no text of a manifest or of Azure can
@@ -70,7 +70,7 @@ _AZURE_PROPERTY = {**_AZURE_TEXT, ";": "%3B", "]": "%5D"}
 
 
 def _escape(text: str, spellings: Mapping[str, str]) -> str:
-    """One line; characters that are not printable, or special to the host, are escaped."""
+    """Escape a text to one line: characters that are not printable, or special to the host."""
     printable = "\n".join(map(escape_controls, text.splitlines()))
     return "".join(spellings.get(character, character) for character in printable)
 
@@ -83,7 +83,9 @@ FORMS: tuple[tuple[str, Callable[[Report], list[str]]], ...] = (
 
 
 def list_outputs(report: Report) -> dict[str, str]:
-    """The outputs of a step: numbers, and the full id of the commit ("" without one). No foreign text is among them."""
+    """List the outputs of a step: numbers, and the full id of the commit ("" without one). No
+    foreign text is among them.
+    """
     outcomes = report.outcomes
     counts = {
         "resources": len(report.results),

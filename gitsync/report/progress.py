@@ -32,7 +32,7 @@ class Progress(Protocol):
         ...
 
     def started(self, key: Key, stage: Stage) -> None:
-        """A resource has reached a stage."""
+        """Note that a resource has reached a stage."""
         ...
 
     def finished(self, result: Result) -> None: ...
@@ -70,7 +70,7 @@ class Tally:
         self.done += 1
 
     def under_way(self) -> list[str]:
-        """The resources in progress, the longest first: name, stage and time."""
+        """List the resources in progress, the longest first: name, stage and time."""
         now = self._monotonic()
         entries = sorted(self._under_way.copy().items(), key=lambda one: (one[1][1], one[0]))
         names = []
@@ -82,7 +82,7 @@ class Tally:
         return [escape_controls(name) for name in names[:_MOST_NAMED]] + [f"and {more} more"] * (more > 0)
 
     def line(self) -> str:
-        """The progress in one line."""
+        """Format the progress in one line."""
         total = f" of {self.total}" if self.total else ""
         in_progress = self.under_way()
         return f"{self.done}{total} done" + (f"; in progress: {', '.join(in_progress)}" if in_progress else "")
@@ -151,7 +151,9 @@ class Timeline:
 
 
 def find_stage_seconds(visits: Mapping[Key, list[StageVisit]]) -> Mapping[Stage, list[float]]:
-    """The seconds of every visit by stage, in the order of the stages; stages that no resource was at are left out."""
+    """Find the seconds of every visit by stage, in the order of the stages; stages that no resource
+    was at are left out.
+    """
     seconds: dict[Stage, list[float]] = {stage: [] for stage in Stage}
     for one in (visit for visits_of_one in visits.values() for visit in visits_of_one):
         seconds[one.stage].append(one.seconds)

@@ -44,14 +44,14 @@ _STEPS = (
 
 
 def list_records(records: Sequence[Record], *, width: int | None = None, colour: bool = False) -> list[str]:
-    """One line for each record, namespace by namespace, below a header with ASO's columns."""
+    """List one line for each record, namespace by namespace, below a header with ASO's columns."""
     paint = Paint(on=colour)
     header, *body = _tabulate(records, _HEADER, lambda record: _list_condition_cells(record.condition), width)
     return [paint.bold(header), *map(paint.words, body)]
 
 
 def list_wide(records: Sequence[Record], now: datetime, *, width: int | None = None, colour: bool = False) -> list[str]:
-    """The same, with the time since the condition changed and the ARM id."""
+    """List records with the time since the condition changed and the ARM id as well."""
     paint = Paint(on=colour)
 
     def list_cells(record: Record) -> tuple[str, ...]:
@@ -64,7 +64,7 @@ def list_wide(records: Sequence[Record], now: datetime, *, width: int | None = N
 
 
 def list_claims(records: Sequence[Record], *, width: int | None = None) -> list[str]:
-    """One line for each record with what it lets a run delete: claim, policy, seal and ARM id."""
+    """List one line for each record with what it lets a run delete: claim, policy, seal and ARM id."""
     return _tabulate(
         records,
         ("CLAIM", "POLICY", "SEAL", "ARM ID"),
@@ -79,7 +79,7 @@ def _tabulate(
     cells: Callable[[Record], tuple[str, ...]],
     width: int | None,
 ) -> list[str]:
-    """A table with one line for each record, in reading order; with namespaces if there are several."""
+    """Make a table with one line for each record, in reading order; with namespaces if there are several."""
     names = shorten_names(record.key for record in records)
     start = 0 if has_namespaces(record.key for record in records) else 1
     ordered = sorted(records, key=lambda record: find_reading_order(record.key))
@@ -99,7 +99,7 @@ def _list_condition_cells(condition: Condition | None) -> tuple[str, str, str, s
 
 
 def list_heartbeats(heartbeats: Iterable[Heartbeat], now: datetime) -> list[str]:
-    """One line for each agent: the age, the time and the revision of its last success."""
+    """List one line for each agent: the age, the time and the revision of its last success."""
     lines = []
     for heartbeat in heartbeats:
         at = f", at {shorten_revision(heartbeat.revision)}" if heartbeat.revision else ""
@@ -110,7 +110,7 @@ def list_heartbeats(heartbeats: Iterable[Heartbeat], now: datetime) -> list[str]
 
 
 def build_heartbeats(heartbeats: Iterable[Heartbeat], now: datetime) -> list[Mapping[str, Any]]:
-    """The same for JSON and YAML."""
+    """Build the heartbeats for JSON and YAML."""
     return [
         {
             "agent": heartbeat.agent,
@@ -123,12 +123,14 @@ def build_heartbeats(heartbeats: Iterable[Heartbeat], now: datetime) -> list[Map
 
 
 def _find_age(heartbeat: Heartbeat, now: datetime) -> int:
-    """Seconds; negative if the clock of the agent is ahead of this one."""
+    """Find the age of a heartbeat in seconds; negative if the clock of the agent is ahead of this one."""
     return int((now.replace(microsecond=0) - heartbeat.time).total_seconds())
 
 
 def _format_signed_age(seconds: int) -> str:
-    """Like kubectl: the two largest units. A time to come is shown as one, since a clock is wrong then."""
+    """Format an age like kubectl: the two largest units. A time to come is shown as one, since a
+    clock is wrong then.
+    """
     left, words = abs(seconds), list[str]()
     for size, unit in _UNITS:
         number, left = divmod(left, size)
@@ -139,7 +141,7 @@ def _format_signed_age(seconds: int) -> str:
 
 
 def describe_record(record: Record, *, revision: str | None, width: int | None = None) -> list[str]:
-    """Everything recorded about one resource, without empty fields."""
+    """Describe everything recorded about one resource, without empty fields."""
     key = record.key
     operation = record.operation
     lines = _format_pairs(
@@ -166,14 +168,14 @@ def describe_record(record: Record, *, revision: str | None, width: int | None =
 
 
 def _format_streak(row: WriteStreak) -> str:
-    """How often the writes of gitsync were undone, and in which fields."""
+    """Format how often the writes of gitsync were undone, and in which fields."""
     fields = ", ".join(filter(None, row.paths)) or "the whole resource"
     pause_note = "; writes are paused" if row.held else ""
     return f"{format_plural(row.count, 'write')} in a row, last at {row.at}: {fields}{pause_note}"
 
 
 def _format_pairs(*pairs: tuple[str, str]) -> list[str]:
-    """`Label:   value`, the values one below the other."""
+    """Format pairs as `Label: value`, the values one below the other."""
     visible_pairs = [(label, text) for label, text in pairs if text]
     column = max(len(label) + 1 + _GAP for label, _ in visible_pairs)
     return [f"{label + ':':<{column}}{escape_controls(text)}" for label, text in visible_pairs]
@@ -198,7 +200,7 @@ def _format_condition(record: Record, width: int | None) -> list[str]:
 
 
 def _format_body(body: Any) -> list[str]:
-    """The last body sent, without secrets."""
+    """Format the last body sent, without secrets."""
     if body is None:
         return []
     text = json.dumps(body, indent=2, sort_keys=True, ensure_ascii=False)
@@ -206,14 +208,16 @@ def _format_body(body: Any) -> list[str]:
 
 
 def _format_baseline(record: Record) -> Iterator[str]:
-    """A line that tells whether a baseline is recorded."""
+    """Format a line that tells whether a baseline is recorded."""
     if record.applied is not None:
         has_baseline = record.baseline is not None
         yield f"Baseline:  {'recorded' if has_baseline else 'none: the next run compares only with git'}"
 
 
 def format_age(since: str, now: datetime) -> str:
-    """The time from an RFC 3339 moment until now, such as `5m30s`, `3h` or `12d`; `<unknown>` if it is no moment."""
+    """Format the time from an RFC 3339 moment until now, such as `5m30s`, `3h` or `12d`;
+    `<unknown>` if it is no moment.
+    """
     try:
         seconds = int((now - datetime.fromisoformat(since)) / timedelta(seconds=1))
     except (TypeError, ValueError):
@@ -222,7 +226,7 @@ def format_age(since: str, now: datetime) -> str:
 
 
 def format_seconds(seconds: int) -> str:
-    """A duration in its largest units."""
+    """Format a duration in its largest units."""
     for limit, unit, letter, smaller, smaller_letter in _STEPS:
         if seconds < limit:
             rest = seconds % unit // smaller if smaller else 0

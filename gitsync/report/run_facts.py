@@ -30,7 +30,9 @@ class Fact(NamedTuple):
 
 
 def list_target(target: RunTarget) -> list[Fact]:
-    """What is known, without empty values. An empty target, as of a report that was made without one, gives nothing."""
+    """List what is known, without empty values. An empty target, as of a report that was made
+    without one, gives nothing.
+    """
     if target == RunTarget():
         return []
     source = f"{target.repository} at {shorten_revision(target.revision)}" + (f" ({target.ref})" if target.ref else "")
@@ -45,14 +47,14 @@ def list_target(target: RunTarget) -> list[Fact]:
 
 
 def _format_subscription(target: RunTarget) -> str:
-    """`Name (id)`, and those of credential Secrets."""
+    """Format the subscription as `Name (id)`, and those of credential Secrets."""
     ours = f"{target.subscription_name} ({target.subscription})" if target.subscription_name else target.subscription
     others = f"by credential Secrets: {', '.join(target.other_subscriptions)}" if target.other_subscriptions else ""
     return "; ".join(part for part in (ours, others) if part)
 
 
 def build_target(target: RunTarget) -> dict[str, Any]:
-    """The target as plain JSON values."""
+    """Build the target of plain JSON values."""
     return {
         "repository": target.repository,
         "revision": target.revision,
@@ -67,15 +69,15 @@ def build_target(target: RunTarget) -> dict[str, Any]:
 
 
 def format_coverage(coverage: Coverage) -> str:
-    """What was read and what was not: `20 resources in 8 files; followed: 1 Application.argoproj.io; passed over: 12
-    Deployment.apps; 2 files ignored`.
+    """Format what was read and what was not: `20 resources in 8 files; followed: 1
+    Application.argoproj.io; passed over: 12 Deployment.apps; 2 files ignored`.
     """
     counts = f"{format_plural(coverage.resources, 'resource')} in {format_plural(coverage.files, 'file')}"
     return "; ".join([counts, *format_left_out(coverage)])
 
 
 def format_left_out(coverage: Coverage) -> list[str]:
-    """The parts of the sentence about documents that did not become resources; empty if all did."""
+    """Format the parts of the sentence about documents that did not become resources; empty if all did."""
     parts = (
         _format_kinds("followed", coverage.followed),
         _format_kinds("passed over", coverage.passed_over),
@@ -94,7 +96,7 @@ def _format_kinds(word: str, times: Mapping[str, int]) -> str:
 
 
 def list_left_out(coverage: Coverage) -> Iterator[str]:
-    """A line for each document and file that was left out, in the order of the files."""
+    """List a line for each document and file that was left out, in the order of the files."""
     documents = [(document.source.path, document.source.line, _describe(document)) for document in coverage.unread]
     files = [(path, 0, "ignored") for path in coverage.ignored]
     notes = [
@@ -113,7 +115,7 @@ def _describe(document: UnreadDocument) -> str:
 
 
 def build_coverage(coverage: Coverage) -> Mapping[str, Any]:
-    """The counts as plain JSON values."""
+    """Build the counts of plain JSON values."""
     return {
         "files": coverage.files,
         "resources": coverage.resources,
@@ -126,7 +128,9 @@ def build_coverage(coverage: Coverage) -> Mapping[str, Any]:
 
 
 def format_cost(report: Report) -> str:
-    """Requests by kind, the time from start to end, and the largest share of an hour's limits that they are."""
+    """Format what a run cost: requests by kind, the time from start to end, and the largest share
+    of an hour's limits that they are.
+    """
     r = report.requests
     throttled = f" ({r.throttled} throttled)" if r.throttled else ""
     counts = f"{_format_counts(r)}, {format_plural(r.polls, 'poll')}{throttled}"
@@ -134,13 +138,16 @@ def format_cost(report: Report) -> str:
 
 
 def format_need(report: Report) -> str:
-    """What the sync of a plan would need; "" for any other run, and for a plan that did not read Azure."""
+    """Format what the sync of a plan would need; "" for any other run, and for a plan that did not
+    read Azure.
+    """
     need = estimate_sync(report)
     return f"a sync would need about {_format_counts(need)}, and polls while Azure works" if need is not None else ""
 
 
 def estimate_sync(report: Report) -> RequestCounts | None:
-    """The requests of the sync that a plan foresees, without polls; None for any other run.
+    """Estimate the requests of the sync that a plan foresees, without polls; None for any other
+    run.
 
     A sync reads what the plan has read, and once more what it has written.
     """
@@ -152,7 +159,7 @@ def estimate_sync(report: Report) -> RequestCounts | None:
 
 
 def list_by_type(report: Report) -> list[tuple[str, str]]:
-    """Each ARM type with its requests by kind (`2 list, 1 get`), those with the most requests first."""
+    """List each ARM type with its requests by kind (`2 list, 1 get`), those with the most requests first."""
     rows = sorted(report.use.by_type.items(), key=lambda row: (-sum(row[1].values()), row[0]))
     return [(arm_type, ", ".join(f"{times} {kind}" for kind, times in kinds.items())) for arm_type, kinds in rows]
 
@@ -163,7 +170,7 @@ def _format_counts(requests: RequestCounts) -> str:
 
 
 def _format_share(report: Report) -> str:
-    """The kind of request of which the largest share is used up, and that share."""
+    """Format the kind of request of which the largest share is used up, and that share."""
     if not report.use.hour_shares:
         return ""
     share, kind = max((share, kind) for kind, share in report.use.hour_shares.items())
@@ -172,7 +179,7 @@ def _format_share(report: Report) -> str:
 
 
 def _format_elapsed(report: Report) -> str:
-    """Seconds, or minutes and seconds, from RFC 3339 times."""
+    """Format the time from start to end in seconds, or minutes and seconds."""
     span = datetime.fromisoformat(report.finished) - datetime.fromisoformat(report.started)
     minutes, seconds = divmod(round(span.total_seconds()), 60)
     return f"{minutes}m{seconds:02}s" if minutes else f"{seconds}s"

@@ -80,12 +80,12 @@ _PROBLEM_HELP = (
 
 
 def render(report: Report) -> str:
-    """The report as SARIF, indented, with a newline at its end."""
+    """Render the report as SARIF, indented, with a newline at its end."""
     return json.dumps(build_log(report), indent=2) + "\n"
 
 
 def build_log(report: Report) -> dict[str, Any]:
-    """The report as a SARIF log of one run."""
+    """Build the report as a SARIF log of one run."""
     all_findings = list_findings(report)
     findings = [finding for finding in all_findings if finding.path]
     rules = sorted({finding.rule for finding in findings})
@@ -113,7 +113,9 @@ def build_log(report: Report) -> dict[str, Any]:
 
 
 def _build_invocation(report: Report, unplaced: Sequence[ReportFinding]) -> dict[str, Any]:
-    """The end of the run. Findings without a file are notifications here: hosts reject results without a location."""
+    """Build the end of the run. Findings without a file are notifications here: hosts reject
+    results without a location.
+    """
     return {
         "executionSuccessful": report.exit_code != ExitCode.FAULT and not report.interrupted,
         "exitCode": report.exit_code,
@@ -126,12 +128,14 @@ def _build_invocation(report: Report, unplaced: Sequence[ReportFinding]) -> dict
 
 
 def _build_message(finding: ReportFinding) -> dict[str, str]:
-    """Plain text. Links in foreign text are broken up (SARIF §3.11.6)."""
+    """Build a message in plain text. Links in foreign text are broken up (SARIF §3.11.6)."""
     return {"text": "\n".join(map(escape_controls, finding.text.splitlines())).replace("](", "] (")}
 
 
 def _build_rule(rule: str, findings: Sequence[ReportFinding]) -> dict[str, Any]:
-    """The rule that an alert shows next to its message. Its level is the highest level of its results."""
+    """Build the rule that an alert shows next to its message. Its level is the highest level of its
+    results.
+    """
     meaning = find_code_meaning(rule)
     description, help_text = _HELP.get(rule) or _explain_code(rule, meaning)
     help_page = find_help_page(meaning) if meaning else ""
@@ -148,7 +152,7 @@ def _build_rule(rule: str, findings: Sequence[ReportFinding]) -> dict[str, Any]:
 
 
 def _explain_code(rule: str, meaning: CodeMeaning | None) -> tuple[str, str]:
-    """The description and the remedy of a code."""
+    """Find the description and the remedy of a code."""
     if meaning is None:
         words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", rule).capitalize()  # "DuplicateArmId" → "Duplicate arm id"
         return f"{words}.", _PROBLEM_HELP
@@ -156,7 +160,9 @@ def _explain_code(rule: str, meaning: CodeMeaning | None) -> tuple[str, str]:
 
 
 def _build_results(findings: Sequence[ReportFinding], rules: Sequence[str]) -> list[dict[str, Any]]:
-    """Findings with the same identity are numbered in their order, as GitHub does with equal lines."""
+    """Build the results. Findings with the same identity are numbered in their order, as GitHub
+    does with equal lines.
+    """
     times: Counter[str] = Counter()
     results = []
     for finding in findings:
@@ -184,8 +190,8 @@ def _build_location(finding: ReportFinding) -> dict[str, Any]:
 
 
 def find_help_page(meaning: CodeMeaning, urls: Sequence[str] | None = None) -> str:
-    """The URL of the page of a code; "" if the package does not name its repository. `urls` are those of the package,
-    each after its label.
+    """Find the URL of the page of a code; "" if the package does not name its repository. `urls`
+    are those of the package, each after its label.
     """
     given = (text.partition(", ") for text in (_list_urls() if urls is None else urls))
     home = next((url for label, _, url in given if label == "Homepage" and url.startswith("https://")), "")

@@ -29,9 +29,11 @@ def render(
     problems: Sequence[Problem] = (),
     target: RunTarget | None = None,
 ) -> str:
-    """The summary as Markdown: what is not Ready first, then the rest, each namespace by namespace.
+    """Render the summary as Markdown: what is not Ready first, then the rest, each namespace by
+    namespace.
 
-    `target` is that of the run which wrote it. Who signed in is left out: a pipeline and a person take turns.
+    `target` is that of the run which wrote it. Who signed in is left out: a pipeline and a person
+    take turns.
     """
     ordered = sorted(records, key=lambda record: (_is_ready(record), find_reading_order(record.key)))
     ready = sum(map(_is_ready, ordered))
@@ -74,7 +76,7 @@ def _format_row(record: Record, name: str) -> str:
 
 
 def _format_advice(records: Sequence[Record]) -> list[str]:
-    """Advice for resources that are not Ready, each piece once."""
+    """Format advice for resources that are not Ready, each piece once."""
     names = shorten_names(record.key for record in records)
     names_by_advice: dict[str, list[str]] = {}
     for record in records:
@@ -85,6 +87,6 @@ def _format_advice(records: Sequence[Record]) -> list[str]:
 
 
 def _format_claims(records: Sequence[Record]) -> list[str]:
-    """The number of resources by claim; the claim decides whether a later prune may delete them."""
+    """Format the number of resources by claim; the claim decides whether a later prune may delete them."""
     times = Counter(record.claim.value for record in records)
     return [f"Claims: {', '.join(f'{count} {claim}' for claim, count in sorted(times.items()))}."] if times else []

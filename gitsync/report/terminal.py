@@ -42,7 +42,9 @@ _COLUMN = re.compile(r"(?<=   )(" + "|".join(sorted(_WORDS)) + r")(?=   |$)")
 
 
 def format_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, width: int | None = None) -> list[str]:
-    """The lines of a table; `width` is the terminal's, None for no limit. Cells hold no control characters."""
+    """Format the lines of a table; `width` is the terminal's, None for no limit. Cells hold no
+    control characters.
+    """
     widths = [max(len(line[column]) for line in (header, *rows)) for column in range(len(header) - 1)]
     last_width = None if width is None else width - sum(columns + len(_COLUMN_GAP) for columns in widths)
     head = header if last_width is None or last_width >= _LEAST_LAST else (*header[:-1], "")
@@ -62,7 +64,7 @@ def _format_row(cells: Sequence[str], widths: Sequence[int], width: int | None) 
 
 
 def indent(text: str, width: int | None, *, by: int) -> list[str]:
-    """Lines of a text, wrapped at blanks, `by` columns to the right."""
+    """Wrap a text at blanks to lines, `by` columns to the right."""
     if width is None:
         return [" " * by + text]
     lines = wrap(text, max(width - by, _LEAST_LAST), break_long_words=False, break_on_hyphens=False)
@@ -70,7 +72,7 @@ def indent(text: str, width: int | None, *, by: int) -> list[str]:
 
 
 def indent_after(label: str, text: str, width: int | None) -> list[str]:
-    """Lines of a text after a label, which begins the first of them."""
+    """Wrap a text to lines after a label, which begins the first of them."""
     first, *others = indent(text, width, by=len(label))
     return [label + first[len(label) :], *others]
 
@@ -94,7 +96,7 @@ class Paint:
         return self._paint(_YELLOW, text)
 
     def words(self, line: str) -> str:
-        """The verdicts and conditions that fill a column of a table's line."""
+        """Colour the verdicts and conditions that fill a column of a table's line."""
         return _COLUMN.sub(lambda match: self._paint(_WORDS[match[0]], match[0]), line) if self.on else line
 
     def _paint(self, code: str, text: str) -> str:

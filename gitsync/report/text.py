@@ -1,4 +1,4 @@
-"""A report for a terminal: a summary, a table like that of `kubectl get`, differences, problems and next steps.
+"""Renders a report for a terminal: a summary, a table like that of `kubectl get`, differences, problems and next steps.
 
 Only resources that differ or need attention are listed; those in sync and Ready are counted. Ids and messages are never
 truncated, so that they can be copied.
@@ -45,8 +45,8 @@ _SHORT = 100  # characters of both sides of a difference; longer ones get a line
 
 
 def render(report: Report, *, width: int | None = None, colour: bool = False, verbose: bool = False) -> str:
-    """The report as text, with a newline at its end. `width` is the terminal's; None for no wrapping. A `verbose` one
-    has the bodies of creates in a plan, and the requests by type.
+    """Render the report as text, with a newline at its end. `width` is the terminal's; None for no
+    wrapping. A `verbose` one has the bodies of creates in a plan, and the requests by type.
     """
     paint, requests = Paint(on=colour), list_by_type(report)
     sections = (
@@ -62,7 +62,7 @@ def render(report: Report, *, width: int | None = None, colour: bool = False, ve
 
 
 def format_target(target: RunTarget, *, width: int | None = None) -> list[str]:
-    """What the run reads and writes to, a line each."""
+    """Format what the run reads and writes to, a line each."""
     facts = list_target(target)
     column = max((len(fact.name) for fact in facts), default=0) + 2
     return [
@@ -88,7 +88,7 @@ def _format_summary(report: Report, paint: Paint) -> list[str]:
 
 
 def _format_resources(report: Report, width: int | None, paint: Paint) -> list[str]:
-    """The table of resources that need attention, and the number of resources that it omits."""
+    """Format the table of resources that need attention, and the number of resources that it omits."""
     ordered = sort_by_urgency(report.results)
     listed = [result for result in ordered if not is_quiet(result)]
     names = shorten_names(result.key for result in ordered)
@@ -99,7 +99,7 @@ def _format_resources(report: Report, width: int | None, paint: Paint) -> list[s
 
 
 def _format_left_out(results: Sequence[Result]) -> list[str]:
-    """How many are in sync, and for how many of them the comparison is incomplete."""
+    """Format how many are in sync, and for how many of them the comparison is incomplete."""
     if not results:
         return []
     unknown = sum(any(map(is_not_known, result.because.values())) for result in results)
@@ -162,7 +162,7 @@ def _format_details(report: Report, width: int | None, paint: Paint, *, verbose:
 
 
 def _format_body(result: Result) -> Iterator[str]:
-    """The body of a planned create."""
+    """Format the body of a planned create."""
     if result.body is not None:
         yield "  body:"
         text = json.dumps(result.body, indent=2, ensure_ascii=False)
@@ -189,7 +189,7 @@ def _format_detail(result: Result, width: int | None, paint: Paint) -> Iterator[
 
 
 def _format_notes(result: Result, width: int | None) -> Iterator[str]:
-    """What is known of a resource in addition to its row."""
+    """Format what is known of a resource in addition to its row."""
     if result.condition.request_id:
         yield f"  request id: {escape_controls(result.condition.request_id)}"
     if last_commit := format_last_commit(result.last_commit):
@@ -201,7 +201,7 @@ def _format_notes(result: Result, width: int | None) -> Iterator[str]:
 
 
 def _format_difference(difference: Difference, width: int | None, paint: Paint) -> Iterator[str]:
-    """A value that would be added (+), removed (-) or changed (~), with its path."""
+    """Format a value that would be added (+), removed (-) or changed (~), with its path."""
     path, live, desired = (
         escape_controls(difference.path),
         format_value(difference.live),
@@ -227,7 +227,9 @@ def _format_attempt(attempt: Attempt) -> str:
 
 
 def explain_codes(problems: Sequence[Problem]) -> list[str]:
-    """How to learn more of problems: of the first code that the table has, and of those that are not shown."""
+    """Say how to learn more of problems: of the first code that the table has, and of those that
+    are not shown.
+    """
     shown = shorten_problems(problems)
     known = (problem.code for problem in shown if find_code_meaning(problem.code))
     every = ["`--output json` has every problem."] if len(shown) < len(problems) else []
@@ -235,7 +237,7 @@ def explain_codes(problems: Sequence[Problem]) -> list[str]:
 
 
 def format_problems(problems: Sequence[Problem], *, width: int | None = None, colour: bool = False) -> list[str]:
-    """Problems of the input as lines: place, problem and remedy, in the order of the files."""
+    """Format problems of the input as lines: place, problem and remedy, in the order of the files."""
     paint = Paint(on=colour)
     lines: list[str] = []
     for problem in shorten_problems(problems):

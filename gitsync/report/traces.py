@@ -1,4 +1,4 @@
-"""Traces of a run by OpenTelemetry: a span for the run, one for each resource, one for each stage (docs/watching.md).
+"""Sends traces of a run by OpenTelemetry: a span for the run, one for each resource, one for each stage (docs/watching.md).
 
 All spans are made at the end of a run, from its timeline: while it works, nothing is imported and nothing can fail. The
 package is an extra, and the settings are the variables that OpenTelemetry specifies. Spans have names, ids, codes and
@@ -36,7 +36,7 @@ _Attributes = Mapping[str, str | int]
 
 
 def is_traced(environment: Mapping[str, str]) -> bool:
-    """Whether there is an endpoint for traces, and the extra is installed."""
+    """Tell whether there is an endpoint for traces, and the extra is installed."""
     if environment.get("OTEL_SDK_DISABLED", "").casefold() == "true":
         return False
     if (environment.get("OTEL_TRACES_EXPORTER") or "otlp") != "otlp" or not _first(environment, ENDPOINTS):
@@ -45,7 +45,7 @@ def is_traced(environment: Mapping[str, str]) -> bool:
 
 
 def export_traces(end: RunEnd, environment: Mapping[str, str]) -> None:
-    """Send the spans of a run to the endpoint of the environment. PublishError if that fails."""
+    """Send the spans of a run to the endpoint of the environment. Raises PublishError if that fails."""
     is_hurried = end.report is not None and end.report.interrupted
     exporter = _open_exporter(environment, _HURRIED if is_hurried else {})
     try:
@@ -88,7 +88,7 @@ class _Sender:
             self.flush()
 
     def flush(self) -> None:
-        """PublishError if the endpoint does not take the spans."""
+        """Send the spans that have ended. Raises PublishError if the endpoint does not take them."""
         from opentelemetry.sdk.trace.export import SpanExportResult  # noqa: PLC0415 - imported where traces are wanted
 
         spans, self._ended = self._ended, []
@@ -138,7 +138,9 @@ def _make_tracer(sender: _Sender) -> Tracer:
 
 
 def _find_parent(environment: Mapping[str, str]) -> Context:
-    """The span that a pipeline has put into the environment, as OpenTelemetry specifies for processes."""
+    """Find the span that a pipeline has put into the environment, as OpenTelemetry specifies for
+    processes.
+    """
     from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator  # noqa: PLC0415 - as above
 
     carrier = {name: environment.get(name.upper(), "") for name in ("traceparent", "tracestate")}

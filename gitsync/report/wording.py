@@ -44,21 +44,21 @@ _LOWER_CASE_WORD = re.compile(r"[a-z]+(?:[-'][a-z]+)*")
 
 
 def format_subject(report: Report) -> str:
-    """One line for a commit: the revision, the number of Ready resources, and the actions."""
+    """Format one line for a commit: the revision, the number of Ready resources, and the actions."""
     ready = sum(r.condition.is_ready for r in report.results)
     parts = [f"{ready} of {len(report.results)} Ready", *format_failed(report), *_list_done(report)]
     return f"Status of {shorten_revision(report.revision)}: {', '.join(parts)}"
 
 
 def format_baseline_note(report: Report) -> str:
-    """The note for a plan of two revisions, which does not read from Azure; "" for every other run."""
+    """Format the note for a plan of two revisions, which does not read from Azure; "" for every other run."""
     if report.base is None:
         return ""
     return f"Compared with revision {shorten_revision(report.base)}, not with Azure."
 
 
 def format_problem_counts(problems: Iterable[Problem]) -> str:
-    """`2 errors and 1 warning`, or `no problems`."""
+    """Format the number of problems: `2 errors and 1 warning`, or `no problems`."""
     problems = tuple(problems)
     errors = sum(problem.is_error for problem in problems)
     counts = ((errors, "error"), (len(problems) - errors, "warning"))
@@ -66,20 +66,20 @@ def format_problem_counts(problems: Iterable[Problem]) -> str:
 
 
 def format_found(report: Report) -> str:
-    """How many failed, then the number of resources and of each verdict."""
+    """Format how many failed, then the number of resources and of each verdict."""
     verdicts = [f"{count} {verdict}" for verdict, count in report.summary.items()]
     found = ", ".join([format_plural(len(report.results), "resource"), *verdicts])
     return "; ".join([*format_failed(report), found])
 
 
 def format_failed(report: Report) -> list[str]:
-    """`2 failed`, or nothing."""
+    """Format the number of failures: `2 failed`, or nothing."""
     failed = report.outcomes[Outcome.FAILED]
     return [f"{failed} failed"] if failed else []
 
 
 def format_done(report: Report) -> str:
-    """The actions of a sync, or those that a sync would take. Failed actions are not counted."""
+    """Format the actions of a sync, or those that a sync would take. Failed actions are not counted."""
     if report.command == "plan":
         subject = "a sync" if report.base is None else "the change"
         actions = _count_actions(report.results, {action: action.value for action in _PAST})
@@ -90,7 +90,7 @@ def format_done(report: Report) -> str:
 
 
 def shorten_revision(revision: str | None) -> str:
-    """The first twelve characters of a commit id, which are enough for git."""
+    """Shorten a commit id to its first twelve characters, which are enough for git."""
     return "the uncommitted working tree" if revision is None else revision[:12]
 
 
@@ -114,32 +114,34 @@ def is_quiet(result: Result) -> bool:
 
 
 def format_in_sync(results: Iterable[Result]) -> str:
-    """The number of resources in words; all of them quiet."""
+    """Format the number of resources in words; all of them are quiet."""
     quiet = list(results)
     ready = all(result.condition.is_ready for result in quiet)
     return f"{format_plural(len(quiet), 'resource')} in sync{' and Ready' if ready else ''}"
 
 
 def format_action(result: Result) -> str:
-    """The action, or that none is possible."""
+    """Format the action, or that none is possible."""
     return REPLACE_NEEDED if result.replacement else result.action.value
 
 
 def describe_replacement(result: Result) -> str:
-    """Why a delete is needed, and what it would take along; "" for any other resource."""
+    """Describe why a delete is needed, and what it would take along; "" for any other resource."""
     if result.replacement is None:
         return ""
     return f"{result.replacement.reason} A delete would take along {list_takes(result.replacement.takes, _MOST_TAKEN)}."
 
 
 def count_replacements(results: Iterable[Result]) -> str:
-    """`1 replace needed`; "" if there is none."""
+    """Format the number of replacements: `1 replace needed`; "" if there is none."""
     count = sum(result.replacement is not None for result in results)
     return f"{count} {REPLACE_NEEDED}" if count else ""
 
 
 def format_last_commit(commit: LastCommit | None) -> str:
-    """Its id, author and subject on one line, or why it is not known; "" for a resource that is in git."""
+    """Format the last commit of a removed manifest: id, author and subject on one line, or why it
+    is not known; "" for a resource that is in git.
+    """
     if commit is None:
         return ""
     if commit.doubt:
@@ -150,8 +152,8 @@ def format_last_commit(commit: LastCommit | None) -> str:
 
 
 def shorten_problems(problems: Iterable[Problem]) -> list[Problem]:
-    """The problems in the order of the files; of more than `MOST_ALIKE` with one code and cause the
-    first, with their number and the first places.
+    """Order problems by file; of more than `MOST_ALIKE` with one code and cause keep the first,
+    with their number and the first places.
     """
     by_cause: dict[tuple[str, ...], list[Problem]] = {}
     for problem in sorted(problems, key=lambda one: one.order):
@@ -161,8 +163,8 @@ def shorten_problems(problems: Iterable[Problem]) -> list[Problem]:
 
 
 def _find_cause(problem: Problem) -> str:
-    """Message and hint without what differs from place to place: what is no word in lower case is a name, a path or a
-    value, and so is a word of the field.
+    """Find what a problem says without what differs from place to place: what is no word in lower
+    case is a name, a path or a value, and so is a word of the field.
     """
     names = set(re.split(r"\W+", problem.field))
     words = (word.strip(".,:;()?`") for word in f"{problem.message} {problem.hint}".split())

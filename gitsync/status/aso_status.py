@@ -1,4 +1,4 @@
-"""The live state of a resource in the shape of an ASO status, and the values of it that are exported
+"""Converts the live state of a resource to the shape of an ASO status, and the values of it that are exported
 (docs/reference/reconciliation.md#status-shape, docs/reference/catalog.md#fields). The reverse of request/body.
 """
 
@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
+from gitsync.model.facts import FieldType, Kind, TypeFacts
 
 
 def build_aso_status(kind: Kind, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -18,12 +18,18 @@ def build_aso_status(kind: Kind, body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def collect_config_map_values(kind: Kind, fields: Iterable[str], body: Mapping[str, Any]) -> dict[str, str]:
-    """The live values of the fields of operatorSpec.configMaps, by the name of the field; null values are left out."""
+    """Collect the live values of the fields of operatorSpec.configMaps, by the name of the field;
+    null values are left out.
+    """
     status = build_aso_status(kind, body)
     values_by_field = {
         field: _find_inside(status, kind.config_maps[field].split(".")) for field in fields if field in kind.config_maps
     }
-    return {field: _format_text(value) for field, value in sorted(values_by_field.items()) if value is not None}
+    return {
+        field: str(value).lower() if isinstance(value, bool) else str(value)
+        for field, value in sorted(values_by_field.items())
+        if value is not None
+    }
 
 
 def _convert_mapping(types: Mapping[str, TypeFacts], facts: TypeFacts, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -32,7 +38,10 @@ def _convert_mapping(types: Mapping[str, TypeFacts], facts: TypeFacts, body: Map
     for name, field in facts["fields"].items():
         if field.get("meta") or (union_fields is not None and name not in union_fields):
             continue
-        value = body if union_fields and name == union_fields[0] else _find_at(body, field)
+        if union_fields and name == union_fields[0]:
+            value = body
+        else:
+            value = _find_inside(body, field["arm"].split("/")) if "arm" in field else None
         if value is not None:
             status[name] = _convert_value(types, field["type"], value)
     return status
@@ -46,10 +55,6 @@ def _select_union_fields(facts: TypeFacts, body: Mapping[str, Any]) -> tuple[str
     values = {value.casefold(): name for value, name in facts["values"].items()}
     plain = [name for name, field in facts["fields"].items() if isinstance(field["type"], str)]
     return (values.get(discriminator.casefold(), "") if isinstance(discriminator, str) else "", *plain)
-
-
-def _find_at(body: Mapping[str, Any], field: Field) -> Any:
-    return _find_inside(body, field["arm"].split("/")) if "arm" in field else None
 
 
 def _find_inside(value: Any, path: tuple[str, ...] | list[str]) -> Any:
@@ -77,9 +82,3 @@ def _convert_value(types: Mapping[str, TypeFacts], type_: FieldType, value: Any)
     return (
         {k: _convert_value(types, type_["map"], v) for k, v in value.items()} if isinstance(value, Mapping) else value
     )
-
-
-def _format_text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value)

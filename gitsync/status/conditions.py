@@ -1,4 +1,4 @@
-"""The Ready condition: how it is made, and when a new one replaces the old
+"""Makes the Ready condition, and decides when a new one replaces the old
 (docs/reference/reconciliation.md#ready-condition).
 """
 
@@ -53,32 +53,34 @@ _WAITING_REASONS = frozenset(
 
 
 def make_warning(reason: str, message: str, advice: str = "") -> Condition:
-    """Not ready, for a reason that may go away without a change of the manifest."""
+    """Make a condition that is not ready, for a reason that may go away without a change of the manifest."""
     return Condition(
         status=ConditionStatus.FALSE, severity=Severity.WARNING, reason=reason, message=message, advice=advice
     )
 
 
 def make_error(reason: str, message: str, advice: str = "") -> Condition:
-    """Not ready until the manifest changes."""
+    """Make a condition that is not ready until the manifest changes."""
     return Condition(
         status=ConditionStatus.FALSE, severity=Severity.ERROR, reason=reason, message=message, advice=advice
     )
 
 
 def make_failed(failure: GitsyncError) -> Condition:
-    """Something other than Azure failed: its message, and its hint as the advice."""
+    """Make the condition for a failure outside Azure: its message, and its hint as the advice."""
     return make_warning(FAILED, failure.message, failure.hint)
 
 
 def make_other_agent(ours: str, theirs: str) -> Condition:
-    """Another agent manages the resource; both are given by name (docs/reference/reconciliation.md#agent-ownership)."""
+    """Make the condition of a resource that another agent manages; both are given by name
+    (docs/reference/reconciliation.md#agent-ownership).
+    """
     text = f'Operators in "{ours}" and "{theirs}" are both configured to manage this resource'
     return make_warning(OVERLAP, text)
 
 
 def check_subscription(arm_id: str, ours: str) -> Condition | None:
-    """The id is in another subscription than the credential
+    """Check that an id is in the subscription of the credential
     (docs/reference/reconciliation.md#subscription-check).
     """
     subscription = find_subscription(arm_id)
@@ -89,8 +91,8 @@ def check_subscription(arm_id: str, ours: str) -> Condition | None:
 
 
 def make_waiting_for_owner(owner: Key) -> Condition:
-    """The owner does not exist, or is not ready; ASO uses the same message for both
-    (docs/reference/reconciliation.md#owner-readiness).
+    """Make the condition of a resource whose owner does not exist, or is not ready; ASO uses the
+    same message for both (docs/reference/reconciliation.md#owner-readiness).
     """
     owner_text = f"{owner.name}, Group/Kind: {owner.group}/{owner.kind}"
     message = f'Owner "{owner_text}" cannot be found. Progress is blocked until the owner is created.'
@@ -98,7 +100,9 @@ def make_waiting_for_owner(owner: Key) -> Condition:
 
 
 def make_refused(failure: ArmError, classification: Classification) -> Condition:
-    """Azure refused a write: its own code and message, as severe as the class is."""
+    """Make the condition of a write that Azure refused: its own code and message, as severe as the
+    class is.
+    """
     severity = Severity.ERROR if classification.is_fatal else Severity.WARNING
     return Condition(
         status=ConditionStatus.FALSE,
@@ -111,8 +115,8 @@ def make_refused(failure: ArmError, classification: Classification) -> Condition
 
 
 def make_not_deleted(failure: ArmError) -> Condition:
-    """Azure refused a delete: always a warning, so that the next run tries again
-    (docs/reference/reconciliation.md#delete).
+    """Make the condition of a delete that Azure refused: always a warning, so that the next run
+    tries again (docs/reference/reconciliation.md#delete).
     """
     return Condition(
         status=ConditionStatus.FALSE,
@@ -125,7 +129,9 @@ def make_not_deleted(failure: ArmError) -> Condition:
 
 
 def make_unreadable(failure: ArmError) -> Condition:
-    """Azure could not be read; reads are not classified (docs/reference/reconciliation.md#error-classes)."""
+    """Make the condition of a resource that could not be read; reads are not classified
+    (docs/reference/reconciliation.md#error-classes).
+    """
     message = f"{failure.code}: {failure.message}"
     return Condition(
         status=ConditionStatus.FALSE,
@@ -138,7 +144,9 @@ def make_unreadable(failure: ArmError) -> Condition:
 
 
 def find_code(condition: Condition) -> str:
-    """The error code of a condition: its reason, or the start of its message if `make_unreadable` made it."""
+    """Find the error code of a condition: its reason, or the start of its message if
+    `make_unreadable` made it.
+    """
     if condition.reason != FAILED:
         return condition.reason
     words, _, rest = condition.message.partition(": ")
@@ -147,7 +155,9 @@ def find_code(condition: Condition) -> str:
 
 
 def make_fault(fault: Exception) -> Condition:
-    """A bug in gitsync ended the attempt. Its message may quote a value of Azure or of a manifest, its type cannot."""
+    """Make the condition for a bug in gitsync that ended the attempt. Its message may quote a value
+    of Azure or of a manifest, its type cannot.
+    """
     return make_warning("Failed", f"Internal error of gitsync: {type(fault).__name__}. The other resources continued.")
 
 
@@ -163,7 +173,7 @@ def is_replacement(new: Condition, old: Condition | None) -> bool:
 
 
 def _starts_over(new: Condition, old: Condition) -> bool:
-    """A resource that makes progress again no longer waits."""
+    """Tell whether a resource makes progress again, and so no longer waits."""
     return new.reason == RECONCILING.reason and old.reason in _WAITING_REASONS
 
 

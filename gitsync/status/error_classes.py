@@ -1,4 +1,4 @@
-"""The classes of Azure's errors, with their retry speeds (docs/reference/reconciliation.md#error-classes).
+"""Classifies Azure's errors, with their retry speeds (docs/reference/reconciliation.md#error-classes).
 
 Only PUT, DELETE and poll errors are classified; a failed read is "unknown", whatever its code.
 """

@@ -10,8 +10,7 @@ from gitsync.catalog.catalog import open_catalog
 from gitsync.emulator.codes import CODES
 from gitsync.errors import ArmError, ConfigError
 from gitsync.model.gvk import Key
-from gitsync.status.advice import find_advice, find_condition_advice
-from gitsync.status.advice_texts import BY_CODE, BY_KIND
+from gitsync.status.advice import BY_CODE, BY_KIND, find_advice, find_condition_advice
 from gitsync.status.conditions import (
     READY,
     RECONCILING,

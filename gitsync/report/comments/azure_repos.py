@@ -66,7 +66,9 @@ class AzureReposThreads:
 
 
 def open_azure_repos(environment: Mapping[str, str], number: str) -> AzureReposThreads:
-    """The pull request of a run of Azure Pipelines. ConfigError if the run is not about one of Azure Repos."""
+    """Open the pull request of a run of Azure Pipelines. Raises ConfigError if the run is not about
+    one of Azure Repos.
+    """
     organization = get_variable(environment, "SYSTEM_COLLECTIONURI")
     project = get_variable(environment, "SYSTEM_TEAMPROJECT")
     request = number or environment.get("SYSTEM_PULLREQUEST_PULLREQUESTID", "")

@@ -37,7 +37,7 @@ class CommentHost(Protocol):
         ...
 
     def list_own(self) -> Iterable[Comment]:
-        """The comments that the identity of the pipeline wrote, the oldest first."""
+        """List the comments that the identity of the pipeline wrote, the oldest first."""
         ...
 
     def create(self, text: str) -> None: ...
@@ -46,9 +46,11 @@ class CommentHost(Protocol):
 
 
 def post(host: CommentHost, text: str, name: str = "") -> bool:
-    """Post a report, or replace the comment with the report before it. True if there was one.
+    """Post a report, or replace the comment with the report before it. Returns whether there was
+    one.
 
-    `name` tells apart the comments of several targets. ConfigError if it cannot be part of a comment's first line.
+    `name` tells apart the comments of several targets. Raises ConfigError if it cannot be part of a
+    comment's first line.
     """
     mark = make_mark(name)
     log = f"[Log of this run]({host.log_url})" if host.log_url else ""
@@ -63,7 +65,9 @@ def post(host: CommentHost, text: str, name: str = "") -> bool:
 
 
 def make_mark(name: str) -> str:
-    """The first line of a comment, which no page shows. ConfigError if the name does not fit into it."""
+    """Make the first line of a comment, which no page shows. Raises ConfigError if the name does
+    not fit into it.
+    """
     if name and not _NAME.fullmatch(name):
         raise ConfigError(
             f"{name!r} is no name of a comment.",
@@ -81,7 +85,7 @@ class HostClient:
     hint: str
 
     def run(self, arguments: Sequence[str], stdin: str = "") -> str:
-        """What a command prints. PublishError if it fails."""
+        """Run a command, and return what it prints. Raises PublishError if it fails."""
         call = ProgramCall(
             program=self.program,
             command=[self.program.value, *arguments],
@@ -102,7 +106,9 @@ class HostClient:
         return ended.output.decode("utf-8", "replace")
 
     def read(self, arguments: Sequence[str]) -> list[Any]:
-        """The JSON documents that a command prints: one for each page. PublishError if there are none."""
+        """Read the JSON documents that a command prints: one for each page. Raises PublishError if
+        there are none.
+        """
         text = self.run(arguments).strip()
         documents: list[Any] = []
         decoder = json.JSONDecoder()
@@ -118,7 +124,7 @@ class HostClient:
         return documents
 
     def make_unexpected(self) -> PublishError:
-        """The error for an answer of another form than the documented one."""
+        """Make the error for an answer of another form than the documented one."""
         return self._fail("gave an answer of an unknown form", f"Update {self.program.value}.")
 
     def _fail(self, what: str, hint: str) -> PublishError:
@@ -126,7 +132,7 @@ class HostClient:
 
 
 def get_variable(environment: Mapping[str, str], name: str) -> str:
-    """A variable that the host sets in every job. ConfigError without it."""
+    """Get a variable that the host sets in every job. Raises ConfigError without it."""
     value = environment.get(name, "")
     if not value:
         raise ConfigError(f"{name} is not set, so the pull request is unknown.", hint="Run it in a job of the host.")

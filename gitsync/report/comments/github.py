@@ -51,7 +51,7 @@ class GitHubComments:
 
 
 def open_github(environment: Mapping[str, str], number: str) -> GitHubComments:
-    """The pull request of a job of GitHub Actions. ConfigError if the job is not about one."""
+    """Open the pull request of a job of GitHub Actions. Raises ConfigError if the job is not about one."""
     server = get_variable(environment, "GITHUB_SERVER_URL")
     name = get_variable(environment, "GITHUB_REPOSITORY")
     run = environment.get("GITHUB_RUN_ID")
@@ -69,7 +69,7 @@ def open_github(environment: Mapping[str, str], number: str) -> GitHubComments:
 
 
 def _sign_in(environment: Mapping[str, str], host: str) -> Mapping[str, str]:
-    """The variables, with the one in which gh expects the token of an Enterprise Server."""
+    """Add the variable in which gh expects the token of an Enterprise Server."""
     token = environment.get("GH_TOKEN") or environment.get("GITHUB_TOKEN")
     if not token or host == "github.com" or host.endswith(".ghe.com"):
         return environment
@@ -89,7 +89,9 @@ def _find_number(environment: Mapping[str, str]) -> str:
 
 
 def _read_event(path: str) -> str | None:
-    """The number in the event of a closed pull request, whose ref is the branch that it was merged to."""
+    """Read the number from the event of a closed pull request, whose ref is the branch that it was
+    merged to.
+    """
     try:
         event: Any = json.loads(Path(path).read_bytes()) if path else {}
         return str(int(event["pull_request"]["number"]))

@@ -46,7 +46,7 @@ class GitLabNotes:
 
 
 def open_gitlab(environment: Mapping[str, str], number: str) -> GitLabNotes:
-    """The merge request of a job of GitLab CI. ConfigError if the job is not about one."""
+    """Open the merge request of a job of GitLab CI. Raises ConfigError if the job is not about one."""
     project = quote(get_variable(environment, "CI_PROJECT_ID"), safe="")
     request = number or environment.get("CI_MERGE_REQUEST_IID", "")
     if not request:

@@ -110,7 +110,9 @@ def place_layers(
 
 
 def _split_layers(targets: Mapping[NameT, AbstractSet[NameT]], names: list[NameT]) -> list[list[NameT]]:
-    """The highest possible level of each; in a cycle, the first comes before the others."""
+    """Split groups into layers, each at the highest possible level; in a cycle, the first comes
+    before the others.
+    """
     placed: set[NameT] = set()
     found: list[list[NameT]] = []
     while names:
@@ -135,7 +137,9 @@ class _Way(NamedTuple):
 def route_references(
     corners: Mapping[NameT, tuple[int, int]], references: Sequence[tuple[NameT, NameT]], size: Size
 ) -> list[list[Point]]:
-    """The points of each way, from a box to the one that it refers to. Every part is horizontal or vertical."""
+    """Route references: return the points of each way, from a box to the one that it refers to.
+    Every part is horizontal or vertical.
+    """
     cells = {name: (x // size.step_x, y // size.step_y) for name, (x, y) in corners.items()}
     ways = [_choose_channels(cells[start], cells[end]) for start, end in references]
     ends = [end for _, end in references]
@@ -184,7 +188,7 @@ def _find_y(lanes: Mapping[NameT, int], end: NameT, channel: int, size: Size) ->
 
 
 def draw_path(points: Sequence[Point]) -> str:
-    """An SVG path through points, with round corners."""
+    """Draw an SVG path through points, with round corners."""
     parts = [f"M{_format_point(points[0])}"]
     for before, corner, after in zip(points, points[1:], points[2:], strict=False):
         radius = min(_CORNER, _measure(before, corner) / 2, _measure(corner, after) / 2)
@@ -194,7 +198,7 @@ def draw_path(points: Sequence[Point]) -> str:
 
 
 def draw_tip(points: Sequence[Point]) -> str:
-    """The tip of an arrow at the end of a way, as an SVG path."""
+    """Draw the tip of an arrow at the end of a way, as an SVG path."""
     (x, y), (before, _) = points[-1], points[-2]
     back = x + (7 if before > x else -7)
     return f"M{_format_point((x, y))}L{_format_point((back, y - 3.5))}L{_format_point((back, y + 3.5))}z"
@@ -205,7 +209,9 @@ def _measure(one: Point, other: Point) -> float:
 
 
 def _approach(corner: Point, other: Point, distance: float) -> Point:
-    """The point at a distance from a corner, towards another point; one of their coordinates is the same."""
+    """Find the point at a distance from a corner, towards another point; one of their coordinates
+    is the same.
+    """
     length = _measure(corner, other)
     share = distance / length if length else 0.0
     return corner[0] + (other[0] - corner[0]) * share, corner[1] + (other[1] - corner[1]) * share

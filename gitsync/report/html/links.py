@@ -50,7 +50,7 @@ class Links:
     root: str
 
     def make_portal_link(self, result: Result) -> str:
-        """A resource in the portal, if Azure has it."""
+        """Make the link to a resource in the portal, if Azure has it."""
         arm_id = result.arm_id or ""
         is_there = self.portal and result.exists and arm_id.startswith(_SCOPES)
         return f"{self.portal}/#resource{quote(arm_id, errors='replace')}" if is_there else ""
@@ -59,7 +59,9 @@ class Links:
         return self.forge.make_commit_link(commit) if self.forge else ""
 
     def make_source_link(self, source: SourceLocation | None) -> str:
-        """The line of a manifest, in the revision of the run. An uncommitted working tree has none."""
+        """Make the link to the line of a manifest, in the revision of the run. An uncommitted
+        working tree has none.
+        """
         if source is None or self.forge is None:
             return ""
         path = f"{self.root}/{source.path}" if self.root else source.path
@@ -90,11 +92,13 @@ class Forge(NamedTuple):
     line: str
 
     def make_commit_link(self, commit: str | None) -> str:
-        """The page of a commit; "" for what is no id."""
+        """Make the link to the page of a commit; "" for what is no id."""
         return self.base + self.commit.format(commit=commit) if commit and _COMMIT.fullmatch(commit) else ""
 
     def make_line_link(self, commit: str | None, path: str, line: int) -> str:
-        """A line of a file (its path from the top of the repository) in a commit; "" for what leads out of it."""
+        """Make the link to a line of a file (its path from the top of the repository) in a commit;
+        "" for what leads out of it.
+        """
         parts = path.split("/")
         if not (commit and _COMMIT.fullmatch(commit)) or {"", ".", ".."} & set(parts):
             return ""
@@ -102,7 +106,7 @@ class Forge(NamedTuple):
 
 
 def find_forge(remote: str) -> Forge | None:
-    """The pages of a remote, as git writes its URL; None if it is a folder, or its host is not known."""
+    """Find the pages of a remote, as git writes its URL; None if it is a folder, or its host is not known."""
     host, names = _split_remote(remote)
     for pattern, make_base, commit, line in _FORGES:
         if re.fullmatch(pattern, host) and (base := make_base(host, names)):
@@ -111,7 +115,9 @@ def find_forge(remote: str) -> Forge | None:
 
 
 def _split_remote(remote: str) -> tuple[str, Sequence[str]]:
-    """The host of a remote and the parts of its path, encoded; ("", ()) unless all of it is as expected."""
+    """Split a remote into its host and the parts of its path, encoded; ("", ()) unless all of it is
+    as expected.
+    """
     try:
         host, path = _read_url(remote)
     except ValueError:
@@ -134,8 +140,8 @@ def _read_url(remote: str) -> tuple[str, str]:
 
 
 def _find_azure(host: str, names: Sequence[str]) -> str:
-    """`org/project/_git/name`, over ssh `v3/org/project/name`; older hosts have the organisation in their name, and a
-    project may be left out that is called as its repository.
+    """Find the pages of `org/project/_git/name`, over ssh `v3/org/project/name`; older hosts have
+    the organisation in their name, and a project may be left out that is called as its repository.
     """
     match list(names):
         case ["v3", organisation, project, name]:

@@ -1,4 +1,4 @@
-"""The lists of resources: folded cards of those that need attention, by section; then a table of those in sync.
+"""Renders the lists of resources: folded cards of those that need attention, by section; then a table of those in sync.
 
 With them the form that narrows them, which only shows where a script can work it.
 """
@@ -31,7 +31,7 @@ _UNFOLDED = frozenset({Outcome.CHANGED, Outcome.UNCHANGED})
 
 
 def render_listing(report: Report, sections: Mapping[Section, Sequence[Result]], links: Links) -> Mapping[str, Markup]:
-    """The sections that have resources, by name."""
+    """Render the sections that have resources, by name."""
     causes = find_causes(report.results)
     blocks = Counter(causes.values())
     loud = {section: _sort(found, blocks) for section, found in sections.items() if section != IN_SYNC}
@@ -57,7 +57,7 @@ def render_listing(report: Report, sections: Mapping[Section, Sequence[Result]],
 
 
 def render_filters(results: Sequence[Result]) -> Markup:
-    """The form that narrows the lists; "" where there is nothing to narrow."""
+    """Render the form that narrows the lists; "" where there is nothing to narrow."""
     if not results:
         return Markup()
     verdicts = Counter(r.verdict for r in results)
@@ -72,8 +72,8 @@ def render_filters(results: Sequence[Result]) -> Markup:
 
 
 def _sort(results: Iterable[Result], blocks: Mapping[Key, int]) -> list[Result]:
-    """What blocks most comes first, and causes come before what waits for them; then by tone and verdict, and among
-    equals as they come.
+    """Sort results: what blocks most comes first, and causes come before what waits for them; then
+    by tone and verdict, and among equals as they come.
     """
     return sorted(
         results, key=lambda r: (-blocks[r.key], r.blocked_by is not None, find_tone(r), find_order(r.verdict))
@@ -120,6 +120,6 @@ def _render_quiet(results: Sequence[Result], around: Around, *, opened: bool) ->
 
 
 def _list_options(values: Iterable[tuple[str, str]]) -> list[tuple[str, str, int]]:
-    """Each value with its label and how often it occurs, by label."""
+    """List each value with its label and how often it occurs, by label."""
     times = Counter(values)
     return [(value, label, times[value, label]) for value, label in sorted(times, key=lambda v: (v[1], v[0]))]

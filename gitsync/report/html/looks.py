@@ -1,4 +1,4 @@
-"""How verdicts look: a sign, a tone and a sentence each. No two verdicts differ by colour alone."""
+"""Defines how verdicts look: a sign, a tone and a sentence each. No two verdicts differ by colour alone."""
 
 from __future__ import annotations
 
@@ -69,17 +69,19 @@ _ORDER = {verdict: number for number, verdict in enumerate(LOOKS)}
 
 
 def find_order(verdict: Verdict) -> int:
-    """The position of a verdict in lists."""
+    """Find the position of a verdict in lists."""
     return _ORDER[verdict]
 
 
 def find_look(result: Result) -> Look:
-    """How a resource looks: as its verdict, unless it failed."""
+    """Find how a resource looks: as its verdict, unless it failed."""
     return OUTCOME_LOOKS[Outcome.FAILED] if result.outcome is Outcome.FAILED else LOOKS[result.verdict]
 
 
 def find_tone(result: Result) -> Tone:
-    """The tone of a resource: that of its verdict, unless it failed, waits, or would have to be deleted first."""
+    """Find the tone of a resource: that of its verdict, unless it failed, waits, or would have to
+    be deleted first.
+    """
     if result.replacement:
         return Tone.DELETE
     return _OUTCOME_TONES.get(result.outcome, LOOKS[result.verdict].tone)
@@ -94,7 +96,9 @@ class BarPart(NamedTuple):
 
 
 def divide_bar(tones: Mapping[Tone, int], *, start: float, width: float, digits: int) -> Iterator[BarPart]:
-    """The parts of a bar, one for each tone, the most urgent first; numbers are given with so many digits."""
+    """Divide a bar into parts, one for each tone, the most urgent first; numbers are given with so
+    many digits.
+    """
     count = sum(tones.values())
     for tone in sorted(tones):
         part = width * tones[tone] / count

@@ -34,7 +34,9 @@ def render_template(name: str, **values: Any) -> Markup:
 
 
 def read_own(name: str) -> Markup:
-    """A file of this package (its style, its script, a template), as it is. FileNotFoundError if there is none."""
+    """Read a file of this package (its style, its script, a template), as it is. Raises
+    FileNotFoundError if there is none.
+    """
     content = pkgutil.get_data(__name__, name)
     if content is None:
         raise FileNotFoundError(name)
@@ -70,11 +72,11 @@ def _escape(text: str) -> Markup:
 
 
 def _format_prose(sentence: str) -> Markup:
-    """A sentence of gitsync, in which backticks mark code."""
+    """Format a sentence of gitsync, in which backticks mark code."""
     escaped = str(_escape(sentence))
     return Markup(_CODE.sub(r"<code>\1</code>", escaped))  # noqa: S704 - it is escaped
 
 
 def make_anchor(key: Key) -> str:
-    """The id of the element that shows a resource."""
+    """Make the id of the element that shows a resource."""
     return f"r-{hashlib.sha256(str(key).encode('utf-8', 'backslashreplace')).hexdigest()[:12]}"

@@ -64,7 +64,7 @@ _EXITS = {
 
 
 def render(report: Report) -> str:
-    """The report as one HTML file. Equal reports are equal bytes."""
+    """Render the report as one HTML file. Equal reports are equal bytes."""
     style, script = read_own("page.css"), read_own("page.js")
     links, sections = make_links(report), split_results(report.results)
     found = render_listing(report, sections, links)
@@ -98,7 +98,7 @@ def _make_policy(style: str, script: str) -> str:
 
 
 def _digest(content: str) -> str:
-    """As a policy names a style or a script (CSP level 3, §2.3.1)."""
+    """Compute a digest as a policy names a style or a script (CSP level 3, §2.3.1)."""
     return f"sha256-{b64encode(hashlib.sha256(content.encode()).digest()).decode()}"
 
 
@@ -113,7 +113,7 @@ class Tile(NamedTuple):
 
 
 def render_header(report: Report, sections: Mapping[Section, Sequence[Result]], links: Links) -> Markup:
-    """The headline, the sections by number, the target, and the next steps."""
+    """Render the headline, the sections by number, the target, and the next steps."""
     writes = report.command == "sync"
     ready = f", {sum(r.condition.is_ready for r in report.results)} Ready" if writes else ""
     return render_template(
@@ -141,14 +141,16 @@ def render_header(report: Report, sections: Mapping[Section, Sequence[Result]], 
 
 
 def _format_headline(report: Report) -> str:
-    """What failed, and what was done or would be: `2 failed; a sync would update 3`, as a sentence begins."""
+    """Format what failed, and what was done or would be: `2 failed; a sync would update 3`, as a
+    sentence begins.
+    """
     done = format_problem_counts(report.problems) if report.command == "validate" else format_done(report)
     sentence = "; ".join([*format_failed(report), done])
     return f"{sentence[:1].upper()}{sentence[1:]}"
 
 
 def _format_verdicts(section: Section, results: Sequence[Result]) -> str:
-    """The verdicts by number; "" if the section is for one alone and says it."""
+    """Format the verdicts by number; "" if the section is for one alone and says it."""
     times = Counter(result.verdict for result in results)
     if section in {DELETES, REMOVED, IN_SYNC}:
         return ""
@@ -156,7 +158,7 @@ def _format_verdicts(section: Section, results: Sequence[Result]) -> str:
 
 
 def render_run(report: Report, links: Links) -> Markup:
-    """How the run went, what its requests were for, and what the words of the page mean."""
+    """Render how the run went, what its requests were for, and what the words of the page mean."""
     times = Counter(result.verdict for result in report.results)
     return render_template(
         "run.html",

@@ -1,4 +1,4 @@
-"""The owner graph as a picture inside the page (SVG): each resource, or each resource group of a large run.
+"""Draws the owner graph as a picture inside the page (SVG): each resource, or each resource group of a large run.
 
 The list above it has the same information, for readers who cannot see the picture.
 """
@@ -80,7 +80,7 @@ class Drawing(NamedTuple):
 
 
 def render_picture(results: Sequence[Result]) -> Markup:
-    """The section with the picture; "" where there is nothing to draw."""
+    """Render the section with the picture; "" where there is nothing to draw."""
     if not results:
         return Markup()
     ordered = sorted(results, key=lambda r: find_reading_order(r.key))
@@ -141,13 +141,15 @@ def _find_word(result: Result) -> str:
 def _draw_references(
     placed: Placed[NameT], needs: Sequence[tuple[NameT, NameT]], size: Size, find_node: Callable[[NameT], str]
 ) -> Iterator[Line]:
-    """A line for each reference, beside the boxes."""
+    """Draw a line for each reference, beside the boxes."""
     for (start, end), points in zip(needs, route_references(placed.corners, needs, size), strict=True):
         yield Line(draw_path(points), "needs", find_node(start), find_node(end), draw_tip(points))
 
 
 def _find_owners(known: Mapping[Key, Result]) -> dict[Key, Key]:
-    """The owner of each resource, if the owner is drawn too; cycles, which only invalid manifests have, are cut."""
+    """Find the owner of each resource, if the owner is drawn too; cycles, which only invalid
+    manifests have, are cut.
+    """
     owners: dict[Key, Key] = {}
     for key, result in known.items():
         owner = result.owner
@@ -157,7 +159,7 @@ def _find_owners(known: Mapping[Key, Result]) -> dict[Key, Key]:
 
 
 def _is_above(upper: Key, key: Key, owners: Mapping[Key, Key]) -> bool:
-    """Whether it owns the other, at whatever distance."""
+    """Tell whether one resource owns the other, at whatever distance."""
     above: Key | None = key
     while above := owners.get(above) if above else None:
         if above == upper:
@@ -166,7 +168,7 @@ def _is_above(upper: Key, key: Key, owners: Mapping[Key, Key]) -> bool:
 
 
 def _draw_elbow(placed: Placed[Key], owner: Key, key: Key, size: Size) -> Line:
-    """From the right of an owner to the left of what it owns, with a corner just before that."""
+    """Draw a line from the right of an owner to the left of what it owns, with a corner just before that."""
     (x, y), (to_x, to_y) = placed.corners[owner], placed.corners[key]
     half = size.height // 2
     path = f"M{x + size.width} {y + half}H{to_x - _BUS}V{to_y + half}H{to_x}"
@@ -205,7 +207,7 @@ def _draw_groups(results: Sequence[Result]) -> Drawing:
 def _find_needs(
     results: Iterable[Result], where: Mapping[Key, GroupName], shown: frozenset[GroupName]
 ) -> dict[GroupName, set[GroupName]]:
-    """Which groups each group needs something from."""
+    """Find which groups each group needs something from."""
     found: dict[GroupName, set[GroupName]] = defaultdict(set)
     for result in results:
         here = where[result.key]

@@ -64,7 +64,9 @@ class Around:
 
 
 def render_card(result: Result, around: Around, *, opened: bool, body: Markup) -> Markup:
-    """A resource that folds: what one sees at once, and the rest; without a body, a reference to report.json."""
+    """Render a resource that folds: what one sees at once, and the rest; without a body, a
+    reference to report.json.
+    """
     namespace = result.key.namespace if around.namespaces else ""
     told = (*_list_counts(result), namespace, str(result.source or ""))
     return render_template(
@@ -81,12 +83,14 @@ def render_card(result: Result, around: Around, *, opened: bool, body: Markup) -
 
 
 def render_row(result: Result, around: Around, *, has_unverified: bool) -> Markup:
-    """A resource that is in sync and has no details. `has_unverified`: the table has a column for such paths."""
+    """Render a resource that is in sync and has no details. `has_unverified`: the table has a
+    column for such paths.
+    """
     return render_template("row.html", result=result, around=around, has_unverified=has_unverified, most=_MOST)
 
 
 def _list_notes(result: Result, around: Around) -> Iterator[str]:
-    """What a reader must not miss of a folded resource, beside its name."""
+    """List what a reader must not miss of a folded resource, beside its name."""
     if result.replacement:
         yield REPLACE_NEEDED
     if blocked := around.blocks.get(result.key, 0):
@@ -109,7 +113,7 @@ def _list_counts(result: Result) -> Iterator[str]:
 
 
 def render_details(result: Result, around: Around) -> Markup:
-    """What a resource shows when it is unfolded."""
+    """Render what a resource shows when it is unfolded."""
     condition = result.condition
     ready = (condition.status.value, condition.severity.value, condition.reason)
     return render_template(
@@ -139,7 +143,7 @@ def render_details(result: Result, around: Around) -> Markup:
 
 
 def _format_body(body: Mapping[str, Any] | None) -> list[str]:
-    """The lines of a request that creates; none where there is none."""
+    """Format the lines of a request that creates; none where there is none."""
     if body is None:
         return []
     lines = json.dumps(body, indent=2, ensure_ascii=False, default=str).splitlines()
@@ -166,7 +170,9 @@ class Row(NamedTuple):
 
 
 def render_differences(found: Sequence[Difference], before: str) -> Markup:
-    """A table of what differs, by path; "" where nothing does. `before` heads the side that git's is compared with."""
+    """Render a table of what differs, by path; "" where nothing does. `before` heads the side that
+    git's is compared with.
+    """
     if not found:
         return Markup()
     ordered = sorted(found, key=lambda d: d.path)
@@ -190,7 +196,7 @@ def _make_row(difference: Difference) -> Row:
 
 
 def _split_lines(side: Any) -> list[str]:
-    """A side as the lines that a person would write it in."""
+    """Split a side into the lines that a person would write it in."""
     if side is None:
         return []
     if isinstance(side, str):
@@ -203,7 +209,7 @@ def _split_lines(side: Any) -> list[str]:
 
 
 def _make_sides(difference: Difference) -> tuple[Side, Side]:
-    """Two single values side by side."""
+    """Make the two sides of single values."""
     live, desired = one_line(difference.live), one_line(difference.desired)
     gone, came = difference.live is None, difference.desired is None
     start, end = (0, 0) if gone or came else _count_same(live, desired)
@@ -211,7 +217,9 @@ def _make_sides(difference: Difference) -> tuple[Side, Side]:
 
 
 def _count_same(one: str, other: str) -> tuple[int, int]:
-    """How many characters two texts share at their start, and at their end; none where that is less than half."""
+    """Count how many characters two texts share at their start, and at their end; none where that
+    is less than half.
+    """
     start = _count_prefix(one, other)
     end = _count_prefix(one[start:][::-1], other[start:][::-1])
     return (start, end) if (start + end) * 2 >= max(len(one), len(other)) else (0, 0)

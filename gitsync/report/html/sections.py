@@ -69,8 +69,8 @@ def find_section(result: Result) -> Section:
 
 
 def split_results(results: Iterable[Result]) -> Mapping[Section, list[Result]]:
-    """The results of each section that has any, in the order of the page; inside a section by resource group, and an
-    owner before what it owns.
+    """Split results by section, in the order of the page, without empty ones; inside a section by
+    resource group, and an owner before what it owns.
     """
     found: dict[Section, list[Result]] = defaultdict(list)
     for result in order_results(results):
@@ -79,13 +79,13 @@ def split_results(results: Iterable[Result]) -> Mapping[Section, list[Result]]:
 
 
 def find_section_tone(section: Section, results: Iterable[Result]) -> Tone:
-    """The tone of the results, if they have one in common, else that of the section."""
+    """Find the tone of the results, if they have one in common, else that of the section."""
     tones = set(map(find_tone, results))
     return tones.pop() if len(tones) == 1 else section.tone
 
 
 def render_problems(found: Sequence[Problem], links: Links, *, part: str) -> Markup:
-    """The problems of a part, as a reader goes through the files; "" where there is none."""
+    """Render the problems of a part, as a reader goes through the files; "" where there is none."""
     is_error = part == ERRORS
     ordered = sorted((problem for problem in found if problem.is_error is is_error), key=lambda problem: problem.order)
     if not ordered:
