@@ -18,9 +18,9 @@ from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Prepared
 from gitsync.planning.shared_resources import assign_writers
-from gitsync.problems.renderers import join_renderers
 from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_coverage, mask_problem
+from gitsync.report.wording import join_renderers
 from gitsync.request.credential_choice import choose_offline
 from gitsync.run.environments import EnvironmentSet, drop_units, join_sets, prepare_separately
 from gitsync.run.git_access import make_git_access

@@ -102,7 +102,7 @@ def _build_resource(shown: Shown) -> dict[str, Any]:
 def _format_lines(shown: Shown, config: Config) -> Iterator[str]:
     """One resource as a document of YAML: the request is a comment above its body."""
     from gitsync.logging import escape_controls
-    from gitsync.problems.renderers import format_renderers
+    from gitsync.report.wording import format_renderers
 
     prepared = shown.prepared
     yield "---"

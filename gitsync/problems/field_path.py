@@ -17,7 +17,9 @@ LONGEST = 1000
 
 
 def format_field(path: FieldPath) -> str:
-    """Write `("spec", "a", 0)` as `spec.a[0]`. A key stands as it is, whatever it is made of; a long path is truncated."""
+    """Write `("spec", "a", 0)` as `spec.a[0]`. A key stands as it is, whatever it is made of; a
+    long path is truncated.
+    """
     text = ""
     for segment in path:
         if isinstance(segment, int):

@@ -13,10 +13,9 @@ from gitsync.model.problem import Problem
 from gitsync.model.report import Report
 from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import DRIFTED, Action, Verdict
-from gitsync.problems.renderers import format_renderers
 from gitsync.report.escape import format_value, shorten
 from gitsync.report.ordering import describe_causes, sort_by_urgency
-from gitsync.report.wording import REPLACE_RULE, describe_replacement
+from gitsync.report.wording import REPLACE_RULE, describe_replacement, format_renderers
 from gitsync.status.advice import find_condition_advice
 
 FAILED = "failed"

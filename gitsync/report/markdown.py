@@ -13,7 +13,6 @@ from gitsync.model.problem import Problem
 from gitsync.model.report import Report
 from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import Difference
-from gitsync.problems.renderers import format_renderers
 from gitsync.report.escape import format_advice, format_block, format_code, format_value, shorten
 from gitsync.report.nextsteps import list_next_steps
 from gitsync.report.ordering import describe_causes, shorten_names, sort_by_urgency
@@ -27,6 +26,7 @@ from gitsync.report.wording import (
     format_last_commit,
     format_plural,
     format_problem_counts,
+    format_renderers,
     is_quiet,
     shorten_problems,
     shorten_revision,

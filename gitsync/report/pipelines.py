@@ -1,10 +1,12 @@
-"""Writes findings as annotations that a pipeline's log shows at the line of the manifest: GitHub's workflow commands and Azure
-Pipelines' logging commands.
+"""Writes findings as annotations that a pipeline's log shows at the line of the manifest: GitHub's
+workflow commands and Azure Pipelines' logging commands.
 
-Both are lines of a log with foreign text: each escapes it in its own way, so that no text of a manifest or of Azure can
-end a command or begin one. The most severe come first, up to the limit of GitHub; the report has all.
+Both are lines of a log with foreign text: each escapes it in its own way, so that no text of a
+manifest or of Azure can end a command or begin one. The most severe come first, up to the limit of
+GitHub; the report has all.
 
-The outputs of a step on GitHub are counts and a commit, so that later steps can decide without reading a report.
+The outputs of a step on GitHub are counts and a commit, so that later steps can decide without
+reading a report.
 """
 
 from __future__ import annotations

@@ -20,7 +20,6 @@ from gitsync.model.result import Attempt, Result
 from gitsync.model.target import RunTarget
 from gitsync.model.verdict import Difference, Verdict
 from gitsync.problems.problem_codes import find_code_meaning
-from gitsync.problems.renderers import format_renderers
 from gitsync.report.escape import format_value
 from gitsync.report.nextsteps import list_next_steps
 from gitsync.report.ordering import describe_causes, has_namespaces, shorten_names, sort_by_urgency
@@ -35,6 +34,7 @@ from gitsync.report.wording import (
     format_found,
     format_in_sync,
     format_last_commit,
+    format_renderers,
     is_quiet,
     shorten_problems,
     shorten_revision,

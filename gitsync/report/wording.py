@@ -1,5 +1,6 @@
-"""Words that all forms of a report share: the verdicts and the actions by number, what is in sync, what must be
-replaced, the last commit of a removed manifest, and problems, one for many of the same code and cause.
+"""Writes the words that all forms of a report share: the verdicts and the actions by number, what
+is in sync, what must be replaced, the last commit of a removed manifest, problems, one for many of
+the same code and cause, and the units that rendered a manifest.
 
 Text that git stores has no times.
 """
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from gitsync.logging import escape_controls
@@ -41,6 +42,7 @@ MOST_ALIKE = 10
 
 _MOST_NAMED = 3
 _LOWER_CASE_WORD = re.compile(r"[a-z]+(?:[-'][a-z]+)*")
+_MOST_RENDERERS = 3  # names in a sentence
 
 
 def format_subject(report: Report) -> str:
@@ -179,3 +181,19 @@ def _join_problems(same: list[Problem]) -> Problem:
     text = f"{len(same)} problems are like this one: {places} and {len(same) - _MOST_NAMED} more."
     renderers = first.rendered_by if all(one.rendered_by == first.rendered_by for one in same) else ()
     return replace(first, message=f"{first.message}\n{text}", rendered_by=renderers)
+
+
+def join_renderers(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """Join the problems of units in the order of the files, each once: units may have a file in common."""
+    renderers: dict[Problem, set[str]] = {}
+    for problem in problems:
+        renderers.setdefault(replace(problem, rendered_by=()), set()).update(problem.rendered_by)
+    joined = (replace(problem, rendered_by=tuple(sorted(names))) for problem, names in renderers.items())
+    return tuple(sorted(joined, key=lambda problem: problem.order))
+
+
+def format_renderers(names: Sequence[str]) -> str:
+    """Format names of units: `rendered by a, b and 3 more`; "" without a name."""
+    names = [name for name in names if name]
+    first, more = names[:_MOST_RENDERERS], len(names) - _MOST_RENDERERS
+    return f"rendered by {', '.join(first)}{f' and {more} more' if more > 0 else ''}" if first else ""

@@ -26,8 +26,9 @@ from gitsync.planning.prune_holds import Gap, find_holds
 from gitsync.planning.record_checks import find_untrusted
 from gitsync.planning.renames import note_renames
 from gitsync.planning.shared_resources import Settlement, merge_shared, note_moves, settle_claims
-from gitsync.problems.renderers import join_renderers
 from gitsync.reconcile.context import Connections
+from gitsync.report.wording import join_renderers
+from gitsync.run.connections import Connections
 from gitsync.run.departures import Reading, find_departures
 from gitsync.run.load import RunInput
 from gitsync.run.prepare import prepare_resources, read_selected_manifests, redact_manifests

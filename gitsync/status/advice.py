@@ -39,10 +39,9 @@ def find_code_advice(condition: Condition | None, key: Key) -> str:
     return find_advice(find_code(condition), key.group, key.kind)
 
 
-# The texts of advice: rows of codes that mean the same, and what to do about them; last, codes of single kinds.
-#
-# Each text is one line, shown next to the message, which it does not repeat. It says how to fix the error, and
-# explains the cause if the message does not.
+# Rows of codes that mean the same, and what to do about them; last, codes of single kinds. Each
+# text is one line, shown next to the message, which it does not repeat. It says how to fix the
+# error, and explains the cause if the message does not.
 
 
 _ACCESS: Final = {

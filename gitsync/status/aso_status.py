@@ -38,9 +38,8 @@ def _convert_mapping(types: Mapping[str, TypeFacts], facts: TypeFacts, body: Map
     for name, field in facts["fields"].items():
         if field.get("meta") or (union_fields is not None and name not in union_fields):
             continue
-        if union_fields and name == union_fields[0]:
-            value = body
-        else:
+        value: Any = body  # for the field of a union, which stands for all of it
+        if not (union_fields and name == union_fields[0]):
             value = _find_inside(body, field["arm"].split("/")) if "arm" in field else None
         if value is not None:
             status[name] = _convert_value(types, field["type"], value)

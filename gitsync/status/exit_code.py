@@ -47,7 +47,9 @@ def decide_exit_code(
     if any(result.verdict in _PENDING for result in results):
         return ExitCode.PENDING
     adopted = (result for result in results if result.verdict is Verdict.ADOPT)
-    return ExitCode.PENDING if any(one.differences or one.action is not Action.NONE for one in adopted) else ExitCode.FINE
+    return (
+        ExitCode.PENDING if any(one.differences or one.action is not Action.NONE for one in adopted) else ExitCode.FINE
+    )
 
 
 def _is_failure(result: Result) -> bool:

@@ -82,9 +82,9 @@ def test_a_text_is_a_line_of_sentences_in_plain_characters(text):
 
 
 def test_no_code_stands_in_two_rows():
-    from gitsync.status import advice_texts
+    from gitsync.status import advice
 
-    codes = [code for table in advice_texts._TABLES for codes in table for code in codes.casefold().split()]
+    codes = [code for table in advice._TABLES for codes in table for code in codes.casefold().split()]
     assert sorted(codes) == sorted(set(codes))
 
 

@@ -18,9 +18,8 @@ from markupsafe import Markup
 
 from gitsync.logging import escape_controls
 from gitsync.model.gvk import Key
-from gitsync.problems.renderers import format_renderers
 from gitsync.report.html.looks import LOOKS, find_tone
-from gitsync.report.wording import format_plural
+from gitsync.report.wording import format_plural, format_renderers
 
 _INDENT = re.compile(r"^ +", re.MULTILINE)
 _CODE = re.compile(r"`([^`]+)`")

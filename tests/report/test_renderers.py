@@ -3,7 +3,7 @@
 import pytest
 
 from gitsync.model.problem import Problem
-from gitsync.problems.renderers import format_renderers, join_renderers
+from gitsync.report.wording import format_renderers, join_renderers
 
 
 def problem(path, *units):
