@@ -28,7 +28,6 @@ from gitsync.planning.renames import note_renames
 from gitsync.planning.shared_resources import Settlement, merge_shared, note_moves, settle_claims
 from gitsync.reconcile.context import Connections
 from gitsync.report.wording import join_renderers
-from gitsync.run.connections import Connections
 from gitsync.run.departures import Reading, find_departures
 from gitsync.run.load import RunInput
 from gitsync.run.prepare import prepare_resources, read_selected_manifests, redact_manifests
