@@ -32,7 +32,7 @@ class Holder(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Address:
-    """A Secret or a ConfigMap by its name. `secrets.naming` checks names and keys by the rules of Kubernetes."""
+    """A Secret or a ConfigMap by its name. `secrets.store_rules` checks names and keys by the rules of Kubernetes."""
 
     holder: Holder
     namespace: str

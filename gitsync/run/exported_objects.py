@@ -16,7 +16,7 @@ from gitsync.model.result import Result
 from gitsync.reconcile.context import RunContext
 from gitsync.reconcile.result_builder import find_forgotten_exports
 from gitsync.request.exports import find_addresses, may_export
-from gitsync.secrets.collection import Collected, find_exported_again, find_tried, warn_left_over
+from gitsync.secrets.exporter import Collected, find_exported_again, find_tried, warn_left_over
 from gitsync.secrets.protocols import ExportNeeds
 
 

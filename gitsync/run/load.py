@@ -27,9 +27,8 @@ from gitsync.run.environments import drop_units, read_unambiguous
 from gitsync.run.known_ids import add_known_ids
 from gitsync.run.prepare import prepare_resources, read_selected_manifests, read_source, redact_manifests
 from gitsync.run.variables import has_references, list_references, look_up_references, settle_ambiguous
-from gitsync.secrets.credentials import find_credentials
-from gitsync.secrets.foreign_objects import add_foreign_objects
-from gitsync.secrets.lookup import Lookup
+from gitsync.secrets.exporter import add_foreign_objects
+from gitsync.secrets.lookup import Lookup, find_credentials
 from gitsync.secrets.protocols import SecretSource
 from gitsync.secrets.sinks.status import KeptConfigMaps
 from gitsync.secrets.stores import MANIFESTS

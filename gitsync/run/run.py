@@ -57,7 +57,7 @@ from gitsync.run.run_log import log_end, log_start
 from gitsync.run.target import make_contact
 from gitsync.run.watch import begin_watch
 from gitsync.run.write_status import ExportOutcome, write_expected, write_heartbeat, write_status
-from gitsync.secrets.collection import Collected
+from gitsync.secrets.exporter import Collected
 from gitsync.status.exit_code import decide_exit_code
 
 T = TypeVar("T")

@@ -15,12 +15,9 @@ from gitsync.arm.auth.access import ArmAccess
 from gitsync.config.config import Config
 from gitsync.model.clock import Clock
 from gitsync.processes.grace_period import Grace
-from gitsync.secrets.connection import VaultConnection
-from gitsync.secrets.local import open_local_sink, open_local_source
-from gitsync.secrets.protocols import SecretSource, Sink
-from gitsync.secrets.remote import open_for_plan, open_remote
+from gitsync.secrets.protocols import SecretSource, Sink, VaultConnection
 from gitsync.secrets.sinks.status import KeptConfigMaps
-from gitsync.secrets.stores import MANIFESTS, Places
+from gitsync.secrets.stores import MANIFESTS, Places, open_for_plan, open_local_sink, open_local_source, open_remote
 
 
 @asynccontextmanager

@@ -16,8 +16,7 @@ from gitsync.model.export import Address, Holder
 from gitsync.model.manifests import Manifests
 from gitsync.model.secret import Secret
 from gitsync.model.unit import Unit, ValuesReference
-from gitsync.secrets.lookup import Lookup
-from gitsync.secrets.patience import wait_for_sources
+from gitsync.secrets.lookup import Lookup, wait_for_sources
 
 
 def has_references(units: Iterable[Unit]) -> bool:

@@ -1,24 +1,39 @@
 """The exports of a run: every sink of the settings, checked before it is written to.
 
-Nothing of a resource's exports is written before every sink has agreed: an object that exists and is not the
-resource's own stops them all (docs/reference/reconciliation.md#export-ownership). What a resource exported goes when
-the resource is forgotten, as a cluster would collect it with its owner.
+Nothing of a resource's exports is written before every sink has agreed: an object that exists and
+is not the resource's own stops them all (docs/reference/reconciliation.md#export-ownership).
+
+What a resource exported goes when the resource is forgotten, as a cluster would collect it with its
+owner. A removal that fails stops nothing, is kept in the state, and is tried by every later run
+until the object is gone or belongs to another owner.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass, field, replace
 
-from gitsync.errors import ExportError, NotOwnedError
-from gitsync.model.export import Address, Export, Holder, Leftover, Owner
+from gitsync.errors import ExportError, NotOwnedError, SecretStoreError
+from gitsync.model.export import Address, Export, Holder, Leftover, Owner, is_owned_by
 from gitsync.model.gvk import Key
-from gitsync.request.exports import format_not_owned
-from gitsync.secrets.collection import Collected, InTime, collect
-from gitsync.secrets.content import describe_owner
-from gitsync.secrets.foreign_objects import find_foreign
-from gitsync.secrets.protocols import ChecksAccess, Examines, ExportNeeds, HasParts, Rehearses, SecretSource, Sink
+from gitsync.model.problem import Level, Problem
+from gitsync.model.resource import Prepared
+from gitsync.problems.finding import locate_finding
+from gitsync.request.export_owners import find_first_fields, make_foreign
+from gitsync.request.exports import format_not_owned, group_keys
+from gitsync.secrets.protocols import (
+    ChecksAccess,
+    Examines,
+    ExportNeeds,
+    HasParts,
+    KnowsOwners,
+    Rehearses,
+    SecretSource,
+    Sink,
+)
 from gitsync.secrets.sinks.status import KeptConfigMaps
+from gitsync.secrets.store_rules import describe_owner
 
 NOTHING = ExportNeeds()
 
@@ -113,13 +128,13 @@ class Outlets:
         earlier: Collection[Leftover] = (),
         in_time: InTime = nullcontext,
     ) -> Collected:
-        """Remove the exports of forgotten resources, and what was left over `earlier`. See `collection.collect`.
+        """Remove the exports of forgotten resources, and what was left over `earlier`. See `remove_forgotten`.
 
         What a manifest exports again is left alone: an export takes it over.
         """
         sinks = self._sinks if self.kept in self._sinks else (self.kept, *self._sinks)
         wanted = [one for one in earlier if self._claims.get(one.address) != one.owner.key]
-        return await collect(sinks, forgotten, wanted, in_time)
+        return await remove_forgotten(sinks, forgotten, wanted, in_time)
 
 
 async def _format_not_owned_by(sink: Sink, export: Export, owner: str) -> str:
@@ -130,3 +145,166 @@ async def _format_not_owned_by(sink: Sink, export: Export, owner: str) -> str:
         foreign = [(part, one) for part, one in owners.items() if one != str(export.owner)][:_MOST_PARTS]
         known = "".join(describe_owner(one, part) or f" No resource exports {part}." for part, one in foreign)
     return f"{format_not_owned(export.address, export.owner.key)}{f'.{known}'.rstrip('.')}"
+
+
+InTime = Callable[[], AbstractAsyncContextManager[None]]
+
+NOT_REMOVED = "ExportNotRemoved"
+LEFT_OVER = "ExportLeftOver"
+
+_MANUAL_STEPS: Mapping[str, str] = {
+    "folder": "delete its folder there, {namespace}/{name}",
+    "sops": "delete the file {namespace}/{name}.yaml there",
+    "dotenv": "delete its lines there, and the comment above them",
+    "key-vault": "delete every secret there that is tagged gitsync-namespace={namespace} and gitsync-name={name}",
+    "kubernetes": "run `kubectl delete {kind} {name} --namespace {namespace}`",
+}
+"""How a person removes an object from a sink; the sink `status` needs nothing by hand."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collected:
+    """What came of removals: `still_there` has an entry for each that was tried."""
+
+    still_there: Mapping[Leftover, bool] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+
+    def has_freed(self, earlier: Collection[Leftover]) -> bool:
+        """Tell whether something that earlier runs had left over is there no more: its name is free."""
+        return any(not self.still_there.get(leftover, True) for leftover in earlier)
+
+
+async def remove_forgotten(
+    sinks: Sequence[Sink],
+    forgotten: Iterable[tuple[Owner, Address]],
+    earlier: Collection[Leftover] = (),
+    in_time: InTime = nullcontext,
+) -> Collected:
+    """Remove from every sink the exports of forgotten resources that they still own, and what was left over `earlier`.
+
+    A failure of one sink does not stop the others. `in_time` bounds each removal, and raises TimeoutError if the time
+    is up. What an absent sink holds stays as it is, with a warning.
+    """
+    wanted = {Leftover(owner, address, sink.name) for owner, address in forgotten for sink in sinks}
+    known = {sink.name for sink in sinks}
+    still_there: dict[Leftover, bool] = {}
+    problems = []
+    for one in sorted({*wanted, *(leftover for leftover in earlier if leftover.sink in known)}):
+        errors = [await _try_remove(sink, one, in_time) for sink in sinks if sink.name == one.sink]
+        failures = [error for error in errors if error]
+        still_there[one] = bool(failures)
+        problems += [_make_not_removed_problem(one, error) for error in failures]
+    absent = [leftover for leftover in earlier if leftover.sink not in known]
+    return Collected(still_there=still_there, problems=(*problems, *warn_left_over(absent)))
+
+
+async def _try_remove(sink: Sink, one: Leftover, in_time: InTime) -> SecretStoreError | None:
+    try:
+        async with in_time():
+            await sink.remove(one.address, one.owner)
+    except SecretStoreError as error:
+        return error
+    except TimeoutError:
+        return SecretStoreError("Deadline of the run exceeded.")
+    return None
+
+
+def find_tried(leftovers: Iterable[Leftover], agent: str, repository: str) -> tuple[Leftover, ...]:
+    """The leftovers of an agent, sorted, with the repository that it has now."""
+    return tuple(
+        Leftover(Owner(one.owner.key, agent, repository), one.address, one.sink)
+        for one in sorted(leftovers)
+        if one.owner.agent == agent
+    )
+
+
+def find_exported_again(
+    leftovers: Iterable[Leftover], exports: Mapping[Key, Collection[Address]]
+) -> dict[Leftover, bool]:
+    """Leftovers that their resource exports again, as records say: no more leftovers."""
+    return {one: False for one in leftovers if one.address in exports.get(one.owner.key, ())}
+
+
+def warn_left_over(leftovers: Iterable[Leftover]) -> tuple[Problem, ...]:
+    """One warning for each export that is still to be removed."""
+    return tuple(
+        Problem(
+            code=LEFT_OVER,
+            level=Level.WARNING,
+            message=f"{one.address}, which {one.owner} exported, is left over in the sink {one.sink}: no run could "
+            "remove it.",
+            hint=f"Run `gitsync sync` with that sink, which tries again{_format_manual_step(one)}.",
+        )
+        for one in sorted(leftovers)
+    )
+
+
+def _make_not_removed_problem(one: Leftover, error: SecretStoreError) -> Problem:
+    hint = f"The next run tries again{_format_manual_step(one)}."
+    return Problem(
+        code=NOT_REMOVED,
+        message=f"{one.address}, which {one.owner} exported, was not removed from the sink {one.sink}: {error.message}",
+        hint=" ".join(filter(None, (error.hint, hint))),
+    )
+
+
+def _format_manual_step(one: Leftover) -> str:
+    step = _MANUAL_STEPS.get(one.sink, "").format(
+        kind=one.address.holder.lower(), namespace=one.address.namespace, name=one.address.name
+    )
+    return f"; or {step}" if step else ""
+
+
+async def find_foreign(sources: Sequence[SecretSource], address: Address, keys: Collection[str], owner: Owner) -> bool:
+    """Tell whether a source has an object that belongs to anybody but `owner`. `keys` are those that are exported.
+
+    Raises SecretStoreError if a source cannot tell.
+    """
+    return bool([name async for name in _iterate_holders(sources, address, keys, lambda text: text == str(owner))])
+
+
+async def add_foreign_objects(prepared: Sequence[Prepared], sources: Sequence[SecretSource]) -> tuple[Prepared, ...]:
+    """Return the resources with a problem for each object that a source has under the name of a destination.
+
+    A source that cannot tell adds none: the export itself asks it again, and fails.
+    """
+    return tuple([await _add_to(one, sources) for one in prepared])
+
+
+async def _add_to(prepared: Prepared, sources: Sequence[SecretSource]) -> Prepared:
+    problems = [problem async for problem in _find_problems(prepared, sources)]
+    if not problems:
+        return prepared
+    return replace(prepared, problems=tuple(sorted((*prepared.problems, *problems), key=lambda one: one.order)))
+
+
+async def _find_problems(prepared: Prepared, sources: Sequence[SecretSource]) -> AsyncIterator[Problem]:
+    resource, keys = prepared.resource, group_keys(prepared.resource)
+    for address, path in find_first_fields(resource).items():
+        try:
+            async for name in _iterate_holders(
+                sources, address, keys[address], lambda text: is_owned_by(text, resource.key)
+            ):
+                finding = make_foreign(resource.key, address, path, f"the secret source {name} has it")
+                yield locate_finding(finding, resource)
+        except SecretStoreError:
+            continue
+
+
+async def _iterate_holders(
+    sources: Sequence[SecretSource], address: Address, keys: Collection[str], is_own: Callable[[str], bool]
+) -> AsyncIterator[str]:
+    """The names of the sources that have an object which is not the exporter's own."""
+    for source in sources:
+        text = await _find_owner_in_source(source, address, keys)
+        if text is not None and not is_own(text):
+            yield source.name
+
+
+async def _find_owner_in_source(source: SecretSource, address: Address, keys: Collection[str]) -> str | None:
+    """As `Sink.owner`. A source without notes of owners is asked for the exported keys: the environment has no whole
+    objects.
+    """
+    if isinstance(source, KnowsOwners):
+        return await source.owner(address)
+    return None if await source.read(address, tuple(sorted(keys))) is None else ""

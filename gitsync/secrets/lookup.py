@@ -1,19 +1,23 @@
 """Looks up values in the sources of secrets and config maps, in their order and once for each value.
 
-Separate from the values of a run, since credentials are looked up before there is one.
+Separate from the values of a run, since credentials are looked up before there is one: they are
+resolved before planning, for no longer than the settings allow, and not once the run is stopped.
+Unknown differs from absent.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from gitsync.errors import SecretStoreError, TransientStoreError
-from gitsync.manifests.credential_secret import iterate_secrets
+from gitsync.manifests.credential_secret import KEYS, SUBSCRIPTION, iterate_secrets
 from gitsync.model.export import Address, Holder
 from gitsync.model.problem import Level, Problem
 from gitsync.model.secret import Secret
+from gitsync.request.credential_choice import CredentialLookup, CredentialName, Unknown
 from gitsync.secrets.protocols import SecretSource
 
 
@@ -130,3 +134,57 @@ def _make_unread_problem(source: str, refused: Mapping[Address, SecretStoreError
         f"{error.message}",
         hint=error.hint,
     )
+
+
+T = TypeVar("T")
+TIMED_OUT = "Timed out waiting for secret sources."
+
+
+async def wait_for_sources(work: Coroutine[Any, Any, T], *, patience: float, stop: asyncio.Event) -> T | None:
+    """The result of a lookup; None if the sources do not answer within `patience` seconds, or the run is stopped."""
+    lookup_task = asyncio.create_task(work)
+    stop_task = asyncio.create_task(stop.wait())
+    await asyncio.wait({lookup_task, stop_task}, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+    stop_task.cancel()
+    if lookup_task.done():
+        return lookup_task.result()
+    lookup_task.cancel()
+    await asyncio.wait({lookup_task})
+    return None
+
+
+async def find_credentials(
+    credential_names: Iterable[CredentialName], lookup: Lookup, *, patience: float, stop: asyncio.Event
+) -> Mapping[CredentialName, CredentialLookup]:
+    """The state of each of these Secrets in the sources. It is unknown if the sources do not answer within `patience`
+    seconds, or the run is stopped.
+    """
+    names = tuple(credential_names)
+    found = await wait_for_sources(_find_all(names, lookup), patience=patience, stop=stop)
+    return dict.fromkeys(names, Unknown(TIMED_OUT)) if found is None else found
+
+
+async def _find_all(
+    credential_names: Iterable[CredentialName], lookup: Lookup
+) -> Mapping[CredentialName, CredentialLookup]:
+    return {credential: await _find_credential(credential, lookup) for credential in credential_names}
+
+
+async def _find_credential(credential: CredentialName, lookup: Lookup) -> CredentialLookup:
+    """Look for the whole Secret, or for its keys: the environment has no whole objects; the subscription shows that it
+    has this one.
+
+    Keys of one Secret may come from several sources, so that a secret can be stored apart from the ids.
+    """
+    address = Address(Holder.SECRET, *credential)
+    try:
+        state = await lookup.ask(address, SUBSCRIPTION)
+        if not state.exists:
+            state = await lookup.ask(address, None)
+        if state.exists:
+            state = await lookup.ask_each(address, KEYS)
+    except SecretStoreError as error:
+        return Unknown(error.message, error.hint)
+    if state.exists:
+        return dict(state.values)
+    return Unknown(f"a plan does not know it: {state.unread}.", unasked=True) if state.unread else None

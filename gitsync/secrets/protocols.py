@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from gitsync.model.export import Address, Export, Owner
 from gitsync.model.secret import Secret
@@ -19,6 +19,15 @@ class ExportNeeds:
 
     written: tuple[Address, ...] = ()
     removed: tuple[Address, ...] = ()
+
+
+class VaultConnection(Protocol):
+    """The SDK's transport over an open session, and the proxy for a URL as the SDK takes it."""
+
+    @property
+    def transport(self) -> Any: ...
+
+    def proxies(self, url: str) -> Mapping[str, str]: ...
 
 
 class SecretSource(Protocol):

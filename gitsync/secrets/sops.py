@@ -1,9 +1,10 @@
-"""Runs the `sops` program, which encrypts and decrypts its input: plain text is never on a disk or in the list of
-processes.
+"""Runs the `sops` program, which encrypts and decrypts its input: plain text is never on a disk
+or in the list of processes.
 
-Encrypted input comes from a manifest, so it is not trusted: a HashiCorp Vault that it names would receive the token of
-the environment, and is only used if the environment names the same one. A Key Vault is only used at a host of Azure.
-Names are compared as `sops` reads them: case-insensitive in JSON.
+Encrypted input comes from a manifest, so it is not trusted: a HashiCorp Vault that it names would
+receive the token of the environment, and is only used if the environment names the same one. A
+Key Vault is only used at a host of Azure. Names are compared as `sops` reads them:
+case-insensitive in JSON.
 """
 
 from __future__ import annotations

@@ -1,16 +1,40 @@
-"""The sources and sinks of secrets and config maps of a run, in the order of the settings."""
+"""The sources and sinks of secrets and config maps of a run, opened as the settings name them; the
+words are those of `secret_sources` and `export_to`.
+
+Separate from sources and sinks, so that these do not depend on settings. Key Vault and the cluster
+of the job are source and sink in one, and are opened once for both. A plan may run on a laptop,
+outside of any cluster, without the right to see a secret: it opens the cluster if there is one, for
+its config maps, and Key Vault never. With --plan-secrets it opens the sources as a sync does.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
 
+from gitsync.config.config import Config
+from gitsync.config.source_settings import find_source_settings
+from gitsync.errors import ConfigError, SecretStoreError
+from gitsync.model.clock import Clock
+from gitsync.model.export import Address, Holder
 from gitsync.model.manifests import Manifests
+from gitsync.model.secret import Secret
 from gitsync.processes.grace_period import Grace
-from gitsync.secrets.protocols import SecretSource, Sink
+from gitsync.secrets.keyvault.keyvault import KeyVault, open_key_vault
+from gitsync.secrets.kubernetes.account import FOLDER
+from gitsync.secrets.kubernetes.kubernetes import Kubernetes, open_kubernetes
+from gitsync.secrets.protocols import SecretSource, Sink, VaultConnection
+from gitsync.secrets.sinks.dotenv import DotenvSink
+from gitsync.secrets.sinks.folder import FolderSink
+from gitsync.secrets.sinks.pipeline import PipelineSink, Tell
+from gitsync.secrets.sinks.sops import SopsSink
 from gitsync.secrets.sops import Sops
-from gitsync.secrets.sources.encrypted import EncryptedSource
-from gitsync.secrets.sources.manifests import ManifestSource
+from gitsync.secrets.sources.environment import EnvironmentSource
+from gitsync.secrets.sources.folder import FolderSource
+from gitsync.secrets.sources.manifests import EncryptedSource, ManifestSource
 
 MANIFESTS = "manifests"
 """The source that exists only once the manifests are read."""
@@ -36,3 +60,153 @@ class Places:
         manifest_source = EncryptedSource(ManifestSource(manifests), manifests.encrypted, sops)
         by_name = {**self.sources, MANIFESTS: manifest_source}
         return tuple(by_name[name] for name in self.order)
+
+
+SINKS = ("folder", "sops", "dotenv", "ci")
+"""Words of `export_to` that `local_sink` knows."""
+
+
+def open_local_source(word: str, config: Config, environment: Mapping[str, str]) -> SecretSource | None:
+    """The source `folder` or `environment`; None for another word. ConfigError if its folder is not set, or
+    does not exist: then all values would be unknown.
+    """
+    if word == "environment":
+        return EnvironmentSource(environment)
+    if word != "folder":
+        return None
+    if not (config.secrets_folder or config.config_maps_folder):
+        raise ConfigError(
+            "The secret source `folder` needs a folder.",
+            hint="Set --secrets-folder or --config-maps-folder.",
+        )
+    return FolderSource(
+        secrets=_find_folder(config.secrets_folder, "--secrets-folder"),
+        config_maps=_find_folder(config.config_maps_folder, "--config-maps-folder"),
+        namespace=find_source_settings(config, None).namespace,
+    )
+
+
+def open_local_sink(
+    word: str, config: Config, environment: Mapping[str, str], tell: Tell, grace: Grace | None = None
+) -> Sink | None:
+    """One of `SINKS`; None for another word. `tell` shows a line to the host of a pipeline, and is not to be masked.
+    Programs end with `grace`.
+
+    ConfigError if its folder or file is not set.
+    """
+    match word:
+        case "folder":
+            return FolderSink(_require_path(config.export_folder, word, "--export-folder"))
+        case "sops":
+            folder = _require_path(config.export_sops_folder, word, "--export-sops-folder")
+            return SopsSink(folder, Sops(environment=environment, grace=grace or Grace()))
+        case "dotenv":
+            return DotenvSink(_require_path(config.export_dotenv, word, "--export-dotenv"))
+        case "ci":
+            return PipelineSink(environment, tell)
+        case _:
+            return None
+
+
+def _find_folder(path: str | None, flag: str) -> Path | None:
+    if not path:
+        return None
+    folder = Path(path)
+    if not folder.exists():
+        raise ConfigError(f"There is no folder {folder.absolute()}.", hint=f"Create it, or check {flag}.")
+    return folder
+
+
+def _require_path(path: str | None, word: str, flag: str) -> Path:
+    if not path:
+        raise ConfigError(f"The secret sink {word} needs {flag}.", hint=f"Set {flag}.")
+    return Path(path)
+
+
+OpenVault = Callable[[], AbstractAsyncContextManager[tuple[Any, VaultConnection]]]
+"""Opens the credential of the run, and its connection to Azure."""
+
+
+@asynccontextmanager
+async def open_for_plan(
+    config: Config, identity: OpenVault, clock: Clock, environment: Mapping[str, str], account: Path = FOLDER
+) -> AsyncIterator[Mapping[str, SecretSource]]:
+    """The remote sources of a plan, by their word. `account` is the folder of the service account.
+
+    Raises ConfigError if a setting is missing that a sync would need; with --plan-secrets also if a source cannot be
+    opened. Nothing is sent yet.
+    """
+    if KeyVault.name in {*config.secret_sources, *config.export_to}:
+        _require_key_vault(config)
+    sources = replace(config, export_to=())
+    if config.plan_secrets:
+        async with open_remote(sources, identity, clock, environment, account) as opened:
+            yield opened
+        return
+    async with AsyncExitStack() as stack:
+        places: dict[str, SecretSource] = {}
+        if KeyVault.name in config.secret_sources:
+            places[KeyVault.name] = Unopened(
+                name=KeyVault.name, why="A plan does not open Key Vault.", holders=frozenset({Holder.SECRET})
+            )
+        if Kubernetes.name in config.secret_sources:
+            places[Kubernetes.name] = await _open_if_inside(stack, environment, clock, account)
+        yield places
+
+
+async def _open_if_inside(
+    stack: AsyncExitStack, environment: Mapping[str, str], clock: Clock, account: Path
+) -> SecretSource:
+    """The cluster, or its replacement outside of a cluster."""
+    try:
+        return await stack.enter_async_context(open_kubernetes(environment, clock, account))
+    except ConfigError as error:
+        return Unopened(name=Kubernetes.name, why=error.message, holders=frozenset(Holder))
+
+
+@asynccontextmanager
+async def open_remote(
+    config: Config, identity: OpenVault, clock: Clock, environment: Mapping[str, str], account: Path = FOLDER
+) -> AsyncIterator[Mapping[str, KeyVault | Kubernetes]]:
+    """The remote sources and sinks that the settings name, by their word. `account` is the folder of the service
+    account.
+
+    Raises ConfigError if one cannot be opened. Nothing is sent yet.
+    """
+    words = {*config.secret_sources, *config.export_to}
+    places: dict[str, KeyVault | Kubernetes] = {}
+    async with AsyncExitStack() as stack:
+        if KeyVault.name in words:
+            url = _require_key_vault(config)
+            credential, connection = await stack.enter_async_context(identity())
+            vault = await stack.enter_async_context(open_key_vault(url, credential, connection, clock))
+            places[KeyVault.name] = vault
+        if Kubernetes.name in words:
+            places[Kubernetes.name] = await stack.enter_async_context(open_kubernetes(environment, clock, account))
+        yield places
+
+
+def _require_key_vault(config: Config) -> str:
+    if not config.key_vault:
+        raise ConfigError(
+            "The secret source and sink `key-vault` need a Key Vault.",
+            hint="Set --key-vault https://NAME.vault.azure.net.",
+        )
+    return config.key_vault
+
+
+@dataclass(slots=True, kw_only=True)  # not frozen, since the protocol's attributes are plain
+class Unopened:
+    """Replaces a remote source that a plan does not open. `why` says why, and `holders` are the objects that it may
+    have.
+    """
+
+    name: str
+    why: str
+    holders: frozenset[Holder]
+    is_remote: bool = True
+
+    async def read(self, address: Address, _keys: Sequence[str]) -> Mapping[str, Secret] | None:
+        if address.holder not in self.holders:
+            return None
+        raise SecretStoreError(self.why, hint="Run the plan in the cluster to compare its values; a sync reads them.")

@@ -1,9 +1,11 @@
-"""The values for the references in requests: exports of this run first, then the sources in their order.
+"""The values for the references in requests: exports of this run first, then the sources in their
+order.
 
-Each value is read once from the sources, before references are resolved: resolving is pure. A consumer of an export
-waits for its producer, so a value that is in no source then is missing. A value keeps what its first use found: an
-export may add a missing one later, and changes none that was used. A plan only knows that an export will exist,
-and does not read every remote source: such a value is a `Placeholder`, which is not compared.
+Each value is read once from the sources, before references are resolved: resolving is pure. A
+consumer of an export waits for its producer, so a value that is in no source then is missing. A
+value keeps what its first use found: an export may add a missing one later, and changes none that
+was used. A plan only knows that an export will exist, and does not read every remote source: such
+a value is a `Placeholder`, which is not compared.
 """
 
 from __future__ import annotations

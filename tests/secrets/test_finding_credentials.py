@@ -11,8 +11,7 @@ from gitsync.errors import SecretStoreError
 from gitsync.model.export import Address
 from gitsync.model.secret import Secret
 from gitsync.request.credential_choice import Unknown
-from gitsync.secrets.credentials import find_credentials
-from gitsync.secrets.lookup import Lookup
+from gitsync.secrets.lookup import Lookup, find_credentials
 
 PLACE = ("red", "aso-credential")
 IDS = {"AZURE_SUBSCRIPTION_ID": "sub-1", "AZURE_TENANT_ID": "tenant-1", "AZURE_CLIENT_ID": "client-1"}

@@ -10,8 +10,8 @@ import pytest
 
 from gitsync.errors import SecretStoreError
 from gitsync.model.export import Address, Holder
-from gitsync.secrets.content import MOST_BYTES
 from gitsync.secrets.sources.folder import FolderSource
+from gitsync.secrets.store_rules import MOST_BYTES
 
 
 def put(top, **files):

@@ -19,8 +19,8 @@ from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
 from gitsync.secrets.exporter import Outlets
+from gitsync.secrets.keyvault.index import OWNER, make_secret_name, make_tags, make_vault_key
 from gitsync.secrets.keyvault.keyvault import open_key_vault
-from gitsync.secrets.keyvault.names import OWNER, make_secret_name, make_tags, make_vault_key
 from gitsync.secrets.protocols import ExportNeeds
 from gitsync.secrets.sinks.status import KeptConfigMaps
 from tests.support import private_ca

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gitsync.model.export import Address, Holder
 from gitsync.model.gvk import Key
-from gitsync.secrets.keyvault.names import VaultKey, find_vault_key, make_secret_name, make_tags
+from gitsync.secrets.keyvault.index import VaultKey, find_vault_key, make_secret_name, make_tags
 
 ALLOWED = re.compile(r"[0-9a-zA-Z-]{1,127}")
 LABEL = st.text(string.ascii_lowercase + string.digits + "-", max_size=63).map(lambda text: text.strip("-") or "a")

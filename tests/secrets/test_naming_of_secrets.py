@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gitsync.errors import SecretStoreError
 from gitsync.model.export import Address, Holder
-from gitsync.secrets.naming import check_names, make_variable
+from gitsync.secrets.store_rules import check_names, make_variable
 
 
 def address(namespace="default", name="db"):

@@ -8,8 +8,7 @@ from gitsync.manifests.reader import read_manifests
 from gitsync.model.export import Holder
 from gitsync.secrets.sinks.sops import SopsSink
 from gitsync.secrets.sops import Sops
-from gitsync.secrets.sources.encrypted import EncryptedSource
-from gitsync.secrets.sources.manifests import ManifestSource
+from gitsync.secrets.sources.manifests import EncryptedSource, ManifestSource
 from tests.support.exports import ONE, TWO, address, export, owner, remove, times, tree, write
 from tests.support.sops_rig import KINDS, put_on_path, rig
 

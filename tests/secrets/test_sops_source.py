@@ -15,8 +15,7 @@ from gitsync.model.export import Address, Holder
 from gitsync.model.problem import Level
 from gitsync.model.unit import Unit, UnitKind
 from gitsync.secrets.sops import Sops
-from gitsync.secrets.sources.encrypted import EncryptedSource
-from gitsync.secrets.sources.manifests import ManifestSource
+from gitsync.secrets.sources.manifests import EncryptedSource, ManifestSource
 from tests.support.sops_rig import KINDS, put_on_path, rig
 
 DB = Address(Holder.SECRET, "default", "db")

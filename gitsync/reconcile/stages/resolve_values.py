@@ -15,7 +15,7 @@ from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.protocols import Observing
 from gitsync.request.fill import fill
 from gitsync.request.holes import find_holes, list_holes
-from gitsync.secrets.patience import TIMED_OUT
+from gitsync.secrets.lookup import TIMED_OUT
 from gitsync.secrets.values import RunValues
 from gitsync.status.conditions import FAILED, make_warning
 

@@ -1,8 +1,9 @@
-"""Azure Key Vault as a source and a sink of Secrets: one secret in the vault for every key (extra `keyvault`).
+"""Azure Key Vault as a source and a sink of Secrets: one secret in the vault for every key (extra
+`keyvault`).
 
-It holds no config maps. Exports are tagged with their address and owner; secrets of people are found by
-name, or by the same tags. Key Vault cannot write two secrets at once: everything is read and checked
-before the first is written, and dropped keys are deleted last.
+It holds no config maps. Exports are tagged with their address and owner; secrets of people are
+found by name, or by the same tags. Key Vault cannot write two secrets at once: everything is read
+and checked before the first is written, and dropped keys are deleted last.
 """
 
 from __future__ import annotations
@@ -18,20 +19,19 @@ from gitsync.errors import ConfigError, SecretStoreError, StoreForbiddenError
 from gitsync.model.clock import Clock
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.secret import Secret
-from gitsync.secrets.connection import VaultConnection
-from gitsync.secrets.content import check_export, check_owner, encode_value
-from gitsync.secrets.keyvault.index import VaultIndex, VaultSecret
-from gitsync.secrets.keyvault.names import (
+from gitsync.secrets.keyvault.index import (
     LONGEST_TAG,
     MOST_BYTES,
+    VaultIndex,
     VaultKey,
+    VaultSecret,
     find_vault_key,
     make_secret_name,
     make_tags,
     make_vault_key,
 )
-from gitsync.secrets.naming import check_names
-from gitsync.secrets.protocols import ExportNeeds
+from gitsync.secrets.protocols import ExportNeeds, VaultConnection
+from gitsync.secrets.store_rules import check_export, check_names, check_owner, encode_value
 
 if TYPE_CHECKING:
     from gitsync.secrets.keyvault.requests import KeyVaultRequests

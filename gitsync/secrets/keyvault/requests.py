@@ -1,7 +1,10 @@
-"""Sends requests only to one Key Vault: the only module that imports azure-keyvault-secrets.
+"""Sends requests only to one Key Vault, and makes its errors readable: the only module that imports
+azure-keyvault-secrets.
 
-The client of the SDK signs in by the challenge of the vault and checks the audience of the challenge. Its methods are
-not used: those that delete and recover wait without a limit, and those that list follow a link to any host.
+The client of the SDK signs in by the challenge of the vault and checks the audience of the
+challenge. Its methods are not used: those that delete and recover wait without a limit, and those
+that list follow a link to any host. Values of secrets are not shown: error texts of Key Vault are
+masked and bounded before they are reported.
 """
 
 from __future__ import annotations
@@ -10,6 +13,8 @@ import json
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
 from importlib.metadata import version
 from types import NoneType
 from typing import Any, cast
@@ -26,21 +31,53 @@ from gitsync.errors import (
     SecretInTransitionError,
     SecretNameTakenError,
     SecretStoreError,
+    StoreForbiddenError,
     TransientStoreError,
 )
 from gitsync.formats.strict_json import read_json
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
-from gitsync.secrets.certificates import find_certificate_error
-from gitsync.secrets.connection import VaultConnection
-from gitsync.secrets.keyvault.failures import Ask, VaultPermission, make_failure
 from gitsync.secrets.keyvault.index import VaultSecret
-from gitsync.secrets.retry import PATIENT_ATTEMPTS, Retries, answered
+from gitsync.secrets.protocols import VaultConnection
+from gitsync.secrets.remote_requests import (
+    PATIENT_ATTEMPTS,
+    Retries,
+    answered,
+    find_certificate_error,
+    format_complaint,
+    read_retry_after,
+)
 
 _NAME = re.compile(r"/secrets/([0-9A-Za-z-]+)")  # in an id: https://vault/secrets/NAME, or with a version
 _HINT = "Check the URL of the vault, and any proxy in between."
 _NEVER = 253402300799  # the last second that a date can name
 _MOST_PAGES = 4000  # of 25 secrets each; a longer list goes in circles
+_PASSING = frozenset({408, 429, 500, 502, 503, 504})
+_NO_CODE, _NO_REASON = "without a code", "without a reason"
+_WITHOUT_CAUSE = frozenset({_NO_CODE, _NO_REASON, "Forbidden"})
+_IN_BETWEEN = frozenset({"ObjectIsBeingRecovered", "ObjectIsBeingDeleted"})
+
+
+class VaultPermission(StrEnum):
+    """What the identity must be allowed to do, and how to allow it."""
+
+    READ = "Grant the identity the role `Key Vault Secrets User`, or get and list in the vault's access policy."
+    WRITE = (
+        "Grant the identity the role `Key Vault Secrets Officer`, or get, list, set, delete and recover in the vault's "
+        "access policy."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VaultRequest:
+    """One request. `doing` is what it does, for people; `secret` must not show in an error."""
+
+    method: str
+    path: str
+    doing: str
+    needs: VaultPermission = VaultPermission.READ
+    body: Mapping[str, Any] | None = field(default=None, repr=False)
+    secret: Secret | None = None
 
 
 @asynccontextmanager
@@ -79,13 +116,13 @@ class KeyVaultRequests:
 
     async def get(self, name: str) -> VaultSecret | None:
         """A secret with its value; None if there is none."""
-        return await self._show(Ask(method="GET", path=f"/secrets/{name}", doing=f"show secret {name}"))
+        return await self._show(VaultRequest(method="GET", path=f"/secrets/{name}", doing=f"show secret {name}"))
 
     async def get_deleted(self, name: str) -> VaultSecret | None:
         """A deleted secret that can be recovered; None if there is none."""
         doing = f"show deleted secret {name}"
         return await self._show(
-            Ask(method="GET", path=f"/deletedsecrets/{name}", doing=doing, needs=VaultPermission.WRITE)
+            VaultRequest(method="GET", path=f"/deletedsecrets/{name}", doing=doing, needs=VaultPermission.WRITE)
         )
 
     async def put(self, name: str, value: Secret, tags: Mapping[str, str]) -> SecretStoreError | None:
@@ -115,14 +152,14 @@ class KeyVaultRequests:
 
     async def look(self) -> None:
         """List one secret, to check that the vault answers."""
-        await self._send(Ask(method="GET", path="/secrets?maxresults=1", doing="list its secrets"))
+        await self._send(VaultRequest(method="GET", path="/secrets?maxresults=1", doing="list its secrets"))
 
     async def list_all(self) -> list[VaultSecret]:
         """All secrets, without values."""
         secrets: list[VaultSecret] = []
         path = "/secrets"
         for _ in range(_MOST_PAGES):
-            page = await self._send(Ask(method="GET", path=path, doing="list its secrets"))
+            page = await self._send(VaultRequest(method="GET", path=path, doing="list its secrets"))
             secrets += [self._read_secret(entry) for entry in self._read_entries(page)]
             link = page.get("nextLink")
             if link is None or link == "":
@@ -138,7 +175,7 @@ class KeyVaultRequests:
             return entries
         raise SecretStoreError(f"{self.vault} returned a response that is not a list of secrets.", hint=_HINT)
 
-    async def _show(self, ask: Ask) -> VaultSecret | None:
+    async def _show(self, ask: VaultRequest) -> VaultSecret | None:
         body = await self._send(ask)
         return None if body is None else self._read_secret(body)
 
@@ -171,14 +208,14 @@ class KeyVaultRequests:
     async def _write(
         self, method: str, path: str, doing: str, *, body: Mapping[str, Any] | None = None, secret: Secret | None = None
     ) -> Any:
-        ask = Ask(method=method, path=path, doing=doing, needs=VaultPermission.WRITE, body=body, secret=secret)
+        ask = VaultRequest(method=method, path=path, doing=doing, needs=VaultPermission.WRITE, body=body, secret=secret)
         return await self._send(ask)
 
-    async def _send(self, ask: Ask) -> Any:
+    async def _send(self, ask: VaultRequest) -> Any:
         """The body of the answer; None for 404."""
         return await self._retries.ask(lambda: self._send_once(ask))
 
-    async def _send_once(self, ask: Ask) -> Any:
+    async def _send_once(self, ask: VaultRequest) -> Any:
         content = None if ask.body is None else json.dumps(ask.body)
         headers = {"Accept": "application/json"} | ({} if content is None else {"Content-Type": "application/json"})
         request = HttpRequest(ask.method, _escape_braces(ask.path), headers=headers, content=content)
@@ -235,3 +272,60 @@ def _parse_json(text: bytes) -> Any:
 def _find_origin(url: str) -> tuple[str, str, int]:
     parts = urlsplit(url)
     return parts.scheme, (parts.hostname or "").casefold(), parts.port or 443
+
+
+_CAUSES_BY_CODE: dict[str, tuple[str, str]] = {
+    "SecretDisabled": ("It is disabled.", "Enable or remove it."),
+    "ForbiddenByFirewall": (
+        "The firewall of the vault blocks this machine.",
+        "Allow its address in the firewall of the vault, or run in a network with access to the vault.",
+    ),
+    "ForbiddenByConnection": (
+        "The vault is reachable only through its private endpoints.",
+        "Run in a network with a private endpoint of the vault.",
+    ),
+    "ObjectIsDeletedButRecoverable": (
+        "A secret of this name is deleted, and Key Vault keeps its name until it is purged.",
+        "Recover or purge it: `az keyvault secret recover` or `purge`.",
+    ),
+}
+
+_CAUSES_BY_STATUS: dict[int, tuple[str, str]] = {
+    401: (
+        "Key Vault does not accept the token.",
+        "Check that the vault's tenant is that of the identity, or one of --additional-tenants.",
+    ),
+    429: ("Key Vault is throttling requests.", "Run again later, or use a separate vault for the run."),
+}
+
+
+def make_failure(ask: VaultRequest, vault: str, status: int, headers: Mapping[str, str], body: Any) -> SecretStoreError:
+    """The error for an answer."""
+    code, reason = _read_reason(body, ask.secret)
+    cause, hint = (
+        _CAUSES_BY_CODE.get(code) or _CAUSES_BY_STATUS.get(status) or ("", ask.needs.value if status == 403 else "")
+    )
+    message = " ".join(filter(None, (f"{vault} refused to {ask.doing} ({status} {code}).", cause, reason)))
+    if status in _PASSING or code in _IN_BETWEEN:
+        is_of_all = code not in _IN_BETWEEN
+        return (TransientStoreError if is_of_all else SecretInTransitionError)(
+            message,
+            attempts=PATIENT_ATTEMPTS,
+            retry_after=read_retry_after(headers),
+            is_of_all=is_of_all,
+            hint=hint,
+        )
+    if status == 403 and code in _WITHOUT_CAUSE:
+        return StoreForbiddenError(message, hint=hint)
+    return (SecretNameTakenError if status == 409 else SecretStoreError)(message, hint=hint)
+
+
+def _read_reason(body: Any, secret: Secret | None) -> tuple[str, str]:
+    """The innermost code of an error body, and its message."""
+    error = body.get("error") if isinstance(body, dict) else None
+    if not isinstance(error, dict):
+        return _NO_REASON, ""
+    inner = error.get("innererror") or error.get("innerError")
+    code = (inner.get("code") if isinstance(inner, dict) else None) or error.get("code") or _NO_CODE
+    reason = format_complaint(error.get("message"), [secret] if secret else [])
+    return str(code), f"{reason}." if reason else ""

@@ -1,7 +1,8 @@
-"""The cluster that the job runs in as a source and a sink of Secrets and ConfigMaps (extra `kubernetes`).
+"""The cluster that the job runs in as a source and a sink of Secrets and ConfigMaps (extra
+`kubernetes`).
 
-Ownership: an exported object carries its resource's key as an annotation. An object without it belongs to
-somebody else, and is not written.
+Ownership: an exported object carries its resource's key as an annotation. An object without it
+belongs to somebody else, and is not written.
 """
 
 from __future__ import annotations
@@ -16,14 +17,12 @@ from gitsync.errors import ConfigError, DryRunUnsupportedError, NotOwnedError, S
 from gitsync.model.clock import Clock
 from gitsync.model.export import REPOSITORY, Address, Export, Owner
 from gitsync.model.secret import Secret
-from gitsync.secrets.content import check_export, check_owner
-from gitsync.secrets.kubernetes.access import find_missing_rights, find_rights, make_refusal
 from gitsync.secrets.kubernetes.account import FOLDER, ServiceAccount, find_service_account
-from gitsync.secrets.kubernetes.object import StoredObject, make_object
-from gitsync.secrets.kubernetes.roles import Right
-from gitsync.secrets.naming import check_names
+from gitsync.secrets.kubernetes.rights import Right, find_missing_rights, find_rights, make_refusal
+from gitsync.secrets.kubernetes.stored_object import StoredObject, make_object
 from gitsync.secrets.protocols import ExportNeeds
-from gitsync.secrets.retry import Retries
+from gitsync.secrets.remote_requests import Retries
+from gitsync.secrets.store_rules import check_export, check_names, check_owner
 
 if TYPE_CHECKING:
     from gitsync.secrets.kubernetes.requests import KubernetesRequests

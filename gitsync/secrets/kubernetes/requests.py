@@ -1,7 +1,8 @@
-"""Reads and writes Secrets and ConfigMaps through the API server: the only module that imports lightkube.
+"""Reads and writes Secrets and ConfigMaps through the API server: the only module that imports
+lightkube.
 
-Each request is sent once, and only to the API server: no proxy of the environment, no redirect. lightkube reads the
-token again when it is refused.
+Each request is sent once, and only to the API server: no proxy of the environment, no redirect.
+lightkube reads the token again when it is refused.
 """
 
 from __future__ import annotations
@@ -26,11 +27,10 @@ from gitsync.formats.strict_json import read_json
 from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret as Value
 from gitsync.secrets.kubernetes.account import EMPTY_TOKEN, ServiceAccount
-from gitsync.secrets.kubernetes.failures import ApiCall, make_failure, make_unreachable
-from gitsync.secrets.kubernetes.object import StoredObject
-from gitsync.secrets.kubernetes.refusals import is_starting
-from gitsync.secrets.kubernetes.roles import Right
-from gitsync.secrets.retry import PATIENT_ATTEMPTS, answered
+from gitsync.secrets.kubernetes.failures import ApiCall, is_starting, make_failure, make_unreachable
+from gitsync.secrets.kubernetes.rights import Right
+from gitsync.secrets.kubernetes.stored_object import StoredObject
+from gitsync.secrets.remote_requests import PATIENT_ATTEMPTS, answered
 
 _SECONDS = 30.0
 _UNREADABLE = (KeyError, msgspec.MsgspecError, ValueError, RecursionError)

@@ -1,8 +1,10 @@
-"""Exports as lines NAME='value' of one file, which shells, python-dotenv and the hosts of pipelines read.
+"""Exports as lines NAME='value' of one file, which shells, python-dotenv and the hosts of
+pipelines read.
 
-These readers agree only on a value in one line without a quote or a backslash. A value of several lines is refused: a
-reader of single lines would read the second as another variable, which a manifest could choose. The lines of an object
-follow a comment with their owner, and other lines are not changed.
+These readers agree only on a value in one line without a quote or a backslash. A value of several
+lines is refused: a reader of single lines would read the second as another variable, which a
+manifest could choose. The lines of an object follow a comment with their owner, and other lines
+are not changed.
 """
 
 from __future__ import annotations
@@ -15,9 +17,8 @@ from pathlib import Path
 
 from gitsync.errors import ConfigError, SecretStoreError, UnsafePathError
 from gitsync.model.export import Address, Export, Holder, Owner
-from gitsync.secrets.content import check_export, check_owner
-from gitsync.secrets.naming import check_names, make_variable
 from gitsync.secrets.private_files import judge_file, lock_folder, replace
+from gitsync.secrets.store_rules import check_export, check_names, check_owner, make_variable
 
 _HEADER = re.compile(r"# gitsync: (Secret|ConfigMap) ([^/ ]+)/([^/ ]+), exported by (\S+(?: of .+)?)")
 _ASSIGNMENT = re.compile(r"(?:export )?([A-Za-z_][A-Za-z0-9_]*)=")

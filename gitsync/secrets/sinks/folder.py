@@ -1,9 +1,11 @@
-"""Exports into a folder: FOLDER/secrets/NAMESPACE/NAME/KEY and FOLDER/config-maps/…, for this user alone.
+"""Exports into a folder: FOLDER/secrets/NAMESPACE/NAME/KEY and FOLDER/config-maps/…, for this
+user alone.
 
-An object is replaced as a whole: its new folder is built next to it, and then replaces it by two renames, as folders
-cannot be replaced by one. If a run is killed between them, the next run restores the old folder. The owner of an
-object, its annotations and labels are in a separate file without values. The folder `secrets` can be read as a source.
-If the folder is in a working tree, git and gitsync ignore its content.
+An object is replaced as a whole: its new folder is built next to it, and then replaces it by two
+renames, as folders cannot be replaced by one. If a run is killed between them, the next run
+restores the old folder. The owner of an object, its annotations and labels are in a separate file
+without values. The folder `secrets` can be read as a source. If the folder is in a working tree,
+git and gitsync ignore its content.
 """
 
 from __future__ import annotations
@@ -20,8 +22,6 @@ from typing import Any
 
 from gitsync.errors import ConfigError, SecretStoreError, UnsafePathError
 from gitsync.model.export import Address, Export, Holder, Owner
-from gitsync.secrets.content import check_export, check_owner, encode_value
-from gitsync.secrets.naming import check_names
 from gitsync.secrets.private_files import (
     FILE_MODE,
     ensure_private_folder,
@@ -31,6 +31,7 @@ from gitsync.secrets.private_files import (
     write_new,
 )
 from gitsync.secrets.sources.folder import NOTE
+from gitsync.secrets.store_rules import check_export, check_names, check_owner, encode_value
 
 _IGNORES = (".gitignore", ".gitsyncignore")
 """Prevents accidental commits of secrets, and that exports are read as manifests."""

@@ -1,7 +1,9 @@
-"""Exports as outputs of the step of a pipeline that gitsync runs in: GitHub Actions and Azure Pipelines.
+"""Exports as outputs of the step of a pipeline that gitsync runs in: GitHub Actions and Azure
+Pipelines.
 
-Masks come first, so that the host never shows a secret in its log. Outputs end with the job, so this sink has no state
-of earlier runs. Values are untrusted: the escapes of each host prevent them from ending or starting a command.
+Masks come first, so that the host never shows a secret in its log. Outputs end with the job, so
+this sink has no state of earlier runs. Values are untrusted: the escapes of each host prevent
+them from ending or starting a command.
 """
 
 from __future__ import annotations
@@ -13,8 +15,7 @@ from pathlib import Path
 
 from gitsync.errors import ConfigError, SecretStoreError
 from gitsync.model.export import Address, Export, Holder, Owner
-from gitsync.secrets.content import check_export
-from gitsync.secrets.naming import check_names, make_variable
+from gitsync.secrets.store_rules import check_export, check_names, make_variable
 
 Tell = Callable[[str], None]
 """Shows a line to the host of the pipeline at once, as it is: on stdout or stderr, without masking."""

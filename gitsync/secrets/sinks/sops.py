@@ -1,7 +1,9 @@
-"""Exports of Secrets as manifests that are encrypted with SOPS: FOLDER/NAMESPACE/NAME.yaml, safe to commit.
+"""Exports of Secrets as manifests that are encrypted with SOPS: FOLDER/NAMESPACE/NAME.yaml, safe
+to commit.
 
-Metadata stays readable, and an annotation names the owner of the Secret. A file is only rewritten if its content
-changes, since each encryption results in other bytes. Config maps are not written: they are not confidential.
+Metadata stays readable, and an annotation names the owner of the Secret. A file is only rewritten
+if its content changes, since each encryption results in other bytes. Config maps are not written:
+they are not confidential.
 """
 
 from __future__ import annotations
@@ -15,10 +17,9 @@ from typing import Any
 from gitsync.errors import ConfigError, SecretStoreError
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.export import Address, Export, Holder, Owner
-from gitsync.secrets.content import check_export, check_owner
-from gitsync.secrets.naming import check_names
 from gitsync.secrets.private_files import lock_folder, replace, sync_folder
 from gitsync.secrets.sops import Sops
+from gitsync.secrets.store_rules import check_export, check_names, check_owner
 
 OWNER = "gitsync/owner"
 """The annotation that names the resource that exported a Secret."""

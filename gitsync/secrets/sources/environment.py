@@ -1,7 +1,9 @@
-"""Secrets from variables of the environment: `GITSYNC_SECRET_<NAMESPACE>_<NAME>_<KEY>` and no others.
+"""Secrets from variables of the environment: `GITSYNC_SECRET_<NAMESPACE>_<NAME>_<KEY>` and no
+others.
 
-The prefix keeps a manifest from asking for any other variable. Names that differ may result in one variable, so a
-variable belongs to the first key that reads it; another key of the same variable is refused.
+The prefix keeps a manifest from asking for any other variable. Names that differ may result in
+one variable, so a variable belongs to the first key that reads it; another key of the same
+variable is refused.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from gitsync.errors import SecretStoreError
 from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret
-from gitsync.secrets.naming import check_names, make_variable
+from gitsync.secrets.store_rules import check_names, make_variable
 
 PREFIX = "GITSYNC_SECRET_"
 

@@ -1,8 +1,10 @@
-"""Secrets and config maps from a folder: one folder an object, one file a key, as Kubernetes mounts them.
+"""Secrets and config maps from a folder: one folder an object, one file a key, as Kubernetes
+mounts them.
 
-An object is in FOLDER/NAMESPACE/NAME, or, if its namespace is the run's own, in FOLDER/NAME. Contents are taken
-exactly as they are, a newline at the end with them (docs/reference/reconciliation.md#secret-and-config-map-inputs).
-An unreadable value is unknown, not absent.
+An object is in FOLDER/NAMESPACE/NAME, or, if its namespace is the run's own, in FOLDER/NAME.
+Contents are taken exactly as they are, a newline at the end with them
+(docs/reference/reconciliation.md#secret-and-config-map-inputs). An unreadable value is unknown,
+not absent.
 """
 
 from __future__ import annotations
@@ -17,8 +19,7 @@ from gitsync.errors import SecretStoreError
 from gitsync.formats.strict_json import read_json
 from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret
-from gitsync.secrets.content import MOST_BYTES, decode_secret
-from gitsync.secrets.naming import check_names
+from gitsync.secrets.store_rules import MOST_BYTES, check_names, decode_secret
 
 NOTE = ".gitsync.json"
 """The file in which the sink of such folders keeps its note; a key may not have this name."""

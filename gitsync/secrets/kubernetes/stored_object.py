@@ -1,4 +1,6 @@
-"""A Secret or a ConfigMap of a cluster as a value: its owner, its desired state, and whether it has that state."""
+"""A Secret or a ConfigMap of a cluster as a value: its owner, its desired state, and whether it
+has that state.
+"""
 
 from __future__ import annotations
 

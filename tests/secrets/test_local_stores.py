@@ -6,7 +6,7 @@ import pytest
 
 from gitsync.config.config import SETTINGS, Config
 from gitsync.errors import ConfigError
-from gitsync.secrets.local import SINKS, open_local_sink, open_local_source
+from gitsync.secrets.stores import SINKS, open_local_sink, open_local_source
 
 GIVEN = Config(secrets_folder="s", export_folder="f", export_sops_folder="e", export_dotenv="d")
 

@@ -1,14 +1,52 @@
-"""Values as bytes and back, without ever showing one: Python's own errors of encoding carry the text they are about."""
+"""The rules that every source and sink keeps: names, values as bytes, and who owns an object.
+
+Manifests are untrusted, and their names become a path, a variable or part of an address: a name
+must be one that Kubernetes allows, so that none leaves its folder or becomes another's. Values
+become bytes and back without ever being shown: Python's own errors of encoding carry the text that
+they are about.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 from gitsync.errors import NotOwnedError, SecretStoreError
+from gitsync.manifests.kubernetes_names import KEY, NAME, NAMESPACE, NameRule, format_name
 from gitsync.model.export import NAMELESS, Address, Export, Owner
 from gitsync.model.secret import Secret
-from gitsync.secrets.naming import check_names
 
 MOST_BYTES = 1024 * 1024
 """The limit of Kubernetes for an object, and the most that is read of one value."""
+
+
+def check_names(address: Address, keys: Iterable[str] = ()) -> None:
+    """Raise SecretStoreError, with the reason, if Kubernetes does not allow such an object or key."""
+    problems = [
+        *_find_problems(address.namespace, NAMESPACE),
+        *_find_problems(address.name, NAME),
+        *(sentence for key in keys for sentence in _find_problems(key, KEY)),
+    ]
+    if problems:
+        name = f"{format_name(address.namespace)}/{format_name(address.name)}"
+        raise SecretStoreError(
+            f"{address.holder} {name} cannot be read or written: {'; '.join(problems)}.",
+            hint="Use a name in the manifest that Kubernetes allows.",
+        )
+
+
+def _find_problems(text: str, rule: NameRule) -> Iterable[str]:
+    if violation := rule.broken(text):
+        yield f"its {rule.what} {violation}"
+
+
+def make_variable(address: Address, key: str) -> str:
+    """The name of a variable that stands for one key: NAMESPACE_NAME_KEY in capitals, with _ for all else.
+
+    Different keys may result in one variable (`a-b` and `a.b`); the caller has to check.
+    """
+    name = _NOT_IN_A_VARIABLE.sub("_", f"{address.namespace}_{address.name}_{key}".upper())
+    return f"_{name}" if name[0].isdigit() else name
 
 
 def encode_value(value: Secret, address: Address, key: str) -> bytes:
@@ -69,3 +107,6 @@ def _parse_owner(owner: str | None) -> Owner | None:
         return Owner.parse(owner) if owner else None
     except ValueError:
         return None
+
+
+_NOT_IN_A_VARIABLE = re.compile(r"[^A-Z0-9]")

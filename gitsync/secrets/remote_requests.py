@@ -1,19 +1,23 @@
-"""Retries requests to remote sources and sinks if their refusal may pass: a few times, and not for long.
+"""Requests to Key Vault and to the cluster: how long each may take, when it is tried again, and what
+of an error is shown.
 
-Separate from the sources and sinks, since all wait alike: as long as the answer asks for (`Retry-After`), else twice as
-long each time. A service that fails nevertheless is not asked again in the run: a run has many requests, and each would
-wait as long.
+Both services wait alike: as long as the answer asks for (`Retry-After`), else twice as long each
+time. A service that fails nevertheless is not asked again in the run: a run has many requests, and
+each would wait as long. A certificate that is not accepted stays so, and is not waited for.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 from gitsync.errors import TransientStoreError
 from gitsync.model.clock import Clock
+from gitsync.model.secret import MASKED, Secret
+from gitsync.redaction import truncate
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState
@@ -104,3 +108,27 @@ def _wait(state: RetryCallState) -> float:
     retry_after = error.retry_after if isinstance(error, TransientStoreError) else None
     doubled = min(2.0 ** (state.attempt_number - 1), _LONGEST_PAUSE)
     return doubled if retry_after is None else retry_after
+
+
+def find_certificate_error(error: BaseException | None) -> str:
+    """Why a certificate was not accepted, as OpenSSL says it; "" if the error has another cause."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        reason = getattr(error, "verify_message", "")  # aiohttp's error of this type has none; its cause does
+        if isinstance(error, ssl.SSLCertVerificationError) and reason:
+            return str(reason)
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return ""
+
+
+_LONGEST = 500  # characters
+
+
+def format_complaint(message: object, hidden_values: Iterable[Secret]) -> str:
+    """The text of a refusal without its full stop; "" if there is none."""
+    text = " ".join(str(message or "").split())
+    for secret in hidden_values:
+        if secret.reveal():
+            text = text.replace(secret.reveal(), MASKED)
+    return truncate(text, _LONGEST).rstrip(".")

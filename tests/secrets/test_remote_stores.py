@@ -11,7 +11,7 @@ from gitsync.errors import ConfigError, SecretStoreError
 from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret
 from gitsync.secrets.protocols import SecretSource, Sink
-from gitsync.secrets.remote import open_for_plan, open_remote
+from gitsync.secrets.stores import open_for_plan, open_remote
 from tests.support import private_ca
 from tests.support.arm_rig import StaticCredential
 from tests.support.fake_clock import FakeClock
