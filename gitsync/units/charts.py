@@ -42,6 +42,15 @@ _FEWER: Final = (
 )
 _KNOWN_DRAFTS: Final = ("http://json-schema.org/", "https://json-schema.org/")
 
+MOST_BYTES: Final = 50_000_000
+"""The most that the packed charts of one chart have together, unpacked."""
+
+_MOST_PACKED_FILES: Final = 10_000
+_DEEPEST_PACKED: Final = 10
+
+_ROOT: Final = re.compile(r"(?:charts/[^/]+/)*")
+"""Where a packed chart has a chart: itself, and those that are unpacked in its folder charts/."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartDependency:
@@ -285,15 +294,6 @@ def check_schema(path: str, content: bytes, name: str) -> None:
             if is_remote or (key == "$schema" and not str(value).startswith(_KNOWN_DRAFTS)):
                 message = f"{name} refers to {str(value)[:200]!r}: gitsync reads no schema from elsewhere."
                 raise ChartError(message, hint="Put the definition into the file, as `#/$defs/NAME`.", path=path)
-
-
-MOST_BYTES: Final = 50_000_000
-"""The most that the packed charts of one chart have together, unpacked."""
-
-_MOST_PACKED_FILES: Final = 10_000
-_DEEPEST_PACKED: Final = 10
-_ROOT: Final = re.compile(r"(?:charts/[^/]+/)*")
-"""Where a packed chart has a chart: itself, and those that are unpacked in its folder charts/."""
 
 
 def is_packed_dependency(path: str) -> bool:

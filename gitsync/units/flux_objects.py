@@ -63,6 +63,14 @@ _LONGEST_NAME: Final = 53
 _DIGEST: Final = 12
 _HOLDERS: Final = frozenset({"ConfigMap", "Secret"})
 
+_CHANGE_READERS: Final[Mapping[str, Callable[[Document, FieldPath], Any]]] = {
+    "patches": read_list,
+    "images": read_list,
+    "components": read_list,
+    "commonMetadata": read_mapping,
+}
+"""How the fields of `CHANGES` are checked; the others are texts."""
+
 
 def _read_repository(document: Document, _: SourceView) -> Declarations:
     name = SourceName("GitRepository", *read_key(document, NAMESPACE))
@@ -313,15 +321,6 @@ def _read_dependencies(document: Document, namespace: str) -> Iterator[ObjectNam
     for index in range(len(read_list(document, where))):
         name = read_text(document, (*where, index, "name"))
         yield ObjectName(read_text(document, (*where, index, "namespace"), default=namespace), name)
-
-
-_CHANGE_READERS: Final[Mapping[str, Callable[[Document, FieldPath], Any]]] = {
-    "patches": read_list,
-    "images": read_list,
-    "components": read_list,
-    "commonMetadata": read_mapping,
-}
-"""How the fields of `CHANGES` are checked; the others are texts."""
 
 
 FLUX: Final = Controller(

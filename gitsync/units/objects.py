@@ -23,6 +23,9 @@ from gitsync.units.declarations import Declarations, GitAddress, ObjectName, Sou
 from gitsync.units.kustomization import KustomizationReader
 from gitsync.units.sandbox import ChartError
 
+_FIX: Final = "Fix it: until then nothing that it builds is read, and nothing of it is deleted."
+_VERSION: Final = re.compile(r"v?[0-9]+\.[0-9]+\.[0-9]+(?:[-+_][0-9A-Za-z.+_-]+)?")
+
 
 class InvalidFieldError(Exception):
     """Ends the reading of one object, and never leaves this package. `where` is the field, and `hint` an order.
@@ -127,9 +130,6 @@ def read_optional(document: Document, where: FieldPath) -> str:
     return "" if find_field(document, where) in ("", None) else read_text(document, where)
 
 
-_FIX: Final = "Fix it: until then nothing that it builds is read, and nothing of it is deleted."
-
-
 @dataclass(frozen=True, slots=True)
 class SourceView:
     """What an object may refer to: the files of the source, and the repository that they are in. `used` has the paths
@@ -183,9 +183,6 @@ class Controller:
             path=problem.path,
             line=problem.line,
         )
-
-
-_VERSION: Final = re.compile(r"v?[0-9]+\.[0-9]+\.[0-9]+(?:[-+_][0-9A-Za-z.+_-]+)?")
 
 
 def read_published(paths: Iterable[str], reader: KustomizationReader) -> tuple[Mapping[str, Chart], list[Problem]]:

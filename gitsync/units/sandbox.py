@@ -26,6 +26,22 @@ from gitsync.processes.grace_period import Grace
 from gitsync.processes.programs import Ended, Program, ProgramCall, run, select_environment
 from gitsync.redaction import truncate
 
+TIMEOUT: Final = 60.0
+"""Seconds for each build."""
+
+MEMORY: Final = 1024**3
+"""Bytes that each build may allocate."""
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_OUT_OF_MEMORY = re.compile(r"fatal error: (?:runtime: )?(?:out of memory|cannot allocate memory)")
+_NOWHERE = "http://127.0.0.1:9"  # the discard port: requests through a proxy are refused at once
+_LONGEST_COMPLAINT = 10_000
+
+MOST_SECONDS = 600.0
+"""For all builds of a run together."""
+
+_WORKERS = 4
+
 
 class UnbuildableError(Exception):
     """Ends the build of one unit, and never leaves this package. `thing` is what it builds."""
@@ -56,18 +72,6 @@ class UnreleasedChartError(ChartError):
     """A chart that nothing releases."""
 
     _code: ClassVar = "HelmChart"
-
-
-TIMEOUT: Final = 60.0
-"""Seconds for each build."""
-
-MEMORY: Final = 1024**3
-"""Bytes that each build may allocate."""
-
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_OUT_OF_MEMORY = re.compile(r"fatal error: (?:runtime: )?(?:out of memory|cannot allocate memory)")
-_NOWHERE = "http://127.0.0.1:9"  # the discard port: requests through a proxy are refused at once
-_LONGEST_COMPLAINT = 10_000
 
 
 def run_tool(call: ProgramCall, path: str, failure: type[UnbuildableError]) -> Ended:
@@ -118,12 +122,6 @@ def clean_complaint(text: str) -> str:
     """What a tool said, in one line without control characters."""
     line = " ".join(_CONTROL.sub(" ", text.strip().removeprefix("Error: ").removeprefix("error: ")).split())
     return truncate(line, _LONGEST_COMPLAINT) or "the tool gave no reason."
-
-
-MOST_SECONDS = 600.0
-"""For all builds of a run together."""
-
-_WORKERS = 4
 
 
 class BuildJob(Protocol):

@@ -34,6 +34,8 @@ _TOKEN: Final = re.compile(
     r"\\(?P<escaped>.)|(?P<stars>\*+)|(?P<one>\?)|\[(?P<negated>[!^]?)(?P<set>[^\[\]\\^]+)\]|(?P<brace>[{},])|(?P<text>.)",
     re.DOTALL,
 )
+_JSONNET: Final = ".jsonnet"
+_SKIPPED: Final = re.compile(rb"^# \+argocd:skip-file-rendering\b", re.MULTILINE)
 
 
 @lru_cache(maxsize=1024)
@@ -123,10 +125,6 @@ class CoveredFolders:
         """Tell whether a file is in one of the folders."""
         is_in_folder = find_folder(path) in self.flat or any(folder in self.whole for folder in list_folders(path))
         return is_in_folder or is_in_chart(path, self.charts)
-
-
-_JSONNET: Final = ".jsonnet"
-_SKIPPED: Final = re.compile(rb"^# \+argocd:skip-file-rendering\b", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,6 +39,11 @@ _ZEROS: Final[dict[str, Any]] = {
 }
 """The value that each type has where nothing is set."""
 
+OverloadKey = tuple[str, ...]
+"""A name, then the kind of each argument, or "any" for all of them."""
+
+_OF_MANY: Final = frozenset({"math.greatest", "math.least"})
+
 
 def call(budget: EvaluationBudget, name: str, args: list[Any]) -> Any:
     """Call a function; the target of a method is its first argument.
@@ -113,9 +118,6 @@ def _contains_all(budget: EvaluationBudget, whole: Sequence[Any], part: Sequence
     return all(contains(budget, item, whole) for item in part)
 
 
-OverloadKey = tuple[str, ...]
-"""A name, then the kind of each argument, or "any" for all of them."""
-
 _PLAIN: Final[dict[OverloadKey, Callable[..., Any]]] = {
     ("size", "list"): len,
     ("size", "map"): len,
@@ -150,7 +152,6 @@ _MEASURED: Final[dict[OverloadKey, Callable[..., Any]]] = {
 }
 """Functions that are given the budget, since they can do much work for little text."""
 
-_OF_MANY: Final = frozenset({"math.greatest", "math.least"})
 
 NAMES: Final = frozenset(key[0] for key in (*_PLAIN, *_MEASURED)) | _OF_MANY
 """Every function and operator that `call` knows."""

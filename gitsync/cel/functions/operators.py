@@ -26,6 +26,11 @@ NUMBERS: Final = ("int", "uint", "double")
 
 Calculate = Callable[[Any, Any], Any]
 Compare = Callable[[EvaluationBudget, Any, Any], bool]
+_ORDER: Final = {"_<_": operator.lt, "_<=_": operator.le, "_>_": operator.gt, "_>=_": operator.ge}
+_ORDERED_KINDS: Final = (
+    *((left, right) for left in NUMBERS for right in NUMBERS),
+    *((kind, kind) for kind in ("bool", "string", "bytes", "timestamp", "duration")),
+)
 
 
 def check_int(number: int) -> int:
@@ -147,11 +152,6 @@ _DOUBLE: Final[dict[str, Calculate]] = {
     "_/_": _divide_doubles,
 }
 
-_ORDER: Final = {"_<_": operator.lt, "_<=_": operator.le, "_>_": operator.gt, "_>=_": operator.ge}
-_ORDERED_KINDS: Final = (
-    *((left, right) for left in NUMBERS for right in NUMBERS),
-    *((kind, kind) for kind in ("bool", "string", "bytes", "timestamp", "duration")),
-)
 
 FUNCTIONS: Final[dict[tuple[str, ...], Callable[..., Any]]] = {
     **{(name, "int", "int"): _bound_result(calculate, check_int) for name, calculate in _WHOLE.items()},

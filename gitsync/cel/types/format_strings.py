@@ -18,6 +18,27 @@ from gitsync.cel.types.types import Type
 
 _CLAUSE: Final = re.compile(r"%(?:(?P<percent>%)|(?:\.(?P<digits>[0-9]{1,18}))?(?P<letter>[sdfebxXo]))", re.ASCII)
 
+TypeOf = Callable[[ExpressionNode], Type]
+"""The type of a part of the expression, as far as it is known."""
+
+_WHOLE: Final = frozenset({"int", "uint"})
+_FRACTION: Final = frozenset({"double", "string"})
+_TEXT: Final = frozenset({
+    "list", "map", "int", "uint", "double", "bool", "string", "timestamp", "bytes", "duration", "type", "null",
+})  # fmt: skip
+
+_TAKEN: Final = {
+    "s": _TEXT,
+    "d": _WHOLE,
+    "o": _WHOLE,
+    "b": _WHOLE | {"bool"},
+    "x": _WHOLE | {"string", "bytes"},
+    "X": _WHOLE | {"string", "bytes"},
+    "f": _FRACTION,
+    "e": _FRACTION,
+}
+"""The types that a clause takes. `%f` and `%e` take text since "NaN" and "Infinity" are text."""
+
 
 @dataclass(frozen=True, slots=True)
 class Clause:
@@ -40,27 +61,6 @@ def split_clauses(template: str) -> Iterator[str | Clause]:
         yield "%" if found["percent"] else Clause(found["letter"], int(found["digits"]) if found["digits"] else None)
         here = found.end()
     yield template[here:]
-
-
-TypeOf = Callable[[ExpressionNode], Type]
-"""The type of a part of the expression, as far as it is known."""
-
-_WHOLE: Final = frozenset({"int", "uint"})
-_FRACTION: Final = frozenset({"double", "string"})
-_TEXT: Final = frozenset({
-    "list", "map", "int", "uint", "double", "bool", "string", "timestamp", "bytes", "duration", "type", "null",
-})  # fmt: skip
-_TAKEN: Final = {
-    "s": _TEXT,
-    "d": _WHOLE,
-    "o": _WHOLE,
-    "b": _WHOLE | {"bool"},
-    "x": _WHOLE | {"string", "bytes"},
-    "X": _WHOLE | {"string", "bytes"},
-    "f": _FRACTION,
-    "e": _FRACTION,
-}
-"""The types that a clause takes. `%f` and `%e` take text since "NaN" and "Infinity" are text."""
 
 
 def check_format(call: FunctionCall, type_of: TypeOf) -> Iterator[tuple[Position, str]]:
