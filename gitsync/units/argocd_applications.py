@@ -88,7 +88,13 @@ def read_application(document: Document, view: SourceView) -> Declarations:
     key = read_key(document, NAMESPACE)
     places = _find_sources(document)
     references = dict(_list_references(document, places))
-    built = [where for where in places if _has_manifests(document, where)]
+    # A source with a name has no manifests but values for others, unless it has a path or a chart too.
+    built = [
+        where
+        for where in places
+        if find_field(document, (*where, "ref")) is None
+        or any(find_field(document, (*where, field)) is not None for field in ("path", "chart"))
+    ]
     annotations = read_mapping(document, ("metadata", "annotations"))
     sources = [ApplicationSource(document, where, view, key.name, references) for where in built]
     return Declarations(
@@ -128,12 +134,6 @@ def _list_references(document: Document, places: list[FieldPath]) -> Iterator[tu
     for where in places:
         if name := read_optional(document, (*where, "ref")):
             yield name, _read_address(document, where)
-
-
-def _has_manifests(document: Document, where: FieldPath) -> bool:
-    """Tell whether a source has manifests, and not only values for others."""
-    is_reference = find_field(document, (*where, "ref")) is not None
-    return not is_reference or any(find_field(document, (*where, field)) is not None for field in ("path", "chart"))
 
 
 def _read_address(document: Document, where: FieldPath) -> GitAddress:

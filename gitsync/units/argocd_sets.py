@@ -182,8 +182,10 @@ def _list_git(one: _ApplicationSet, where: FieldPath) -> Iterator[Parameters]:
             yield _describe_path(folder, {}, prefix, is_go=one.is_go)
         return
     for path in _select(one, (*where, "files"), sorted(paths), crosses_folders=True):
+        name = posixpath.basename(path)
+        file = {"filename": name, "filenameNormalized": normalize(name)}
         for content in _read_parameters(one, path):
-            yield {**content, **_describe_path(find_folder(path), _name_file(path), prefix, is_go=one.is_go)}
+            yield {**content, **_describe_path(find_folder(path), file, prefix, is_go=one.is_go)}
 
 
 def _select(one: _ApplicationSet, where: FieldPath, paths: list[str], *, crosses_folders: bool) -> Iterator[str]:
@@ -217,11 +219,6 @@ def _read_parameters(one: _ApplicationSet, path: str) -> Iterator[Parameters]:
         if contents.problems or not isinstance(each, dict):
             raise InvalidFieldError(("spec", "generators"), f"{path} is not a mapping of parameters.", f"Fix {path}.")
         yield each if one.is_go else _flatten(each, one.view.budget)
-
-
-def _name_file(path: str) -> dict[str, str]:
-    name = posixpath.basename(path)
-    return {"filename": name, "filenameNormalized": normalize(name)}
 
 
 def _describe_path(folder: str, file: Mapping[str, str], prefix: str, *, is_go: bool) -> Parameters:

@@ -107,10 +107,6 @@ def _format(value: Any) -> str:
     raise TemplateError("A template asks for a value that is missing, or is not a text.")
 
 
-def _default(fallback: Any, value: Any) -> Any:
-    return fallback if isinstance(value, _Missing) or value in ("", None, 0, False, [], {}) else value
-
-
 def _index(value: Any, *keys: Any) -> Any:
     for key in keys:
         if isinstance(value, Mapping):
@@ -123,7 +119,9 @@ def _index(value: Any, *keys: Any) -> Any:
 
 
 _FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
-    "default": _default,
+    "default": lambda fallback, value: (
+        fallback if isinstance(value, _Missing) or value in ("", None, 0, False, [], {}) else value
+    ),
     "index": _index,
     "join": lambda separator, values: str(separator).join(map(_format, values)),
     "lower": lambda text: _format(text).lower(),

@@ -179,16 +179,22 @@ class _Filling:
             self.unread.setdefault(values.reference, {})[name_variable(*_identify(values))] = values.key
             yield SetValue(path=values.path, text=self.mark(values), is_text=True)
         else:
-            yield replace(values, fault=_explain(values, found.fault))
+            fault = found.fault or f"{describe(values.reference)} has no key {values.key}"
+            if found.fault and values.reference.kind == Holder.SECRET:
+                fault = f"{describe(values.reference)} is not in the source in plain text"
+            yield replace(values, fault=fault)
 
     def read(self, values: ValuesKey, text: str | Secret) -> ChartValues:
         """The values in a text, which is the value of a path, or YAML."""
         if values.path:
             if isinstance(text, Secret):
                 return SetValue(path=values.path, text=self.mark(values, value=text), is_text=True)
-            return _make_set_value(values.path, text)
+            # A text in quotes is not read as a number, as with Flux.
+            quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
+            return SetValue(path=values.path, text=text[1:-1] if quoted else text, is_text=quoted)
         try:
-            mapping = read_mapping(f"{values.key} of {describe(values.reference)}", _reveal(text).encode())
+            plain = text.reveal() if isinstance(text, Secret) else text
+            mapping = read_mapping(f"{values.key} of {describe(values.reference)}", plain.encode())
         except ChartError as error:
             message = error.problem.message if isinstance(text, str) else "it is not a mapping in YAML"
             return replace(values, fault=f"{describe(values.reference)}: {message}")
@@ -211,21 +217,5 @@ class _Filling:
         return f"${{{name}}}"
 
 
-def _explain(values: ValuesKey, fault: str) -> str:
-    if fault and values.reference.kind == Holder.SECRET:
-        return f"{describe(values.reference)} is not in the source in plain text"
-    return fault or f"{describe(values.reference)} has no key {values.key}"
-
-
 def _identify(values: ValuesKey) -> tuple[str, ...]:
     return values.reference.namespace, values.reference.name, values.key
-
-
-def _make_set_value(path: str, text: str) -> SetValue:
-    """One value; a text in quotes is not read as a number, as with Flux."""
-    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
-    return SetValue(path=path, text=text[1:-1] if quoted else text, is_text=quoted)
-
-
-def _reveal(text: str | Secret) -> str:
-    return text.reveal() if isinstance(text, Secret) else text

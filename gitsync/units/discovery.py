@@ -76,7 +76,7 @@ def find_units(
     return FoundUnits(
         built=(
             *(_make_unit(find_folder(one), UnitKind.KUSTOMIZATION, one, options) for one in roots),
-            *(_make_chart(one, path, options) for one in charts.roots),
+            *(_make_unit(find_folder(one), UnitKind.CHART, one, options, path) for one in charts.roots),
         ),
         plain=plain,
         folders=_find_folders(plain, options),
@@ -160,13 +160,8 @@ def _list_here_and_above(folder: str) -> tuple[str, ...]:
     return (folder, *list_folders(folder))
 
 
-def _make_chart(chart: str, path: str, options: _Options) -> Unit:
-    """The unit of a chart. A run of its folder alone is as good as a name in gitsync.yaml."""
-    unit = _make_unit(find_folder(chart), UnitKind.CHART, chart, options)
-    return replace(unit, is_named=unit.is_named or unit.path == path)
-
-
-def _make_unit(folder: str, kind: UnitKind, file: str, options: _Options) -> Unit:
+def _make_unit(folder: str, kind: UnitKind, file: str, options: _Options, alone: str | None = None) -> Unit:
+    """Make the unit of a folder. A run of a folder `alone` is as good as a name in gitsync.yaml."""
     release = options.find(folder).release if kind is UnitKind.CHART else None
     return Unit(
         name=folder or ROOT,
@@ -176,7 +171,7 @@ def _make_unit(folder: str, kind: UnitKind, file: str, options: _Options) -> Uni
         options=options.find(folder),
         release=release,
         namespace=release.namespace if release else "",
-        is_named=options.names(folder, kind),
+        is_named=folder == alone or options.names(folder, kind),
     )
 
 

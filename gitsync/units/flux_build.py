@@ -115,7 +115,15 @@ def lay_over(changes: Mapping[str, Any], kustomization: Mapping[str, Any]) -> di
         if name in changes:
             laid[name] = [*_make_list(laid.get(name)), *_make_list(changes[name])]
     if "images" in changes:
-        laid["images"] = _merge_images(_make_list(laid.get("images")), _make_list(changes["images"]))
+        images = _make_list(changes["images"])
+        names = [image.get("name") for image in images if isinstance(image, Mapping)]
+        # An image of the changes replaces the one of its name.
+        own = (
+            one
+            for one in _make_list(laid.get("images"))
+            if not isinstance(one, Mapping) or one.get("name") not in names
+        )
+        laid["images"] = [*own, *images]
     return laid
 
 
@@ -154,12 +162,6 @@ def _list_resources(unit: Unit, reader: KustomizationReader) -> Iterator[str]:
         elif path.endswith(_SUFFIXES) and _OBJECT.search(reader.tree.read([path])[path]):
             yield posixpath.relpath(path, unit.path or ".")
     yield from (posixpath.relpath(folder, unit.path or ".") for folder in folders)
-
-
-def _merge_images(images: list[Any], changes: list[Any]) -> list[Any]:
-    """An image of the changes replaces the one of its name."""
-    names = [change.get("name") for change in changes if isinstance(change, Mapping)]
-    return [*(one for one in images if not (isinstance(one, Mapping) and one.get("name") in names)), *changes]
 
 
 def _make_list(value: Any) -> list[Any]:

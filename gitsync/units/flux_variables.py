@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -129,7 +129,12 @@ class FluxVariables:
         secrets, config_maps = self._secrets.get(address, []), self._config_maps.get(address, [])
         if not (secrets or config_maps):
             return ReferencedValues(fault=f"{describe(reference)} is not in the source")
-        values = _find_equal(secrets) if secrets else _find_in_cluster(config_maps, reference.home)
+        values: Mapping[str, str | Secret] | None
+        if secrets:
+            values = secrets[0] if all(one == secrets[0] for one in secrets) else None
+        else:
+            values = find_in_cluster(config_maps, "")  # the one that the source declares, or else the cluster
+            values = find_in_cluster(config_maps, reference.home) if values is None else values
         if values is None:
             return ReferencedValues(fault=f"{describe(reference)} is declared twice, with different values")
         return ReferencedValues(values=values)
@@ -179,14 +184,3 @@ def _list_unset(
         place = VariablePlace(source=SourceLocation(document.path, use.line), path=use.path, resource=None)
         found.add(describe_unset(use.variable, values, unit), place, unit, Level.ERROR)
     return found.attach([], lambda _: True, config_maps)
-
-
-def _find_equal(secrets: Sequence[Mapping[str, Secret]]) -> Mapping[str, Secret] | None:
-    """The one Secret that some are; None if they differ."""
-    return secrets[0] if all(one == secrets[0] for one in secrets) else None
-
-
-def _find_in_cluster(versions: Sequence[ConfigMapVersion], cluster: str) -> Mapping[str, str] | None:
-    """The one ConfigMap that the source declares, or else the cluster; None if they differ."""
-    anywhere = find_in_cluster(versions, "")
-    return find_in_cluster(versions, cluster) if anywhere is None else anywhere

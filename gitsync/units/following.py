@@ -10,7 +10,7 @@ import posixpath
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
+from itertools import islice
 from typing import Final
 
 from gitsync.manifests.units import ROOT
@@ -102,7 +102,8 @@ class _Follower:
         known = self.found.get(found.name)
         if known is not None:
             if not known.one.says_the_same(found.one):
-                self.problems.append(_make_duplicate(found, known))
+                problem = _make_problem(found, "DuplicateUnit", f"{known.one.declared_at} declares it otherwise.")
+                self.problems.append(replace(problem, hint="Keep one of them, or point --path to one cluster."))
             return None
         if not self.is_here(found.one.source):
             self.waiting.append(found)
@@ -199,7 +200,12 @@ class _Follower:
         """The folders of all objects, also of those that are built from another revision. A chart of a repository that
         is not known may be in this one, and its values are in the object.
         """
-        others = (one.one.unit for one in self.waiting if self.has_files(one.one.source) or _may_be_here(one.one))
+        others: list[Unit] = []
+        for waiting in self.waiting:
+            unit, source = waiting.one.unit, waiting.one.source
+            is_git = isinstance(source, SourceName) and source.kind == THIS_REPOSITORY.kind
+            if self.has_files(source) or (is_git and unit.release is not None):
+                others.append(unit)
         return CoveredFolders.of((*self.units.values(), *others))
 
 
@@ -214,17 +220,29 @@ def follow(start: Declarations, build: Build, read: Read, repository: ThisReposi
     follower.follow(_Found(one, follower.find_home(one)) for one in outer)
     units, covered = follower.units, follower.find_covered()
     # The files of folders that are built are read from what is built of them.
-    begun = (one for one in (*start.problems, *follower.weigh(start.broken)) if not covered.has(one.unit or one.path))
+    begun: list[Problem] = []
+    for problem in (*start.problems, *follower.weigh(start.broken)):
+        path = problem.unit or problem.path
+        folder = find_folder(path)
+        # `flux bootstrap` writes its own files one level below the folder of the cluster.
+        home = find_folder(folder) if posixpath.basename(folder) == THIS_REPOSITORY.name else folder
+        if not covered.has(path):
+            begun.append(_widen(problem, home))
     return Followed(
         units=tuple(units.values()),
         covered=covered,
-        problems=_join(
-            (_widen(one, _guess_home(one.unit or one.path)) for one in begun),
-            follower.list_inside(),
-            follower.problems,
-            _pass_over_all(follower),
-            (_warn_suspended(follower.found[name]) for name, unit in units.items() if unit.is_suspended),
-            _find_circles(units),
+        # Each once: several units may contain one object.
+        problems=tuple(
+            dict.fromkeys(
+                (
+                    *begun,
+                    *follower.list_inside(),
+                    *follower.problems,
+                    *_pass_over_all(follower),
+                    *(_warn_suspended(follower.found[name]) for name, unit in units.items() if unit.is_suspended),
+                    *_find_circles(units),
+                )
+            )
         ),
     )
 
@@ -234,22 +252,6 @@ def _split_ready(found: Sequence[_Found]) -> tuple[Sequence[_Found], Sequence[_F
     charts = [one for one in found if one.one.unit.release is not None]
     others = [one for one in found if one.one.unit.release is None]
     return (others, charts) if others else (charts, [])
-
-
-def _may_be_here(one: DeclaredUnit) -> bool:
-    source = one.source
-    return one.unit.release is not None and isinstance(source, SourceName) and source.kind == THIS_REPOSITORY.kind
-
-
-def _join(*parts: Iterable[Problem]) -> tuple[Problem, ...]:
-    """All problems, each once: several units may contain one object."""
-    return tuple(dict.fromkeys(chain.from_iterable(parts)))
-
-
-def _guess_home(path: str) -> str:
-    """The folder of the cluster of a file: `flux bootstrap` writes its own files one level below."""
-    folder = find_folder(path)
-    return find_folder(folder) if posixpath.basename(folder) == THIS_REPOSITORY.name else folder
 
 
 def _widen(problem: Problem, home: str) -> Problem:
@@ -314,11 +316,6 @@ def _place(substitution: Substitution | None, home: str) -> Substitution | None:
 
 def _make_name(home: str, name: str) -> str:
     return posixpath.join(home, name)
-
-
-def _make_duplicate(found: _Found, known: _Found) -> Problem:
-    problem = _make_problem(found, "DuplicateUnit", f"{known.one.declared_at} declares it otherwise.")
-    return replace(problem, hint="Keep one of them, or point --path to one cluster.")
 
 
 def _pass_over_all(follower: _Follower) -> Iterator[Problem]:

@@ -154,7 +154,9 @@ class ChartJob:
             hint = "Use at most 53 lower-case letters, digits and dashes."
             raise ChartError(message, hint=hint, path=self.path)
         versions = [one for one in release.kubernetes if _KUBERNETES.fullmatch(one)]
-        more = [f"--kube-version={_complete((versions or [KUBERNETES])[-1])}"]
+        version = (versions or [KUBERNETES])[-1]
+        # helm 3 and 4 show a version of three numbers alike.
+        more = [f"--kube-version={version if version.count('.') == 2 else f'{version}.0'}"]
         more += [f"--api-versions={one}" for one in release.kubernetes if one not in versions]
         if any(_ASKS_FOR_VERSIONS in content for content in self.files.values()):
             more.append(f"--api-versions={','.join(_list_aso_versions())}")
@@ -201,11 +203,6 @@ def _list_aso_versions() -> tuple[str, ...]:
             for version in catalog.versions(group, kind):
                 found |= {f"{group}/{version}", f"{group}/{version}/{kind}"}
     return tuple(sorted(found))
-
-
-def _complete(version: str) -> str:
-    """A version of three numbers, which both versions of helm show alike."""
-    return version if version.count(".") == 2 else f"{version}.0"
 
 
 class _Rendered(NamedTuple):

@@ -84,7 +84,10 @@ def build(
         folder = temporary / _SOURCE / PurePosixPath(path).parent
         wrapper, home = temporary / "wrapper", temporary / "home"
         home.mkdir()
-        write_files(wrapper, {"kustomization.yaml": _make_wrapper(path, more or {})})
+        # The tool builds a kustomization around the one at `path`, which asks for the origin of each manifest.
+        base = str(PurePosixPath(f"{ORIGIN_PREFIX}{path}").parent)
+        around = {"resources": [base], "buildMetadata": ["originAnnotations"], **(more or {})}
+        write_files(wrapper, {"kustomization.yaml": json.dumps(around).encode()})
         call = ProgramCall(
             program=Program.KUSTOMIZE,
             command=[*command, str(wrapper)],
@@ -114,12 +117,6 @@ def _find_command(path: str, *, is_restricted: bool) -> tuple[str, ...]:
         f"{path} must be built, but neither kustomize nor kubectl is installed.",
         hint="Install one of them, or set --path to a folder without kustomizations.",
     )
-
-
-def _make_wrapper(path: str, more: Mapping[str, Any]) -> bytes:
-    """A kustomization that builds the one at `path`, and asks for the origin of each manifest."""
-    folder = PurePosixPath(f"{ORIGIN_PREFIX}{path}").parent
-    return json.dumps({"resources": [str(folder)], "buildMetadata": ["originAnnotations"], **more}).encode()
 
 
 def _explain(path: str, complaint: str) -> UnbuildableError:

@@ -58,14 +58,15 @@ def _read_file(
     yield Declarations(problems=tuple(map(mentioned[0].explain_hidden, contents.problems[:1])))
     values, origins = variables.find(unit), Origins()
     for document in chain.from_iterable(map(split_list, contents.documents)):
-        controller = _find_controller(document)
+        type_ = find_type(document) if is_object(document.value) else None
+        controller = next((one for one in CONTROLLERS if type_ in one.readers), None)
         if controller is None:
             continue
         if template := find_placeholder(document):
             yield Declarations(problems=(replace(template, level=Level.NOTE),))
             continue
         located = origins.locate(document, unit) if unit and own_path == path else document
-        if values is None or find_type(document) in controller.as_written:
+        if values is None or type_ in controller.as_written:
             yield _read_object(located, controller, view)
             continue
         replaced = variables.replace(located, values, unit)
@@ -116,11 +117,6 @@ def _add_missing(unit: Unit, missing: Mapping[str, VariableFault]) -> Unit:
     substitution = own or Substitution(labels={name: missing[name].name for name in marks})
     substitution = replace(substitution, values={**substitution.values, **marks}, missing=missing)
     return replace(unit, options=replace(unit.options, substitution=substitution))
-
-
-def _find_controller(document: Document) -> Controller | None:
-    is_read = is_object(document.value)
-    return next((one for one in CONTROLLERS if is_read and find_type(document) in one.readers), None)
 
 
 def _read_object(document: Document, controller: Controller, view: SourceView) -> Declarations:

@@ -62,14 +62,14 @@ def build_units(units: Sequence[Unit], reader: KustomizationReader, builds: Buil
     directories = read_directories((unit for unit in accepted.values() if unit.selection), reader)
     jobs, errors = _make_jobs({name: unit for name, unit in accepted.items() if not unit.selection}, reader)
     errors |= {**refused, **directories.errors}
-    runnable = jobs if has_tool() else {name: job for name, job in jobs.items() if _may_run(by_name[name], job)}
-    results = dict(zip(runnable, builds.run(tuple(runnable.values())), strict=True))
-    texts = {name: text for name, text in results.items() if isinstance(text, bytes)}
-    errors |= {name: error for name, error in results.items() if isinstance(error, UnbuildableError)}
-    errors |= {name: _make_no_tool(job.path) for name, job in jobs.items() if name not in results}
-    errors |= {name: place_at_object(error, by_name[name]) for name, error in errors.items() if _is_made(error, reader)}
-    warnings = dict.fromkeys(one for name in texts for one in _list_warnings(jobs[name]))
-    empty = (_make_empty(by_name[name]) for name, text in texts.items() if _is_empty(by_name[name], text))
+    texts, failed = _run_jobs(jobs, by_name, builds)
+    errors |= failed
+    # A kustomization that was made for the build has no file.
+    made = {name: error for name, error in errors.items() if error.problem.path not in reader.tree.paths}
+    errors |= {name: place_at_object(error, by_name[name]) for name, error in made.items()}
+    warnings = dict.fromkeys(
+        one for name in texts if isinstance(job := jobs[name], KustomizeJob) for one in job.warnings
+    )
     return BuiltUnits(
         files={**directories.files, **{_make_result_path(by_name[name]): text for name, text in texts.items()}},
         units={
@@ -82,12 +82,29 @@ def build_units(units: Sequence[Unit], reader: KustomizationReader, builds: Buil
         problems=(
             *_make_problems({name: (by_name[name], error) for name, error in errors.items()}, reader),
             *warnings,
-            *empty,
+            *_list_empty({name: (by_name[name], text) for name, text in texts.items()}),
         ),
         used=frozenset(path for name in texts for path in jobs[name].files).union(
             *(unit.contents for unit in directories.units.values())
         ),
     )
+
+
+def _run_jobs(
+    jobs: Mapping[str, BuildJob], units: Mapping[str, Unit], builds: Builds
+) -> tuple[dict[str, bytes], dict[str, UnbuildableError]]:
+    """Run jobs by the names of their units: what each made, and the errors of the others."""
+    runnable = jobs
+    if not has_tool():  # which is an error of the run if a unit has manifests of ASO
+        runnable = {name: job for name, job in jobs.items() if units[name].release or mentions_aso(job.files.values())}
+    results = dict(zip(runnable, builds.run(tuple(runnable.values())), strict=True))
+    texts = {name: text for name, text in results.items() if isinstance(text, bytes)}
+    errors = {name: error for name, error in results.items() if isinstance(error, UnbuildableError)}
+    for name, job in jobs.items():
+        if name not in results:
+            message = f"{job.path} was not built: neither kustomize nor kubectl is installed."
+            errors[name] = UnbuildableError(message, hint="Install one of them.", path=job.path)
+    return texts, errors
 
 
 def list_inputs(units: Iterable[Unit], reader: KustomizationReader) -> frozenset[str]:
@@ -109,11 +126,6 @@ def _find_inputs(unit: Unit, reader: KustomizationReader) -> Iterable[str]:
     if unit.release is not None:
         return list_chart_inputs(unit, reader)
     return (path for path in find_inputs(*_find_start(unit, reader)) if path in reader.tree.paths)
-
-
-def _may_run(unit: Unit, job: BuildJob) -> bool:
-    """Tell whether to run a job without kustomize, which is an error of the run if a unit has manifests of ASO."""
-    return unit.release is not None or mentions_aso(job.files.values())
 
 
 def _is_unreleased(unit: Unit) -> bool:
@@ -181,38 +193,23 @@ def _make_kustomize_jobs(
         reader.tree.read(sorted({path for paths in inputs.values() for path in paths if path in reader.tree.paths}))
     for name, paths in inputs.items():
         unit, (start, laid_out) = units[name], starts[name]
-        warnings = warn_outside_files(unit, start, laid_out)
+        made = "" if laid_out is reader else start
+        warnings = tuple(
+            # A kustomization that was made for the build has no lines: the object has.
+            replace(one, path=unit.file, line=unit.line) if one.path == made else one
+            for one in warn_outside_files(unit, start, laid_out)
+        )
         try:
             jobs[name] = KustomizeJob(
                 path=start,
                 files=laid_out.tree.read(paths),
                 is_restricted=unit.options.is_restricted is not False and not warnings,
-                warnings=_place_warnings(warnings, unit, made="" if laid_out is reader else start),
+                warnings=warnings,
                 more=make_metadata_fields(unit),
             )
         except SourceError as error:
             errors[name] = UnbuildableError(error.message, hint=error.hint, path=unit.file)
     return jobs, errors
-
-
-def _list_warnings(job: BuildJob) -> tuple[Problem, ...]:
-    return job.warnings if isinstance(job, KustomizeJob) else ()
-
-
-def _place_warnings(warnings: Iterable[Problem], unit: Unit, made: str) -> tuple[Problem, ...]:
-    """Warnings with the line of the object, if they are about the kustomization that was `made` for the build."""
-    return tuple(replace(one, path=unit.file, line=unit.line) if one.path == made else one for one in warnings)
-
-
-def _is_made(error: UnbuildableError, reader: KustomizationReader) -> bool:
-    """Tell whether an error is about a kustomization that was made for the build, and has no file."""
-    return error.problem.path not in reader.tree.paths
-
-
-def _make_no_tool(path: str) -> UnbuildableError:
-    return UnbuildableError(
-        f"{path} was not built: neither kustomize nor kubectl is installed.", hint="Install one of them.", path=path
-    )
 
 
 def _make_result_path(unit: Unit) -> str:
@@ -284,21 +281,20 @@ def _find_level(error: UnbuildableError, paths: Sequence[str], tree: SourceTree)
         return Level.ERROR
 
 
-def _is_empty(unit: Unit, built: bytes) -> bool:
-    """Tell whether a chart that gitsync.yaml names has nothing for gitsync, not even objects that lead on."""
-    return unit.kind is UnitKind.CHART and not mentions_aso([built]) and not may_declare([built])
-
-
-def _make_empty(unit: Unit) -> Problem:
-    return Problem(
-        code="ChartEmpty",
-        level=Level.WARNING,
-        message=f"{unit.name} renders no ASO resource with its values.",
-        hint="Name a file with the values that switch its resources on in `values` of the unit in gitsync.yaml.",
-        path=unit.file,
-        line=1,
-        unit=unit.name,
-    )
+def _list_empty(built: Mapping[str, tuple[Unit, bytes]]) -> Iterator[Problem]:
+    """A warning for each chart of gitsync.yaml that has nothing for gitsync, not even objects that lead on."""
+    for unit, text in built.values():
+        if unit.kind is UnitKind.CHART and not mentions_aso([text]) and not may_declare([text]):
+            yield Problem(
+                code="ChartEmpty",
+                level=Level.WARNING,
+                message=f"{unit.name} renders no ASO resource with its values.",
+                hint="Name a file with the values that switch its resources on in `values` of the unit in "
+                "gitsync.yaml.",
+                path=unit.file,
+                line=1,
+                unit=unit.name,
+            )
 
 
 def _locate(problem: Problem, reader: KustomizationReader) -> Problem:
