@@ -66,9 +66,9 @@ class Arm:
         self._transport = transport
         self._clock = clock
         self._traffic = traffic = traffic or Traffic(
-            clock, access.network.in_flight, access.limits, access.request_share
+            clock, access.network.concurrency, access.limits, access.request_share
         )
-        pace = Pace(clock, access.interval)
+        pace = Pace(clock, access.poll_interval)
         retrier = Retrier(transport, access, clock, traffic=traffic)
         self._parts = _Parts(
             cloud=access.cloud,

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from gitsync.arm.auth.access import Interval
+from gitsync.arm.auth.access import PollInterval
 from gitsync.model.clock import Clock
 from gitsync.model.result import Attempt, Stage
 
@@ -100,7 +100,7 @@ class Pace:
     """The interval of a run, with its clock."""
 
     clock: Clock
-    interval: Interval
+    poll_interval: PollInterval
 
     async def pause(self, requested: float | None, polls: int, session: Session) -> bool:
         """Wait the seconds that Azure requested, else the interval after so many polls.
@@ -108,7 +108,7 @@ class Pace:
         Returns False at once if Azure requested more than the deadline leaves, or no time is left.
         """
         remaining = session.deadline - self.clock.monotonic()
-        seconds = requested or min(self.interval.after(polls), remaining - LAST_LOOK)
+        seconds = requested or min(self.poll_interval.after(polls), remaining - LAST_LOOK)
         if seconds <= 0 or seconds > remaining:
             return False
         await self.clock.sleep(seconds)

@@ -30,13 +30,15 @@ def open_recorded(config: Config) -> Iterator[StateStore]:
     from gitsync.run.git_access import make_git_access
     from gitsync.run.record_seals import make_seals
 
-    folder = Path(config.status_dir) if config.status_dir else None
+    status_dir = Path(config.status_dir) if config.status_dir else None
     seals = make_seals(config, os.environ)
     with (
         open_checkout(
-            config.source, access=make_git_access(config), status_dir=folder, config_file=config.config_file
+            config.source, access=make_git_access(config), status_dir=status_dir, config_file=config.config_file
         ) as source,
-        open_store(source, branch=config.status_branch, directory=folder, clock=SystemClock(), seals=seals) as store,
+        open_store(
+            source, status_branch=config.status_branch, status_dir=status_dir, clock=SystemClock(), seals=seals
+        ) as store,
     ):
         yield store
 

@@ -82,7 +82,7 @@ class AzureExamination:
         return [*checks, *await self._examine_subscriptions(subscriptions)]
 
     async def _examine_subscriptions(self, subscriptions: Sequence[str]) -> list[Check]:
-        needed = list_needed_rights(self._own, self._registry, prunes=self._config.prune)
+        needed = list_needed_rights(self._own, self._registry, prune=self._config.prune)
         namespaces = sorted({(find_subscription(one.arm_id) or "", find_provider(one.arm_id)) for one in needed})
         found = await asyncio.gather(
             *(self._check("subscription", partial(self._read_subscription, one)) for one in subscriptions),

@@ -33,7 +33,7 @@ class NeededRight(NamedTuple):
     arm_id: str
 
 
-def list_needed_rights(prepared: Iterable[Prepared], registry: Registry, *, prunes: bool) -> list[NeededRight]:
+def list_needed_rights(prepared: Iterable[Prepared], registry: Registry, *, prune: bool) -> list[NeededRight]:
     """The rights to reconcile resources whose ARM ids are known, each once for a scope; sorted.
 
     The scope is the resource group, or the subscription for a group and for what is in none.
@@ -42,16 +42,16 @@ def list_needed_rights(prepared: Iterable[Prepared], registry: Registry, *, prun
         right[:2]: right
         for one in prepared
         if one.arm_id and "<" not in one.arm_id
-        for right in _list_rights(one, one.arm_id, registry, prunes=prunes)
+        for right in _list_rights(one, one.arm_id, registry, prune=prune)
     }
     return sorted(found.values())
 
 
-def _list_rights(one: Prepared, arm_id: str, registry: Registry, *, prunes: bool) -> Iterable[NeededRight]:
+def _list_rights(one: Prepared, arm_id: str, registry: Registry, *, prune: bool) -> Iterable[NeededRight]:
     scope = _find_scope(one, arm_id)
     verbs = ["read"]
     if one.is_written and one.policy.allows_modify:
-        verbs += ["write", *(["delete"] if prunes and one.policy.allows_delete else [])]
+        verbs += ["write", *(["delete"] if prune and one.policy.allows_delete else [])]
     for verb in verbs:
         yield NeededRight(scope, name_action(arm_id, verb), arm_id)
     fields = find_destinations(one.resource, Holder.SECRET)

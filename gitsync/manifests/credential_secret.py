@@ -59,8 +59,11 @@ class CredentialRefusal:
     hint: str
 
 
-def read_identity(name: str, values: Mapping[str, Secret], *, other_clouds: bool) -> Identity | CredentialRefusal:
-    """Read a Secret; `name` is namespace/name. `other_clouds` allows it to name another cloud than the run's.
+def read_identity(
+    name: str, values: Mapping[str, Secret], *, allow_multi_env_management: bool
+) -> Identity | CredentialRefusal:
+    """Read a Secret; `name` is namespace/name. With `allow_multi_env_management`, it may name another cloud than the
+    run's.
 
     An incomplete one is refused, and never completed from elsewhere.
     """
@@ -68,7 +71,7 @@ def read_identity(name: str, values: Mapping[str, Secret], *, other_clouds: bool
     if missing:
         message = "; ".join(f'credential Secret "{name}" does not contain key "{key}"' for key in missing)
         return CredentialRefusal(message, "Add the missing keys; no other credential is used instead.")
-    refusal = next(_find_faults(name, values, other_clouds=other_clouds), None)
+    refusal = next(_find_faults(name, values, allow_multi_env_management=allow_multi_env_management), None)
     if refusal:
         return refusal
     endpoint, audience, authority = (_read_text(values, key) for key in CLOUD)
@@ -92,7 +95,9 @@ def is_id(text: str) -> bool:
     return bool(_ID.fullmatch(text))
 
 
-def _find_faults(name: str, values: Mapping[str, Secret], *, other_clouds: bool) -> Iterator[CredentialRefusal]:
+def _find_faults(
+    name: str, values: Mapping[str, Secret], *, allow_multi_env_management: bool
+) -> Iterator[CredentialRefusal]:
     for key in REQUIRED:
         if not is_id(_read_text(values, key)):
             hint = "It must be letters, digits, dots and dashes, such as a UUID."
@@ -107,7 +112,7 @@ def _find_faults(name: str, values: Mapping[str, Secret], *, other_clouds: bool)
         shown = mode if len(mode) <= 40 else f"{mode[:40]}…"
         yield CredentialRefusal(f'authorization mode "{shown}" not valid', hint)
     cloud_keys = [key for key in CLOUD if _read_text(values, key)]
-    if cloud_keys and not other_clouds:
+    if cloud_keys and not allow_multi_env_management:
         hint = "Remove it, or set ALLOW_MULTI_ENV_MANAGEMENT=true if you trust everyone who can write the Secret."
         yield CredentialRefusal(
             f'Credential Secret "{name}" names another Azure cloud ({", ".join(cloud_keys)}).', hint
@@ -129,11 +134,11 @@ def _read_sign_in(name: str, values: Mapping[str, Secret]) -> SignIn:
     method = next((how for key, how in _METHODS_BY_KEY if _read_text(values, key)), None)
     return SignIn(
         method=method or _MODES[_read_text(values, AUTH_MODE).casefold()],
-        tenant=_read_text(values, TENANT),
-        client=_read_text(values, CLIENT),
+        tenant_id=_read_text(values, TENANT),
+        client_id=_read_text(values, CLIENT),
         client_secret=values.get(CLIENT_SECRET) if method is Method.CLIENT_SECRET else None,
-        certificate=values.get(CERTIFICATE) if method is Method.CLIENT_CERTIFICATE else None,
-        certificate_password=values.get(PASSWORD) if method is Method.CLIENT_CERTIFICATE else None,
+        client_certificate=values.get(CERTIFICATE) if method is Method.CLIENT_CERTIFICATE else None,
+        client_certificate_password=values.get(PASSWORD) if method is Method.CLIENT_CERTIFICATE else None,
         identity_file=_read_text(values, IDENTITY_FILE) if method is Method.IDENTITY_FILE else "",
         additional_tenants=_read_tenants(values),
         secret_name=name,

@@ -28,21 +28,21 @@ class Method(StrEnum):
 class SignIn:
     """Who signs in. "" and None mean "not set".
 
-    `secret_name` is the Secret that says so, as namespace/name; "" for the settings. `certificate` is PEM or PKCS#12,
-    the latter in base64. `identity_file` holds the credentials of a user-assigned identity; if a Secret names it, it
-    must be in `identity_folder`. `environment` has the variables of CI systems
+    `secret_name` is the Secret that says so, as namespace/name; "" for the settings. `client_certificate` is PEM or
+    PKCS#12, the latter in base64. `identity_file` holds the credentials of a user-assigned identity; if a Secret names
+    it, it must be in `identity_folder`. `environment` has the variables of CI systems
     (`ACTIONS_ID_TOKEN_REQUEST_URL` and `_TOKEN`; `SYSTEM_OIDCREQUESTURI`, `SYSTEM_ACCESSTOKEN` and
     `AZURESUBSCRIPTION_SERVICE_CONNECTION_ID`).
     """
 
     method: Method = Method.DEFAULT
-    tenant: str = ""
-    client: str = ""
+    tenant_id: str = ""
+    client_id: str = ""
     client_secret: Secret | None = None
-    certificate: Secret | None = None
-    certificate_file: str = ""
-    certificate_password: Secret | None = None
-    token_file: str = ""
+    client_certificate: Secret | None = None
+    client_certificate_path: str = ""
+    client_certificate_password: Secret | None = None
+    federated_token_file: str = ""
     identity_file: str = ""
     identity_folder: str = ""
     additional_tenants: tuple[str, ...] = ()

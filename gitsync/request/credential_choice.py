@@ -115,8 +115,8 @@ def _read_recorded(record: Record | None) -> str:
 
 class Credentials:
     """The credentials of all resources of a run. `subscription` is that of the global credential, "" if there is none;
-    `other_clouds` allows Secrets to name another cloud. `records` have the last credential of each resource, for a plan
-    that does not read remote Secrets.
+    with `allow_multi_env_management`, Secrets may name another cloud. `records` have the last credential of each
+    resource, for a plan that does not read remote Secrets.
     """
 
     def __init__(
@@ -125,14 +125,14 @@ class Credentials:
         subscription: str,
         records: Mapping[Key, Record] | None = None,
         *,
-        other_clouds: bool = False,
+        allow_multi_env_management: bool = False,
     ) -> None:
         self._lookups = lookups
         self._subscription = subscription
         self._global = Credential(subscription=subscription) if subscription else _NO_CREDENTIAL
         self._recorded = RecordedCredentials(records or {})
         self._identities = {
-            place: read_identity("/".join(place), values, other_clouds=other_clouds)
+            place: read_identity("/".join(place), values, allow_multi_env_management=allow_multi_env_management)
             for place, values in lookups.items()
             if isinstance(values, Mapping)
         }

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gitsync.arm.arms import Arms, open_arms
-from gitsync.arm.auth.access import ArmAccess, Interval, Network
+from gitsync.arm.auth.access import ArmAccess, Network, PollInterval
 from gitsync.arm.client import Arm
 from gitsync.arm.clock import SystemClock
 from gitsync.arm.cloud import Cloud, make_cloud
@@ -42,7 +42,7 @@ from gitsync.run.secret_stores import open_places
 PLACEHOLDER_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 """The subscription on the emulator if the settings have none."""
 
-_LOCAL_INTERVAL = Interval(first=0.02)
+_LOCAL_INTERVAL = PollInterval(first=0.02)
 """An emulator on this machine need not be spared polls, and most of its operations are over at the first one."""
 
 
@@ -134,7 +134,7 @@ def make_opener(config: Config, access: ArmAccess, arms: Arms) -> OpenAs | None:
         machine = access.sign_in
         sign_in = replace(
             identity.sign_in,
-            token_file=machine.token_file,
+            federated_token_file=machine.federated_token_file,
             environment=machine.environment,
             identity_folder=config.identity_folder or "",
         )
@@ -163,11 +163,11 @@ def open_state(config: Config, source: Checkout, clock: Clock, *, writes: bool =
     """The place of the recorded state. Raises ConfigError or StateError if the settings name none that can be, and
     ConfigError for a heartbeat without a branch in a run that writes.
     """
-    directory = Path(config.status_dir) if config.status_dir else None
+    status_dir = Path(config.status_dir) if config.status_dir else None
     store = open_store(
         source,
-        branch=config.status_branch,
-        directory=directory,
+        status_branch=config.status_branch,
+        status_dir=status_dir,
         clock=clock,
         seals=make_seals(config, os.environ),
     )
@@ -202,10 +202,10 @@ def _make_access(config: Config, cloud: Cloud, redactions: Redactions) -> ArmAcc
         network=Network(
             ca_bundle=Path(config.ca_bundle) if config.ca_bundle else None,
             environment=os.environ,
-            in_flight=config.concurrency,
+            concurrency=config.concurrency,
         ),
         request_share=config.request_share,
-        interval=_LOCAL_INTERVAL if cloud.is_loopback else Interval(),
+        poll_interval=_LOCAL_INTERVAL if cloud.is_loopback else PollInterval(),
         user_agent_suffix=config.user_agent_suffix or "",
         redactions=redactions,
     )
@@ -213,18 +213,18 @@ def _make_access(config: Config, cloud: Cloud, redactions: Redactions) -> ArmAcc
 
 def _make_sign_in(config: Config) -> SignIn:
     """The identity of the settings; without a global credential, an anonymous one that is never used."""
-    machine = SignIn(token_file=config.federated_token_file or "", environment=os.environ)
+    machine = SignIn(federated_token_file=config.federated_token_file or "", environment=os.environ)
     if not config.subscription and config.emulator is None and config.credential != Method.ANONYMOUS:
         return machine
     return replace(
         machine,
         method=Method(config.credential),
-        tenant=config.tenant_id or "",
-        client=config.client_id or "",
+        tenant_id=config.tenant_id or "",
+        client_id=config.client_id or "",
         client_secret=config.client_secret,
-        certificate=config.client_certificate,
-        certificate_file=config.client_certificate_path or "",
-        certificate_password=config.client_certificate_password,
+        client_certificate=config.client_certificate,
+        client_certificate_path=config.client_certificate_path or "",
+        client_certificate_password=config.client_certificate_password,
         identity_file=config.identity_file or "",
         additional_tenants=config.additional_tenants,
     )

@@ -58,17 +58,15 @@ def _find_exports(state: State, results: Mapping[Key, Result]) -> Mapping[Key, C
 # Separate from the plan, which is about Azure: the sinks are asked for these rights before anything is touched.
 
 
-def find_export_needs(plan: Plan, *, prunes: bool) -> ExportNeeds:
-    """The exports of the resources that the run applies, and if it `prunes`, those of the resources that it deletes."""
+def find_export_needs(plan: Plan, *, prune: bool) -> ExportNeeds:
+    """The exports of the resources that the run applies, and with `prune`, those of the resources that it deletes."""
     written = {
         address
         for apply in plan.applies.values()
         if may_export(apply.prepared.resource) and _can_export(apply)
         for address, _ in find_addresses(apply.prepared.resource)
     }
-    removed = {
-        address for prune in plan.prunes.values() if prunes and not prune.held for address in prune.record.exports
-    }
+    removed = {address for node in plan.prunes.values() if prune and not node.held for address in node.record.exports}
     return ExportNeeds(written=tuple(sorted(written)), removed=tuple(sorted(removed)))
 
 

@@ -63,9 +63,9 @@ async def load_run_input(
     lookup = _open_lookup(config, connections, manifests, writes=writes)
     records = _select_records(state, config)
     places = find_credential_names(manifests.resources, records)
-    identities = await find_credentials(places, lookup, patience=config.resource_timeout, stop=connections.stop)
+    identities = await find_credentials(places, lookup, resource_timeout=config.resource_timeout, stop=connections.stop)
     credentials = Credentials(
-        identities, connections.subscription, records, other_clouds=config.allow_multi_env_management
+        identities, connections.subscription, records, allow_multi_env_management=config.allow_multi_env_management
     )
     if not connections.subscription and not credentials.any_of_secrets:
         raise ConfigError(
@@ -105,7 +105,7 @@ async def _find_references(config: Config, connections: Connections, *, writes: 
     wanted = list_references(source.units.values(), manifests)
     settled = settle_ambiguous(wanted, manifests)
     rest = {one: names for one, names in wanted.items() if one not in settled}
-    found = await look_up_references(rest, lookup, patience=config.resource_timeout, stop=connections.stop)
+    found = await look_up_references(rest, lookup, resource_timeout=config.resource_timeout, stop=connections.stop)
     return {**found, **settled}
 
 

@@ -88,7 +88,9 @@ def _plan_revisions(
     plan = _with_refusal(config, plan, old)
     results = _select(compare_revisions(plan, old, new, prune=config.prune), make_selection(config))
     problems = list_problems(plan)
-    code = decide_exit_code(results, problems, writes=False, detailed=config.detailed_exitcode, fail_on=config.fail_on)
+    code = decide_exit_code(
+        results, problems, writes=False, detailed_exitcode=config.detailed_exitcode, fail_on=config.fail_on
+    )
     report = Report(
         command="plan",
         revision=after.commit,

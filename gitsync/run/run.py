@@ -125,7 +125,7 @@ async def sync_revision(
         rules = make_rules(config, connections, review, agent, writes=writes)  # the deadline starts at the answer
     run = add_lists(config, make_run(rules=rules), plan)
     if writes:
-        needs = find_export_needs(plan, prunes=config.prune)
+        needs = find_export_needs(plan, prune=config.prune)
         await _in_time(run.outlets.check(needs), rules.deadline, connections, "check the sinks of exports")
         taken = write_expected(connections, state, expect_records(plan.applies.values(), agent), agent)
         plan = hold_taken(plan, taken)
@@ -258,7 +258,7 @@ def _make_report(
         started="",
         finished="",
         exit_code=decide_exit_code(
-            reported, problems, writes=writes, detailed=config.detailed_exitcode, fail_on=config.fail_on
+            reported, problems, writes=writes, detailed_exitcode=config.detailed_exitcode, fail_on=config.fail_on
         ),
         requests=connections.arm.requests,
         use=connections.arm.use,

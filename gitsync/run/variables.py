@@ -35,12 +35,12 @@ def list_references(units: Iterable[Unit], manifests: Manifests) -> Mapping[Valu
 
 
 async def look_up_references(
-    wanted: Mapping[ValuesReference, frozenset[str]], lookup: Lookup, *, patience: float, stop: asyncio.Event
+    wanted: Mapping[ValuesReference, frozenset[str]], lookup: Lookup, *, resource_timeout: float, stop: asyncio.Event
 ) -> References:
     """The values of references, from the sources of a run. They are unknown if a source cannot be read, or the sources
-    do not answer within `patience` seconds, or the run is stopped.
+    do not answer within `resource_timeout` seconds, or the run is stopped.
     """
-    found = await wait_for_sources(_look_up_all(wanted, lookup), patience=patience, stop=stop)
+    found = await wait_for_sources(_look_up_all(wanted, lookup), resource_timeout=resource_timeout, stop=stop)
     if found is not None:
         return found
     return {one: ReferencedValues(fault=f"timed out waiting for {describe(one)}") for one in wanted}

@@ -140,11 +140,13 @@ T = TypeVar("T")
 TIMED_OUT = "Timed out waiting for secret sources."
 
 
-async def wait_for_sources(work: Coroutine[Any, Any, T], *, patience: float, stop: asyncio.Event) -> T | None:
-    """The result of a lookup; None if the sources do not answer within `patience` seconds, or the run is stopped."""
+async def wait_for_sources(work: Coroutine[Any, Any, T], *, resource_timeout: float, stop: asyncio.Event) -> T | None:
+    """The result of a lookup; None if the sources do not answer within `resource_timeout` seconds, or the run is
+    stopped.
+    """
     lookup_task = asyncio.create_task(work)
     stop_task = asyncio.create_task(stop.wait())
-    await asyncio.wait({lookup_task, stop_task}, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.wait({lookup_task, stop_task}, timeout=resource_timeout, return_when=asyncio.FIRST_COMPLETED)
     stop_task.cancel()
     if lookup_task.done():
         return lookup_task.result()
@@ -154,13 +156,13 @@ async def wait_for_sources(work: Coroutine[Any, Any, T], *, patience: float, sto
 
 
 async def find_credentials(
-    credential_names: Iterable[CredentialName], lookup: Lookup, *, patience: float, stop: asyncio.Event
+    credential_names: Iterable[CredentialName], lookup: Lookup, *, resource_timeout: float, stop: asyncio.Event
 ) -> Mapping[CredentialName, CredentialLookup]:
-    """The state of each of these Secrets in the sources. It is unknown if the sources do not answer within `patience`
-    seconds, or the run is stopped.
+    """The state of each of these Secrets in the sources. It is unknown if the sources do not answer within
+    `resource_timeout` seconds, or the run is stopped.
     """
     names = tuple(credential_names)
-    found = await wait_for_sources(_find_all(names, lookup), patience=patience, stop=stop)
+    found = await wait_for_sources(_find_all(names, lookup), resource_timeout=resource_timeout, stop=stop)
     return dict.fromkeys(names, Unknown(TIMED_OUT)) if found is None else found
 
 

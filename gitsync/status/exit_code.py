@@ -21,11 +21,13 @@ def decide_exit_code(
     problems: Iterable[Problem],
     *,
     writes: bool,
-    detailed: bool,
+    detailed_exitcode: bool,
     fail_on: Collection[str] = (),
 ) -> ExitCode:
-    """Decide the exit code. `writes`: a sync, else a plan. `detailed`: a plan distinguishes drift from pending changes.
-    `fail_on` are verdicts (or DRIFT_WORD) that make the run fail, and take precedence over `detailed`.
+    """Return the exit code of a sync (`writes`), or of a plan.
+
+    With `detailed_exitcode`, that of a plan distinguishes drift from pending changes. `fail_on` are verdicts (or
+    DRIFT_WORD) that make the run fail, and take precedence over it.
 
     An internal error comes first: other results of its resource may follow from it. Then the refusal of a sync, which
     only a plan gets here with.
@@ -40,7 +42,7 @@ def decide_exit_code(
     fails = {*fail_on, *(verdict.value for verdict in DRIFTED if DRIFT_WORD in fail_on)}
     if any(result.verdict.value in fails for result in results):
         return ExitCode.FAILED
-    if writes or not detailed:
+    if writes or not detailed_exitcode:
         return ExitCode.FINE
     if any(result.verdict in DRIFTED for result in results):
         return ExitCode.DRIFT

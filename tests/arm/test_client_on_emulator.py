@@ -134,7 +134,7 @@ async def test_signing_in_with_the_emulators_own_tokens(tmp_path):
     access = ArmAccess(
         cloud=make_cloud(url, "https://management.core.windows.net/", url),
         sign_in=SignIn(
-            method=Method.CLIENT_SECRET, tenant=settings.tenant, client="client-1", client_secret=Secret("s3cret")
+            method=Method.CLIENT_SECRET, tenant_id=settings.tenant, client_id="client-1", client_secret=Secret("s3cret")
         ),
         network=Network(ca_bundle=ca.bundle),
     )

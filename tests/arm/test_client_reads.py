@@ -309,7 +309,7 @@ async def test_401_names_the_identity():
 
 
 async def test_many_readers_keep_within_the_limit_of_requests_in_flight():
-    async with rigged(access=lambda url: anonymous(url, in_flight=5)) as rig:
+    async with rigged(access=lambda url: anonymous(url, concurrency=5)) as rig:
         rig.server.on("GET", VNET, Say(200, moving()))
         sessions = [rig.talk() for _ in range(100)]
         await asyncio.gather(*(rig.arm.reader(talk).get(VNET, API) for talk in sessions))

@@ -48,7 +48,7 @@ class Entra:
     def access(self, method: Method, **who: object) -> ArmAccess:
         return ArmAccess(
             cloud=make_cloud(self.azure.url, "https://arm.example", self.authority.url),
-            sign_in=SignIn(method=method, **{"tenant": TENANT, "client": CLIENT, **who}),
+            sign_in=SignIn(method=method, **{"tenant_id": TENANT, "client_id": CLIENT, **who}),
             network=Network(ca_bundle=self.ca.bundle),
         )
 
@@ -187,7 +187,7 @@ async def test_a_federated_token_in_a_file(entra: Entra, tmp_path: Path):
     file = tmp_path / "token"
     file.write_text("vouched")
     entra.issue(granted())
-    access = entra.access(Method.WORKLOAD_IDENTITY, token_file=str(file), environment=github(entra))
+    access = entra.access(Method.WORKLOAD_IDENTITY, federated_token_file=str(file), environment=github(entra))
     async with open_arm(access, entra.clock) as arm:
         await entra.get(arm)
     assert [seen.body["client_assertion"] for seen in entra.authority.seen] == ["vouched"]
@@ -259,7 +259,7 @@ async def test_a_managed_identity(entra: Entra, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("IDENTITY_HEADER", "proof")
     entra.job.on("GET", "/msi", Say(200, {"access_token": TOKEN, "expires_on": "4102444800", "resource": "x"}))
     for method in (Method.MANAGED_IDENTITY, Method.DEFAULT):
-        async with open_arm(entra.access(method, tenant=""), entra.clock) as arm:
+        async with open_arm(entra.access(method, tenant_id=""), entra.clock) as arm:
             assert await arm.sign_in() == Principal(TENANT, CLIENT, OBJECT)
     assert f"client_id={CLIENT}" in entra.job.seen[0].query
     assert len(entra.job.seen) == 2
@@ -284,7 +284,7 @@ async def test_where_nobody_vouches_the_default_says_what_was_tried(
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("AZURE_POD_IDENTITY_AUTHORITY_HOST", entra.job.url)
     entra.job.on("GET", "/metadata/identity/oauth2/token", Say(400, {"error": "no identity"}))
-    async with open_arm(entra.access(Method.DEFAULT, tenant="", client=""), entra.clock) as arm:
+    async with open_arm(entra.access(Method.DEFAULT, tenant_id="", client_id=""), entra.clock) as arm:
         with pytest.raises(ConfigError, match="Azure CLI not found") as caught:
             await arm.sign_in()
     assert "az login" in caught.value.hint
@@ -318,18 +318,18 @@ def test_the_causes_of_a_failed_sign_in_are_one_line(message: str, expected: str
     ("sign_in", "named", "why"),
     [
         (SignIn(method=Method.CLIENT_SECRET), "AZURE_CLIENT_ID, AZURE_CLIENT_SECRET, AZURE_TENANT_ID", "all missing"),
-        (SignIn(method=Method.CLIENT_SECRET, tenant="t", client="c"), "AZURE_CLIENT_SECRET", "no secret"),
-        (SignIn(method=Method.WORKLOAD_IDENTITY, tenant="t"), "AZURE_CLIENT_ID", "no client"),
+        (SignIn(method=Method.CLIENT_SECRET, tenant_id="t", client_id="c"), "AZURE_CLIENT_SECRET", "no secret"),
+        (SignIn(method=Method.WORKLOAD_IDENTITY, tenant_id="t"), "AZURE_CLIENT_ID", "no client"),
         (
-            SignIn(method=Method.WORKLOAD_IDENTITY, tenant="t", client="c", token_file="/none"),
+            SignIn(method=Method.WORKLOAD_IDENTITY, tenant_id="t", client_id="c", federated_token_file="/none"),
             "no file /none",
             "no file",
         ),
         (
             SignIn(
                 method=Method.WORKLOAD_IDENTITY,
-                tenant="t",
-                client="c",
+                tenant_id="t",
+                client_id="c",
                 environment={
                     "ACTIONS_ID_TOKEN_REQUEST_URL": "http://ci.example",
                     "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "x",

@@ -89,7 +89,7 @@ async def signed_in(ca: PrivateCa, **who: object) -> dict[str, str]:
 
     async def main() -> dict[str, str]:
         async with entra(ca) as (authority, azure):
-            sign_in = SignIn(**{"tenant": TENANT, "client": CLIENT, **who})
+            sign_in = SignIn(**{"tenant_id": TENANT, "client_id": CLIENT, **who})
             async with open_arm(access(authority, azure, ca, sign_in), FakeClock()) as arm:
                 await arm.sign_in()
             (asked,) = authority.seen
@@ -105,29 +105,35 @@ async def test_a_certificate_in_pem_or_pkcs12_as_text_or_file(private_ca, key, c
     file.write_text(pem)
     password = Secret("hush-hush")
     ways = [
-        {"certificate": Secret(pem)},
-        {"certificate": Secret(base64.b64encode(pem.encode()).decode())},
-        {"certificate": Secret(packed(key, certificate, None))},
-        {"certificate": Secret(packed(key, certificate, b"hush-hush")), "certificate_password": password},
-        {"certificate_file": str(file)},
+        {"client_certificate": Secret(pem)},
+        {"client_certificate": Secret(base64.b64encode(pem.encode()).decode())},
+        {"client_certificate": Secret(packed(key, certificate, None))},
+        {"client_certificate": Secret(packed(key, certificate, b"hush-hush")), "client_certificate_password": password},
+        {"client_certificate_path": str(file)},
     ]
     for way in ways:
         claims = await signed_in(private_ca, method=Method.CLIENT_CERTIFICATE, **way)
         assert claims["iss"] == claims["sub"] == CLIENT
-    assert (await signed_in(private_ca, certificate=Secret(pem)))["sub"] == CLIENT, "the default takes it first"
+    assert (await signed_in(private_ca, client_certificate=Secret(pem)))["sub"] == CLIENT, "the default takes it first"
 
 
 async def test_a_certificate_that_does_not_do_is_an_error_that_shows_nothing(private_ca, key, certificate, pem):
     locked = Secret(packed(key, certificate, b"hush-hush"))
     ways = [
-        ({"certificate": Secret("n0 certificate")}, "The certificate of the settings cannot be used"),
-        ({"certificate": Secret("bm8gY2VydGlmaWNhdGU=")}, "The certificate of the settings cannot be used"),
-        ({"certificate": locked}, "The certificate of the settings cannot be used"),
-        ({"certificate": locked, "certificate_password": Secret("wr0ng")}, "The certificate of the settings"),
-        ({"certificate": Secret(pem.partition("-----BEGIN PRIVATE")[0])}, "The certificate of the settings"),
-        ({"certificate_file": "/n0ne"}, "/n0ne cannot be read: No such file"),
+        ({"client_certificate": Secret("n0 certificate")}, "The certificate of the settings cannot be used"),
+        ({"client_certificate": Secret("bm8gY2VydGlmaWNhdGU=")}, "The certificate of the settings cannot be used"),
+        ({"client_certificate": locked}, "The certificate of the settings cannot be used"),
+        (
+            {"client_certificate": locked, "client_certificate_password": Secret("wr0ng")},
+            "The certificate of the settings",
+        ),
+        ({"client_certificate": Secret(pem.partition("-----BEGIN PRIVATE")[0])}, "The certificate of the settings"),
+        ({"client_certificate_path": "/n0ne"}, "/n0ne cannot be read: No such file"),
         ({}, "--credential client-certificate needs AZURE_CLIENT_CERTIFICATE"),
-        ({"certificate": Secret("x"), "secret_name": "ns/mine"}, 'The certificate of credential Secret "ns/mine"'),
+        (
+            {"client_certificate": Secret("x"), "secret_name": "ns/mine"},
+            'The certificate of credential Secret "ns/mine"',
+        ),
     ]
     for way, words in ways:
         with pytest.raises(ConfigError) as caught:
@@ -231,8 +237,8 @@ def team(secret: str = "s3cret", **more: str) -> SignIn:
     return SignIn(
         **{
             "method": Method.CLIENT_SECRET,
-            "tenant": TENANT,
-            "client": CLIENT,
+            "tenant_id": TENANT,
+            "client_id": CLIENT,
             "client_secret": Secret(secret),
             "secret_name": "ns/a",
             **more,
@@ -263,8 +269,8 @@ async def test_equal_credentials_are_one_client_and_one_token(private_ca):
 async def test_a_principal_has_one_bucket_however_it_signs_in(private_ca, pem):
     async with several(private_ca, limits=dict.fromkeys(RequestKind, Limit(1, 1))) as (arms, _authority, _azure, clock):
         by_secret = await arms.open(team())
-        by_certificate = await arms.open(team(method=Method.CLIENT_CERTIFICATE, certificate=Secret(pem)))
-        other = await arms.open(team(client="other-client"))
+        by_certificate = await arms.open(team(method=Method.CLIENT_CERTIFICATE, client_certificate=Secret(pem)))
+        other = await arms.open(team(client_id="other-client"))
         await read(by_secret, clock)
         assert clock.slept == []
         await read(other, clock)
@@ -276,5 +282,5 @@ async def test_a_principal_has_one_bucket_however_it_signs_in(private_ca, pem):
 async def test_one_that_cannot_be_opened_leaves_the_others(private_ca):
     async with several(private_ca) as (arms, _authority, _azure, clock):
         with pytest.raises(ConfigError, match='credential Secret "ns/a" \\(client-secret\\) needs AZURE_CLIENT_SECRET'):
-            await arms.open(SignIn(method=Method.CLIENT_SECRET, tenant="t", client="c", secret_name="ns/a"))
+            await arms.open(SignIn(method=Method.CLIENT_SECRET, tenant_id="t", client_id="c", secret_name="ns/a"))
         await read(await arms.open(team()), clock)

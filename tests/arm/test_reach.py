@@ -32,7 +32,7 @@ def refusing() -> str:
 
 
 def abroad(url: str, authority: str = "https://login.invalid") -> ArmAccess:
-    sign_in = SignIn(method=Method.CLIENT_SECRET, tenant="t", client="c", client_secret=Secret("s3cret"))
+    sign_in = SignIn(method=Method.CLIENT_SECRET, tenant_id="t", client_id="c", client_secret=Secret("s3cret"))
     return ArmAccess(cloud=make_cloud(url, "https://arm.invalid", authority), sign_in=sign_in, network=Network())
 
 

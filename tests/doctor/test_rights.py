@@ -58,8 +58,8 @@ def test_actions_as_roles_spell_them(path, verb, expected):
     assert name_action(path, verb) == expected
 
 
-def needs(*resources, prunes=False):
-    found = list_needed_rights(resources, REGISTRY, prunes=prunes)
+def needs(*resources, prune=False):
+    found = list_needed_rights(resources, REGISTRY, prune=prune)
     return {(right.scope.removeprefix(SUBSCRIPTION), right.action) for right in found}
 
 
@@ -68,15 +68,15 @@ def test_a_group_is_created_in_the_subscription_and_its_content_in_the_group():
     expected = {("", f"{name}/read"), ("", f"{name}/write")}
     assert needs(prepared(rg(), group_id())) == expected
     expected = {("/resourceGroups/core", f"{NET}/{verb}") for verb in ("read", "write", "delete")}
-    assert needs(prepared(vnet(), vnet_id()), prunes=True) == expected
+    assert needs(prepared(vnet(), vnet_id()), prune=True) == expected
 
 
 def test_what_the_policy_forbids_needs_no_right():
-    assert needs(prepared(vnet(), vnet_id(), policy=Policy.SKIP), prunes=True) == {
+    assert needs(prepared(vnet(), vnet_id(), policy=Policy.SKIP), prune=True) == {
         ("/resourceGroups/core", f"{NET}/read")
     }
     detached = prepared(vnet(), vnet_id(), policy=Policy.DETACH_ON_DELETE)
-    assert {action for _, action in needs(detached, prunes=True)} == {f"{NET}/read", f"{NET}/write"}
+    assert {action for _, action in needs(detached, prune=True)} == {f"{NET}/read", f"{NET}/write"}
     watched = replace(prepared(subnet(), f"{vnet_id()}/subnets/one"), written_by=vnet())
     assert {action for _, action in needs(watched)} == {f"{NET}/subnets/read"}
 
@@ -95,4 +95,4 @@ def test_ids_that_only_a_run_knows_are_left_out():
 
 
 def test_many_resources_of_one_type_need_each_right_once():
-    assert len(list_needed_rights([prepared(vnet(n), vnet_id(n)) for n in "abc"], REGISTRY, prunes=False)) == 2
+    assert len(list_needed_rights([prepared(vnet(n), vnet_id(n)) for n in "abc"], REGISTRY, prune=False)) == 2

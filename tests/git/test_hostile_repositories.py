@@ -40,7 +40,7 @@ def everything(source, clock, token=TOKEN, branch=None, **options):
     try:
         with (
             open_checkout(str(source), access=access, **options) as found,
-            open_store(found, branch=branch, clock=clock) as store,
+            open_store(found, status_branch=branch, clock=clock) as store,
         ):
             store.load()
             if found.revision:
@@ -376,7 +376,10 @@ def test_a_branch_that_is_checked_out_somewhere_is_not_moved(work, clock, tmp_pa
     if linked:
         work.git("checkout", "--quiet", "state")
         source = other
-    with open_checkout(str(source), ref="main") as found, open_store(found, branch="state", clock=clock) as store:
+    with (
+        open_checkout(str(source), ref="main") as found,
+        open_store(found, status_branch="state", clock=clock) as store,
+    ):
         store.load()
         with pytest.raises(GitsyncError, match="checked out"):
             store.save(an_update(a_record("two")))

@@ -33,7 +33,7 @@ def test_a_folder_without_a_remote_has_a_folder_in_it(work, tmp_path: Path, cloc
 
 def test_a_folder_that_is_named_goes_before_the_remote(cloned, clock, tmp_path: Path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with open_checkout(str(cloned.path)) as source, open_store(source, directory=Path("state"), clock=clock) as store:
+    with open_checkout(str(cloned.path)) as source, open_store(source, status_dir=Path("state"), clock=clock) as store:
         assert store.name == f"folder {tmp_path}/state"
 
 
@@ -44,14 +44,14 @@ def test_a_branch_that_is_named_is_pushed_to_the_remote(cloned, bare, clock):
         cloned.git("for-each-ref"),
         (cloned.path / ".git/index").read_bytes(),
     )
-    with open_checkout(str(cloned.path)) as source, open_store(source, branch="state", clock=clock) as store:
+    with open_checkout(str(cloned.path)) as source, open_store(source, status_branch="state", clock=clock) as store:
         store.load()
         store.check_writable()
         assert store.save(an_update(a_record("one"), revision=source.revision))
     assert bare.git("log", "--format=%(trailers:key=Revision,valueonly)", "state") == cloned.git("rev-parse", "HEAD")
     after = (cloned.git("status", "--porcelain"), cloned.git("for-each-ref"), (cloned.path / ".git/index").read_bytes())
     assert after == before, "nothing of the work tree's own is touched"
-    with open_checkout(bare.url) as source, open_store(source, branch="state", clock=clock) as store:
+    with open_checkout(bare.url) as source, open_store(source, status_branch="state", clock=clock) as store:
         assert [key.name for key in store.load().records] == ["one"]
 
 
@@ -78,9 +78,9 @@ def test_seals_belong_to_the_repository_however_it_is_reached(tmp_path: Path, cl
         return Checkout(name="/somewhere", files={}, remote=remote)
 
     seals = RecordSeals("gitsync", Secret("k" * 32))
-    with open_store(source(ESTATE), directory=tmp_path / "status", clock=clock, seals=seals) as store:
+    with open_store(source(ESTATE), status_dir=tmp_path / "status", clock=clock, seals=seals) as store:
         store.save(an_update(a_record("one", agent="gitsync")))
-    with open_store(source(url), directory=tmp_path / "status", clock=clock, seals=seals) as store:
+    with open_store(source(url), status_dir=tmp_path / "status", clock=clock, seals=seals) as store:
         assert [record.trust for record in store.load().records.values()] == [trust], why
 
 
@@ -93,7 +93,7 @@ def test_seals_belong_to_the_branch(cloned, bare, clock):
         for location in (str(cloned.path), bare.url):
             with (
                 open_checkout(location) as source,
-                open_store(source, branch=branch, clock=clock, seals=seals) as store,
+                open_store(source, status_branch=branch, clock=clock, seals=seals) as store,
             ):
                 assert [record.trust for record in store.load().records.values()] == [trust]
 
@@ -101,7 +101,10 @@ def test_seals_belong_to_the_branch(cloned, bare, clock):
 def test_a_branch_of_a_repository_without_a_remote_is_its_own(work, clock):
     work.put("apps/a.yaml", "x")
     commit = work.commit()
-    with open_checkout(str(work.path / "apps")) as source, open_store(source, branch="state", clock=clock) as store:
+    with (
+        open_checkout(str(work.path / "apps")) as source,
+        open_store(source, status_branch="state", clock=clock) as store,
+    ):
         assert not store.load().records
         store.check_writable()
         assert store.save(an_update(a_record("one")))
@@ -133,7 +136,7 @@ def test_the_author_is_gits_own_variable_or_gitsync(work, clock):
     for environment in ({}, {"GIT_AUTHOR_NAME": "Robo", "GIT_AUTHOR_EMAIL": "robo@example.com"}):
         with (
             open_checkout(str(work.path)) as source,
-            open_store(source, branch="state", clock=clock, environment=environment) as store,
+            open_store(source, status_branch="state", clock=clock, environment=environment) as store,
         ):
             store.load()
             store.save(an_update(a_record(f"r{len(environment)}")))
@@ -146,11 +149,11 @@ def test_the_author_is_gits_own_variable_or_gitsync(work, clock):
 @pytest.mark.parametrize(
     ("options", "message", "why"),
     [
-        ({"branch": "a", "directory": Path("b")}, "exclude each other", "both at once"),
-        ({"branch": "--mirror"}, "is not the name of a branch", "an option"),
-        ({"branch": "a b"}, "is not the name of a branch", "no name"),
-        ({"branch": "refs/tags/v1"}, "must be a short name", "not a branch"),
-        ({"branch": "main"}, "contains the manifests", "the branch that is read"),
+        ({"status_branch": "a", "status_dir": Path("b")}, "exclude each other", "both at once"),
+        ({"status_branch": "--mirror"}, "is not the name of a branch", "an option"),
+        ({"status_branch": "a b"}, "is not the name of a branch", "no name"),
+        ({"status_branch": "refs/tags/v1"}, "must be a short name", "not a branch"),
+        ({"status_branch": "main"}, "contains the manifests", "the branch that is read"),
     ],
 )
 def test_choices_that_cannot_be(cloned, clock, options, message, why):
@@ -160,7 +163,7 @@ def test_choices_that_cannot_be(cloned, clock, options, message, why):
 
 def test_a_branch_needs_a_repository(tmp_path: Path, clock):
     with open_checkout(str(tmp_path)) as source, pytest.raises(ConfigError, match="not in a git repository"):
-        open_store(source, branch="state", clock=clock)
+        open_store(source, status_branch="state", clock=clock)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +179,7 @@ def test_a_remote_that_cannot_be_used_is_never_replaced_by_a_folder(work, clock,
     with open_checkout(str(work.path)) as source:
         with pytest.raises(ConfigError, match=message):
             open_store(source, clock=clock)
-        with open_store(source, directory=tmp_path / "state", clock=clock) as store:
+        with open_store(source, status_dir=tmp_path / "state", clock=clock) as store:
             assert not store.load().records
 
 
@@ -207,7 +210,7 @@ def test_a_folder_that_git_tracks_is_no_state(work, clock, place):
 
 def test_what_another_run_has_recorded_since_is_not_reserved(cloned, clock, tmp_path: Path):
     with open_checkout(str(cloned.path)) as source:
-        places = [{}, {"directory": tmp_path / "state"}]
+        places = [{}, {"status_dir": tmp_path / "state"}]
         for place in places:
             with open_store(source, clock=clock, **place) as slow:
                 slow.load()

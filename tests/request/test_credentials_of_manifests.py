@@ -76,10 +76,10 @@ MODES = [
 
 @pytest.mark.parametrize(("keys", "method", "why"), MODES)
 def test_the_first_mode_that_is_there_counts(keys, method, why):
-    found = read_identity("ns/n", values(**keys), other_clouds=False)
+    found = read_identity("ns/n", values(**keys), allow_multi_env_management=False)
     assert isinstance(found, Identity), why
     assert found.sign_in.method is method, why
-    assert (found.subscription, found.sign_in.tenant, found.sign_in.client) == ("sub-1", "tenant-1", "client-1")
+    assert (found.subscription, found.sign_in.tenant_id, found.sign_in.client_id) == ("sub-1", "tenant-1", "client-1")
     assert found.sign_in.secret_name == "ns/n"
 
 
@@ -87,21 +87,23 @@ def test_only_what_the_mode_needs_is_taken_along():
     found = read_identity(
         "ns/n",
         values(AZURE_CLIENT_SECRET="s", AZURE_CLIENT_CERTIFICATE="c", AZURE_CLIENT_CERTIFICATE_PASSWORD="p"),
-        other_clouds=False,
+        allow_multi_env_management=False,
     )
     assert isinstance(found, Identity)
-    assert (found.sign_in.client_secret, found.sign_in.certificate) == (Secret("s"), None)
-    assert found.sign_in.certificate_password is None
+    assert (found.sign_in.client_secret, found.sign_in.client_certificate) == (Secret("s"), None)
+    assert found.sign_in.client_certificate_password is None
 
 
 def test_ids_lose_the_white_space_that_files_end_with_and_secrets_keep_it():
-    found = read_identity("ns/n", values(AZURE_TENANT_ID="tenant-1\n", AZURE_CLIENT_SECRET="s\n"), other_clouds=False)
+    found = read_identity(
+        "ns/n", values(AZURE_TENANT_ID="tenant-1\n", AZURE_CLIENT_SECRET="s\n"), allow_multi_env_management=False
+    )
     assert isinstance(found, Identity)
-    assert (found.sign_in.tenant, found.sign_in.client_secret) == ("tenant-1", Secret("s\n"))
+    assert (found.sign_in.tenant_id, found.sign_in.client_secret) == ("tenant-1", Secret("s\n"))
 
 
 def test_additional_tenants_are_a_list():
-    found = read_identity("ns/n", values(AZURE_ADDITIONAL_TENANTS="a, b,,"), other_clouds=False)
+    found = read_identity("ns/n", values(AZURE_ADDITIONAL_TENANTS="a, b,,"), allow_multi_env_management=False)
     assert isinstance(found, Identity)
     assert found.sign_in.additional_tenants == ("a", "b")
 
@@ -117,7 +119,7 @@ CLOUDS = [
 
 @pytest.mark.parametrize(("keys", "allowed", "refused", "why"), CLOUDS)
 def test_another_azure_needs_a_setting_and_all_three_keys(keys, allowed, refused, why):
-    found = read_identity("ns/n", values(**keys), other_clouds=allowed)
+    found = read_identity("ns/n", values(**keys), allow_multi_env_management=allowed)
     if refused is None:
         assert isinstance(found, Identity), why
         assert found.cloud == OtherCloud(
@@ -131,10 +133,12 @@ def test_another_azure_needs_a_setting_and_all_three_keys(keys, allowed, refused
 @given(st.dictionaries(st.sampled_from(KEYS), st.text(max_size=60), max_size=len(KEYS)), st.booleans())
 def test_whatever_a_secret_says_it_is_read_or_refused_and_no_secret_shows(said, allowed):
     marked = {key: text if key in PUBLIC_KEYS else f"m4rked{text}" for key, text in said.items()}
-    found = read_identity("ns/n", {key: Secret(text) for key, text in marked.items()}, other_clouds=allowed)
+    found = read_identity(
+        "ns/n", {key: Secret(text) for key, text in marked.items()}, allow_multi_env_management=allowed
+    )
     assert "m4rked" not in repr(found)
     if isinstance(found, Identity):
-        assert "/" not in f"{found.subscription}{found.sign_in.tenant}{found.sign_in.client}"
+        assert "/" not in f"{found.subscription}{found.sign_in.tenant_id}{found.sign_in.client_id}"
         assert found.cloud is None or allowed
 
 

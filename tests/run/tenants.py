@@ -63,8 +63,8 @@ class Tenants(World):
             cloud=make_cloud(url, ARM_AUDIENCE, self.authority),
             sign_in=SignIn(
                 method=Method.CLIENT_SECRET,
-                tenant=TENANT,
-                client="global-client",
+                tenant_id=TENANT,
+                client_id="global-client",
                 client_secret=Secret("global-s3cret"),
             ),
             network=Network(read_timeout=5, ca_bundle=self.ca.bundle),

@@ -23,6 +23,6 @@ from gitsync.run.connections import open_access
 def test_an_emulator_is_polled_sooner_than_azure(settings, first, why):
     async def main() -> float:
         async with open_access(Config(**settings), Redactions()) as access:
-            return access.interval.after(0)
+            return access.poll_interval.after(0)
 
     assert asyncio.run(main()) == first, why

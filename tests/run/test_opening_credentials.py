@@ -25,7 +25,11 @@ from tests.support.scripted_server import Say, ScriptedServer, serving
 
 ISSUE = f"/{TENANT}/oauth2/v2.0/token"
 BY_SECRET = SignIn(
-    method=Method.CLIENT_SECRET, tenant=TENANT, client=CLIENT, client_secret=Secret("s3cret"), secret_name="ns/mine"
+    method=Method.CLIENT_SECRET,
+    tenant_id=TENANT,
+    client_id=CLIENT,
+    client_secret=Secret("s3cret"),
+    secret_name="ns/mine",
 )
 MINE = Identity(subscription="sub-1", sign_in=BY_SECRET)
 
@@ -79,13 +83,13 @@ def test_the_token_file_and_the_folder_of_files_are_the_settings(tmp_path: Path)
             scripted(authority, azure)
             access = ArmAccess(
                 cloud=make_cloud(azure.url, "https://arm.example", authority.url),
-                sign_in=SignIn(token_file=str(file)),
+                sign_in=SignIn(federated_token_file=str(file)),
                 network=Network(ca_bundle=ca.bundle),
             )
             async with open_arms(access, FakeClock()) as arms:
                 open_as = make_opener(Config(identity_folder=str(tmp_path / "identities")), access, arms)
                 assert open_as is not None
-                theirs = replace(BY_SECRET, method=Method.WORKLOAD_IDENTITY, token_file="/etc/hostname")
+                theirs = replace(BY_SECRET, method=Method.WORKLOAD_IDENTITY, federated_token_file="/etc/hostname")
                 await read(await open_as(replace(MINE, sign_in=theirs)))
                 assert authority.seen[0].body["client_assertion"] == "vouched"
                 files = replace(

@@ -56,7 +56,7 @@ async def find(
     lookup, stop = Lookup(places, reads_remote_secrets=writes, redact=hidden.append), asyncio.Event()
     if stops:
         asyncio.get_running_loop().call_later(0.01, stop.set)
-    return (await find_credentials([PLACE], lookup, patience=patience, stop=stop))[PLACE]
+    return (await find_credentials([PLACE], lookup, resource_timeout=patience, stop=stop))[PLACE]
 
 
 SECRET = {"AZURE_CLIENT_SECRET": "s3cret"}

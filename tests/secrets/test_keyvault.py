@@ -329,7 +329,9 @@ async def signed_in(ca, **options):
     async with serving(ca.tls) as authority, FakeKeyVault(ca.tls, **options) as fake:
         granted = {"token_type": "Bearer", "expires_in": 3600, "access_token": "a-token"}
         authority.on("POST", f"/{TENANT}/oauth2/v2.0/token", Say(200, granted))
-        who = SignIn(method=Method.CLIENT_SECRET, tenant=TENANT, client="client-id", client_secret=Secret("s3cret"))
+        who = SignIn(
+            method=Method.CLIENT_SECRET, tenant_id=TENANT, client_id="client-id", client_secret=Secret("s3cret")
+        )
         cloud = make_cloud("https://127.0.0.1:1", "https://arm.example", authority.url)
         access = ArmAccess(cloud=cloud, sign_in=who, network=Network(ca_bundle=ca.bundle))
         async with (

@@ -33,14 +33,16 @@ NOTED = Problem(code="Odd", message="m", level=Level.WARNING)
 )
 def test_how_a_run_ends(verdicts, problems, writes, detailed, expected, why):
     results = [result(vnet(verdict.value), verdict=verdict) for verdict in verdicts]
-    assert decide_exit_code(results, problems, writes=writes, detailed=detailed) == expected, why
+    assert decide_exit_code(results, problems, writes=writes, detailed_exitcode=detailed) == expected, why
 
 
 def test_what_another_agent_holds_fails_a_run_that_should_manage_it():
     held = replace(result(vnet()), condition=make_other_agent("two", "one"), is_fine=True)
     read_only = replace(held, policy=Policy.SKIP)
     codes = [
-        decide_exit_code([one], [], writes=writes, detailed=False) for one in (held, read_only) for writes in (0, 1)
+        decide_exit_code([one], [], writes=writes, detailed_exitcode=False)
+        for one in (held, read_only)
+        for writes in (0, 1)
     ]
     assert codes == [1, 1, 0, 0]
 
@@ -49,17 +51,17 @@ def test_what_another_agent_holds_fails_a_run_that_should_manage_it():
 def test_a_plan_ends_as_the_sync_that_it_speaks_of(code):
     refusal = Problem(code=code, message="m")
     results = [result(vnet("a"), is_fine=False), result(vnet("b"), verdict=Verdict.DRIFTED)]
-    assert decide_exit_code(results, [WRONG, refusal], writes=False, detailed=True) == 2
+    assert decide_exit_code(results, [WRONG, refusal], writes=False, detailed_exitcode=True) == 2
 
 
 def test_failure_comes_first():
     results = [result(vnet("a"), is_fine=False), result(vnet("b"), verdict=Verdict.DRIFTED)]
-    assert decide_exit_code(results, [], writes=False, detailed=True) == 1
+    assert decide_exit_code(results, [], writes=False, detailed_exitcode=True) == 1
 
 
 def test_an_adoption_that_would_write_is_pending():
     adopts = result(vnet(), verdict=Verdict.ADOPT, action=Action.UPDATE)
-    assert decide_exit_code([adopts], [], writes=False, detailed=True) == 3
+    assert decide_exit_code([adopts], [], writes=False, detailed_exitcode=True) == 3
 
 
 @pytest.mark.parametrize(
@@ -77,10 +79,10 @@ def test_an_adoption_that_would_write_is_pending():
 )
 def test_verdicts_that_fail_a_run(verdict, fail_on, writes, expected, why):
     results = [result(vnet(), verdict=verdict)]
-    assert decide_exit_code(results, [], writes=writes, detailed=True, fail_on=fail_on) == expected, why
+    assert decide_exit_code(results, [], writes=writes, detailed_exitcode=True, fail_on=fail_on) == expected, why
 
 
 def test_what_is_tolerated_fails_no_run_unless_its_verdict_does():
     waiting = replace(result(vnet(), is_fine=False, verdict=Verdict.BLOCKED), is_tolerated=True)
     for fail_on, expected in (((), 0), (("blocked",), 1)):
-        assert decide_exit_code([waiting], [], writes=True, detailed=False, fail_on=fail_on) == expected
+        assert decide_exit_code([waiting], [], writes=True, detailed_exitcode=False, fail_on=fail_on) == expected

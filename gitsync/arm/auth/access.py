@@ -35,7 +35,7 @@ class Network:
     connect_timeout: float = 30.0
     read_timeout: float = 120.0
     patience: float = PATIENCE
-    in_flight: int = 32
+    concurrency: int = 32
 
 
 Trust = ssl.SSLContext | Literal[True]
@@ -85,7 +85,7 @@ ARM_LIMITS: Mapping[RequestKind, Limit] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class PollInterval:
     """Seconds between polls if Azure does not say: doubling from `first` to `most`."""
 
     first: float = 1.0
@@ -106,7 +106,7 @@ class ArmAccess:
     network: Network = field(default_factory=Network)
     limits: Mapping[RequestKind, Limit] = field(default_factory=lambda: ARM_LIMITS)
     request_share: float = 1.0
-    interval: Interval = field(default_factory=Interval)
+    poll_interval: PollInterval = field(default_factory=PollInterval)
     user_agent_suffix: str = ""
     redactions: Redactions = field(default_factory=Redactions, compare=False)
 

@@ -48,12 +48,12 @@ _FIELDS = (*_IDS, "client_secret", "authentication_endpoint")
 
 def open_certificate_credential(sign_in: SignIn, options: dict[str, Any]) -> CertificateCredential:
     """The credential of a certificate with its private key. ConfigError if it is not one, or the password is wrong."""
-    certificate = sign_in.certificate
-    data = _read(Path(sign_in.certificate_file)) if certificate is None else _decode(certificate, sign_in)
-    password = sign_in.certificate_password.reveal() if sign_in.certificate_password else None
+    certificate = sign_in.client_certificate
+    data = _read(Path(sign_in.client_certificate_path)) if certificate is None else _decode(certificate, sign_in)
+    password = sign_in.client_certificate_password.reveal() if sign_in.client_certificate_password else None
     try:
         return CertificateCredential(
-            sign_in.tenant, sign_in.client, certificate_data=data, password=password, **options
+            sign_in.tenant_id, sign_in.client_id, certificate_data=data, password=password, **options
         )
     except (ValueError, TypeError) as error:  # TypeError: cryptography's, for a password that is missing
         raise _make_certificate_error(sign_in) from error

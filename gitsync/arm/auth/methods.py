@@ -70,26 +70,26 @@ def _build_client_secret(context: _BuildContext) -> Any:
     sign_in = context.sign_in
     _require(sign_in, {"AZURE_CLIENT_SECRET": sign_in.client_secret})
     secret = sign_in.client_secret.reveal() if sign_in.client_secret else ""
-    return ClientSecretCredential(sign_in.tenant, sign_in.client, secret, **context.options())
+    return ClientSecretCredential(sign_in.tenant_id, sign_in.client_id, secret, **context.options())
 
 
 def _build_workload_identity(context: _BuildContext) -> Any:
     """A token file if there is one, else the identity token of the CI job."""
     sign_in = context.sign_in
     _require(sign_in, {})
-    tokens = None if sign_in.token_file else find_job_tokens(sign_in.environment, context.http)
+    tokens = None if sign_in.federated_token_file else find_job_tokens(sign_in.environment, context.http)
     if tokens is not None:
         return FederatedCredential(
             _redact_tokens(tokens, context.redactions),
-            sign_in.tenant,
-            sign_in.client,
+            sign_in.tenant_id,
+            sign_in.client_id,
             context.clock,
             **context.options(),
         )
-    file = sign_in.token_file or _ASO_TOKEN_FILE
+    file = sign_in.federated_token_file or _ASO_TOKEN_FILE
     if Path(file).exists():
         return WorkloadIdentityCredential(
-            tenant_id=sign_in.tenant, client_id=sign_in.client, token_file_path=file, **context.options()
+            tenant_id=sign_in.tenant_id, client_id=sign_in.client_id, token_file_path=file, **context.options()
         )
     raise ConfigError(
         f"There is no federated token: no file {file}, and no variables of GitHub Actions or Azure Pipelines.",
@@ -111,7 +111,7 @@ def _redact_tokens(tokens: JobTokens, redactions: Redactions) -> JobTokens:
 
 def _build_certificate(context: _BuildContext) -> Any:
     sign_in = context.sign_in
-    _require(sign_in, {"AZURE_CLIENT_CERTIFICATE": sign_in.certificate or sign_in.certificate_file})
+    _require(sign_in, {"AZURE_CLIENT_CERTIFICATE": sign_in.client_certificate or sign_in.client_certificate_path})
     return open_certificate_credential(sign_in, context.options())
 
 
@@ -125,7 +125,7 @@ def _build_identity_file(context: _BuildContext) -> Any:
 
 
 def _build_managed_identity(context: _BuildContext) -> Any:
-    return ManagedIdentityCredential(client_id=context.sign_in.client or None, transport=context.http.transport)
+    return ManagedIdentityCredential(client_id=context.sign_in.client_id or None, transport=context.http.transport)
 
 
 def _build_default(context: _BuildContext) -> Any:
@@ -136,21 +136,21 @@ def _build_default(context: _BuildContext) -> Any:
     """
     sign_in, tenants = context.sign_in, list(context.sign_in.additional_tenants)
     chain: list[Any] = []
-    if sign_in.tenant and sign_in.client:
-        chain += [_build_certificate(context)] if sign_in.certificate or sign_in.certificate_file else []
+    if sign_in.tenant_id and sign_in.client_id:
+        chain += [_build_certificate(context)] if sign_in.client_certificate or sign_in.client_certificate_path else []
         chain += [_build_client_secret(context)] if sign_in.client_secret else []
-        token_file = Path(sign_in.token_file or _ASO_TOKEN_FILE)
+        token_file = Path(sign_in.federated_token_file or _ASO_TOKEN_FILE)
         is_federated = token_file.exists() or find_job_tokens(sign_in.environment, context.http) is not None
         chain += [_build_workload_identity(context)] if is_federated else []
     signed_in = (AzureCliCredential, AzurePowerShellCredential, AzureDeveloperCliCredential)
     chain += [_build_identity_file(context)] if sign_in.identity_file else []
     chain += [_build_managed_identity(context)]
-    chain += [tool(tenant_id=sign_in.tenant, additionally_allowed_tenants=tenants) for tool in signed_in]
+    chain += [tool(tenant_id=sign_in.tenant_id, additionally_allowed_tenants=tenants) for tool in signed_in]
     return ChainedTokenCredential(*chain)
 
 
 def _require(sign_in: SignIn, extra: dict[str, object]) -> None:
-    needed = {"AZURE_TENANT_ID": sign_in.tenant, "AZURE_CLIENT_ID": sign_in.client, **extra}
+    needed = {"AZURE_TENANT_ID": sign_in.tenant_id, "AZURE_CLIENT_ID": sign_in.client_id, **extra}
     missing = sorted(name for name, value in needed.items() if not value)
     if missing:
         raise ConfigError(f"{sign_in.title} needs {', '.join(missing)}.", hint="Set the missing values.")

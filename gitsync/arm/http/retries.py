@@ -307,9 +307,9 @@ class Traffic:
     """Made once a run, inside its event loop."""
 
     def __init__(
-        self, clock: Clock, in_flight: int, limits: Mapping[RequestKind, Limit], request_share: float = 1.0
+        self, clock: Clock, concurrency: int, limits: Mapping[RequestKind, Limit], request_share: float = 1.0
     ) -> None:
-        self._slots = asyncio.Semaphore(in_flight)
+        self._slots = asyncio.Semaphore(concurrency)
         self.tally = RequestTally()
         self.held = HeldTime(clock)
         self._clock = clock
@@ -350,5 +350,5 @@ class Traffic:
 def _find_principal(access: ArmAccess) -> _Principal:
     """A client of a tenant is one principal however it proves itself; without a client, the method is all we know."""
     sign_in = access.sign_in
-    identity = (sign_in.tenant.casefold(), sign_in.client.casefold()) if sign_in.client else (sign_in.method,)
+    identity = (sign_in.tenant_id.casefold(), sign_in.client_id.casefold()) if sign_in.client_id else (sign_in.method,)
     return (access.cloud.origin, *identity)

@@ -32,8 +32,8 @@ DEFAULT_FOLDER = ".gitsync"
 def open_store(
     source: Checkout,
     *,
-    branch: str | None = None,
-    directory: Path | None = None,
+    status_branch: str | None = None,
+    status_dir: Path | None = None,
     clock: Clock,
     environment: Mapping[str, str] = os.environ,
     seals: RecordSeals = UNSEALED,
@@ -44,15 +44,15 @@ def open_store(
     variables in `environment` name another. `seals` sign and check records, as those of this place. ConfigError if the
     choice is not possible; StateError for a `.gitsync` that git tracks.
     """
-    if branch is not None and directory is not None:
+    if status_branch is not None and status_dir is not None:
         raise ConfigError("--status-branch and --status-dir exclude each other.", hint="Use only one of them.")
     seals = replace(seals, place=name_place(find_repository(source)))
-    if directory is not None:
-        return StatusFolder(Path(os.path.abspath(directory)), seals)  # noqa: PTH100 - resolve() would follow a link
-    if branch is None and source.remote is None and not source.remote_refused:
+    if status_dir is not None:
+        return StatusFolder(Path(os.path.abspath(status_dir)), seals)  # noqa: PTH100 - resolve() would follow a link
+    if status_branch is None and source.remote is None and not source.remote_refused:
         _refuse_tracked(source)
         return StatusFolder((source.folder or Path.cwd()) / DEFAULT_FOLDER, seals)
-    name = _check_branch_name(branch or DEFAULT_BRANCH, source)
+    name = _check_branch_name(status_branch or DEFAULT_BRANCH, source)
     seals = replace(seals, place=name_place(find_repository(source), name))
     return StatusBranch(find_status_remote(source), name, clock=clock, author=_make_author(environment), seals=seals)
 
