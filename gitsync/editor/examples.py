@@ -74,7 +74,9 @@ class NoExampleError(Exception):
 
 
 def build_example(kind: Kind, catalog: Catalog) -> Mapping[str, Any]:
-    """A valid manifest of a kind. NoExampleError if a required field has rules that no known value meets."""
+    """Build a valid manifest of a kind. NoExampleError if a required field has rules that no known
+    value meets.
+    """
     required = _Builder(kind, catalog).build_object(find_spec(kind))
     spec = {**_build_identity(kind), **required, **_find_usual(kind)}
     document: dict[str, Any] = {
@@ -86,7 +88,9 @@ def build_example(kind: Kind, catalog: Catalog) -> Mapping[str, Any]:
 
 
 def build_examples(catalog: Catalog) -> Mapping[str, Mapping[str, Any]]:
-    """An example of each kind at its newest version, by its name; with the group, if several groups have the kind."""
+    """Build an example of each kind at its newest version, by its name; with the group, if several
+    groups have the kind.
+    """
     homes = [(group, name) for group in catalog.groups() for name in catalog.kinds(group)]
     names = [name for _, name in homes]
     examples = {}
@@ -99,7 +103,9 @@ def build_examples(catalog: Catalog) -> Mapping[str, Mapping[str, Any]]:
 
 
 def _find_usual(kind: Kind) -> Mapping[str, Any]:
-    """The usual fields of a kind; none at a version that lacks one of them, or does not accept its value."""
+    """Find the usual fields of a kind; none at a version that lacks one of them, or does not accept
+    its value.
+    """
     fields = USUAL_FIELDS.get((kind.gvk.group, kind.gvk.kind), {})
     fits = not find_lacking(kind, fields) and all(
         _is_valid(visit.value, visit.rules) for visit in visit_spec(kind, fields)
@@ -108,7 +114,7 @@ def _find_usual(kind: Kind) -> Mapping[str, Any]:
 
 
 def _build_identity(kind: Kind) -> Mapping[str, Any]:
-    """The name in Azure, where that of the manifest cannot be one, and the owner."""
+    """Build the owner, and the name in Azure where that of the manifest cannot be one."""
     identity: dict[str, Any] = {}
     if kind.fixed_azure_name is None and any(find_name_faults("example", kind)):
         identity["azureName"] = _choose((name for name in _NAMES if not any(find_name_faults(name, kind))), "azureName")
@@ -127,7 +133,7 @@ class _Builder:
         self._catalog = catalog
 
     def build_object(self, place: FieldPlace) -> dict[str, Any]:
-        """The required fields of an object; of a union, its first member."""
+        """Build the required fields of an object; of a union, its first member."""
         facts = find_type_facts(place.field["type"], self._kind)
         chosen = set(list_members(facts)[:1]) if facts and facts.get("oneOf") else set()
         fields = tuple(list_fields(place, self._kind))
@@ -181,7 +187,7 @@ _OBJECTS: Final[Mapping[str, Mapping[str, str]]] = {
 
 
 def _list_values(name: str, rules: Mapping[str, Any], place: FieldPlace) -> Iterator[Any]:
-    """Values to try, the most sensible first."""
+    """List values to try, the most sensible first."""
     usual = _BY_NAME.get(place.name, ())
     yield from (value for value in usual if isinstance(value, str) is (name == "string"))
     yield from rules.get("enum", ())
@@ -199,7 +205,7 @@ def _is_valid(value: Any, rules: Mapping[str, Any]) -> bool:
 
 
 def _choose(values: Iterable[Any], path: str) -> Any:
-    """The first value. NoExampleError if there is none."""
+    """Choose the first value. NoExampleError if there is none."""
     for value in values:
         return value
     raise NoExampleError(path)

@@ -40,8 +40,8 @@ DEFINITIONS: Final = "../definitions.json#/definitions/"
 
 
 def build_kind_schema(kind: Kind, api_versions: Iterable[str], catalog: Catalog, unserved: str = "") -> Schema:
-    """The schema of a manifest of a kind. `api_versions` are those that it may give: the spellings of one version, of
-    which ASO may not serve one.
+    """Build the schema of a manifest of a kind. `api_versions` are those that it may give: the
+    spellings of one version, of which ASO may not serve one.
     """
     spec = build_spec(find_spec(kind), kind, catalog)
     name = kind.gvk.kind
@@ -142,14 +142,16 @@ class _Outer:
 
 
 def build_spec(place: FieldPlace, kind: Kind, catalog: Catalog) -> Schema:
-    """The schema of a kind's spec."""
+    """Build the schema of a kind's spec."""
     is_required = any(field.get("required") for field in kind.types[kind.spec]["fields"].values())
     spec = replace(place, field={**place.field, "required": is_required})
     return _build_field(spec, _Outer(kind, catalog, {}), "#/properties/spec")
 
 
 def build_limits(rules: Mapping[str, Any], type_: str = "") -> Schema:
-    """The constraints of a field as JSON Schema has them, and those of its type: an integer has 64 bits."""
+    """Build the constraints of a field as JSON Schema has them, and those of its type: an integer
+    has 64 bits.
+    """
     rules = {**_INTEGERS, **rules} if type_ == "integer" else rules
     limits: Schema = {name: int(rules[name]) for name in _COUNTS if name in rules}
     for name in _NUMBERS:
@@ -201,7 +203,9 @@ def _build_field(place: FieldPlace, outer: _Outer, pointer: str) -> Schema:
 
 
 def _build_name(kind: Kind) -> Schema:
-    """The name in Azure, by the rules of the kind and of a segment of an ARM id. An empty one counts as absent."""
+    """Build the name in Azure, by the rules of the kind and of a segment of an ARM id. An empty one
+    counts as absent.
+    """
     rules = "; ".join(describe_rules(kind.azure_name))
     message = f"spec.azureName must be {'; '.join(filter(None, ('a string', rules)))}."
     never = r"spec.azureName must not have any of < > % & \ ? / #, nor be dots only."
@@ -215,7 +219,7 @@ def _build_name(kind: Kind) -> Schema:
 
 
 def _describe_field(place: FieldPlace, outer: _Outer) -> str:
-    """The type and the rules in words; without choices, which editors list by themselves."""
+    """Describe the type and the rules in words; without choices, which editors list by themselves."""
     notes = [note for note in describe_place(place, outer.kind) if not note.startswith(("one of", "always"))]
     type_ = resolve_rules(place.field)[0]
     words = [describe_type(type_)]
@@ -225,7 +229,7 @@ def _describe_field(place: FieldPlace, outer: _Outer) -> str:
 
 
 def _build_value(field: Field, place: FieldPlace, outer: _Outer, pointer: str) -> Schema:
-    """The schema of a field, or of a member of its lists and maps."""
+    """Build the schema of a field, or of a member of its lists and maps."""
     type_, rules = resolve_rules(field)
     if isinstance(type_, str):
         return _build_named(type_, rules, place, outer)
@@ -239,7 +243,7 @@ def _build_value(field: Field, place: FieldPlace, outer: _Outer, pointer: str) -
 
 
 def _build_named(name: str, rules: Mapping[str, Any], place: FieldPlace, outer: _Outer) -> Schema:
-    """A scalar, or one of ASO's own types."""
+    """Build a scalar, or one of ASO's own types."""
     if name == "any":
         return {}
     if name in SCALARS:
@@ -248,7 +252,7 @@ def _build_named(name: str, rules: Mapping[str, Any], place: FieldPlace, outer: 
 
 
 def _build_scalar(name: str, rules: Mapping[str, Any], message: str) -> Schema:
-    """A scalar, or a text with a variable in its place."""
+    """Build a scalar, or a text with a variable in its place."""
     limits = build_limits(rules, name)
     if "enum" in limits:
         variable = {"type": "string", "pattern": VARIABLE}
@@ -259,7 +263,9 @@ def _build_scalar(name: str, rules: Mapping[str, Any], message: str) -> Schema:
 
 
 def _make_message(name: str, rules: Mapping[str, Any], place: FieldPlace) -> str:
-    """What an editor says of a scalar that does not fit. It names the field, which a squiggle alone does not."""
+    """Return what an editor says of a scalar that does not fit. It names the field, which a
+    squiggle alone does not.
+    """
     if "enum" in rules:
         return f"{place.path} must be {join_with_or(rules['enum'], ALL_CHOICES)}."
     wanted = [note for note in describe_rules(rules) if note != "required"]
@@ -305,7 +311,7 @@ def _require_member(facts: TypeFacts, place: FieldPlace) -> list[Schema]:
 
 
 def _build_owner(kind: Kind) -> Schema:
-    """An owner whose kind is fixed: by its name, or by an ARM id."""
+    """Build an owner whose kind is fixed: by its name, or by an ARM id."""
     name = kind.owner[1] if kind.owner else "resource"
     return {
         "type": "object",
@@ -334,7 +340,7 @@ _TOKEN: Final = re.compile(r"\\.|\[\^?\]?|\]|[^\\\[\]]+", re.DOTALL)
 
 
 def spell_out(pattern: str) -> str:
-    r"""A pattern of RE2 without its short classes, such as `[0-9]` for `\d`."""
+    r"""Spell out the short classes of a pattern of RE2, such as `[0-9]` for `\d`."""
     parts, is_inside = [], False
     for token in _TOKEN.findall(pattern):
         letters = _CLASSES.get(token[1:]) if token.startswith("\\") else None

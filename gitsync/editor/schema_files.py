@@ -50,7 +50,9 @@ def list_kind_files(catalog: Catalog) -> Iterator[KindFile]:
 
 
 def build_entry(files: Iterable[KindFile], examples: Mapping[str, Any]) -> Schema:
-    """The entry schema. `examples` are manifests by their kinds, offered in an empty document."""
+    """Build the entry schema. `examples` are manifests by their kinds, offered in an empty
+    document.
+    """
     by_group: dict[str, list[KindFile]] = {}
     for file in files:
         by_group.setdefault(file.kind.gvk.group, []).append(file)
@@ -156,7 +158,7 @@ def _refuse_unknown_groups(known: Iterable[str]) -> Schema:
 
 
 def _select_core_kinds() -> Iterator[Schema]:
-    """What gitsync reads of Kubernetes' own kinds."""
+    """Return what gitsync reads of Kubernetes' own kinds."""
     texts = {
         "type": "object",
         "additionalProperties": {"type": "string", "errorMessage": "The value must be a string. Quote it."},
@@ -182,7 +184,7 @@ def _offer_examples(examples: Mapping[str, Any]) -> Schema:
 
 
 def build_files(catalog: Catalog) -> Iterator[tuple[str, bytes]]:
-    """The path and the content of each file, one at a time: all of them are some megabytes."""
+    """Build the path and the content of each file, one at a time: all of them are some megabytes."""
     files = tuple(list_kind_files(catalog))
     for file in files:
         yield from _build_kind_files(file, catalog)
@@ -193,7 +195,7 @@ def build_files(catalog: Catalog) -> Iterator[tuple[str, bytes]]:
 
 
 def _build_kind_files(file: KindFile, catalog: Catalog) -> Iterator[tuple[str, bytes]]:
-    """The schema of a kind, and one that refers to it for each other spelling of its version."""
+    """Build the schema of a kind, and one that refers to it for each other spelling of its version."""
     yield file.path, _encode(build_kind_schema(file.kind, file.api_versions, catalog, file.unserved))
     folder, _, name = file.path.rpartition("/")
     kind = file.kind.gvk

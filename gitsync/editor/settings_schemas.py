@@ -26,7 +26,7 @@ _TEXTS: Final[Schema] = {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]}
 
 
 def build_settings_schemas() -> Mapping[str, Schema]:
-    """The schemas by the names of their files."""
+    """Build the schemas by the names of their files."""
     return {
         SOURCE_SETTINGS: _build_schema({Authority.SOURCE}),
         OPERATOR_SETTINGS: _build_schema(set(Authority)),

@@ -77,7 +77,7 @@ _ANNOTATIONS: Final[Mapping[str, Schema]] = {
 
 
 def build_definitions(catalog: Catalog) -> Schema:
-    """The definitions that the schemas of kinds refer to, by their names."""
+    """Build the definitions that the schemas of kinds refer to, by their names."""
     forms = {
         "metadata": build_metadata(),
         "namespaceMetadata": build_metadata(policies_only=True),
@@ -92,7 +92,9 @@ def build_definitions(catalog: Catalog) -> Schema:
 
 
 def build_metadata(*, policies_only: bool = False) -> Schema:
-    """The metadata of a manifest; of a Namespace, of which gitsync reads the policy, if `policies_only`."""
+    """Build the metadata of a manifest; of a Namespace, of which gitsync reads the policy, if
+    `policies_only`.
+    """
     annotations = {RECONCILE_POLICY: _ANNOTATIONS[RECONCILE_POLICY]} if policies_only else _ANNOTATIONS
     metadata = HEADER_TYPES["metadata"]["fields"]
     properties = {
@@ -150,7 +152,7 @@ _OF_CLUSTERS: Final[Schema] = {"description": "Written by a cluster; gitsync doe
 
 
 def _build_plain(field: Field) -> Schema:
-    """A field that a cluster writes."""
+    """Build a field that a cluster writes."""
     type_, rules = resolve_rules(field)
     if type_ == "any":
         return {}
@@ -208,7 +210,7 @@ _NO_DOTS: Final = r"(?!\.\.|\.\Z)"
 
 
 def _build_arm_id() -> Schema:
-    """An ARM id as `validation.references` accepts it, in any case."""
+    """Build an ARM id as `validation.references` accepts it, in any case."""
     form = ARM_ID
     for word in ("subscriptions", "resourcegroups", "providers"):
         form = form.replace(word, ignore_case(word))
@@ -223,7 +225,7 @@ def _build_arm_id() -> Schema:
 
 
 def _build_reference(name: str, catalog: Catalog) -> Schema:
-    """A reference to a manifest by group, kind and name, or to a resource by its ARM id."""
+    """Build a reference to a manifest by group, kind and name, or to a resource by its ARM id."""
     groups = list(catalog.groups())
     return {
         "type": "object",
@@ -270,7 +272,7 @@ def _forbid_others(name: str, others: Iterable[str]) -> Schema:
 
 
 def _build_role_reference(catalog: Catalog) -> Schema:
-    """A reference that may name a built-in role instead."""
+    """Build a reference that may name a built-in role instead."""
     schema = _build_reference("wellKnownReference", catalog)
     schema["properties"]["wellKnownName"] = {
         **TEXT_OR_NULL,
@@ -288,7 +290,7 @@ def _build_role_reference(catalog: Catalog) -> Schema:
 
 
 def _build_groups(catalog: Catalog) -> Iterable[tuple[str, Schema]]:
-    """Which kinds a group has, for the fields `group` and `kind` side by side."""
+    """Return which kinds a group has, for the fields `group` and `kind` side by side."""
     conditions = [
         {
             "if": {"required": ["group"], "properties": {"group": {"const": group}}},
@@ -324,7 +326,7 @@ _TEXTS: Final[Mapping[str, str]] = {
 
 
 def _build_object(name: str) -> Schema:
-    """A Secret or a ConfigMap that a manifest reads or writes."""
+    """Build a Secret or a ConfigMap that a manifest reads or writes."""
     fields = ASO_TYPES[name]["fields"]
     properties: dict[str, Any] = {}
     for field, facts in fields.items():

@@ -79,12 +79,14 @@ class Remote:
 
 
 def make_local_environment() -> Mapping[str, str]:
-    """For reading a repository on this machine; no transport is allowed at all."""
+    """Make the environment for reading a repository on this machine; no transport is allowed at
+    all.
+    """
     return _FIXED | {"GIT_ALLOW_PROTOCOL": "none"} | _make_variables(_ALWAYS)
 
 
 def no_repository(access: GitAccess) -> Repository:
-    """For commands of git that need no repository, and must not find one."""
+    """Return a repository for commands of git that need none, and must not find one."""
     return Repository(
         folder=_NO_REPOSITORY, environment=make_local_environment(), timeout=access.timeout, grace=access.grace
     )
@@ -124,7 +126,9 @@ def open_remote(url: Url, access: GitAccess, headers: GitSettings = (), label: s
 
 
 def _make_credentials(url: Url, user: str, secret: Secret | None) -> tuple[GitSettings, tuple[Secret, ...]]:
-    """An empty value first removes headers that are set elsewhere: hosts refuse two of them."""
+    """Make the settings that sign in, and list their secrets. An empty value first removes headers
+    that are set elsewhere: hosts refuse two of them.
+    """
     if url.scheme not in {"http", "https"}:
         return (), ()
     if secret is None:
@@ -135,7 +139,9 @@ def _make_credentials(url: Url, user: str, secret: Secret | None) -> tuple[GitSe
 
 
 def _choose_ssh_command(url: Url, access: GitAccess) -> dict[str, str]:
-    """The ssh command from the environment or the git settings of the user, else one that never prompts."""
+    """Choose the ssh command from the environment or the git settings of the user, else one that
+    never prompts.
+    """
     if url.scheme == "file" or "GIT_SSH_COMMAND" in os.environ or "GIT_SSH" in os.environ:
         return {}
     if no_repository(access).succeeds("config", "--get", "core.sshCommand"):

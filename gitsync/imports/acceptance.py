@@ -38,7 +38,7 @@ class Acceptance:
         self._found: dict[str, FoundResource] = {}
 
     def find(self, arm_id: str) -> FoundResource | None:
-        """The imported resource of an id."""
+        """Find the imported resource of an id."""
         return self._found.get(arm_id.casefold())
 
     def is_set(self, found: FoundResource) -> bool:
@@ -81,7 +81,7 @@ class Acceptance:
         )
 
     async def _find_reason(self, found: FoundResource) -> str:
-        """Why a resource gets no manifest; "" if it gets one."""
+        """Explain why a resource gets no manifest; "" if it gets one."""
         if self.filters.excludes(found.arm_id, found.kind.arm_type):
             return EXCLUDED
         if is_made_by_azure(found.kind.arm_type, found.name, found.body):
@@ -93,7 +93,7 @@ class Acceptance:
         return await self._ask_importer(found)
 
     async def _ask_importer(self, found: FoundResource) -> str:
-        """What the importers of the kind say (docs/reference/kinds.md#imports)."""
+        """Ask what the importers of the kind say (docs/reference/kinds.md#imports)."""
 
         async def load(subject: Subject) -> tuple[Subject, Imported]:
             return subject, imported()

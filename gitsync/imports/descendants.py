@@ -26,7 +26,7 @@ class Descendants:
         self._acceptance = acceptance
 
     async def find(self, parents: Sequence[FoundResource]) -> list[FoundResource]:
-        """What is directly below some resources."""
+        """Find what is directly below some resources."""
         by_type: dict[str, list[FoundResource]] = {}
         for parent in parents:
             by_type.setdefault(parent.kind.arm_type, []).append(parent)
@@ -38,7 +38,9 @@ class Descendants:
         return [resource for found in await asyncio.gather(*searches) for resource in found]
 
     def _list_collections(self, arm_type: str) -> Iterator[tuple[Kind, ...]]:
-        """The kinds below a type that the filters lead to: those that one collection shows are together."""
+        """List the kinds below a type that the filters lead to: those that one collection shows are
+        together.
+        """
         together: dict[str, list[Kind]] = {}
         for kind in self._tree.below(arm_type):
             if not self._acceptance.filters.leads_to(kind.arm_type):
@@ -51,7 +53,9 @@ class Descendants:
         return iter(tuple(kinds) for kinds in together.values())
 
     async def _find_of_kinds(self, kinds: tuple[Kind, ...], parents: Sequence[FoundResource]) -> list[FoundResource]:
-        """What parents of one type have in one collection. Nothing is asked of those that show it themselves."""
+        """Find what parents of one type have in one collection. Nothing is asked of those that show
+        it themselves.
+        """
 
         async def look(parent: FoundResource) -> list[FoundResource]:
             return await self._acceptance.accept(await self._read(kinds, parent))
@@ -66,8 +70,8 @@ class Descendants:
         return [*found, *await look_around(hidden, look, kinds[0].arm_type, self._acceptance)]
 
     async def _find_inside(self, kind: Kind, parents: Sequence[FoundResource]) -> list[FoundResource]:
-        """What is below the singletons of many parents, such as the blob services of accounts; and of the singletons
-        those that have something below them.
+        """Find what is below the singletons of many parents, such as the blob services of accounts;
+        and of the singletons those that have something below them.
         """
         inside = {_name_child(parent, kind, kind.fixed_azure_name or ""): parent for parent in parents}
         singletons = [
@@ -85,7 +89,7 @@ class Descendants:
         return found
 
     async def _read(self, kinds: tuple[Kind, ...], parent: FoundResource) -> list[FoundResource]:
-        """What one parent has: a singleton, what it shows itself, or what a collection lists."""
+        """Read what one parent has: a singleton, what it shows itself, or what a collection lists."""
         kind = kinds[0]
         if kind.fixed_azure_name:
             arm_id = _name_child(parent, kind, kind.fixed_azure_name)

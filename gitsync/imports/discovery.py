@@ -50,7 +50,7 @@ class Discovery:
         return self._acceptance.finish()
 
     async def _find_groups(self, scope: ImportScope) -> list[FoundResource]:
-        """The groups to look into, without those that Azure manages for a resource."""
+        """Find the groups to look into, without those that Azure manages for a resource."""
         kind = self._tree.find(GROUPS)
         if kind is None or not (scope.groups or scope.is_whole):
             return []
@@ -86,7 +86,7 @@ class Discovery:
         return True
 
     async def _find_in_groups(self, scope: ImportScope, groups: Sequence[FoundResource]) -> list[FoundResource]:
-        """The resources directly in the groups, as the filters by name and by tag admit them."""
+        """Find the resources directly in the groups, as the filters by name and by tag admit them."""
         folders = {group.arm_id.casefold(): group.arm_id for group in groups}
         places = [scope.root] if len(groups) > MOST_GROUP_LISTS else list(folders.values())
         lists = await asyncio.gather(
@@ -119,7 +119,7 @@ class Discovery:
         return is_wanted
 
     async def _read_roots(self, kind: Kind, arm_ids: Sequence[str]) -> list[FoundResource]:
-        """The resources of one type, with ids that spell the type as the catalog does."""
+        """Read the resources of one type, with ids that spell the type as the catalog does."""
         bodies = await self._reader.read_all(kind, arm_ids)
         found = []
         for arm_id, body in bodies.items():
@@ -129,7 +129,9 @@ class Discovery:
         return await self._acceptance.accept(found)
 
     async def _find_by_id(self, arm_ids: Iterable[str]) -> list[FoundResource]:
-        """The resources that ids name. Raises SourceError for one that does not exist, or whose type has no kind."""
+        """Find the resources that ids name. Raises SourceError for one that does not exist, or
+        whose type has no kind.
+        """
         return [resource for found in await asyncio.gather(*map(self._read_named, arm_ids)) for resource in found]
 
     async def _read_named(self, arm_id: str) -> list[FoundResource]:
@@ -147,7 +149,9 @@ class Discovery:
 
 
 def find_owner_id(arm_id: str) -> str:
-    """The ARM id of what owns a resource: its parent, its resource group, or what an extension extends."""
+    """Find the ARM id of what owns a resource: its parent, its resource group, or what an extension
+    extends.
+    """
     scope, separator, path = arm_id.rpartition("/providers/")
     return arm_id.rsplit("/", 2)[0] if not separator or path.count("/") > 2 else scope
 

@@ -80,14 +80,16 @@ def _looks_secret(visit: Visit, spec: Any) -> bool:
 
 
 def _name_value(path: FieldPath, spec: Any) -> str:
-    """What names a value: for `value` and the like, the `name` beside it; "" if nothing does."""
+    """Return what names a value: for `value` and the like, the `name` beside it; "" if nothing
+    does.
+    """
     beside = find_member({"spec": spec}, *path[:-1])
     name = beside.get("name") if path[-1] == "value" and isinstance(beside, Mapping) else None
     return name if isinstance(name, str) else ""
 
 
 def _decode(value: str) -> str:
-    """The text in base64, as a cloud-init has it; else the value itself."""
+    """Decode base64, as a cloud-init has it; else return the value itself."""
     try:
         text = base64.b64decode(value, validate=True).decode()
     except ValueError:
@@ -96,7 +98,7 @@ def _decode(value: str) -> str:
 
 
 def _find_way(around: Visit | None, secret: str, key: str) -> str:
-    """How a Secret takes the place of a value beside the fields of an entry."""
+    """Say how a Secret takes the place of a value beside the fields of an entry."""
     fields = around.fields if around else {}
     reference = f"{{name: {secret}, key: {key}}}"
     if hidden := next((name for name, field in fields.items() if field.get("mode") == "secret"), None):

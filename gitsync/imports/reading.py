@@ -46,7 +46,7 @@ class ResourceReader:
         self._checks: dict[str, asyncio.Task[bool]] = {}
 
     async def read(self, arm_id: str, api_version: str) -> Body | None:
-        """A resource; None if it does not exist. Raises ArmError."""
+        """Read a resource; None if it does not exist. Raises ArmError."""
         self._count(1, 0)
         live = await self._azure.get(arm_id, api_version)
         self._count(0, 1)
@@ -65,7 +65,9 @@ class ResourceReader:
             return None
 
     async def read_list(self, path: str, api_version: str, query: Mapping[str, str] | None = None) -> list[Body]:
-        """The entries of a list. Raises RefusedListError if it is refused, and ArmError if there is no answer."""
+        """Read the entries of a list. Raises RefusedListError if it is refused, and ArmError if
+        there is no answer.
+        """
         self._count(1, 0)
         try:
             return await self._azure.list(path, api_version, query)
@@ -91,7 +93,7 @@ class ResourceReader:
             self._note(f"{path}: refused by Azure ({error.code})")
 
     async def read_all(self, kind: Kind, arm_ids: Sequence[str]) -> dict[str, Body]:
-        """The resources of one kind by their ids, from as few requests as their lists allow."""
+        """Read the resources of one kind by their ids, from as few requests as their lists allow."""
         listed: dict[str, Body] = {}
         for path in _choose_lists(kind, arm_ids):
             try:
@@ -133,8 +135,8 @@ def _list_settings(kind: Kind, body: Body) -> Mapping[str, Any]:
 
 
 def _choose_lists(kind: Kind, arm_ids: Sequence[str]) -> list[str]:
-    """The lists that show resources of a kind: of their groups if those are few, else of the subscription; none if
-    reading them one by one takes no more requests.
+    """Choose the lists that show resources of a kind: of their groups if those are few, else of the
+    subscription; none if reading them one by one takes no more requests.
     """
     groups = {(find_resource_group(arm_id) or "").casefold(): arm_id for arm_id in arm_ids}
     lists = sorted(

@@ -52,7 +52,7 @@ def is_refusal(line: str) -> bool:
 
 
 def format_lines(report: ImportReport) -> Iterator[str]:
-    """The report as text."""
+    """Format the report as text."""
     yield from _format_files(report)
     if report.problems:
         yield from format_problems(report.problems)
@@ -93,7 +93,7 @@ def _format_left_out(report: ImportReport) -> Iterator[str]:
 
 
 def _name_types(subjects: list[str]) -> str:
-    """The names of types, which are the subjects of some reasons; ids are in the JSON."""
+    """Return the names of types, which are the subjects of some reasons; ids are in the JSON."""
     counts = Counter(subject for subject in subjects if not subject.startswith("/"))
     types = [_format_kind(*row) for row in counts.items()]
     more = [f"{len(types) - _LONGEST_LIST} more"] if len(types) > _LONGEST_LIST else []
@@ -155,7 +155,7 @@ def _format_summary(report: ImportReport) -> str:
 
 
 def build_document(report: ImportReport) -> dict[str, Any]:
-    """The report as plain JSON."""
+    """Build the report as plain JSON."""
     proofs = {proof.key: proof for proof in report.proofs}
     return {
         "folder": report.folder,

@@ -30,7 +30,7 @@ def decide_policy(
 
 
 def _explain_skip(resource: Resource) -> str:
-    """Why a resource is not written, whatever its annotation says; "" if it may be."""
+    """Explain why a resource is not written, whatever its annotation says; "" if it may be."""
     unit, wrapper = resource.unit, resource.wrapper
     if wrapper and wrapper.is_template:
         return f"It is part of a template, {wrapper.kind}, which CAPZ makes clusters of."
@@ -40,7 +40,7 @@ def _explain_skip(resource: Resource) -> str:
 
 
 def _explain_keeping(resource: Resource) -> str:
-    """Why a resource is kept that is removed from git; "" if it is not."""
+    """Explain why a resource is kept that is removed from git; "" if it is not."""
     if keeper := find_keeper(resource.annotations):
         return f"The annotation {keeper} keeps it."
     unit = resource.unit
@@ -64,7 +64,9 @@ _LONGEST_WAVE: Final = 9
 
 
 def read_wave(annotations: Mapping[str, Any]) -> int:
-    """The sync wave of an object: lower ones go first. One that is no number counts as 0, as in Argo CD."""
+    """Read the sync wave of an object: lower ones go first. One that is no number counts as 0, as
+    in Argo CD.
+    """
     text = annotations.get(WAVE)
     digits = text[text[:1] in {"-", "+"} :] if isinstance(text, str) else ""
     is_number = digits.isascii() and digits.isdigit() and len(digits) <= _LONGEST_WAVE

@@ -85,7 +85,7 @@ class CapzObjects:
                     yield WrappedDocument(document=replace(wrapped, value=filled), wrapper=wrapper, unit=unit)
 
     def _find_place(self, value: Mapping[str, Any], unit: Unit | None) -> tuple[str, str]:
-        """The unit and the namespace of an object: it has nothing to do with those of others."""
+        """Find the unit and the namespace of an object: it has nothing to do with those of others."""
         return unit.name if unit else "", str(value["metadata"].get("namespace") or self.namespace)
 
 
@@ -94,7 +94,7 @@ def _find_path(value: Mapping[str, Any]) -> FieldPath:
 
 
 def _find_objects(value: Mapping[str, Any]) -> list[Any]:
-    """The objects that a wrapper has; none if a document is not one."""
+    """Find the objects that a wrapper has; none if a document is not one."""
     is_capz = value["apiVersion"].partition("/")[0] == _CAPZ
     if not is_capz or value["kind"].removesuffix(_TEMPLATE) not in _WRAPPERS:
         return []
@@ -118,7 +118,9 @@ class _Neighbours:
         self._others = others
 
     def find_only(self, kind: str) -> str | None:
-        """The name of the object of a kind that the cluster has; None if it has none or several."""
+        """Find the name of the object of a kind that the cluster has; None if it has none or
+        several.
+        """
         wrappers = [other for other in self._others if _find_objects(other)]
         own = [
             wrapper for wrapper in wrappers if any(_refers(self.cluster, wrapper, "spec", ref) for ref in _OF_CLUSTER)
@@ -148,7 +150,7 @@ def _list_kind(wrappers: Iterable[Mapping[str, Any]], kind: str) -> Iterator[Map
 
 
 def _fill_in(value: Mapping[str, Any], namespace: str, neighbours: _Neighbours) -> Mapping[str, Any]:
-    """An ASO object as CAPZ would apply it. One without a name has that of its wrapper."""
+    """Fill in an ASO object as CAPZ would apply it. One without a name gets that of its wrapper."""
     metadata = value.get("metadata")
     if isinstance(metadata, dict | None):
         own, name = metadata or {}, neighbours.wrapper["metadata"].get("name")
@@ -160,7 +162,7 @@ def _fill_in(value: Mapping[str, Any], namespace: str, neighbours: _Neighbours) 
 
 
 def _list_defaults(kind: Any, spec: Any, neighbours: _Neighbours) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """What CAPZ sets in an object of a kind, by its path."""
+    """Yield what CAPZ sets in an object of a kind, by its path."""
     if kind in _OWNERS and (owner := neighbours.find_only(_OWNERS[kind])):
         yield ("spec", "owner"), {"name": owner}
     if kind == "ManagedCluster":
@@ -179,7 +181,9 @@ def _list_defaults(kind: Any, spec: Any, neighbours: _Neighbours) -> Iterator[tu
 
 
 def _strip_version(version: Any) -> str | None:
-    """A version as Azure writes it, without the v. One with a variable is left out unless it is nothing else."""
+    """Write a version as Azure does, without the v. One with a variable is left out unless it is
+    nothing else.
+    """
     if not isinstance(version, str):
         return None
     if whole := _VARIABLE.fullmatch(version):

@@ -80,12 +80,14 @@ def read_identity(
 
 
 def iterate_secrets(values: Mapping[str, Secret]) -> Iterator[Secret]:
-    """The values of a Secret that must never be shown: all except the ids and addresses of reports."""
+    """Yield the values of a Secret that must never be shown: all except the ids and addresses of
+    reports.
+    """
     return (value for key, value in values.items() if key not in PUBLIC_KEYS)
 
 
 def read_subscription(values: Mapping[str, Secret]) -> str | None:
-    """The subscription of a Secret; None if it has no valid one."""
+    """Read the subscription of a Secret; None if it has no valid one."""
     subscription = _read_text(values, SUBSCRIPTION)
     return subscription if is_id(subscription) else None
 
@@ -150,6 +152,8 @@ def _read_tenants(values: Mapping[str, Secret]) -> tuple[str, ...]:
 
 
 def _read_text(values: Mapping[str, Secret], key: str) -> str:
-    """A value without the white space around it (files end with a line break); "" without the key."""
+    """Read a value without the white space around it (files end with a line break); "" without the
+    key.
+    """
     value = values.get(key)
     return value.reveal().strip() if value else ""

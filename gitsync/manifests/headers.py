@@ -105,7 +105,7 @@ def _list_others(value: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def find_placeholder(document: Document) -> Problem | None:
-    """A warning if a document is a template: its identity has a placeholder of the tool that renders it."""
+    """Warn if a document is a template: its identity has a placeholder of the tool that renders it."""
     for path in (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace")):
         text = find_member(document.value, *path)
         if isinstance(text, str) and PLACEHOLDER.search(text):
@@ -172,7 +172,8 @@ _OTHERS = frozenset({*HEADER, "id", "data", "items", "namespace", "status", "typ
 
 
 def find_key_like(word: str, mapping: Mapping[str, Any]) -> str | None:
-    """The key that stands for `word`: itself, else in another case, else the nearest within two letters; or None.
+    """Find the key that stands for `word`: itself, else in another case, else the nearest within
+    two letters; or None.
 
     Of a mapping with more than `MOST_KEYS` keys only the word itself counts.
     """
@@ -187,7 +188,9 @@ def find_key_like(word: str, mapping: Mapping[str, Any]) -> str | None:
 
 
 def find_within_two_letters(word: str, choices: Iterable[str]) -> str | None:
-    """The nearest choice that differs from `word` in case alone or in at most two letters; None if there is none."""
+    """Find the nearest choice that differs from `word` in case alone or in at most two letters;
+    None if there is none.
+    """
     ranked = sorted((edits, choice) for choice in choices if (edits := _measure(word, choice)) is not None)
     return ranked[0][1] if ranked else None
 

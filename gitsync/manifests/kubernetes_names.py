@@ -81,6 +81,6 @@ def check_object_names(visit: Visit) -> Iterator[Finding]:
 
 
 def format_name(text: str) -> str:
-    """A name as it may be shown: printable, and not too long."""
+    """Format a name as it may be shown: printable, and not too long."""
     printable = text if text.isprintable() else ascii(text)[1:-1]
     return printable if len(printable) <= _LONGEST_SHOWN else f"{printable[:_LONGEST_SHOWN]}…"

@@ -46,7 +46,9 @@ class Origins:
     _patches: dict[str, tuple[Patch, ...]] = field(default_factory=dict)
 
     def locate(self, document: Document, unit: Unit) -> Document:
-        """The document as its origin would have it: with that path and those lines, and without the annotation."""
+        """Return the document as its origin would have it: with that path and those lines, without
+        the annotation.
+        """
         if document.text.startswith(_TEMPLATED):
             return _locate_template(document, unit)
         value, origin = _take_annotation(document.value)
@@ -66,7 +68,9 @@ class Origins:
         return replace(located, problems=tuple(problems))
 
     def _find_original(self, document: Document, value: Any, origin: Any, unit: Unit) -> tuple[str, Document | None]:
-        """The file of a document, and the document there; without it, where the unit or its generator is declared."""
+        """Find the file of a document, and the document there; without it, where the unit or its
+        generator is declared.
+        """
         named = origin if isinstance(origin, dict) else {}
         path = _strip(named.get("path"))
         if path in unit.contents:
@@ -94,7 +98,7 @@ class Origins:
 
 
 def _locate_template(document: Document, unit: Unit) -> Document:
-    """A document at its template, with the lines of that as near as they can be known."""
+    """Locate a document at its template, with the lines of that as near as they can be known."""
     path = document.text.splitlines()[1].removeprefix(SOURCE_COMMENT).decode("utf-8", "replace")
     template = unit.contents.get(path)
     path, lines = (unit.file, make_lines(1)) if template is None else (path, _follow(document, template))
@@ -104,7 +108,9 @@ def _locate_template(document: Document, unit: Unit) -> Document:
 
 
 def _follow(document: Document, template: bytes) -> Lines:
-    """The lines of a document in its template. The first line with content is where the value begins."""
+    """Follow the lines of a document in its template. The first line with content is where the
+    value begins.
+    """
     followed = follow_lines(document.text, template)
     begin = CONTENT.search(document.text, document.text.find(b"\n") if document.text.startswith(b"---") else 0)
     before = document.line() - document.text.count(b"\n", 0, begin.end() if begin else 0)
@@ -135,7 +141,9 @@ def _strip(path: Any) -> str:
 
 
 def _find_same(documents: Sequence[Document], value: Any) -> Document | None:
-    """The document of a file that a built one was made of: of its kind, with the longest name that its own contains."""
+    """Find the document of a file that a built one was made of: of its kind, with the longest name
+    that its own contains.
+    """
     name = _find_name(value)
     same_kind = [
         document for document in documents if find_member(document.value, "kind") == find_member(value, "kind")
@@ -162,7 +170,9 @@ def _find_name(value: Any) -> str:
 
 
 def list_origins(built: bytes) -> frozenset[str]:
-    """The files that the annotations in a built text name, by their paths from the root of the source."""
+    """List the files that the annotations in a built text name, by their paths from the root of the
+    source.
+    """
     return frozenset(posixpath.normpath(match[1].decode("utf-8", "replace")) for match in _ORIGIN_LINE.finditer(built))
 
 
@@ -194,7 +204,9 @@ def follow_lines(result: bytes, template: bytes) -> tuple[int, ...]:
 
 
 def _find_section(lines: Sequence[bytes], template: Sequence[bytes]) -> tuple[int, Sequence[bytes]]:
-    """The document of a template that has most of these lines, and the number of lines before it."""
+    """Find the document of a template that has most of these lines, and the number of lines before
+    it.
+    """
     texts = {line.strip() for line in lines} - {b"", b"---"}
     starts = [0, *(index + 1 for index, line in enumerate(template) if _SEPARATOR.match(line))]
     sections = [(start, template[start:end]) for start, end in zip(starts, [*starts[1:], len(template)], strict=True)]
@@ -208,12 +220,12 @@ def _find_section(lines: Sequence[bytes], template: Sequence[bytes]) -> tuple[in
 
 
 def _find_include(section: Sequence[bytes]) -> int | None:
-    """The index of the first line that includes a template; None without one."""
+    """Find the index of the first line that includes a template; None without one."""
     return next((index for index, line in enumerate(section) if _INCLUDE.search(line)), None)
 
 
 def _find_key(line: bytes) -> bytes:
-    """The key of a line, b"" if it has none."""
+    """Find the key of a line, b"" if it has none."""
     match = _KEY.match(line)
     return match[1].strip() if match else b""
 
@@ -248,7 +260,7 @@ class Patch:
         return self.kind in ("", own[0]) and self.name in ("", own[1])
 
     def find_place(self, path: FieldPath, value: Any) -> SourceLocation | None:
-        """Where the patch sets a field to a value, or a part of it; None if it does not."""
+        """Find where the patch sets a field to a value, or a part of it; None if it does not."""
         inside = path[len(self.at) :]
         if path[: len(self.at)] != self.at:
             return None
@@ -258,7 +270,9 @@ class Patch:
 
 
 def list_patch_files(files: Mapping[str, bytes]) -> frozenset[str]:
-    """The files of a build that may be patches, and the kustomizations; none if no kustomization has patches."""
+    """List the files of a build that may be patches, and the kustomizations; none if no
+    kustomization has patches.
+    """
     kustomizations = frozenset(path for path in files if posixpath.basename(path) in KUSTOMIZATIONS)
     if not any(b"patch" in files[path] for path in kustomizations):
         return frozenset()
@@ -266,7 +280,7 @@ def list_patch_files(files: Mapping[str, bytes]) -> frozenset[str]:
 
 
 def read_patches(contents: Mapping[str, bytes]) -> tuple[Patch, ...]:
-    """The patches of all kustomizations among some files, in the order of these."""
+    """Read the patches of all kustomizations among some files, in the order of these."""
     return tuple(
         patch
         for path in sorted(contents)
@@ -277,7 +291,9 @@ def read_patches(contents: Mapping[str, bytes]) -> tuple[Patch, ...]:
 
 
 def find_patched(built: Any, original: Any, patches: Iterable[Patch]) -> Mapping[FieldPath, SourceLocation]:
-    """The places of the fields of a manifest that patches have set. `original` is the manifest before them."""
+    """Find the places of the fields of a manifest that patches have set. `original` is the manifest
+    before them.
+    """
     applied = list(islice((patch for patch in patches if patch.is_for(original)), _MOST_PATCHES))
     return dict(_find_changes(built, original, (), applied)) if applied else {}
 
@@ -307,7 +323,9 @@ def _read_kustomization(document: Document, contents: Mapping[str, bytes]) -> It
 
 
 def _read_text(text: str, document: Document, place: FieldPath, contents: Mapping[str, bytes]) -> Iterator[Document]:
-    """The documents of a patch: of a file, or of a text in the kustomization, which begins below its key."""
+    """Read the documents of a patch: of a file, or of a text in the kustomization, which begins
+    below its key.
+    """
     path = posixpath.normpath(posixpath.join(posixpath.dirname(document.path), text))
     if path in contents:
         yield from read_documents(path, contents[path]).documents
@@ -318,7 +336,7 @@ def _read_text(text: str, document: Document, place: FieldPath, contents: Mappin
 
 
 def _make_patches(document: Document, target: Any) -> Iterator[Patch]:
-    """The patches of a document: itself, or each operation of a list."""
+    """Make the patches of a document: itself, or each operation of a list."""
     value = document.value
     kind, name = (find_member(target, "kind"), find_member(target, "name"))
     if isinstance(value, dict):
@@ -335,7 +353,7 @@ def _make_patches(document: Document, target: Any) -> Iterator[Patch]:
 
 
 def _read_pointer(pointer: str) -> FieldPath:
-    """The field of a JSON pointer (RFC 6901)."""
+    """Read the field of a JSON pointer (RFC 6901)."""
     steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
     return tuple(int(step) if step.isdecimal() and len(step) < _LONGEST_INDEX else step for step in steps)
 

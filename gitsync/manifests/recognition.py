@@ -116,7 +116,7 @@ def _find_near_group(text: str) -> str | None:
 
 
 def _find_named_group(likeness: Likeness) -> str | None:
-    """The ASO group that an apiVersion names, misspelt or not."""
+    """Find the ASO group that an apiVersion names, misspelt or not."""
     for group in (likeness.group, likeness.api_version.partition("/")[0]):
         text = group.strip().casefold()
         near = _find_near_group(text)
@@ -206,7 +206,7 @@ def _check_group(likeness: Likeness) -> Finding | None:
 
 
 def _suggest_api_version(likeness: Likeness) -> str:
-    """A hint with the apiVersion that the kind has."""
+    """Suggest the apiVersion that the kind has."""
     if (fed_kind := _find_fed_kind(likeness)) is not None and not (
         likeness.has_owner or likeness.has_azure_name or _has_version_of_ours(likeness)
     ):

@@ -45,7 +45,7 @@ class Selection:
 
 
 def make_selection(config: Config) -> Selection:
-    """The selection of the settings."""
+    """Make the selection of the settings."""
     return Selection(only=config.only, namespaces=config.target_namespaces)
 
 
@@ -111,16 +111,19 @@ _MOST_LISTED = 5
 
 
 def find_keys(text: str, keys: Iterable[Key]) -> tuple[Key, ...]:
-    """The keys that a name may mean, sorted. Kinds are compared without case; the group and the namespace may be left
-    out, and so may the kind, which may also be an everyday name such as `vnet`. The end of the kind and of the name may
-    be left out too: these keys count only if no key has the name in a form with less left out.
+    """Find the keys that a name may mean, sorted. Kinds are compared without case; the group and
+    the namespace may be left out, and so may the kind, which may also be an everyday name such as
+    `vnet`. The end of the kind and of the name may be left out too: these keys count only if no key
+    has the name in a form with less left out.
     """
     ordered = sorted(set(keys))
     return next((found for fits in _list_rules(text) if (found := tuple(filter(fits, ordered)))), ())
 
 
 def find_key(text: str, keys: Collection[Key]) -> Key:
-    """The key that a name means. ConfigError if there is none, with the nearest name, or if there are several."""
+    """Find the key that a name means. ConfigError if there is none, with the nearest name, or if
+    there are several.
+    """
     found = find_keys(text, keys)
     if len(found) == 1:
         return found[0]
@@ -130,7 +133,9 @@ def find_key(text: str, keys: Collection[Key]) -> Key:
 
 
 def find_keys_of_kind(text: str, keys: Iterable[Key]) -> tuple[Key, ...]:
-    """The keys of the kind that a text names, sorted; the end of the kind may be left out. ConfigError for several."""
+    """Find the keys of the kind that a text names, sorted; the end of the kind may be left out.
+    ConfigError for several.
+    """
     ordered = sorted(set(keys))
     found = next((found for fits in _KIND_RULES if (found := tuple(key for key in ordered if fits(text, key)))), ())
     kinds = sorted({f"{key.kind}.{key.group}" for key in found})
@@ -140,7 +145,7 @@ def find_keys_of_kind(text: str, keys: Iterable[Key]) -> tuple[Key, ...]:
 
 
 def make_unknown_error(text: str, keys: Iterable[Key], *, hint: str = f"Use {FORMS}.") -> ConfigError:
-    """The error for a name that no key has, with the nearest one."""
+    """Make the error for a name that no key has, with the nearest one."""
     # With a slash a person means a resource, without one a part of its name.
     names = ((f"{key.kind}/{key.name}", str(key)) if "/" in text else (key.name, key.kind) for key in keys)
     spellings = {name.casefold(): name for name in sorted(set(chain.from_iterable(names)), reverse=True)}
@@ -150,7 +155,7 @@ def make_unknown_error(text: str, keys: Iterable[Key], *, hint: str = f"Use {FOR
 
 
 def make_ambiguous_error(text: str, found: Collection[Key]) -> ConfigError:
-    """The error for a name that several keys have, with the first of them."""
+    """Make the error for a name that several keys have, with the first of them."""
     return ConfigError(f"{text} matches several resources.", hint=f"Use one of: {_join(list(map(str, found)))}.")
 
 
@@ -160,7 +165,7 @@ def _join(names: list[str]) -> str:
 
 
 def _list_rules(text: str) -> tuple[Callable[[Key], bool], ...]:
-    """What a key must have for a name to mean it: rules that leave out more come later."""
+    """List what a key must have for a name to mean it: rules that leave out more come later."""
     kind, *names = text.split("/")
     if not names:
         return (lambda key: key.name == text, lambda key: key.name.startswith(text))

@@ -187,7 +187,7 @@ class _Substitution:
         return expanded
 
     def read_again(self, text: str, path: FieldPath) -> Any:
-        """The value of a text that is in YAML without quotes."""
+        """Read the value of a text that is in YAML without quotes."""
         if _SIMPLE.fullmatch(text):
             return resolve(text)
         # A value takes more memory than its characters, and aliases may stand for many.
@@ -289,7 +289,9 @@ class _Evaluation:
     unset: dict[str, UnsetVariable] = field(default_factory=dict)
 
     def join(self, parts: Parts) -> str:
-        """The text of some parts. Each is counted before they are one text: together they may be far too much."""
+        """Join the text of some parts. Each is counted before they are one text: together they may
+        be far too much.
+        """
         texts: list[str] = []
         for part in parts:
             texts.append(part if isinstance(part, str) else self.evaluate(part))

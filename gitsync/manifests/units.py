@@ -106,8 +106,8 @@ def may_hide(problem: Problem, unit: str, read: Collection[str] = ()) -> bool:
 
 
 def remove_repeats(resources: Iterable[Resource]) -> tuple[Resource, ...]:
-    """Leave out the resources that a unit before has too, by the names of units: kustomizations may have one base in
-    common. The others are sorted by key, version, source.
+    """Leave out the resources that a unit before has too, by the names of units: kustomizations may
+    have one base in common. The others are sorted by key, version, source.
     """
     resources = tuple(resources)
     if len({resource.key for resource in resources}) == len(resources):

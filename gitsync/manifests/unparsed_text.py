@@ -21,7 +21,9 @@ _MENTION: Final = re.compile(ASO_GROUP, re.IGNORECASE)
 
 
 def mentions_aso(contents: Iterable[bytes]) -> bool:
-    """Tell whether one of these files names a group of ASO. They may be files that are not built or rendered yet."""
+    """Tell whether one of these files names a group of ASO. They may be files that are not built or
+    rendered yet.
+    """
     return any(_MENTION.search(content) for content in contents)
 
 

@@ -61,7 +61,9 @@ def reject(document: Document, *problems: Problem) -> UnreadContent:
 
 
 def find_hidden(document: Document) -> tuple[UnreadDocument, ...]:
-    """The document before this one, if no `---` divides them: its header is in the same mapping, and is lost."""
+    """Find the document before this one, if no `---` divides them: its header is in the same
+    mapping, and is lost.
+    """
     if not (document.problems and any(_hides(problem, _IDENTITY) for problem in document.problems)):
         return ()
     return (UnreadDocument(source=_locate(document), is_rejected=True),)
@@ -115,7 +117,7 @@ def mark_followed(
 
 
 def find_misspelt_fields(document: Document) -> tuple[Problem, ...]:
-    """A problem for each field of the header whose key is in another case or within two letters."""
+    """Report each field of the header whose key is in another case or within two letters."""
     if isinstance(document.value, dict) and document.value.keys() >= _HEADER:
         return ()  # most documents: the header is not compared
     misspelt = Likeness.of(document.value).misspelt
@@ -149,7 +151,7 @@ DIVIDE = "Separate the manifests with lines of --- instead."
 
 
 def _iterate_own_items(document: Document) -> Iterator[UnreadDocument]:
-    """The ASO manifests among the items of a list that is not a Kubernetes List."""
+    """Yield the ASO manifests among the items of a list that is not a Kubernetes List."""
     for index, item in enumerate(_find_items(document.value)):
         if _is_meant(item):
             path = ("items", index) if isinstance(document.value, dict) else (index,)
@@ -162,7 +164,9 @@ def _is_meant(item: Any) -> bool:
 
 
 def _find_items(value: Any) -> list[Any]:
-    """The items of a list that Kubernetes does not accept: bare, or with a header of the core group."""
+    """Find the items of a list that Kubernetes does not accept: bare, or with a header of the core
+    group.
+    """
     if isinstance(value, list):
         return value
     if not isinstance(value, dict):
@@ -174,7 +178,7 @@ def _find_items(value: Any) -> list[Any]:
 
 
 def locate_finding(finding: Finding, document: Document) -> Problem:
-    """The finding with its file, line and field."""
+    """Locate the finding with its file, line and field."""
     return Problem(
         code=finding.code,
         message=finding.message,
@@ -217,7 +221,7 @@ _IN_TEXT: Final = re.compile(r"""(?:^|[\s{,\\])["']?apiVersion["']?: *["']?([a-z
 
 
 def find_embedded(document: Document) -> tuple[Problem, ...]:
-    """A warning that says how many ASO objects a document has inside that is none itself; nothing if it has none."""
+    """Warn how many ASO objects a document has inside that is none itself; nothing if it has none."""
     value = document.value
     if not is_object(value):
         return ()
@@ -241,7 +245,7 @@ def find_embedded(document: Document) -> tuple[Problem, ...]:
 
 
 def _count(value: Any) -> int:
-    """How many ASO objects a part of a document has, also in its texts."""
+    """Return how many ASO objects a part of a document has, also in its texts."""
     if isinstance(value, str):
         return sum(is_ours(match[1]) for match in _IN_TEXT.finditer(value))
     is_one = is_object(value) and is_ours(value["apiVersion"]) and bool({"metadata", "spec"} & value.keys())

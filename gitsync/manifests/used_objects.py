@@ -36,7 +36,9 @@ def is_feeding(value: Mapping[str, Any]) -> bool:
 
 
 def find_feeding_object(value: Mapping[str, Any], namespace: str) -> FeedingObject:
-    """The object that a document declares, as far as its name and namespace can be read. `namespace` is the default."""
+    """Find the object that a document declares, as far as its name and namespace can be read.
+    `namespace` is the default.
+    """
     metadata = value.get("metadata")
     named = metadata if isinstance(metadata, dict) else {}
     return FeedingObject(value["kind"], _read_name(named.get("namespace") or namespace), _read_name(named.get("name")))
@@ -114,7 +116,7 @@ def _list_texts(value: Any) -> Iterator[str]:
 
 
 def _list_referenced(value: Any) -> Iterator[str]:
-    """The names in references to a Secret or a ConfigMap, or to a key of one."""
+    """List the names in references to a Secret or a ConfigMap, or to a key of one."""
     if isinstance(value, dict) and value.keys() in ({"name", "key"}, {"name"}) and isinstance(value["name"], str):
         yield value["name"]
     for key, member in value.items() if isinstance(value, dict) else enumerate(_list_members(value)):
@@ -165,7 +167,7 @@ class ConfigMapVersions:
         return is_apart
 
     def _find_cluster(self, home: str) -> str:
-        """The innermost cluster that a folder is in, "" for none."""
+        """Find the innermost cluster that a folder is in, "" for none."""
         return max((cluster for cluster in self.clusters if cluster and is_inside(home, cluster)), key=len, default="")
 
     def list_repeated(self, namespaces: Iterable[str]) -> Iterator[SetAside]:
@@ -175,13 +177,15 @@ class ConfigMapVersions:
 
 
 def find_home(path: str, unit: Unit | None) -> str:
-    """The folder that says which cluster a document is of: where following began, else that of its unit or file."""
+    """Find the folder that says which cluster a document is of: where following began, else that of
+    its unit or file.
+    """
     if unit is None:
         return find_unit(path)
     return unit.home if unit.is_declared else unit.name
 
 
 def find_in_cluster(versions: Iterable[ConfigMapVersion], cluster: str) -> Mapping[str, str] | None:
-    """The ConfigMap that a cluster declares; None if it declares none, or several that differ."""
+    """Find the ConfigMap that a cluster declares; None if it declares none, or several that differ."""
     own = [version.data for version in versions if is_inside(version.home, cluster)]
     return own[0] if own and all(data == own[0] for data in own) else None

@@ -79,12 +79,12 @@ def _join(substitution: Substitution, operator: Mapping[str, str], references: R
 
 
 def describe(reference: ValuesReference) -> str:
-    """A Secret or ConfigMap as messages call it."""
+    """Describe a Secret or ConfigMap as messages call it."""
     return f"{reference.kind} {reference.namespace}/{reference.name}"
 
 
 def join_lines(text: str) -> str:
-    """A value without its line breaks, as Flux takes it."""
+    """Remove the line breaks of a value, as Flux does."""
     return text.replace("\n", "")
 
 
@@ -179,7 +179,9 @@ class VariableUses:
 def describe_unset(
     variable: UnsetVariable, values: VariableValues, unit: Unit | None, *, is_empty: bool = False
 ) -> VariableFault:
-    """The fault of a variable without a value. `is_empty` tells that an empty text replaces it."""
+    """Describe the fault of a variable without a value. `is_empty` tells that an empty text
+    replaces it.
+    """
     name = variable.name
     emptied = "an empty text replaces it, and nothing of its unit is deleted."
     if name in values.missing:
@@ -209,7 +211,9 @@ def describe_unset(
 
 
 def describe_braceless(name: str, unit: Unit | None, *, has_variables: bool) -> VariableFault:
-    """The fault of `$NAME`, which is not replaced. `has_variables` tells whether `${NAME}` would be."""
+    """Describe the fault of `$NAME`, which is not replaced. `has_variables` tells whether `${NAME}`
+    would be.
+    """
     message = f"${name} is left as it is: a variable needs braces"
     if unit and unit.kind is UnitKind.FLUX:
         text = f", and $${name} for the text itself." if has_variables else f". {_say_where(name, unit)}"
@@ -223,7 +227,7 @@ def describe_braceless(name: str, unit: Unit | None, *, has_variables: bool) -> 
 
 
 def describe_unreplaced(name: str, unit: Unit | None) -> VariableFault:
-    """The fault of a variable in a unit that replaces none."""
+    """Describe the fault of a variable in a unit that replaces none."""
     message = f"The variable {name} is not replaced: its unit has no variables."
     return VariableFault(name=name, code="VariableNotReplaced", message=message, hint=_say_where(name, unit))
 
@@ -240,7 +244,9 @@ def _say_where(name: str, unit: Unit | None) -> str:
 
 
 def _find_config_map(unit: Unit, versions: ConfigMaps) -> str:
-    """The ConfigMap in the source that goes before all others of a unit, with its file; "" if it has none."""
+    """Find the ConfigMap in the source that goes before all others of a unit, with its file; "" if
+    it has none.
+    """
     substitution = unit.options.substitution
     for reference in reversed(substitution.references if substitution else ()):
         found = versions.get(Address(Holder(reference.kind), reference.namespace, reference.name), ())

@@ -73,7 +73,7 @@ class VariableReader:
         return self.variables.find(unit) is not None
 
     def replace(self, subject: VariableSubject) -> Document | UnreadContent:
-        """The document with its variables replaced, or why there is none."""
+        """Replace the variables of a document, or say why there is none."""
         document, unit = subject.document, subject.unit
         values = self.variables.find(unit)
         if values is None:
@@ -181,8 +181,9 @@ def _identifies_in_azure(path: FieldPath) -> bool:
 
 
 def _find_level(use: Use, value: Any, values: VariableValues) -> Level:
-    """A warning if an empty text does, or a plan can do without the value: only a sync reads it, and no id has it. Also
-    for a key of a Secret or ConfigMap, which may have no use. The other fields of those have none.
+    """Return a warning if an empty text will do, or a plan can do without the value: only a sync
+    reads it, and no id has it. A key of a Secret or ConfigMap, which may have no use, is a warning
+    too. The other fields of those have none.
     """
     if is_feeding(value) and not _is_identity(value, use.path):
         return Level.WARNING if use.path[0] in _DATA else Level.NOTE
@@ -230,7 +231,9 @@ def _make_hidden(document: Document, path: FieldPath) -> Problem:
 
 
 def make_too_large(document: Document, what: str) -> Problem:
-    """The problem of variables that expand to too much in `what`, at the document that was one too many."""
+    """Make the problem of variables that expand to too much in `what`, at the document that was one
+    too many.
+    """
     return Problem(
         code="VariablesTooLarge",
         message=f"The variables of {what} expand to more than {MAX_CHARACTERS:,} characters.",
@@ -241,7 +244,9 @@ def make_too_large(document: Document, what: str) -> Problem:
 
 
 def _iterate_texts(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, str]]:
-    """The texts of a document that may have a variable, with their places; none if it wants none replaced."""
+    """Yield the texts of a document that may have a variable, with their places; none if it wants
+    none replaced.
+    """
     if not path and is_disabled(value):
         return
     if isinstance(value, dict):

@@ -114,7 +114,7 @@ _NAME_HINT: Final = "Use at most 63 letters, digits, '-', '_' and '.', with a le
 
 
 def _list_names(resource: Resource) -> Iterator[tuple[FieldPath, str]]:
-    """The names in the metadata that an API server checks, each with its field."""
+    """List the names in the metadata that an API server checks, each with its field."""
     yield from ((("metadata", "labels", key), key) for key in resource.labels)
     yield from ((("metadata", "annotations", key), key) for key in resource.annotations)
     finalizers = find_member(resource.others, "metadata", "finalizers")
@@ -143,7 +143,7 @@ def check_inherited_policy(resource: Resource, namespace: Mapping[str, str]) -> 
 
 
 def _make_policy_fault(path: FieldPath, where: str, value: str) -> Finding:
-    """The finding of an unknown policy. `where` is the annotation, as the start of a sentence."""
+    """Make the finding of an unknown policy. `where` is the annotation, as the start of a sentence."""
     close = suggest(value, Policy)
     return Finding(
         code="ReconcilePolicy",
@@ -196,8 +196,8 @@ def _check_override(resource: Resource, value: str) -> Iterator[Finding]:
 
 
 def _check_value(key: str, value: str) -> Iterator[Finding]:
-    """A finding for a value that an annotation of the author cannot have. `ignore_annotation` checks that of `IGNORE`,
-    which depends on the kind.
+    """A finding for a value that an annotation of the author cannot have. `ignore_annotation`
+    checks that of `IGNORE`, which depends on the kind.
     """
     path = ("metadata", "annotations", key)
     if key == RECONCILE_POLICY and value not in set(Policy):

@@ -33,14 +33,16 @@ def check_constraints(visit: Visit) -> Iterator[Finding]:
 
 
 def find_violations(value: Any, rules: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The rules that a value breaks, each with its message; rules that do not apply are skipped."""
+    """Find the rules that a value breaks, each with its message; rules that do not apply are
+    skipped.
+    """
     for rule, (applies, holds, words) in _RULES.items():
         if rule in rules and applies(value) and not holds(value, rules[rule]):
             yield rule, words(value, rules[rule])
 
 
 def select_limits(rules: Mapping[str, Any], example: Any) -> Limits:
-    """The limits on all values of one type, that of the example."""
+    """Select the limits on all values of one type, that of the example."""
     return tuple(
         (holds, rules[rule]) for rule, (applies, holds, _) in _RULES.items() if rule in rules and applies(example)
     )

@@ -103,7 +103,9 @@ def _make_no_field(path: str, name: str, field_names: Iterable[str]) -> ConfigEr
 def _make_rows(
     place: FieldPlace, kind: Kind, *, deep: bool, outer_types: tuple[TypeFacts, ...] = ()
 ) -> Iterator[FieldRow]:
-    """The rows of the fields inside a field; if `deep`, of all below, except inside a type that contains itself."""
+    """Make the rows of the fields inside a field; if `deep`, of all below, except inside a type
+    that contains itself.
+    """
     facts = find_type_facts(place.field["type"], kind)
     if facts is None or any(facts is outer for outer in outer_types):
         return
@@ -133,7 +135,7 @@ def describe_kind(kind: Kind, catalog: Catalog) -> Iterator[tuple[str, str]]:
 
 
 def _describe_relations(kind: Kind, catalog: Catalog) -> Iterator[tuple[str, str]]:
-    """What people call a kind, and the kinds that it owns."""
+    """Describe what people call a kind, and the kinds that it owns."""
     home = (kind.gvk.group, kind.gvk.kind)
     if names := list_everyday_names(home):
         yield "called", ", ".join(names)
@@ -143,7 +145,7 @@ def _describe_relations(kind: Kind, catalog: Catalog) -> Iterator[tuple[str, str
 
 
 def format_home(home: Home, group: str) -> str:
-    """A kind, with its group unless that is `group`."""
+    """Format a kind, with its group unless that is `group`."""
     return home[1] if home[0] == group else f"{home[1]}.{home[0]}"
 
 
@@ -179,12 +181,14 @@ class FieldPlace:
 
 
 def find_spec(kind: Kind) -> FieldPlace:
-    """The place of a kind's spec."""
+    """Find the place of a kind's spec."""
     return FieldPlace(name="spec", path="spec", arm="", field={"type": {"ref": kind.spec}})
 
 
 def list_fields(place: FieldPlace, kind: Kind) -> Iterator[FieldPlace]:
-    """The fields inside a field, sorted. A union has no path in the ARM body: it is the content of its member."""
+    """List the fields inside a field, sorted. A union has no path in the ARM body: it is the
+    content of its member.
+    """
     type_ = place.field["type"]
     facts = find_type_facts(type_, kind)
     if facts is None:
@@ -198,7 +202,7 @@ def list_fields(place: FieldPlace, kind: Kind) -> Iterator[FieldPlace]:
 
 
 def find_type_facts(type_: FieldType, kind: Kind) -> TypeFacts | None:
-    """The named fields of a type, or of the members of a list or map; None for a scalar."""
+    """Find the named fields of a type, or of the members of a list or map; None for a scalar."""
     while isinstance(type_, Mapping) and "ref" not in type_:
         type_ = next(type_[word] for word in ("base", "list", "map") if word in type_)
     if isinstance(type_, str):
@@ -207,14 +211,16 @@ def find_type_facts(type_: FieldType, kind: Kind) -> TypeFacts | None:
 
 
 def find_named_type(type_: FieldType) -> str:
-    """The type of ASO that a field has, or the members of its lists and maps; "" for none."""
+    """Find the type of ASO that a field has, or the members of its lists and maps; "" for none."""
     while isinstance(type_, Mapping) and "ref" not in type_:
         type_ = next(type_[word] for word in ("base", "list", "map") if word in type_)
     return type_ if isinstance(type_, str) and type_ in ASO_TYPES else ""
 
 
 def resolve_rules(field: Field) -> tuple[FieldType, Mapping[str, Any]]:
-    """The type of a field without the constraints around it, and all constraints of the field."""
+    """Resolve the type of a field without the constraints around it, and all constraints of the
+    field.
+    """
     rules: dict[str, Any] = dict(field)
     type_ = rules.pop("type")
     while isinstance(type_, Mapping) and "base" in type_:
@@ -224,12 +230,12 @@ def resolve_rules(field: Field) -> tuple[FieldType, Mapping[str, Any]]:
 
 
 def list_members(facts: TypeFacts) -> list[str]:
-    """The members of a union, of which exactly one is set."""
+    """List the members of a union, of which exactly one is set."""
     return [name for name, field in sorted(facts["fields"].items()) if not field.get("meta")]
 
 
 def describe_place(place: FieldPlace, kind: Kind) -> tuple[str, ...]:
-    """The rules of a field in words, and its path in the ARM body."""
+    """Describe the rules of a field in words, and its path in the ARM body."""
     type_, rules = resolve_rules(place.field)
     notes = [*describe_rules(rules)]
     facts = find_type_facts(type_, kind)
@@ -269,7 +275,7 @@ def _describe_range(least: Any, most: Any, unit: str) -> Iterator[str]:
 
 
 def _format_collection(type_: FieldType) -> str:
-    """How the ARM path shows a list or a map."""
+    """Return how the ARM path shows a list or a map."""
     if isinstance(type_, str) or "ref" in type_:
         return ""
     return _format_collection(type_["base"]) if "base" in type_ else "[]" if "list" in type_ else "/*"

@@ -42,7 +42,9 @@ class Ignored:
 
 
 def read_ignored_paths(resource: Resource, today: date | None) -> Paths:
-    """The paths that a manifest ignores on a day, without entries that are invalid or have expired."""
+    """Read the paths that a manifest ignores on a day, without entries that are invalid or have
+    expired.
+    """
     entries = (entry for entry in _iterate_entries(resource) if isinstance(entry, Ignored))
     return tuple(sorted({entry.path for entry in entries if not _has_expired(entry, today)}))
 
@@ -72,7 +74,9 @@ def _has_expired(entry: Ignored, today: date | None) -> bool:
 
 
 def _iterate_entries(resource: Resource) -> Iterator[Ignored | Finding]:
-    """The entries in order, with findings in place of invalid ones. An empty annotation counts as absent."""
+    """Yield the entries in order, with findings in place of invalid ones. An empty annotation
+    counts as absent.
+    """
     text = resource.annotations.get(IGNORE)
     if not text:
         return
@@ -140,7 +144,9 @@ def _is_date(value: Any) -> bool:
 
 
 def _parse_steps(path: str) -> Steps:
-    """The steps of a pointer, without a `*` at its end, since a path covers all that is below it."""
+    """Parse the steps of a pointer, without a `*` at its end, since a path covers all that is below
+    it.
+    """
     steps = [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")[1:]]
     while len(steps) > 1 and steps[-1] == ANY:
         steps.pop()

@@ -102,7 +102,9 @@ def _group(pairs: Iterable[tuple[tuple[str, ...], str]]) -> dict[tuple[str, ...]
 
 
 def _iterate_targets(member: Member) -> Iterator[tuple[FieldPath, Key, str]]:
-    """The targets of a member: field, key and role. Another check handles names that are ARM ids."""
+    """Yield the targets of a member: field, key and role. Another check handles names that are ARM
+    ids.
+    """
     owner = member.owner
     if owner and owner.key and not owner.arm_id and not is_arm_id(owner.key.name):
         yield ("spec", "owner"), owner.key, "owner"
@@ -170,28 +172,31 @@ class _IdHints:
     left_out: Mapping[Key, SourceLocation]
 
     def find_left_out(self, target: _Target) -> str:
-        """The hint for a target in a file that a kustomization leaves out; "" for others."""
+        """Find the hint for a target in a file that a kustomization leaves out; "" for others."""
         place = self.left_out.get(target.key._replace(namespace=""))
         if place is None:
             return ""
         return f"{place} declares it, but its kustomization leaves that file out. Add the file to `resources` there."
 
     def find_known(self, target: _Target) -> str:
-        """The hint for a target whose id is known, but doubted; "" for others."""
+        """Find the hint for a target whose id is known, but doubted; "" for others."""
         known = self.known.get(target.key)
         if known is None:
             return ""
         return f"Set {format_field(target.path)}.armId to {known.arm_id}, the id in {known.place}. {known.doubt}"
 
     def make_expected(self, target: _Target, subscription: str) -> str:
-        """The hint with the id that the target has if its Azure name is its name, as far as that is known."""
+        """Make the hint with the id that the target has if its Azure name is its name, as far as
+        that is known.
+        """
         field, key = f"{format_field(target.path)}.armId", target.key
         arm_id = _build_expected_id(self.catalog, key, subscription)
         return f"Add its manifest, or set {field}{f' to {arm_id}' if arm_id else ', its full id'}."
 
 
 def _build_expected_id(catalog: Catalog, key: Key, subscription: str) -> str:
-    """The likely ARM id, with what is not known in angle brackets; "" for an extension resource, which may be anywhere.
+    """Build the likely ARM id, with what is not known in angle brackets; "" for an extension
+    resource, which may be anywhere.
 
     Source: docs/reference/reconciliation.md#arm-ids.
     """

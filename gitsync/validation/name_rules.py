@@ -44,7 +44,9 @@ def is_uuid_named(kind: Kind) -> bool:
 
 
 def find_azure_name(resource: Resource, kind: Kind) -> tuple[FieldPath, str] | None:
-    """The field of a manifest with its Azure name, and that name; None if it is fixed, derived, or in a config map."""
+    """Find the field of a manifest with its Azure name, and that name; None if it is fixed,
+    derived, or in a config map.
+    """
     if kind.fixed_azure_name is not None:
         return None
     azure_name: Any = resource.spec.get("azureName")
@@ -105,7 +107,7 @@ def check_object_name(resource: Resource) -> Iterator[Finding]:
 
 
 def find_name_faults(name: str, kind: Kind) -> Iterator[str]:
-    """How a name in Azure breaks the rules of its kind, each as the end of a sentence."""
+    """Explain how a name in Azure breaks the rules of its kind, each as the end of a sentence."""
     if not keeps_limits(name, _find_limits(kind)):
         yield from (fault for _, fault in find_violations(name, kind.azure_name))
     if len(name) > LONGEST_NAME:

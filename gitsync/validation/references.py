@@ -48,7 +48,9 @@ def is_arm_id(text: str) -> bool:
 
 
 def parse_arm_type(arm_id: str) -> str:
-    """The ARM type of an id, in its own case: `Microsoft.Kusto/clusters/databases`. An extension has its own."""
+    """Parse the ARM type of an id, in its own case: `Microsoft.Kusto/clusters/databases`. An
+    extension has its own.
+    """
     provider_at = arm_id.casefold().rfind(_PROVIDERS)
     if provider_at >= 0:
         provider, *rest = arm_id[provider_at + len(_PROVIDERS) :].split("/")
@@ -57,12 +59,14 @@ def parse_arm_type(arm_id: str) -> str:
 
 
 def find_named_references(kind: Kind, spec: Any, namespace: str) -> Iterator[tuple[FieldPath, Key]]:
-    """Every reference of a spec to another manifest, with its path, in the order of the manifest, without owners."""
+    """Find every reference of a spec to another manifest, with its path, in the order of the
+    manifest, without owners.
+    """
     return select_named_references(visit_spec(kind, spec), namespace)
 
 
 def select_named_references(visits: Iterable[Visit], namespace: str) -> Iterator[tuple[FieldPath, Key]]:
-    """The same of a spec that was visited already."""
+    """Find them in a spec that was visited already."""
     for visit in visits:
         if visit.name in REFERENCES and visit.fits:
             key = _read_key(visit, namespace)

@@ -70,7 +70,7 @@ _SET_APART: Final = (
 
 
 def check_duplicates(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
-    """A finding for each of the manifests that collide, which names the first of the others."""
+    """Report each of the manifests that collide, with the first of the others."""
     yield from _check_keys(members)
     yield from _check_arm_ids(members)
 
@@ -108,7 +108,9 @@ def _check_arm_ids(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]
 
 
 def _compare_bodies(same: Sequence[Member], bodies: Sequence[Any]) -> Iterator[tuple[Member, Finding]]:
-    """A finding for each manifest of one resource, with the difference to another one; none if all bodies are equal."""
+    """Report each manifest of one resource, with the difference to another one; nothing if all
+    bodies are equal.
+    """
     first, *rest = zip(same, bodies, strict=True)
     unequal = next((pair for pair in rest if _is_different(pair[1], first[1])), None)
     if unequal is None:
@@ -144,7 +146,9 @@ def _format_side(value: Any) -> str:
 
 
 def _make_comparable(value: Any, arm_ids: Mapping[Key, str]) -> Any:
-    """A body as plain values: a reference is its ARM id if that is known, another placeholder is its text."""
+    """Turn a body into plain values: a reference is its ARM id if that is known, another
+    placeholder is its text.
+    """
     match value:
         case dict():
             return {key: _make_comparable(child, arm_ids) for key, child in value.items()}
@@ -175,7 +179,7 @@ Network = IPv4Network | IPv6Network
 
 
 def check_address_prefixes(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
-    """Findings of every subnet that has an address range outside of those of its network.
+    """Report every subnet that has an address range outside of those of its network.
 
     Networks that gitsync does not write, and ranges that are not written as such, are left alone.
     """
@@ -190,7 +194,7 @@ def check_address_prefixes(members: Sequence[Member]) -> Iterator[tuple[Member, 
 
 
 def _find_ranges(member: Member) -> tuple[Network, ...]:
-    """The ranges of a network; none if one of them is unknown, or the network is only read."""
+    """Find the ranges of a network; none if one of them is unknown, or the network is only read."""
     space = member.resource.spec.get("addressSpace")
     prefixes = space.get("addressPrefixes") if isinstance(space, dict) else None
     ranges = [_parse(text) for text in prefixes] if isinstance(prefixes, list) else []
@@ -244,7 +248,7 @@ _MOST_SHOWN = 10
 
 
 def check_cycles(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
-    """A finding for every member of a cycle; it shows one cycle, in order, from its first key."""
+    """Report every member of a cycle, and show one cycle, in order, from its first key."""
     edges: dict[Key, set[Key]] = {}
     for member in members:
         edges.setdefault(member.key, set()).update(member.depends_on)
@@ -310,7 +314,9 @@ def _peel(edges: Adjacency) -> set[Key]:
 
 
 def _find_shortest(start: Key, edges: Adjacency) -> tuple[Key, ...]:
-    """The keys of the shortest cycle through `start`; () if there is none. Ties go to smaller keys."""
+    """Find the keys of the shortest cycle through `start`; () if there is none. Ties go to smaller
+    keys.
+    """
     came_from: dict[Key, Key] = {}
     queue = deque([start])
     while queue:

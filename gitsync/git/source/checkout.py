@@ -179,7 +179,7 @@ def _take(contents: SourceContents) -> dict[str, Any]:
 
 
 def find_excluded(root: Path, folder: Path | None) -> tuple[str, ...]:
-    """The path of a folder below `root`, to exclude it; nothing if it is elsewhere."""
+    """Find the path of a folder below `root`, to exclude it; nothing if it is elsewhere."""
     excluded = Path(os.path.realpath(folder)) if folder else root
     return (excluded.relative_to(root).as_posix(),) if excluded != root and excluded.is_relative_to(root) else ()
 
@@ -259,7 +259,7 @@ def _read_work_tree(
 
 
 def _find_signed(source: Folder, tree: WorkTree, commit: str | None, trusted: TrustedKeys) -> Revision:
-    """The commit itself, once its signature is checked: changes in the folder are not signed."""
+    """Find the commit itself, once its signature is checked: changes in the folder are not signed."""
     check_outside(tree, trusted)
     if commit is None:
         raise SourceError(f"{source.path} has no commit yet, so none is signed.", hint="Commit and sign it.")
@@ -289,7 +289,7 @@ def _resolve_commit(tree: WorkTree, ref: str) -> str:
 
 
 def _read_unsigned(folder: FolderListing, signed: SourceContents, wanted: Wanted) -> Mapping[str, bytes]:
-    """The files of a folder that would be read if they were signed. They are not built."""
+    """Read the files of a folder that would be read if they were signed. They are not built."""
     inputs = list_inputs(folder, wanted, has_declared=signed.has_declared)
     return folder.read(entry for entry in folder.find(inputs) if entry.kind is EntryKind.FILE)
 
@@ -316,7 +316,7 @@ def _has_inputs(revision: Revision, inputs: Mapping[str, bytes], wanted: Wanted,
 
 
 def find_remote(tree: WorkTree, access: GitAccess) -> tuple[Remote | None, str]:
-    """The remote of a work tree, or the reason why it must not be used."""
+    """Find the remote of a work tree, or the reason why it must not be used."""
     try:
         url = find_remote_url(tree)
     except SourceError as error:
@@ -353,7 +353,9 @@ def find_repository(source: Checkout) -> str:
 
 
 def find_revision(source: Checkout) -> str:
-    """The commit that a source is at; for a folder without one, a digest of the files that were read."""
+    """Find the commit that a source is at; for a folder without one, a digest of the files that
+    were read.
+    """
     if source.revision is not None:
         return source.revision
     digest = hashlib.sha256()

@@ -31,7 +31,9 @@ class Clone:
         self.repository.run("fetch", *options, "--", self.url, *refspecs)
 
     def find_fetched(self) -> str:
-        """The object that the only refspec of the last fetch has brought. git is not asked: it has written it down."""
+        """Find the object that the only refspec of the last fetch has brought. git is not asked: it
+        has written it down.
+        """
         with (self.repository.folder / "FETCH_HEAD").open(encoding="utf-8", errors="replace") as file:
             return file.readline().partition("\t")[0]
 
@@ -83,7 +85,7 @@ def _fetch_name(clone: Clone, ref: str | None) -> Tip:
 
 
 def _resolve(clone: Clone, ref: str | None) -> str:
-    """The full name of `ref` at the remote."""
+    """Find the full name of `ref` at the remote."""
     if ref in {None, "HEAD"}:
         return _default_branch(clone)
     candidates = [ref] if ref.startswith("refs/") else [f"refs/heads/{ref}", f"refs/tags/{ref}"]
@@ -104,7 +106,8 @@ def _default_branch(clone: Clone) -> str:
 
 
 def list_advertised(clone: Clone, *arguments: str) -> Mapping[str, str]:
-    """The requested refs of the remote: a commit id, or `ref: NAME` for a symbolic one, by name.
+    """List the requested refs of the remote: a commit id, or `ref: NAME` for a symbolic one, by
+    name.
 
     GitError if it does not answer.
     """
@@ -123,8 +126,9 @@ def _fetch_commit(clone: Clone, commit: str) -> Tip:
 
 
 def fetch_commit(clone: Clone, commit: str) -> bool:
-    """Ensure that `commit` is in the clone: fetch it alone, or the whole history if the server offers only branches and
-    tags. False if the remote does not have it; GitError if the remote does not answer.
+    """Ensure that `commit` is in the clone: fetch it alone, or the whole history if the server
+    offers only branches and tags. False if the remote does not have it; GitError if the remote does
+    not answer.
     """
     return _find_refusal(clone, commit) is None
 

@@ -64,7 +64,7 @@ ExplainUnreadable = Callable[[Collection[str]], Mapping[str, Problem]]
 
 
 def explain_nothing(paths: Collection[str]) -> Mapping[str, Problem]:  # noqa: ARG001 - as an ExplainUnreadable
-    """What a source says of files that it does not have."""
+    """Say nothing: a source has no reasons for files that it does not have."""
     return {}
 
 
@@ -135,7 +135,9 @@ def read_contents(listing: SourceListing, wanted: Wanted) -> SourceContents:
 def _explain_unreadable(
     listing: SourceListing, choice: _Choice, budget: ReadLimits, paths: Collection[str]
 ) -> Mapping[str, Problem]:
-    """A path below a link or a nested repository is what that is. It may be from a record, so it is not trusted."""
+    """Say why files cannot be read. A path below a link or a nested repository is what that is. It
+    may be from a record, so it is not trusted.
+    """
     wanted = [path for path in paths if _is_inside_source(path) and not choice.rules.ignores(path)]
     places = {path: (path, *list_folders(path)[:-1]) for path in wanted}
     entries = {entry.path: entry for entry in listing.find(sorted(set(chain.from_iterable(places.values()))))}
@@ -155,7 +157,9 @@ def _is_inside_source(path: str) -> bool:
 
 
 def _warn_unused(paths: Iterable[str]) -> tuple[Problem, ...]:
-    """A warning for each file that is part of a kustomization which is not built, and so is not read by itself."""
+    """Warn of each file that is part of a kustomization which is not built, and so is not read by
+    itself.
+    """
     return tuple(
         Problem(
             code="PassedOver",
@@ -170,8 +174,9 @@ def _warn_unused(paths: Iterable[str]) -> tuple[Problem, ...]:
 
 
 def list_inputs(listing: SourceListing, wanted: Wanted, *, has_declared: bool) -> Mapping[str, str]:
-    """Every file that `read_contents` reads of a listing, by path, with its id ("" in a folder). `has_declared` tells
-    that objects of controllers may declare some of its units: only then are contents read.
+    """List every file that `read_contents` reads of a listing, by path, with its id ("" in a
+    folder). `has_declared` tells that objects of controllers may declare some of its units: only
+    then are contents read.
     """
     choice = _choose(listing, listing.entries(wanted.path), wanted, _read_settings(listing, wanted))
     followed = None
@@ -183,15 +188,15 @@ def list_inputs(listing: SourceListing, wanted: Wanted, *, has_declared: bool) -
 
 
 def _find_unit_inputs(choice: _Choice, built: AllUnits | None) -> list[SourceEntry]:
-    """The files that units were built of, and those that say what to build."""
+    """Find the files that units were built of, and those that say what to build."""
     declared, inputs = (built.declared, built.inputs) if built and built.declared else ((), frozenset[str]())
     needed = list_unit_inputs((*choice.units.built, *declared), choice.reader) | inputs
     return [choice.source_files.find(path) for path in sorted(needed)]
 
 
 def _find_settings_entries(listing: SourceListing, wanted: Wanted) -> tuple[SourceEntry, ...]:
-    """The gitsync.yaml at the root of the source, for every folder of manifests. SourceError if it is not a file: then
-    the settings are unknown.
+    """Find the gitsync.yaml at the root of the source, for every folder of manifests. SourceError
+    if it is not a file: then the settings are unknown.
     """
     entries = listing.find([FILE_NAME]) if wanted.has_settings else ()
     for entry in entries:
@@ -211,7 +216,7 @@ def _read_settings(listing: SourceListing, wanted: Wanted) -> SourceFile | None:
 
 
 def read_settings(listing: SourceListing) -> SourceFile | None:
-    """The source's settings alone; None if it has none. SourceError if they cannot be read."""
+    """Read the source's settings alone; None if it has none. SourceError if they cannot be read."""
     return _read_settings(listing, Wanted())
 
 
@@ -283,7 +288,9 @@ def _check_file(entry: SourceEntry) -> None:
 
 
 def _find_missing_units(reader: KustomizationReader, entries: Iterable[UnitEntry]) -> Iterator[Problem]:
-    """An error for each unit of gitsync.yaml whose folder, or whose kustomization, does not exist."""
+    """Yield an error for each unit of gitsync.yaml whose folder, or whose kustomization, does not
+    exist.
+    """
     for entry in entries:
         missing = "" if reader.list_below(entry.path) else "folder"
         if entry.kind is UnitKind.KUSTOMIZATION and reader.find_in(entry.path) is None:
@@ -332,7 +339,7 @@ class _SourceFiles:
 
 
 def _read_ignore_rules(listing: SourceListing, entries: tuple[SourceEntry, ...], wanted: Wanted) -> IgnoreRules:
-    """From the ignore files below the path, and from those in the folders above it."""
+    """Read the ignore files below the path, and those in the folders above it."""
     inner = [e for e in entries if e.kind is EntryKind.FILE and e.path.rpartition("/")[2] == IGNORE_FILE]
     parents = accumulate(wanted.path.split("/")[:-1], "{}/{}".format)  # outermost first: "a" of "a/b"
     outer_paths = [IGNORE_FILE, *(f"{parent}/{IGNORE_FILE}" for parent in parents)] if wanted.path else []

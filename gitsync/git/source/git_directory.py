@@ -46,9 +46,10 @@ def refuse_look_alike(folder: Path) -> None:
 
 
 def find_git_directory(folder: Path, access: GitAccess) -> GitDirectory | None:
-    """The git directory of the working tree around `folder`; None if there is none.
+    """Find the git directory of the working tree around `folder`; None if there is none.
 
-    Raises SourceError if the nearest `.git` is not a git directory, or belongs to another user that git does not trust.
+    Raises SourceError if the nearest `.git` is not a git directory, or belongs to another user that
+    git does not trust.
     """
     top = _find_top(folder)
     if top is None:
@@ -59,14 +60,16 @@ def find_git_directory(folder: Path, access: GitAccess) -> GitDirectory | None:
 
 
 def find_prefix(folder: Path) -> str:
-    """The path of a folder from the top of its working tree; "" for the top, and outside of one. git is not asked."""
+    """Find the path of a folder from the top of its working tree; "" for the top, and outside of
+    one. git is not asked.
+    """
     top = _find_top(folder)
     prefix = Path(os.path.realpath(folder)).relative_to(top).as_posix() if top else "."
     return "" if prefix == "." else prefix
 
 
 def _find_top(folder: Path) -> Path | None:
-    """The nearest folder with a `.git`."""
+    """Find the nearest folder with a `.git`."""
     return next((ancestor for ancestor in _list_ancestors(folder) if os.path.lexists(ancestor / ".git")), None)
 
 
@@ -103,7 +106,7 @@ def _read_pointed_to(top: Path) -> GitDirectory:
 
 
 def _read_pointer(file: Path, prefix: str = "") -> Path:
-    """The path that a file of git's names, relative to its folder."""
+    """Read the path that a file of git's names, relative to its folder."""
     try:
         with file.open("rb") as stream:
             text = os.fsdecode(stream.read(_LONGEST_POINTER)).rstrip("\r\n")
@@ -151,7 +154,7 @@ def is_listed(top: Path, directories: Collection[str]) -> bool:
 
 
 def _read_safe_directories(access: GitAccess) -> list[str]:
-    """The values in the settings of the machine and of the person, and no others."""
+    """Read the values in the settings of the machine and of the person, and no others."""
     try:
         directories = no_repository(access).run("config", "--null", "--type=path", "--get-all", "safe.directory")
     except GitError as error:
@@ -178,8 +181,9 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def read_local_config(git_directory: GitDirectory, access: GitAccess) -> GitSettings:
-    """The used settings of the repository's own file, in order; headers for hosts also come from included files, if
-    these are outside of the working tree. SourceError if git cannot read them.
+    """Read the used settings of the repository's own file, in order; headers for hosts also come
+    from included files, if these are outside of the working tree. SourceError if git cannot read
+    them.
     """
     settings = list(_list_settings(git_directory.common / "config", access))
     used_settings = [setting for setting in settings if _FORMAT.fullmatch(setting[0]) or _REMOTE.fullmatch(setting[0])]
@@ -187,12 +191,12 @@ def read_local_config(git_directory: GitDirectory, access: GitAccess) -> GitSett
 
 
 def list_remotes(settings: GitSettings) -> tuple[str, ...]:
-    """The names of the remotes that the settings have an address of, sorted."""
+    """List the names of the remotes that the settings have an address of, sorted."""
     return tuple(sorted({match["name"] for key, _ in settings if (match := _REMOTE.fullmatch(key))}))
 
 
 def find_headers(url: Url, settings: GitSettings) -> GitSettings:
-    """The headers among the settings that are for the host of a URL."""
+    """Find the headers among the settings that are for the host of a URL."""
     if url.scheme not in _PORTS:
         return ()
     origin = _find_origin(url.text)
@@ -229,7 +233,9 @@ def _does_apply(include: re.Match[str], git_directory: GitDirectory) -> bool:
 
 
 def _find_outside_file(value: str, git_directory: GitDirectory) -> Path | None:
-    """The file that an include names, if it is a file outside the working tree and the git directory."""
+    """Find the file that an include names, if it is a file outside the working tree and the git
+    directory.
+    """
     file = Path(os.path.realpath(git_directory.common / os.path.expanduser(value)))  # noqa: PTH111 - joined before it is a path
     if any(file.is_relative_to(folder) for folder in (git_directory.top, git_directory.path, git_directory.common)):
         return None
@@ -241,7 +247,7 @@ def _find_outside_file(value: str, git_directory: GitDirectory) -> Path | None:
 
 
 def _list_settings(file: Path, access: GitAccess) -> Iterator[tuple[str, str]]:
-    """The settings of a file; git parses and prints it, without includes."""
+    """List the settings of a file; git parses and prints it, without includes."""
     try:
         if file.stat().st_size > _LARGEST:
             raise SourceError(f"{file} is too large for settings of git.")

@@ -105,7 +105,9 @@ class History:
         return {place: found[paths] for place, paths in inside.items()}
 
     def precedes(self, later: str) -> bool | None:
-        """Whether the checked-out commit is an ancestor of `later`; None if the history between cannot be read."""
+        """Tell whether the checked-out commit is an ancestor of `later`; None if the history
+        between cannot be read.
+        """
         if later == self._commit:
             return False
         try:
@@ -138,11 +140,13 @@ class History:
             self._clone.close()
 
     def _list_repositories(self) -> tuple[Repository, ...]:
-        """The repositories that are here already."""
+        """List the repositories that are here already."""
         return (self._repository, *((self._clone.repository,) if self._clone else ()))
 
     def _open_revision(self, commit: str) -> Revision | None:
-        """A revision that may be read, fetched if it has to be. It is kept, and with it the list of its files."""
+        """Open a revision that may be read, fetched if it has to be. It is kept, and with it the
+        list of its files.
+        """
         if commit not in self._opened:
             repository = self._find_repository_with(commit)
             if repository is None or not self._is_vouched_for(repository, commit):
@@ -162,7 +166,7 @@ class History:
         return is_checked_out or has_commit(repository, commit)
 
     def _is_vouched_for(self, repository: Repository, revision: str) -> bool:
-        """Whether a revision may be read: who signs a commit signs its history."""
+        """Tell whether a revision may be read: who signs a commit signs its history."""
         if self._trusted is None or self._has_history(repository, revision):
             return True
         try:
@@ -190,7 +194,9 @@ class History:
         return clone.repository
 
     def _list_states_before_changes(self, repository: Repository, since: str, path: str) -> list[str]:
-        """The first parents of the commits on the branch itself that changed anything below `path`."""
+        """List the first parents of the commits on the branch itself that changed anything below
+        `path`.
+        """
         if since == self._commit:
             return []
         folder = "/".join(filter(None, (self._root, path))) or "."
@@ -224,10 +230,10 @@ _FETCHED = "refs/gitsync/heads/"
 
 
 def is_published(repository: Repository, commit: str, remote: Remote, status_branch: str) -> bool | None:
-    """Whether a branch of the remote has a commit; None if that cannot be known.
+    """Tell whether a branch of the remote has a commit; None if that cannot be known.
 
-    What was fetched last is asked first, and the remote only if that does not have the commit. The status branch has
-    nothing but status.
+    What was fetched last is asked first, and the remote only if that does not have the commit. The
+    status branch has nothing but status.
     """
     try:
         if _has_ref_with(repository, "refs/remotes/", commit):
@@ -247,7 +253,9 @@ def is_published(repository: Repository, commit: str, remote: Remote, status_bra
 
 
 def _is_fetched(clone: Clone, repository: Repository, commit: str, heads: dict[str, str]) -> bool:
-    """Whether one of the branches that are not here has the commit. GitError if they cannot be fetched."""
+    """Tell whether one of the branches that are not here has the commit. GitError if they cannot be
+    fetched.
+    """
     unknown = [name for name, tip in heads.items() if not has_commit(repository, tip)]
     if not unknown:
         return False
@@ -325,7 +333,7 @@ def find_last_commits(repository: Repository, revision: str, places: Collection[
 
 
 def _read_log(repository: Repository, revision: str, places: Collection[Place]) -> Iterator[_Entry]:
-    """The commits, newest first. No text of git has a NUL in it."""
+    """Yield the commits, newest first. No text of git has a NUL in it."""
     paths = sorted({path for place in places for path in place})
     limited = replace(repository, timeout=min(repository.timeout, _TIMEOUT))
     lines = "".join(f"{line}\n" for line in (revision, "--", *paths))
@@ -339,7 +347,7 @@ def _read_log(repository: Repository, revision: str, places: Collection[Place]) 
 
 
 def _find_places(paths: Collection[str], by_path: Mapping[str, Collection[Place]]) -> Iterator[Place]:
-    """The places that have one of the paths, or a folder around it."""
+    """Find the places that have one of the paths, or a folder around it."""
     for path in paths:
         steps = path.split("/")
         for length in range(len(steps) + 1):

@@ -48,7 +48,7 @@ class SourceListing(Protocol):
         ...
 
     def find(self, paths: Iterable[str]) -> tuple[SourceEntry, ...]:
-        """The entries at these paths, without folders."""
+        """Find the entries at these paths, without folders."""
         ...
 
     def read(self, entries: Iterable[SourceEntry]) -> Mapping[str, bytes]:
@@ -151,7 +151,9 @@ class Revision:
 
 
 def _split_batch(output: bytes) -> Iterator[bytes]:
-    """The contents out of `cat-file --batch`: each is `ID blob SIZE`, a newline, SIZE bytes, a newline."""
+    """Yield the contents that `cat-file --batch` printed: each is `ID blob SIZE`, a newline, SIZE
+    bytes, a newline.
+    """
     position = 0
     while position < len(output):
         end = output.index(b"\n", position)

@@ -61,9 +61,11 @@ def parse_location(text: str) -> Folder | Url:
 
 
 def parse_remote(text: str, top: Path) -> Url:
-    """The URL of a remote from the settings of git; a path is relative to `top`, the working tree.
+    """Parse the URL of a remote from the settings of git; a path is relative to `top`, the working
+    tree.
 
-    Raises SourceError for another transport, and for a path inside the working tree: it may come from a commit.
+    Raises SourceError for another transport, and for a path inside the working tree: it may come
+    from a commit.
     """
     if _CONTROL.search(text):
         raise SourceError(f"{text!r} is not the URL of a git repository.")
@@ -85,7 +87,7 @@ def folder_of(url: Url) -> Path:
 
 
 def _parse_without_scheme(text: str) -> Url | None:
-    """An address as scp writes it; None for a path."""
+    """Parse an address as scp writes it; None for a path."""
     if match := _SCP_LIKE.fullmatch(text):
         _check_host(match["host"], text)
         return Url(text, "ssh")

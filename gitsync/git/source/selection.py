@@ -29,7 +29,7 @@ class ReadLimits:
 def select_visible(
     entries: Iterable[SourceEntry], rules: IgnoreRules, without: Sequence[str] = ()
 ) -> tuple[SourceEntry, ...]:
-    """Every entry that is neither hidden, nor ignored, nor below a folder in `without`."""
+    """Select every entry that is neither hidden, nor ignored, nor below a folder in `without`."""
     folders = tuple(folder + "/" for folder in without)
     return tuple(
         entry
@@ -49,14 +49,16 @@ def is_in_dot_folder(path: str) -> bool:
 
 
 def select_manifests(entries: Iterable[SourceEntry]) -> tuple[SourceEntry, ...]:
-    """Files that may hold manifests, by their suffix."""
+    """Select the files that may hold manifests, by their suffix."""
     return tuple(entry for entry in entries if entry.kind is EntryKind.FILE and entry.path.endswith(_SUFFIXES))
 
 
 def ignored(
     entries: Sequence[SourceEntry], visible: Sequence[SourceEntry], without: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """Paths of manifest files that are not visible, except those below dot folders and folders in `without`."""
+    """List the manifest files that are not visible, except those below dot folders and folders in
+    `without`.
+    """
     if len(visible) == len(entries):
         return ()
     visible_paths, folders = {entry.path for entry in visible}, tuple(folder + "/" for folder in without)
@@ -68,7 +70,7 @@ def ignored(
 
 
 def warn_skipped(entries: Iterable[SourceEntry]) -> tuple[Problem, ...]:
-    """A warning for every skipped entry that could have led to manifests."""
+    """Warn of every skipped entry that could have led to manifests."""
     return tuple(
         Problem(
             code="PassedOver",
@@ -83,7 +85,9 @@ def warn_skipped(entries: Iterable[SourceEntry]) -> tuple[Problem, ...]:
 
 
 def warn_too_large(entries: Iterable[SourceEntry], budget: ReadLimits) -> tuple[Problem, ...]:
-    """An error for every manifest file that is too large to be read: it may be no manifest, so the others are read."""
+    """Report every manifest file that is too large to be read: it may be no manifest, so the others
+    are read.
+    """
     return tuple(
         Problem(
             code="FileTooLarge",
@@ -97,7 +101,7 @@ def warn_too_large(entries: Iterable[SourceEntry], budget: ReadLimits) -> tuple[
 
 
 def check_budget(entries: Sequence[SourceEntry], budget: ReadLimits) -> None:
-    """SourceError if one file, all of them together, or their number is too much."""
+    """Raise SourceError if one file, all of them together, or their number is too much."""
     hint = "Set --path to the folder of the manifests, or add the other files to .gitsyncignore."
     if len(entries) > budget.files:
         raise SourceError(f"{len(entries)} files exceed the limit of {budget.files}.", hint=hint)
@@ -224,7 +228,7 @@ class IgnorePatterns:
             raise InvalidPatternError(index + 1) from error
 
     def find_verdict(self, path: str) -> bool | None:
-        """Whether a path is ignored; None if no line matches it or one of its parents."""
+        """Tell whether a path is ignored; None if no line matches it or one of its parents."""
         verdict, weighs = None, 0
         for index, weight in sorted((*self._find_plain(path), *self._find_special(path))):
             includes = not self._lines[index].startswith("!")
@@ -253,13 +257,13 @@ class IgnorePatterns:
 
 
 def _split(line: str) -> tuple[bool, str, bool]:
-    """Whether a line ignores, the name in it, and whether that is a folder's."""
+    """Split a line: whether it ignores, the name in it, and whether that is a folder's."""
     name = line.removeprefix("!").rstrip()
     return not line.startswith("!"), name.removesuffix("/"), name.endswith("/")
 
 
 def _find_literal(name: str) -> str:
-    """A part that a path must have to match; "" if that is hard to tell."""
+    """Find a part that a path must have to match; "" if that is hard to tell."""
     if not _SPECIAL.isdisjoint(set(name) - {"*", "?"}):
         return ""
     return max(re.split(r"[*?/]+", name), key=len)

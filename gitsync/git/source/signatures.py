@@ -72,7 +72,9 @@ def _read_lines(name: str) -> list[str]:
 
 
 def _split(name: str, lines: Iterable[str]) -> tuple[list[str], list[tuple[int, str]]]:
-    """The lines of PGP blocks, and the others with their numbers, without blank ones and comments."""
+    """Split lines into those of PGP blocks, and the others with their numbers, without blank ones
+    and comments.
+    """
     pgp: list[str] = []
     others: list[tuple[int, str]] = []
     inside = 0
@@ -89,7 +91,7 @@ def _split(name: str, lines: Iterable[str]) -> tuple[list[str], list[tuple[int, 
 
 
 def _read_signer(name: str, number: int, line: str) -> str:
-    """A line of an allowed signers file, made of a line with an ssh public key."""
+    """Read a line of an allowed signers file, made of a line with an ssh public key."""
     found = _SSH_KEY.fullmatch(line)
     if found is None or not _is_of_type(found["key"], found["type"]):
         raise ConfigError(
@@ -102,7 +104,9 @@ def _read_signer(name: str, number: int, line: str) -> str:
 
 
 def _is_of_type(key: str, kind: str) -> bool:
-    """Whether a key is valid base64 and begins with its type, each as RFC 4253 section 6.6 writes it."""
+    """Tell whether a key is valid base64 and begins with its type, each as RFC 4253 section 6.6
+    writes it.
+    """
     try:
         decoded = base64.b64decode(key, validate=True)
     except ValueError:

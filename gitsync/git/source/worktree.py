@@ -131,7 +131,7 @@ def _is_other_than_folder(path: Path) -> bool:
 
 
 def _resolve_links(path: str | os.PathLike[str]) -> Path:
-    """A path without links. Path.resolve() would raise for links that lead in a circle."""
+    """Resolve a path without links. Path.resolve() would raise for links that lead in a circle."""
     return Path(os.path.realpath(path))
 
 
@@ -165,7 +165,9 @@ class Head(NamedTuple):
 
 
 def find_work_tree(folder: Path, access: GitAccess) -> WorkTree | None:
-    """The work tree around `folder`, None if there is none. SourceError if its repository cannot be used."""
+    """Find the work tree around `folder`, None if there is none. SourceError if its repository
+    cannot be used.
+    """
     git_directory = find_git_directory(folder, access)
     if git_directory is None:
         return None
@@ -178,7 +180,7 @@ def find_work_tree(folder: Path, access: GitAccess) -> WorkTree | None:
 
 
 def find_head(tree: WorkTree) -> Head:
-    """What is checked out."""
+    """Find what is checked out."""
     try:
         answer = tree.repository.line("rev-parse", "HEAD^{commit}", "--symbolic-full-name", "HEAD")
     except GitError as error:
@@ -190,7 +192,7 @@ def find_head(tree: WorkTree) -> Head:
 
 
 def find_remote_url(tree: WorkTree) -> Url | None:
-    """The push URL of `origin`, or of the only remote; None if there is none.
+    """Find the push URL of `origin`, or of the only remote; None if there is none.
 
     SourceError if there are several and none is origin, or it must not be used.
     """
@@ -223,7 +225,7 @@ def load_gitpython() -> ModuleType:
 
 
 def read_branch(folder: Path) -> str | None:
-    """The branch that the HEAD of a git directory names; None if it names a commit."""
+    """Read the branch that the HEAD of a git directory names; None if it names a commit."""
     git = load_gitpython()
     with git.Repo(folder, expand_vars=False) as repository:
         return None if repository.head.is_detached else str(repository.head.reference.name)
@@ -308,7 +310,7 @@ def _link_work_trees(git_directory: GitDirectory, folder: Path) -> None:
 
 
 def _format_settings(settings: GitSettings) -> Iterator[str]:
-    """The settings as git writes them."""
+    """Format the settings as git writes them."""
     for name, value in settings:
         if parts := _KEY.fullmatch(name):
             section = f"{parts['section']} {_quote(parts['name'])}" if parts["name"] is not None else parts["section"]
@@ -323,13 +325,14 @@ def _quote(text: str) -> str:
 
 
 def name_url(url: Url, ref: str | None) -> ThisRepository:
-    """The repository at a URL, read at `ref`, None for its default branch."""
+    """Return the repository at a URL, read at `ref`, None for its default branch."""
     return ThisRepository(lambda: normalize_repository(url.text), lambda: ref or "")
 
 
 def name_folder(folder: Path, access: GitAccess, ref: str | None) -> ThisRepository:
-    """The repository around a folder, read at `ref`, None for what is checked out. git is asked when the name is
-    needed, and once. A repository without a remote that is known has no name.
+    """Return the repository around a folder, read at `ref`, None for what is checked out. git is
+    asked when the name is needed, and once. A repository without a remote that is known has no
+    name.
     """
 
     @cache

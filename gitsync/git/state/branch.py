@@ -167,7 +167,7 @@ class StatusBranch:
         return self._opened_clone
 
     def _fetch(self) -> str | None:
-        """The commit that the branch points to, None if there is no such branch."""
+        """Fetch the commit that the branch points to, None if there is no such branch."""
         clone = self._clone()
         try:
             clone.fetch(f"+refs/heads/{self._branch}:{_TIP}")
@@ -253,7 +253,7 @@ def write_commit(repository: Repository, commit: Commit) -> str:
 
 
 def format_status_message(headline: str, revision: str | None) -> str:
-    """The headline, marked so that it starts no pipeline, and the revision of the status."""
+    """Format the headline, marked so that it starts no pipeline, and the revision of the status."""
     subject = " ".join(headline.split()) + " [skip ci]"
     return f"{subject}\n\nRevision: {revision}\n" if revision else f"{subject}\n"
 
@@ -304,25 +304,29 @@ class _Beat(NamedTuple):
 
 
 def name_heartbeats(branch: str) -> str:
-    """The folder of the heartbeat branches that belong to a status branch. It is no folder of that branch: git cannot
-    have a branch inside of another one.
+    """Return the folder of the heartbeat branches that belong to a status branch. It is no folder
+    of that branch: git cannot have a branch inside of another one.
     """
     return f"{branch}-heartbeat/"
 
 
 def name_heartbeat(branch: str, agent: str) -> str:
-    """The heartbeat branch of an agent. Characters that a ref cannot have everywhere are escaped as in URLs."""
+    """Return the heartbeat branch of an agent. Characters that a ref cannot have everywhere are
+    escaped as in URLs.
+    """
     return name_heartbeats(branch) + quote(agent, safe="").replace(".", "%2E").replace("~", "%7E")
 
 
 def read_heartbeats(clone: Clone, branch: str) -> tuple[Heartbeat, ...]:
-    """The heartbeats beside a status branch, sorted by agent. GitError if the remote does not answer."""
+    """Read the heartbeats beside a status branch, sorted by agent. GitError if the remote does not
+    answer.
+    """
     return tuple(sorted((beat.heartbeat for beat in _fetch(clone, branch)), key=lambda heartbeat: heartbeat.agent))
 
 
 def move_heartbeat(clone: Clone, branch: str, heartbeat: Heartbeat, author: Author) -> None:
-    """Push a heartbeat, unless there is one of a later run. GitError if it cannot be pushed, or another run was
-    faster.
+    """Push a heartbeat, unless there is one of a later run. GitError if it cannot be pushed, or
+    another run was faster.
     """
     name = name_heartbeat(branch, heartbeat.agent)
     before = next((beat for beat in _fetch(clone, branch) if beat.heartbeat.agent == heartbeat.agent), None)

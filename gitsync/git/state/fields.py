@@ -34,7 +34,7 @@ class DocumentFields:
 
     @classmethod
     def read(cls, path: str, content: bytes) -> Self:
-        """The one document of a file, a mapping. StateError for anything else."""
+        """Read the one document of a file, a mapping. StateError for anything else."""
         values = load(content)
         return cls(path, content, _read_mapping(path, content) if values is None else values)
 

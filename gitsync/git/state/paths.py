@@ -28,7 +28,7 @@ _RECORD = re.compile(rf"(?!\.)[^/]*(?:/(?!\.)[^/]*){{{_DEPTH - 1}}}(?<=\.yaml)")
 
 
 def make_record_path(key: Key) -> str:
-    """The path of a key's record; another key has another path."""
+    """Make the path of a key's record; another key has another path."""
     return f"{_make_folder(key.namespace, key.group, key.kind)}/{_encode(key.name)}.yaml"
 
 
@@ -43,7 +43,7 @@ def is_record_path(path: str) -> bool:
 
 
 def make_config_map_path(address: Address) -> str:
-    """The path of an exported config map: `<namespace>/ConfigMap/<name>.yaml`."""
+    """Make the path of an exported config map: `<namespace>/ConfigMap/<name>.yaml`."""
     return "/".join((_encode_namespace(address.namespace), str(address.holder), _encode(address.name))) + ".yaml"
 
 
@@ -54,7 +54,7 @@ def is_config_map_path(path: str) -> bool:
 
 
 def _encode_namespace(text: str) -> str:
-    """A namespace without a dot, so that its folder is not taken for a file at the top."""
+    """Encode a namespace without a dot, so that its folder is not taken for a file at the top."""
     return _encode(text).replace(".", "%2E")
 
 

@@ -26,7 +26,7 @@ _NODE_MEMBERS = frozenset({"action", "desiredDigest", "liveDigest", "etag", "sec
 
 
 def encode(review: Review) -> str:
-    """The text of a plan file, ended by a newline."""
+    """Write a plan as the text of a plan file, ended by a newline."""
     document = {
         "schema": SCHEMA,
         "repository": review.repository,
@@ -50,7 +50,9 @@ def _encode_node(node: Reviewed) -> Mapping[str, Any]:
 
 
 def read_plan(path: Path) -> Review:
-    """The plan of a file. ConfigError (what is wrong, and what to do) for anything that `encode` did not make."""
+    """Read the plan of a file. ConfigError (what is wrong, and what to do) for anything that
+    `encode` did not make.
+    """
     try:
         with path.open("rb") as file:
             content = file.read(LARGEST + 1)
@@ -65,7 +67,7 @@ def read_plan(path: Path) -> Review:
 
 
 def decode(content: bytes) -> Review:
-    """The plan of a text. ValueError has the problem with it."""
+    """Read the plan in a text. ValueError has the problem with it."""
     document = _require_mapping(json.loads(content.decode(), object_pairs_hook=_reject_duplicates), "the file")
     schema = document.get("schema")
     if schema != SCHEMA:

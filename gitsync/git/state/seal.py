@@ -47,7 +47,7 @@ class RecordSeals:
     place: str | None = ""
 
     def make(self, document: Mapping[str, Any]) -> str:
-        """The seal for the document of a record; "" without a key."""
+        """Make the seal for the document of a record; "" without a key."""
         return _make_seal(self.key, document, _name_place(self.key, self.place or "")) if self.key else ""
 
     def check(self, document: Mapping[str, Any]) -> Trust:
@@ -82,8 +82,8 @@ class RecordSeals:
 
 
 def name_place(repository: str, branch: str = "") -> str:
-    """The place of records: a repository (`normalize_repository`, "" if it has no name) and its status branch, "" for a
-    folder.
+    """Return the place of records: a repository (`normalize_repository`, "" if it has no name) and
+    its status branch, "" for a folder.
     """
     return f"{repository}#{branch}"
 

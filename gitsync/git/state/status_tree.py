@@ -94,8 +94,8 @@ def _check_index(content: bytes, records: Records) -> None:
 
 
 def _select_wanted(listing: SourceListing, entries: tuple[SourceEntry, ...]) -> list[SourceEntry]:
-    """The inventory, the records and the config maps. Other files are not ours, and links among ours lead somewhere
-    that is not.
+    """Select the inventory, the records and the config maps. Other files are not ours, and links
+    among ours lead somewhere that is not.
     """
     for entry in entries:
         if entry.kind is EntryKind.LINK:
@@ -114,21 +114,25 @@ def _select_wanted(listing: SourceListing, entries: tuple[SourceEntry, ...]) -> 
 
 
 def _read_head(inventory: bytes) -> DocumentFields:
-    """All but the index of the records."""
+    """Read all but the index of the records."""
     head = DocumentFields.read(INVENTORY, inventory.partition(_RESOURCES)[0].rstrip(b"\n") + b"\n")
     head.check_schema(SCHEMA)
     return head
 
 
 def _read_revisions(head: DocumentFields) -> tuple[str | None, Mapping[str, str]]:
-    """The revision of the last run that changed something, and that of each agent, if there are several."""
+    """Read the revision of the last run that changed something, and that of each agent, if there
+    are several.
+    """
     by_agent = head.within("revisions") if head.mapping("revisions") is not None else None
     revisions = {name: by_agent.text(name) for name in by_agent.values} if by_agent else {}
     return head.text("revision", "") or None, revisions
 
 
 def build_inventory(state: State) -> bytes:
-    """The index of a state: what belongs to no single record, then one entry a resource, sorted."""
+    """Build the index of a state: what belongs to no single record, then one entry a resource,
+    sorted.
+    """
     head = {
         "schema": SCHEMA,
         "revision": state.revision,
@@ -152,7 +156,9 @@ def _build_entry(key: Key, record: Record) -> Mapping[str, Any]:
 
 
 def build_files(changes: Changes, after: State, update: Update, seals: RecordSeals = UNSEALED) -> Files:
-    """The files to write for the state `after`, of which only `changes` are new; the inventory comes last."""
+    """Build the files to write for the state `after`, of which only `changes` are new; the
+    inventory comes last.
+    """
     texts = {SUMMARY: update.summary, REPORT: update.report}
     return {
         **{make_config_map_path(at): encode_config_map(e) if e else None for at, e in changes.config_maps.items()},
@@ -172,7 +178,7 @@ _LEFTOVERS = "leftovers"
 
 
 def build_leftovers(leftovers: Iterable[Leftover]) -> list[dict[str, Any]]:
-    """The entries, sorted."""
+    """Build the entries, sorted."""
     return [
         {
             "object": f"{leftover.address.holder}/{leftover.address.namespace}/{leftover.address.name}",
@@ -210,7 +216,7 @@ def _read_object(entry: DocumentFields) -> Address:
 
 
 def encode_config_map(export: Export) -> bytes:
-    """The file of a config map: the same bytes for the same object."""
+    """Write a config map as a file: the same bytes for the same object."""
     metadata = {
         "annotations": dict(sorted({**export.annotations, OWNER: str(export.owner)}.items())),
         **({"labels": dict(sorted(export.labels.items()))} if export.labels else {}),

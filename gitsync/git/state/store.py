@@ -64,7 +64,9 @@ class StateStore(Protocol):
         ...
 
     def read_heartbeats(self) -> tuple[Heartbeat, ...]:
-        """The heartbeats of all agents, sorted by name; empty if there are none. StateError if they cannot be read."""
+        """Read the heartbeats of all agents, sorted by name; empty if there are none. StateError if
+        they cannot be read.
+        """
         ...
 
     def move_heartbeat(self, heartbeat: Heartbeat) -> None:
@@ -79,7 +81,9 @@ class StateStore(Protocol):
 
 
 def split_taken(known: State, now: State, update: Update) -> tuple[dict[Key, Record], Update]:
-    """The records of an update's resources that others made since the state was `known`, and the rest of the update."""
+    """Split the records of an update's resources that others made since the state was `known`, and
+    the rest of the update.
+    """
     taken = {
         key: record
         for key in update.records
@@ -111,7 +115,7 @@ class Changes:
 
 
 def find_changes(base: State, update: Update) -> Changes:
-    """The changes of an update."""
+    """Find the changes of an update."""
     config_maps = {
         address: export
         for address, export in sorted(update.config_maps.items())
@@ -151,11 +155,12 @@ def _merge_revisions(theirs: State, after: State, agent: str) -> dict[str, str]:
 
 
 def find_changed_records(base: Records, records: Mapping[Key, Record | None]) -> Mapping[Key, Record | None]:
-    """The records that differ from `base`, and None for those to forget, sorted by key.
+    """Find the records that differ from `base`, and None for those to forget, sorted by key.
 
-    A condition's time and request id alone are not a change. If only other fields changed, the condition keeps its
-    time. A record with a refused seal stays as it is, unless the new one is vouched for (`Trust.SIGNED`), or it is
-    forgotten and was signed by an older version; a record that was signed with the previous key is signed again.
+    A condition's time and request id alone are not a change. If only other fields changed, the
+    condition keeps its time. A record with a refused seal stays as it is, unless the new one is
+    vouched for (`Trust.SIGNED`), or it is forgotten and was signed by an older version; a record
+    that was signed with the previous key is signed again.
     """
     changed: dict[Key, Record | None] = {}
     for key, new in sorted(records.items()):

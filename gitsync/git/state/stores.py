@@ -38,11 +38,13 @@ def open_store(
     environment: Mapping[str, str] = os.environ,
     seals: RecordSeals = UNSEALED,
 ) -> StateStore:
-    """The default is the branch `gitsync/status` of the remote, or `.gitsync` in a folder without a remote.
+    """Open the store: by default the branch `gitsync/status` of the remote, or `.gitsync` in a
+    folder without a remote.
 
-    Without a remote, a named branch is one of the repository itself. The author of commits is gitsync, unless git's own
-    variables in `environment` name another. `seals` sign and check records, as those of this place. ConfigError if the
-    choice is not possible; StateError for a `.gitsync` that git tracks.
+    Without a remote, a named branch is one of the repository itself. The author of commits is
+    gitsync, unless git's own variables in `environment` name another. `seals` sign and check
+    records, as those of this place. ConfigError if the choice is not possible; StateError for a
+    `.gitsync` that git tracks.
     """
     if status_branch is not None and status_dir is not None:
         raise ConfigError("--status-branch and --status-dir exclude each other.", hint="Use only one of them.")
@@ -82,7 +84,7 @@ def _check_branch_name(name: str, source: Checkout) -> str:
 
 
 def find_status_remote(source: Checkout) -> Remote:
-    """The repository that has the status branch of a source. ConfigError if there is none."""
+    """Find the repository that has the status branch of a source. ConfigError if there is none."""
     if source.remote is not None:
         return source.remote
     if source.remote_refused:
@@ -146,7 +148,7 @@ def read_foreign_status(place: str, reader: StatusReader, redact: Callable[[Secr
 
 
 def _find_place(place: str, reader: StatusReader) -> Remote | Path:
-    """The repository that a place names, or its folder of status files."""
+    """Find the repository that a place names, or its folder of status files."""
     location = place.partition("#")[0]
     if not location and reader.source is None:
         raise StateError(f"{place} is a branch of the source, which has none here.", hint="Name its repository.")
@@ -161,7 +163,7 @@ def _find_place(place: str, reader: StatusReader) -> Remote | Path:
 
 
 def _limit_token(url: Url, reader: StatusReader) -> GitAccess:
-    """The token of the source's host stays there."""
+    """Return the access for a URL: the token of the source's host stays there."""
     own = reader.source.remote if reader.source else None
     is_same = own is not None and urlsplit(own.url).netloc.casefold() == urlsplit(url.text).netloc.casefold()
     return reader.access if is_same else replace(reader.access, token=None)

@@ -34,7 +34,7 @@ _PLACES: Final[Mapping[str, str]] = {
 
 
 def list_embedding(arm_type: str) -> frozenset[str]:
-    """The lists in the body of a type that hold resources of their own kinds."""
+    """List the lists in the body of a type that hold resources of their own kinds."""
     parent = arm_type.casefold()
     return frozenset(place for child, place in _PLACES.items() if child.rpartition("/")[0] == parent)
 
@@ -59,7 +59,9 @@ def _is_system_pool(pool: Mapping[str, Any]) -> bool:
 
 
 def find_embedded(child: Kind, parent: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
-    """The children that a parent shows; None if it shows none of that kind, so that their collection has to be read."""
+    """Find the children that a parent shows; None if it shows none of that kind, so that their
+    collection has to be read.
+    """
     place = _PLACES.get(child.arm_type.casefold())
     entries = find_member(parent, *place.split("/")) if place else None
     if not isinstance(entries, list):
@@ -100,7 +102,7 @@ class KindTree:
 
 @cache
 def _list_types(catalog: Catalog) -> Mapping[str, tuple[str, ...]]:
-    """The types below each type, in lower case."""
+    """List the types below each type, in lower case."""
     children: dict[str, list[str]] = {}
     for group in catalog.groups():
         for kind in catalog.kinds(group):

@@ -214,7 +214,9 @@ OTHER_OBJECTS: Final = "objects that are no manifests of Azure resources"
 
 
 def find_only_subscription(export: ClusterExport) -> str | None:
-    """The subscription of all resources of an export; None if there are several, or none is recorded."""
+    """Find the subscription of all resources of an export; None if there are several, or none is
+    recorded.
+    """
     found = {find_subscription(manifest.arm_id) for manifest in export.manifests.values() if manifest.arm_id}
     return found.pop() if len(found) == 1 else None
 
@@ -237,5 +239,5 @@ def _take(exported: ExportedManifest) -> ImportedManifest:
 
 
 def list_left_out(export: ClusterExport) -> tuple[LeftOut, ...]:
-    """Each object without a manifest, by its kind."""
+    """List each object without a manifest, by its kind."""
     return tuple(LeftOut(OTHER_OBJECTS, kind) for kind, count in export.left_out.items() for _ in range(count))

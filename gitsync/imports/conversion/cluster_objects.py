@@ -63,7 +63,7 @@ def _choose_original(header: Header, spec: Mapping[str, Any], catalog: Catalog) 
 
 
 def _find_known(gvk: GVK, spec: Mapping[str, Any], catalog: Catalog, *, is_proven: bool) -> ObjectVersion | Finding:
-    """The version itself or, if ASO has removed it, the nearest later one with all fields."""
+    """Find the version itself or, if ASO has removed it, the nearest later one with all fields."""
     later = find_later_version(gvk, spec, catalog)
     kind = catalog.kind(gvk) or (catalog.kind(later.gvk) if later and not later.lacks else None)
     return ObjectVersion(kind, is_proven) if kind else explain_unknown_kind(gvk, spec, catalog)
@@ -76,7 +76,9 @@ class _Applied:
 
 
 def _read_last_applied(header: Header) -> _Applied | None:
-    """What `kubectl apply` noted on the object; None if it did not, or if that is of another object."""
+    """Read what `kubectl apply` noted on the object; None if it did not, or if that is of another
+    object.
+    """
     try:
         noted = json.loads(header.annotations.get(LAST_APPLIED, "null"))
     except (ValueError, RecursionError):
@@ -88,7 +90,7 @@ def _read_last_applied(header: Header) -> _Applied | None:
 
 
 def _find_bags(value: Any, path: FieldPath) -> Iterator[FieldPath]:
-    """The places of fields that the storage version has no place for."""
+    """Find the places of fields that the storage version has no place for."""
     members: Iterable[tuple[str | int, Any]] = ()
     if isinstance(value, dict):
         members = value.items()
@@ -139,7 +141,7 @@ _TOOL_LABELS = frozenset(
 
 
 def clean_metadata(header: Header) -> dict[str, Any]:
-    """Name and namespace, and the labels and annotations that people write."""
+    """Keep name and namespace, and the labels and annotations that people write."""
     labels = _drop(header.labels, OPERATOR_LABELS | _TOOL_LABELS)
     annotations = _drop(header.annotations, OPERATOR_ANNOTATIONS | _TOOL_ANNOTATIONS)
     return {
@@ -151,7 +153,9 @@ def clean_metadata(header: Header) -> dict[str, Any]:
 
 
 def clean_spec(spec: Mapping[str, Any], kind: Kind, name: str) -> dict[str, Any]:
-    """The spec, without the name in Azure if it is the name of the object anyway."""
+    """Remove from a spec what ASO adds, and the name in Azure if it is the name of the object
+    anyway.
+    """
     is_default = not is_uuid_named(kind) and spec.get("azureName") == name
     spare = {ORIGINAL, BAG, *(("azureName",) if is_default else ())}
     return {key: _drop_bags(value) for key, value in spec.items() if key not in spare}

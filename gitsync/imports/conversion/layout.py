@@ -39,7 +39,7 @@ Taken = Collection[tuple[str, str, str]]
 
 
 def name_manifests(resources: Sequence[FoundResource], taken: Taken = ()) -> dict[str, str]:
-    """The name of each resource, by its ARM id. No name is among those that are `taken`."""
+    """Name each resource, by its ARM id. No name is among those that are `taken`."""
     names: dict[str, str] = {}
     open_ones = {
         resource.arm_id: resource for resource in sorted(resources, key=lambda resource: resource.arm_id.casefold())
@@ -65,7 +65,7 @@ def _identify(resource: FoundResource) -> tuple[str, str]:
 
 
 def _name_plainly(resource: FoundResource, known: Mapping[str, FoundResource]) -> str:
-    """The name by parents: `hub-firewall` for a subnet, `shop.example-www` for a record."""
+    """Return the name by parents: `hub-firewall` for a subnet, `shop.example-www` for a record."""
     own = "" if resource.kind.fixed_azure_name else _name_itself(resource)
     is_child = resource.kind.arm_type.count("/") > 1 or resource.kind.scope is Scope.EXTENSION
     if not is_child:
@@ -84,7 +84,9 @@ def _name_itself(resource: FoundResource) -> str:
 
 
 def _name_id(arm_id: str) -> str:
-    """The name of an owner without a manifest, from its id: the names below its resource group."""
+    """Return the name of an owner without a manifest, from its id: the names below its resource
+    group.
+    """
     _, separator, path = arm_id.partition("/providers/")
     if not separator:
         return find_resource_group(arm_id) or "subscription"
@@ -115,14 +117,14 @@ _FORMS: Final[tuple[Callable[[FoundResource, Mapping[str, FoundResource]], str],
 
 
 def _clean(name: str) -> str:
-    """A name as Kubernetes allows it: `@` and `*` as words, other characters as dashes."""
+    """Spell a name as Kubernetes allows it: `@` and `*` as words, other characters as dashes."""
     text = re.sub(r"(?<![^-])@(?![^-])", _APEX, name).replace("*", "wildcard")
     text = _ILLEGAL.sub("-", text.casefold())
     return re.sub(r"-*\.[-.]*", ".", re.sub(r"-{2,}", "-", text)).strip("-.") or "unnamed"
 
 
 def clean_name(name: Any) -> str:
-    """A text as a part of a name or of a path."""
+    """Turn a text into a part of a name or of a path."""
     return _clean(str(name))
 
 

@@ -126,7 +126,9 @@ class _Reading:
         return _Part({name: part.value}, part.is_set) if part else None
 
     def find_choices(self, facts: TypeFacts, body: Mapping[str, Any]) -> list[str]:
-        """The choices of a union that have the most of a body's members: an old api-version may not say the choice."""
+        """Find the choices of a union that have the most of a body's members: an old api-version
+        may not say the choice.
+        """
         counts = {}
         for word, name in facts.get("values", {}).items():
             type_ = facts["fields"][name]["type"]
@@ -153,7 +155,9 @@ class _Reading:
         return None if empty is None else _Part(empty, is_set=False)
 
     def make_empty(self, type_: FieldType) -> Any:
-        """A value that asks for nothing, for a field that must be there; None if the type has none."""
+        """Make a value that asks for nothing, for a field that must be there; None if the type has
+        none.
+        """
         if isinstance(type_, str) or "enum" in type_:
             return None
         if "base" in type_:
@@ -259,7 +263,7 @@ class _Reading:
         return _Part(references, is_set=True) if references else None
 
     def make_secret(self, name: str, mode: str, path: JsonPath, *, is_set: bool = True) -> _Part:
-        """A reference in place of a value that Azure does not show."""
+        """Make a reference in place of a value that Azure does not show."""
         key = re.sub(r"[^-._a-zA-Z0-9]+", "", ".".join(step for step in map(str, (*path, name)) if step not in _HIDDEN))
         if mode == "secretMap":
             return _Part({"name": f"{self.around.secret}-{key.lower().replace('_', '-')}"}, is_set)
@@ -284,8 +288,9 @@ _MODES: Final[Mapping[str, Callable[[_Reading, FieldType, Any, JsonPath], _Part 
 
 
 def _list_fields(facts: TypeFacts) -> Iterator[tuple[str, Field]]:
-    """The fields that stand for a place in the body, one for each: of a value and its reference to a ConfigMap the
-    value, of a value and its reference to a Secret the reference, of two forms of a reference the one by name.
+    """List the fields that stand for a place in the body, one for each: of a value and its
+    reference to a ConfigMap the value, of a value and its reference to a Secret the reference, of
+    two forms of a reference the one by name.
     """
     by_place: dict[str, tuple[str, Field]] = {}
     for name, field in facts["fields"].items():

@@ -45,7 +45,7 @@ class ManifestStyle:
 
 
 def make_manifests(resources: Sequence[FoundResource], style: ManifestStyle) -> tuple[ImportedManifest, ...]:
-    """A manifest of each resource, in the order of the resources."""
+    """Make a manifest of each resource, in the order of the resources."""
     namespace = style.namespace
     near = {arm_id: key for arm_id, key in style.existing.items() if key.namespace == namespace}
     taken: Taken = {(key.group, key.kind, key.name) for key in near.values()}
@@ -99,7 +99,9 @@ def _convert(resource: FoundResource, index: ManifestIndex, secret: str, *, is_f
 
 
 def _list_identity(resource: FoundResource, key: Key, index: ManifestIndex) -> Iterator[tuple[str, Any]]:
-    """The fields that say which resource it is: its name in Azure if that differs, and its owner."""
+    """List the fields that say which resource it is: its name in Azure if that differs, and its
+    owner.
+    """
     if resource.kind.fixed_azure_name is None and resource.name != key.name:
         yield "azureName", resource.name
     if resource.kind.has_owner:
@@ -119,7 +121,7 @@ def format_manifests(manifests: Iterable[ImportedManifest]) -> bytes:
 
 
 def list_secrets(kind: Kind, spec: Mapping[str, Any], name: str, namespace: str) -> Iterator[tuple[str, str]]:
-    """The values of Secrets that a spec refers to: name and key of each, "" for all keys."""
+    """List the values of Secrets that a spec refers to: name and key of each, "" for all keys."""
     for address, key in find_values(convert(kind, spec, name, namespace).body, namespace):
         if address.holder is Holder.SECRET:
             yield address.name, key or ""
@@ -175,7 +177,7 @@ def fit_spec(kind: Kind, converted: ConvertedSpec) -> ConvertedSpec:
 
 
 def _find_unfit(kind: Kind, fields: Mapping[str, Any]) -> Iterator[FieldPath]:
-    """The parts of a spec to leave out."""
+    """Find the parts of a spec to leave out."""
     for finding in check_spec(visit_spec(kind, fields), kind, open_catalog()):
         _, *steps = finding.path[:-1] if finding.code == "MissingField" else finding.path
         path = _climb(kind, fields, tuple(steps))
@@ -196,8 +198,8 @@ def _climb(kind: Kind, fields: Mapping[str, Any], path: FieldPath) -> FieldPath:
 
 
 def _follow(kind: Kind, path: FieldPath) -> Iterator[tuple[Field, JsonPath]]:
-    """The facts of each step of a path in a spec, and its steps in the body; the choice of a union has none, nor have
-    the parts of a reference.
+    """Yield the facts of each step of a path in a spec, and its steps in the body; the choice of a
+    union has none, nor have the parts of a reference.
     """
     place = find_root(kind)
     for step in path:
