@@ -20,7 +20,7 @@ from gitsync.model.facts import Field, Kind
 from gitsync.model.gvk import GVK
 from gitsync.validation.constraints import find_violations
 from gitsync.validation.explain import (
-    FieldPlace,
+    KindField,
     find_spec,
     find_type_facts,
     list_fields,
@@ -132,47 +132,49 @@ class _Builder:
         self._kind = kind
         self._catalog = catalog
 
-    def build_object(self, place: FieldPlace) -> dict[str, Any]:
+    def build_object(self, kind_field: KindField) -> dict[str, Any]:
         """Build the required fields of an object; of a union, its first member."""
-        facts = find_type_facts(place.field["type"], self._kind)
+        facts = find_type_facts(kind_field.facts["type"], self._kind)
         chosen = set(list_members(facts)[:1]) if facts and facts.get("oneOf") else set()
-        fields = tuple(list_fields(place, self._kind))
+        fields = tuple(list_fields(kind_field, self._kind))
         if len(fields) == 1:  # an object around a reference is nothing without it
             chosen = {fields[0].name}
         return {
-            field.name: self._build_value(field.field, field)
+            field.name: self._build_value(field.facts, field)
             for field in fields
             if self._is_shown(field) or field.name in chosen
         }
 
-    def _is_shown(self, place: FieldPlace) -> bool:
-        if place.path in {"spec.owner", "spec.azureName"}:
+    def _is_shown(self, kind_field: KindField) -> bool:
+        if kind_field.path in {"spec.owner", "spec.azureName"}:
             return False
-        return bool(place.field.get("required")) or place.path == "spec.location"
+        return bool(kind_field.facts.get("required")) or kind_field.path == "spec.location"
 
-    def _build_value(self, field: Field, place: FieldPlace) -> Any:
+    def _build_value(self, field: Field, kind_field: KindField) -> Any:
         type_, rules = resolve_rules(field)
         if isinstance(type_, str):
-            return self._build_named(type_, rules, place)
+            return self._build_named(type_, rules, kind_field)
         if "ref" in type_:
-            return self.build_object(replace(place, field={"type": type_}))
+            return self.build_object(replace(kind_field, facts={"type": type_}))
         if "map" in type_:
             return {}
-        return [self._build_value({"type": type_["list"]}, place) for _ in range(int(rules.get("minItems", 1)))]
+        return [self._build_value({"type": type_["list"]}, kind_field) for _ in range(int(rules.get("minItems", 1)))]
 
-    def _build_named(self, name: str, rules: Mapping[str, Any], place: FieldPlace) -> Any:
+    def _build_named(self, name: str, rules: Mapping[str, Any], kind_field: KindField) -> Any:
         if name == "any":
             return {}
         if name in _OBJECTS:
             return dict(_OBJECTS[name])
         if name in {"reference", "wellKnownReference", "arbitraryOwner"}:
-            return self._refer(name, place)
-        return _choose((value for value in _list_values(name, rules, place) if _is_valid(value, rules)), place.path)
+            return self._refer(name, kind_field)
+        return _choose(
+            (value for value in _list_values(name, rules, kind_field) if _is_valid(value, rules)), kind_field.path
+        )
 
-    def _refer(self, name: str, place: FieldPlace) -> Mapping[str, Any]:
+    def _refer(self, name: str, kind_field: KindField) -> Mapping[str, Any]:
         if name == "wellKnownReference":
             return {"wellKnownName": "Reader"}
-        group, kind = find_target(self._kind, place.path, self._catalog) or GROUP
+        group, kind = find_target(self._kind, kind_field.path, self._catalog) or GROUP
         return {"group": group, "kind": kind, "name": "example"}
 
 
@@ -186,9 +188,9 @@ _OBJECTS: Final[Mapping[str, Mapping[str, str]]] = {
 }
 
 
-def _list_values(name: str, rules: Mapping[str, Any], place: FieldPlace) -> Iterator[Any]:
+def _list_values(name: str, rules: Mapping[str, Any], kind_field: KindField) -> Iterator[Any]:
     """List values to try, the most sensible first."""
-    usual = _BY_NAME.get(place.name, ())
+    usual = _BY_NAME.get(kind_field.name, ())
     yield from (value for value in usual if isinstance(value, str) is (name == "string"))
     yield from rules.get("enum", ())
     if name == "string":

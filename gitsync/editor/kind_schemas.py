@@ -16,9 +16,9 @@ from gitsync.manifests.yaml_documents import ENCRYPTED
 from gitsync.model.facts import Field, Kind, TypeFacts
 from gitsync.validation.explain import (
     ALL_CHOICES,
-    FieldPlace,
+    KindField,
+    describe_field,
     describe_kind,
-    describe_place,
     describe_rules,
     find_named_type,
     find_spec,
@@ -141,10 +141,10 @@ class _Outer:
         return _Outer(self.kind, self.catalog, {**self.pointers, id(facts): pointer})
 
 
-def build_spec(place: FieldPlace, kind: Kind, catalog: Catalog) -> Schema:
+def build_spec(kind_field: KindField, kind: Kind, catalog: Catalog) -> Schema:
     """Build the schema of a kind's spec."""
     is_required = any(field.get("required") for field in kind.types[kind.spec]["fields"].values())
-    spec = replace(place, field={**place.field, "required": is_required})
+    spec = replace(kind_field, facts={**kind_field.facts, "required": is_required})
     return _build_field(spec, _Outer(kind, catalog, {}), "#/properties/spec")
 
 
@@ -192,14 +192,14 @@ def refuse(pattern: str, message: str) -> Schema:
     return {"if": {"type": "string", "pattern": pattern}, "then": forbid(message)}
 
 
-def _build_field(place: FieldPlace, outer: _Outer, pointer: str) -> Schema:
-    if place.path == "spec.azureName":
+def _build_field(kind_field: KindField, outer: _Outer, pointer: str) -> Schema:
+    if kind_field.path == "spec.azureName":
         value = _build_name(outer.kind)
     else:
-        value = _build_value(place.field, place, outer, pointer)
-    if not place.field.get("required"):
+        value = _build_value(kind_field.facts, kind_field, outer, pointer)
+    if not kind_field.facts.get("required"):
         value = allow_null(value)
-    return {"description": _describe_field(place, outer), **value}
+    return {"description": _describe_field(kind_field, outer), **value}
 
 
 def _build_name(kind: Kind) -> Schema:
@@ -218,36 +218,36 @@ def _build_name(kind: Kind) -> Schema:
     return {"type": "string", "errorMessage": message, "if": {"minLength": 1}, "then": limits}
 
 
-def _describe_field(place: FieldPlace, outer: _Outer) -> str:
+def _describe_field(kind_field: KindField, outer: _Outer) -> str:
     """Describe the type and the rules in words; without choices, which editors list by themselves."""
-    notes = [note for note in describe_place(place, outer.kind) if not note.startswith(("one of", "always"))]
-    type_ = resolve_rules(place.field)[0]
+    notes = [note for note in describe_field(kind_field, outer.kind) if not note.startswith(("one of", "always"))]
+    type_ = resolve_rules(kind_field.facts)[0]
     words = [describe_type(type_)]
-    if find_named_type(type_) in REFERENCES and (target := find_target(outer.kind, place.path, outer.catalog)):
+    if find_named_type(type_) in REFERENCES and (target := find_target(outer.kind, kind_field.path, outer.catalog)):
         words.append(f"to a {target[1]} ({target[0]})")
     return "; ".join([" ".join(words), *notes])
 
 
-def _build_value(field: Field, place: FieldPlace, outer: _Outer, pointer: str) -> Schema:
+def _build_value(field: Field, kind_field: KindField, outer: _Outer, pointer: str) -> Schema:
     """Build the schema of a field, or of a member of its lists and maps."""
     type_, rules = resolve_rules(field)
     if isinstance(type_, str):
-        return _build_named(type_, rules, place, outer)
+        return _build_named(type_, rules, kind_field, outer)
     if "ref" in type_:
-        return _build_object(type_["ref"], place, outer, pointer)
-    word, member = ("items", "list") if "list" in type_ else ("additionalProperties", "map")
-    members = _build_value({"type": type_[member]}, place, outer, f"{pointer}/{word}")
+        return _build_object(type_["ref"], kind_field, outer, pointer)
+    keyword, member = ("items", "list") if "list" in type_ else ("additionalProperties", "map")
+    members = _build_value({"type": type_[member]}, kind_field, outer, f"{pointer}/{keyword}")
     if member == "list":
-        return {"type": "array", word: members, **build_limits(rules)}
-    return {"type": "object", word: allow_null(members), **build_limits(rules)}
+        return {"type": "array", keyword: members, **build_limits(rules)}
+    return {"type": "object", keyword: allow_null(members), **build_limits(rules)}
 
 
-def _build_named(name: str, rules: Mapping[str, Any], place: FieldPlace, outer: _Outer) -> Schema:
+def _build_named(name: str, rules: Mapping[str, Any], kind_field: KindField, outer: _Outer) -> Schema:
     """Build a scalar, or one of ASO's own types."""
     if name == "any":
         return {}
     if name in SCALARS:
-        return _build_scalar(name, rules, _make_message(name, rules, place))
+        return _build_scalar(name, rules, _make_message(name, rules, kind_field))
     return _build_owner(outer.kind) if name == "knownOwner" else {"$ref": f"{DEFINITIONS}{name}"}
 
 
@@ -262,50 +262,50 @@ def _build_scalar(name: str, rules: Mapping[str, Any], message: str) -> Schema:
     return {"type": [name, "string"], **limits, "pattern": VARIABLE, "errorMessage": message}
 
 
-def _make_message(name: str, rules: Mapping[str, Any], place: FieldPlace) -> str:
+def _make_message(name: str, rules: Mapping[str, Any], kind_field: KindField) -> str:
     """Return what an editor says of a scalar that does not fit. It names the field, which a
     squiggle alone does not.
     """
     if "enum" in rules:
-        return f"{place.path} must be {join_with_or(rules['enum'], ALL_CHOICES)}."
+        return f"{kind_field.path} must be {join_with_or(rules['enum'], ALL_CHOICES)}."
     wanted = [note for note in describe_rules(rules) if note != "required"]
-    return f"{place.path} must be {'; '.join([describe_shape(name), *wanted])}."
+    return f"{kind_field.path} must be {'; '.join([describe_shape(name), *wanted])}."
 
 
-def _build_object(name: str, place: FieldPlace, outer: _Outer, pointer: str) -> Schema:
+def _build_object(name: str, kind_field: KindField, outer: _Outer, pointer: str) -> Schema:
     facts = outer.kind.types[name]
     if (known := outer.find(facts)) is not None:
         return {"$ref": known}
     inside = outer.enter(facts, pointer)
     fields = {
         field.name: _build_field(field, inside, f"{pointer}/properties/{field.name}")
-        for field in list_fields(place, outer.kind)
+        for field in list_fields(kind_field, outer.kind)
     }
     schema: Schema = {"type": "object", "properties": fields, "additionalProperties": False}
     if required := sorted(name for name, field in facts["fields"].items() if field.get("required")):
         schema["required"] = required
-    if conditions := [*_exclude_pairs(facts, place), *_require_member(facts, place)]:
+    if conditions := [*_exclude_pairs(facts, kind_field), *_require_member(facts, kind_field)]:
         schema["allOf"] = conditions
     return schema
 
 
-def _exclude_pairs(facts: TypeFacts, place: FieldPlace) -> list[Schema]:
+def _exclude_pairs(facts: TypeFacts, kind_field: KindField) -> list[Schema]:
     """The source of a value is empty if the value is there. A condition names the field, as `not` would not."""
     return [
         {
             "if": given(value, source),
-            "then": {"properties": {source: forbid(f"Set {place.path}.{value} or {source}, not both.")}},
+            "then": {"properties": {source: forbid(f"Set {kind_field.path}.{value} or {source}, not both.")}},
         }
         for value, source in find_pairs(facts["fields"], facts["fields"])
     ]
 
 
-def _require_member(facts: TypeFacts, place: FieldPlace) -> list[Schema]:
+def _require_member(facts: TypeFacts, kind_field: KindField) -> list[Schema]:
     """Exactly one member of a union. Its other fields are not members."""
     if not facts.get("oneOf"):
         return []
     members = list_members(facts)
-    message = f"{place.path} must set exactly one of {join_with_or(members, ALL_CHOICES)}."
+    message = f"{kind_field.path} must set exactly one of {join_with_or(members, ALL_CHOICES)}."
     one = {"oneOf": [given(member) for member in members], "errorMessage": message}
     return [{"if": {"type": "object"}, "then": one}]
 

@@ -331,8 +331,8 @@ def _build_object(name: str) -> Schema:
     properties: dict[str, Any] = {}
     for field, facts in fields.items():
         if field in _NAMED:
-            words = "Name of the object." if field == "name" else "Key of the value in it."
-            properties[field] = _build_name(_NAMED[field], field, words)
+            description = "Name of the object." if field == "name" else "Key of the value in it."
+            properties[field] = _build_name(_NAMED[field], field, description)
         elif facts["type"] == "string":
             properties[field] = {"type": "string", "description": _TEXTS[field]}
         else:

@@ -35,15 +35,15 @@ class Acceptance:
         self._is_as_made = is_as_made or (lambda _: False)
         self._left_out: set[LeftOut] = set()
         self._unread: set[str] = set()
-        self._found: dict[str, FoundResource] = {}
+        self._accepted: dict[str, FoundResource] = {}
 
     def find(self, arm_id: str) -> FoundResource | None:
         """Find the imported resource of an id."""
-        return self._found.get(arm_id.casefold())
+        return self._accepted.get(arm_id.casefold())
 
-    def is_set(self, found: FoundResource) -> bool:
+    def is_set(self, resource: FoundResource) -> bool:
         """Tell whether somebody has set something of a resource."""
-        return not self._is_as_made(found)
+        return not self._is_as_made(resource)
 
     def leave_out(self, subject: str, reason: str) -> None:
         """Note a resource or a type without a manifest."""
@@ -53,60 +53,60 @@ class Acceptance:
         """Note a collection that was not asked for, or refused."""
         self._unread.add(line)
 
-    async def accept(self, found: Sequence[FoundResource]) -> list[FoundResource]:
+    async def accept(self, resources: Sequence[FoundResource]) -> list[FoundResource]:
         """Keep what is imported, and return what may have something below it that is."""
-        reasons = await asyncio.gather(*map(self._find_reason, found))
+        reasons = await asyncio.gather(*map(self._find_reason, resources))
         accepted = []
-        for resource, reason in zip(found, reasons, strict=True):
+        for resource, reason in zip(resources, reasons, strict=True):
             if reason:
                 self.leave_out(resource.arm_id, reason)
                 continue
             accepted.append(resource)
             if self.filters.admits_type(resource.kind.arm_type):
-                self._found[resource.arm_id.casefold()] = resource
+                self._accepted[resource.arm_id.casefold()] = resource
         return accepted
 
     def finish(self) -> Findings:
         """The findings, without what is as Azure made it, unless that owns something that is imported."""
         owners: set[str] = set()
-        for arm_id, resource in sorted(self._found.items(), reverse=True):  # children before their parents
+        for arm_id, resource in sorted(self._accepted.items(), reverse=True):  # children before their parents
             if arm_id not in owners and self._is_as_made(resource):
-                self.leave_out(self._found.pop(arm_id).arm_id, AS_MADE)
+                self.leave_out(self._accepted.pop(arm_id).arm_id, AS_MADE)
             else:
                 owners.add(resource.owner_id.casefold())
         return Findings(
-            resources=tuple(self._found[arm_id] for arm_id in sorted(self._found)),
+            resources=tuple(self._accepted[arm_id] for arm_id in sorted(self._accepted)),
             left_out=tuple(sorted(self._left_out)),
             unread=tuple(sorted(self._unread)),
         )
 
-    async def _find_reason(self, found: FoundResource) -> str:
+    async def _find_reason(self, resource: FoundResource) -> str:
         """Explain why a resource gets no manifest; "" if it gets one."""
-        if self.filters.excludes(found.arm_id, found.kind.arm_type):
+        if self.filters.excludes(resource.arm_id, resource.kind.arm_type):
             return EXCLUDED
-        if is_made_by_azure(found.kind.arm_type, found.name, found.body):
+        if is_made_by_azure(resource.kind.arm_type, resource.name, resource.body):
             return BY_AZURE
-        if is_in_parent(found.kind.arm_type, found.body):
+        if is_in_parent(resource.kind.arm_type, resource.body):
             return IN_PARENT
-        if (Live(body=found.body).provisioning_state or "").casefold() == "deleting":
+        if (Live(body=resource.body).provisioning_state or "").casefold() == "deleting":
             return LEAVING
-        return await self._ask_importer(found)
+        return await self._ask_importer(resource)
 
-    async def _ask_importer(self, found: FoundResource) -> str:
+    async def _ask_importer(self, resource: FoundResource) -> str:
         """Ask what the importers of the kind say (docs/reference/kinds.md#imports)."""
 
         async def load(subject: Subject) -> tuple[Subject, Imported]:
             return subject, imported()
 
-        gvk, owner = found.kind.gvk, self.find(found.owner_id)
+        gvk, owner = resource.kind.gvk, self.find(resource.owner_id)
         subject = Subject(
-            key=Key(gvk.group, gvk.kind, "", found.name),
+            key=Key(gvk.group, gvk.kind, "", resource.name),
             gvk=gvk,
             spec={},
-            arm_id=found.arm_id,
-            api_version=found.kind.api_version,
-            live=Live(body=found.body),
-            owner=Live(body={**(owner.body if owner else {}), "id": found.owner_id}) if found.owner_id else None,
+            arm_id=resource.arm_id,
+            api_version=resource.kind.api_version,
+            live=Live(body=resource.body),
+            owner=Live(body={**(owner.body if owner else {}), "id": resource.owner_id}) if resource.owner_id else None,
         )
         _, answer = await self._registry.import_(subject, load)
         return answer.skipped

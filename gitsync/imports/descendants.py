@@ -35,7 +35,7 @@ class Descendants:
             for arm_type in sorted(by_type)
             for kinds in self._list_collections(arm_type)
         ]
-        return [resource for found in await asyncio.gather(*searches) for resource in found]
+        return [resource for batch in await asyncio.gather(*searches) for resource in batch]
 
     def _list_collections(self, arm_type: str) -> Iterator[tuple[Kind, ...]]:
         """List the kinds below a type that the filters lead to: those that one collection shows are
@@ -66,8 +66,8 @@ class Descendants:
             return await self._find_inside(kinds[0], parents)
         shown = [parent for parent in parents if find_embedded(kinds[0], parent.body) is not None]
         hidden = [parent for parent in parents if find_embedded(kinds[0], parent.body) is None]
-        found = await look_everywhere(shown, look)
-        return [*found, *await look_around(hidden, look, kinds[0].arm_type, self._acceptance)]
+        resources = await look_everywhere(shown, look)
+        return [*resources, *await look_around(hidden, look, kinds[0].arm_type, self._acceptance)]
 
     async def _find_inside(self, kind: Kind, parents: Sequence[FoundResource]) -> list[FoundResource]:
         """Find what is below the singletons of many parents, such as the blob services of accounts;
@@ -78,15 +78,15 @@ class Descendants:
             FoundResource(kind=kind, arm_id=arm_id, owner_id=parent.arm_id, body={})
             for arm_id, parent in inside.items()
         ]
-        found = await self.find(singletons)
-        owners = sorted({resource.owner_id for resource in found})
+        children = await self.find(singletons)
+        owners = sorted({resource.owner_id for resource in children})
         read = await asyncio.gather(*(self._read((kind,), inside[arm_id]) for arm_id in owners))
         await self._acceptance.accept([entry for entries in read for entry in entries])
         if len(owners) < len(parents):
             self._acceptance.note_unread(
                 f"{kind.arm_type}: read at {len(owners)} of {len(parents)}; nothing is below the others"
             )
-        return found
+        return children
 
     async def _read(self, kinds: tuple[Kind, ...], parent: FoundResource) -> list[FoundResource]:
         """Read what one parent has: a singleton, what it shows itself, or what a collection lists."""
@@ -157,10 +157,10 @@ async def look_around(
     """What the parents have, if a sample of them has anything. `what` names the collection in the findings."""
     if len(parents) <= MANY:
         return await look_everywhere(parents, look)
-    places = {number * len(parents) // SAMPLE for number in range(SAMPLE)}
-    found = await look_everywhere((parents[place] for place in sorted(places)), look)
-    others = [parent for place, parent in enumerate(parents) if place not in places]
-    if not any(map(acceptance.is_set, found)):
+    sampled = {number * len(parents) // SAMPLE for number in range(SAMPLE)}
+    resources = await look_everywhere((parents[number] for number in sorted(sampled)), look)
+    others = [parent for number, parent in enumerate(parents) if number not in sampled]
+    if not any(map(acceptance.is_set, resources)):
         acceptance.note_unread(f"{what}: not asked for at {len(others)} of {len(parents)}; {SAMPLE} have none")
-        return found
-    return [*found, *await look_everywhere(others, look)]
+        return resources
+    return [*resources, *await look_everywhere(others, look)]

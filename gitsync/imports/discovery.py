@@ -88,9 +88,9 @@ class Discovery:
     async def _find_in_groups(self, scope: ImportScope, groups: Sequence[FoundResource]) -> list[FoundResource]:
         """Find the resources directly in the groups, as the filters by name and by tag admit them."""
         folders = {group.arm_id.casefold(): group.arm_id for group in groups}
-        places = [scope.root] if len(groups) > MOST_GROUP_LISTS else list(folders.values())
+        scopes = [scope.root] if len(groups) > MOST_GROUP_LISTS else list(folders.values())
         lists = await asyncio.gather(
-            *(self._reader.read_list(f"{place}/resources", RESOURCES_VERSION) for place in places)
+            *(self._reader.read_list(f"{scope_id}/resources", RESOURCES_VERSION) for scope_id in scopes)
         )
         by_type: dict[str, list[str]] = {}
         for entry in (entry for entries in lists for entry in entries):
@@ -102,7 +102,7 @@ class Discovery:
                 by_type.setdefault(arm_type, []).append(f"{folder}/{arm_id.split('/', 5)[5]}")
         kinds = {self._tree.find(arm_type): arm_ids for arm_type, arm_ids in sorted(by_type.items())}
         reads = [self._read_roots(kind, sorted(arm_ids)) for kind, arm_ids in kinds.items() if kind]
-        return [resource for found in await asyncio.gather(*reads) for resource in found]
+        return [resource for batch in await asyncio.gather(*reads) for resource in batch]
 
     def _is_wanted(self, arm_id: str, entry: Body) -> bool:
         """Tell whether a listed resource is read. One below another is found there."""
@@ -121,18 +121,18 @@ class Discovery:
     async def _read_roots(self, kind: Kind, arm_ids: Sequence[str]) -> list[FoundResource]:
         """Read the resources of one type, with ids that spell the type as the catalog does."""
         bodies = await self._reader.read_all(kind, arm_ids)
-        found = []
+        resources = []
         for arm_id, body in bodies.items():
             group = arm_id[: arm_id.casefold().index("/providers/")]
             spelled = f"{group}/providers/{kind.arm_type}/{arm_id.rpartition('/')[2]}"
-            found.append(FoundResource(kind=kind, arm_id=spelled, owner_id=group, body=body))
-        return await self._acceptance.accept(found)
+            resources.append(FoundResource(kind=kind, arm_id=spelled, owner_id=group, body=body))
+        return await self._acceptance.accept(resources)
 
     async def _find_by_id(self, arm_ids: Iterable[str]) -> list[FoundResource]:
         """Find the resources that ids name. Raises SourceError for one that does not exist, or
         whose type has no kind.
         """
-        return [resource for found in await asyncio.gather(*map(self._read_named, arm_ids)) for resource in found]
+        return [resource for batch in await asyncio.gather(*map(self._read_named, arm_ids)) for resource in batch]
 
     async def _read_named(self, arm_id: str) -> list[FoundResource]:
         kind = self._tree.find(parse_arm_type(arm_id))

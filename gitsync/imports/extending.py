@@ -61,13 +61,13 @@ class Extending:
 
     async def find(self, scope: ImportScope, roots: Sequence[FoundResource]) -> None:
         """Find what extends the scope, and what is in it. `roots` are groups, and resources directly in groups."""
-        places = [scope.root]
+        bases = [scope.root]
         if not scope.is_whole:  # a list of a group shows what extends the resources in it
             groups = [root for root in roots if not root.owner_id]
-            places = [root.arm_id for root in roots if not any(is_below(root.arm_id, group.arm_id) for group in groups)]
-        searches = [self._find_listed(arm_type, places, scope) for arm_type in _LISTED]
+            bases = [root.arm_id for root in roots if not any(is_below(root.arm_id, group.arm_id) for group in groups)]
+        searches = [self._find_listed(arm_type, bases, scope) for arm_type in _LISTED]
         if scope.is_whole:
-            searches.append(self._find_listed(_ROLES, places, scope, _CUSTOM))
+            searches.append(self._find_listed(_ROLES, bases, scope, _CUSTOM))
         searches += [self._find_hidden(arm_type, types, roots) for arm_type, types in _HIDDEN.items()]
         await asyncio.gather(*searches)
 
@@ -75,23 +75,23 @@ class Extending:
         return self._tree.find(arm_type) if self._acceptance.filters.admits_type(arm_type) else None
 
     async def _find_listed(
-        self, arm_type: str, places: Sequence[str], scope: ImportScope, query: Mapping[str, str] | None = None
+        self, arm_type: str, bases: Sequence[str], scope: ImportScope, query: Mapping[str, str] | None = None
     ) -> None:
         kind = self._choose(arm_type)
         if kind is None:
             return
-        paths = [f"{place}/providers/{kind.arm_type}" for place in places]
+        paths = [f"{base}/providers/{kind.arm_type}" for base in bases]
         lists = await asyncio.gather(*(self._reader.try_list(path, kind, query) for path in paths))
-        found = [
-            self._place(kind, place, entry, scope)
-            for place, entries in zip(places, lists, strict=True)
+        extensions = [
+            self._place(kind, base, entry, scope)
+            for base, entries in zip(bases, lists, strict=True)
             for entry in entries
         ]
         await self._acceptance.accept(
-            list({resource.arm_id.casefold(): resource for resource in found if resource}.values())
+            list({resource.arm_id.casefold(): resource for resource in extensions if resource}.values())
         )
 
-    def _place(self, kind: Kind, place: str, entry: Body, scope: ImportScope) -> FoundResource | None:
+    def _place(self, kind: Kind, base: str, entry: Body, scope: ImportScope) -> FoundResource | None:
         """An extension, with what it extends as its owner; None if that is not imported, or above the scope of the
         list.
         """
@@ -99,7 +99,7 @@ class Extending:
         extended = arm_id[: max(arm_id.casefold().rfind("/providers/"), 0)]
         known = self._acceptance.find(extended)
         is_root = scope.is_whole and is_same_id(extended, scope.root)
-        if not (is_below(extended, place) or is_same_id(extended, place)):
+        if not (is_below(extended, base) or is_same_id(extended, base)):
             self._acceptance.leave_out(arm_id, INHERITED)
             return None
         if not (known or is_root or self._acceptance.filters.names_type(kind.arm_type)):

@@ -128,18 +128,18 @@ def _list_plain_secrets(report: ImportReport) -> list[str]:
 
 def _list_unfit(report: ImportReport) -> list[str]:
     return [
-        f"{manifest.key.kind}/{manifest.key.name}: {place}"
+        f"{manifest.key.kind}/{manifest.key.name}: {pointer}"
         for manifests in report.files.values()
         for manifest in manifests
-        for place in manifest.unfit
+        for pointer in manifest.unfit
     ]
 
 
 def _describe(proof: ImportProof) -> Iterator[str]:
     name = f"{proof.key.kind}/{proof.key.name}"
     for problem in proof.problems:
-        place = f" {problem.field}" if problem.field else ""
-        yield f"{name}: {problem.code}{place}: {problem.message} {problem.hint}".rstrip()
+        where = f" {problem.field}" if problem.field else ""
+        yield f"{name}: {problem.code}{where}: {problem.message} {problem.hint}".rstrip()
     for difference in proof.differences:
         shown, asked = format_value(difference.live), format_value(difference.desired)
         yield f"{name}: {difference.path}: {shown} in Azure, {asked} in the manifest ({difference.rule})"

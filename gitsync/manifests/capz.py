@@ -69,22 +69,22 @@ class CapzObjects:
         if wraps:
             self._wrappers.append((document, unit))
         if wraps or value["apiVersion"].partition("/")[0] == _CLUSTER_API:
-            self._neighbours.setdefault(self._find_place(value, unit), []).append(value)
+            self._neighbours.setdefault(self._find_home(value, unit), []).append(value)
         return wraps
 
     def unwrap(self) -> Iterator[WrappedDocument]:
         """Yield the ASO objects of all wrappers, in the order of the files."""
         for document, unit in self._wrappers:
             value = document.value
-            place = self._find_place(value, unit)
+            home = self._find_home(value, unit)
             wrapper = Wrapper(kind=value["kind"], is_template=value["kind"].endswith(_TEMPLATE))
-            neighbours = _Neighbours(value, self._neighbours[place])
+            neighbours = _Neighbours(value, self._neighbours[home])
             for wrapped in split_items(document, _find_path(value)):
                 if isinstance(wrapped.value, dict):
-                    filled = _fill_in(wrapped.value, place[1], neighbours)
+                    filled = _fill_in(wrapped.value, home[1], neighbours)
                     yield WrappedDocument(document=replace(wrapped, value=filled), wrapper=wrapper, unit=unit)
 
-    def _find_place(self, value: Mapping[str, Any], unit: Unit | None) -> tuple[str, str]:
+    def _find_home(self, value: Mapping[str, Any], unit: Unit | None) -> tuple[str, str]:
         """Find the unit and the namespace of an object: it has nothing to do with those of others."""
         return unit.name if unit else "", str(value["metadata"].get("namespace") or self.namespace)
 
@@ -98,8 +98,8 @@ def _find_objects(value: Mapping[str, Any]) -> list[Any]:
     is_capz = value["apiVersion"].partition("/")[0] == _CAPZ
     if not is_capz or value["kind"].removesuffix(_TEMPLATE) not in _WRAPPERS:
         return []
-    found = find_member(value, *_find_path(value))
-    return found if isinstance(found, list) else []
+    objects = find_member(value, *_find_path(value))
+    return objects if isinstance(objects, list) else []
 
 
 class _Neighbours:

@@ -139,11 +139,11 @@ class _Parser:
         return (letters,)
 
     def take_name(self) -> str:
-        found = _NAME.match(self.text, self.at)
-        if found is None or not VARIABLE_NAME.fullmatch(found[0]):
+        match = _NAME.match(self.text, self.at)
+        if match is None or not VARIABLE_NAME.fullmatch(match[0]):
             raise InvalidExpansionError("No name of a variable follows ${.", _LITERAL)
-        self.at = found.end()
-        return found[0]
+        self.at = match.end()
+        return match[0]
 
     def take(self, letter: str) -> bool:
         return self.take_any(letter)
@@ -286,21 +286,21 @@ def _parse_glob(glob: str) -> Glob:
     tokens: list[str | re.Pattern[str]] = []
     at = 0
     while at < len(glob):
-        found = _TOKEN.match(glob, at)
-        if found is None:
+        match = _TOKEN.match(glob, at)
+        if match is None:
             raise InvalidExpansionError("A pattern has a [ without its ], or ends in a \\.", "Fix the pattern.")
-        tokens.append(_ANY if found[0] == "*" else _compile_token(found))
-        at = found.end()
+        tokens.append(_ANY if match[0] == "*" else _compile_token(match))
+        at = match.end()
     return tokens
 
 
-def _compile_token(found: re.Match[str]) -> re.Pattern[str]:
-    negation, ranges, escaped = found.groups()
+def _compile_token(match: re.Match[str]) -> re.Pattern[str]:
+    negation, ranges, escaped = match.groups()
     if ranges:
         bounds = [(low, high or low) for low, high in _RANGE.findall(ranges)]
         members = "".join(f"{re.escape(low)}-{re.escape(high)}" for low, high in bounds if low <= high)
         return re.compile(f"[{negation}{members}]" if members else "." if negation else "(?!)", re.DOTALL)
-    return re.compile("." if found[0] == "?" else re.escape(escaped or found[0]), re.DOTALL)
+    return re.compile("." if match[0] == "?" else re.escape(escaped or match[0]), re.DOTALL)
 
 
 def _match_beginnings(tokens: Glob, value: str, budget: ExpansionBudget) -> Sequence[int]:

@@ -41,25 +41,29 @@ def split_items(document: Document, path: FieldPath) -> Iterator[Document]:
         entries = entries[step]
     problems = _problems_by_item(document.problems, path)
     for index, entry in enumerate(entries):
-        place = (*path, index)
+        entry_path = (*path, index)
         yield replace(
             document,
             value=entry,
-            lines=document.lines.below(place),
+            lines=document.lines.below(entry_path),
             problems=problems.get(index, ()),
             original=None,
             # Most have none, and a list may have many thousand items: they share the empty mapping.
             patched=document.patched
-            and {at[len(place) :]: source for at, source in document.patched.items() if at[: len(place)] == place},
+            and {
+                at[len(entry_path) :]: source
+                for at, source in document.patched.items()
+                if at[: len(entry_path)] == entry_path
+            },
         )
 
 
 def _problems_by_item(problems: Iterable[Problem], path: FieldPath) -> Mapping[int, tuple[Problem, ...]]:
     """The problems of each entry, with their fields inside it."""
     entry = re.compile(re.escape(format_field(path)) + r"\[(\d+)\](?=[.\[]|\Z)")
-    found: dict[int, tuple[Problem, ...]] = {}
+    by_index: dict[int, tuple[Problem, ...]] = {}
     for problem in problems:
-        if place := entry.match(problem.field):
-            inside = replace(problem, field=problem.field[place.end() :].lstrip("."))
-            found[int(place[1])] = (*found.get(int(place[1]), ()), inside)
-    return found
+        if match := entry.match(problem.field):
+            inside = replace(problem, field=problem.field[match.end() :].lstrip("."))
+            by_index[int(match[1])] = (*by_index.get(int(match[1]), ()), inside)
+    return by_index

@@ -191,16 +191,16 @@ def follow_lines(result: bytes, template: bytes) -> tuple[int, ...]:
     """Return the line of the template, from 1, for each line of one document of its result."""
     lines = result.splitlines()
     first, section = _find_section(lines, template.splitlines())
-    places: dict[bytes, list[int]] = {}
+    indices: dict[bytes, list[int]] = {}
     for index, line in enumerate(section):
-        places.setdefault(_find_key(line), []).append(index)
-    found = []
+        indices.setdefault(_find_key(line), []).append(index)
+    numbers = []
     begin, last = _find_include(section) or 0, -1
     for line in lines:
-        if (key := _find_key(line)) and (candidates := places.get(key, [])):
+        if (key := _find_key(line)) and (candidates := indices.get(key, [])):
             begin = last = candidates[min(bisect_right(candidates, last), len(candidates) - 1)]
-        found.append(first + begin + 1)
-    return tuple(found)
+        numbers.append(first + begin + 1)
+    return tuple(numbers)
 
 
 def _find_section(lines: Sequence[bytes], template: Sequence[bytes]) -> tuple[int, Sequence[bytes]]:
@@ -306,8 +306,8 @@ def _find_changes(
         if value == before:
             continue
         if before is None or not isinstance(value, dict | list):
-            places = [place for patch in patches if (place := patch.find_place(inner, value))]
-            yield from [(inner, places[-1])] if places else []
+            sources = [source for patch in patches if (source := patch.find_place(inner, value))]
+            yield from [(inner, sources[-1])] if sources else []
         yield from _find_changes(value, before, inner, patches)
 
 
@@ -315,14 +315,16 @@ def _read_kustomization(document: Document, contents: Mapping[str, bytes]) -> It
     for member in _FIELDS:
         entries = find_member(document.value, member)
         for index, entry in enumerate(entries if isinstance(entries, list) else []):
-            place = (member, index) if isinstance(entry, str) else (member, index, "patch")
+            patch_path = (member, index) if isinstance(entry, str) else (member, index, "patch")
             text = entry if isinstance(entry, str) else find_member(entry, "patch") or find_member(entry, "path")
             if isinstance(text, str):
-                for patch in _read_text(text, document, place, contents):
+                for patch in _read_text(text, document, patch_path, contents):
                     yield from _make_patches(patch, find_member(entry, "target"))
 
 
-def _read_text(text: str, document: Document, place: FieldPath, contents: Mapping[str, bytes]) -> Iterator[Document]:
+def _read_text(
+    text: str, document: Document, patch_path: FieldPath, contents: Mapping[str, bytes]
+) -> Iterator[Document]:
     """Read the documents of a patch: of a file, or of a text in the kustomization, which begins
     below its key.
     """
@@ -330,7 +332,7 @@ def _read_text(text: str, document: Document, place: FieldPath, contents: Mappin
     if path in contents:
         yield from read_documents(path, contents[path]).documents
         return
-    before = document.line(*place)
+    before = document.line(*patch_path)
     for patch in read_documents(document.path, text.encode()).documents:
         yield replace(patch, lines=patch.lines.renumber(lambda line: line + before))
 

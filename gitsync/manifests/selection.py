@@ -94,12 +94,12 @@ def spell_selection(config: Config, keys: Iterable[Key]) -> Config:
 def _spell_name(name: str, keys: Sequence[Key]) -> str:
     if any(map(Selection(only=(name,)).has, keys)):
         return name  # a name in full, in any number of namespaces, or a pattern
-    found = () if _WILDCARDS.intersection(name) else find_keys(name, keys)
-    if not found:
+    matches = () if _WILDCARDS.intersection(name) else find_keys(name, keys)
+    if not matches:
         raise make_unknown_error(name, keys, hint="--only takes Kind/name, or a pattern with * and ?.")
-    if len(found) > 1:
-        raise make_ambiguous_error(name, found)
-    return str(found[0])
+    if len(matches) > 1:
+        raise make_ambiguous_error(name, matches)
+    return str(matches[0])
 
 
 FORMS = "Kind/name, Kind/namespace/name or Kind.group/namespace/name"
@@ -117,18 +117,18 @@ def find_keys(text: str, keys: Iterable[Key]) -> tuple[Key, ...]:
     has the name in a form with less left out.
     """
     ordered = sorted(set(keys))
-    return next((found for fits in _list_rules(text) if (found := tuple(filter(fits, ordered)))), ())
+    return next((matches for fits in _list_rules(text) if (matches := tuple(filter(fits, ordered)))), ())
 
 
 def find_key(text: str, keys: Collection[Key]) -> Key:
     """Find the key that a name means. ConfigError if there is none, with the nearest name, or if
     there are several.
     """
-    found = find_keys(text, keys)
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise make_ambiguous_error(text, found)
+    matches = find_keys(text, keys)
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise make_ambiguous_error(text, matches)
     raise make_unknown_error(text, keys)
 
 
@@ -137,11 +137,13 @@ def find_keys_of_kind(text: str, keys: Iterable[Key]) -> tuple[Key, ...]:
     ConfigError for several.
     """
     ordered = sorted(set(keys))
-    found = next((found for fits in _KIND_RULES if (found := tuple(key for key in ordered if fits(text, key)))), ())
-    kinds = sorted({f"{key.kind}.{key.group}" for key in found})
+    matches = next(
+        (matches for fits in _KIND_RULES if (matches := tuple(key for key in ordered if fits(text, key)))), ()
+    )
+    kinds = sorted({f"{key.kind}.{key.group}" for key in matches})
     if len(kinds) > 1:
         raise ConfigError(f"{text} matches several kinds.", hint=f"Use one of: {_join(kinds)}.")
-    return found
+    return matches
 
 
 def make_unknown_error(text: str, keys: Iterable[Key], *, hint: str = f"Use {FORMS}.") -> ConfigError:
@@ -154,9 +156,9 @@ def make_unknown_error(text: str, keys: Iterable[Key], *, hint: str = f"Use {FOR
     return ConfigError(f"No resource is called {text}.{guess}", hint=hint)
 
 
-def make_ambiguous_error(text: str, found: Collection[Key]) -> ConfigError:
+def make_ambiguous_error(text: str, matches: Collection[Key]) -> ConfigError:
     """Make the error for a name that several keys have, with the first of them."""
-    return ConfigError(f"{text} matches several resources.", hint=f"Use one of: {_join(list(map(str, found)))}.")
+    return ConfigError(f"{text} matches several resources.", hint=f"Use one of: {_join(list(map(str, matches)))}.")
 
 
 def _join(names: list[str]) -> str:

@@ -109,9 +109,9 @@ def mark_followed(
     places of the units: a line of such a document.
     """
     documents = sorted(unread, key=lambda unread_document: unread_document.source)
-    for place in declarers:
-        index = bisect_right(documents, place, key=lambda document: document.source) - 1
-        if index >= 0 and documents[index].source.path == place.path:
+    for declarer in declarers:
+        index = bisect_right(documents, declarer, key=lambda document: document.source) - 1
+        if index >= 0 and documents[index].source.path == declarer.path:
             documents[index] = replace(documents[index], is_followed=True)
     return tuple(documents)
 
@@ -265,10 +265,10 @@ def find_templates(paths: Collection[str]) -> Mapping[str, str]:
     charts = {path.removesuffix(CHART): path for path in paths if path.rpartition("/")[2] == CHART}
     templates = {}
     for path in paths:
-        folder, found, _ = path.rpartition("templates/")
-        while found and folder not in charts:
-            folder, found, _ = folder.rpartition("templates/")
-        if found:
+        folder, separator, _ = path.rpartition("templates/")
+        while separator and folder not in charts:
+            folder, separator, _ = folder.rpartition("templates/")
+        if separator:
             templates[path] = charts[folder]
     return templates
 

@@ -78,22 +78,22 @@ class UsedObjects:
     @cached_property
     def _texts(self) -> Mapping[str, Collection[str]]:
         """All texts of the resources of each namespace: a name is one of them, whatever the field."""
-        found: dict[str, set[str]] = {}
+        by_namespace: dict[str, set[str]] = {}
         for resource in self.resources:
-            texts = found.setdefault(resource.key.namespace, {OF_NAMESPACE})
+            texts = by_namespace.setdefault(resource.key.namespace, {OF_NAMESPACE})
             texts.update(_list_texts(resource.spec))
             texts.update(text.rpartition("/")[2] for text in resource.annotations.values())
-        return found
+        return by_namespace
 
     @cached_property
     def _references(self) -> Collection[ValuesReference]:
         """The Secrets and ConfigMaps that units take variables and values of charts from."""
-        found = set[ValuesReference]()
+        references = set[ValuesReference]()
         for unit in self.units:
-            found.update(unit.options.substitution.references if unit.options.substitution else ())
+            references.update(unit.options.substitution.references if unit.options.substitution else ())
             values = unit.release.values if unit.release else ()
-            found.update(value.reference for value in values if isinstance(value, ValuesKey))
-        return found
+            references.update(value.reference for value in values if isinstance(value, ValuesKey))
+        return references
 
     @cached_property
     def _names(self) -> Collection[str]:

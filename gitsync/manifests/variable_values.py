@@ -59,12 +59,12 @@ def _join(substitution: Substitution, operator: Mapping[str, str], references: R
     known: dict[str, str | Secret] = {}
     unread: list[ReferencedValues] = []
     for reference in substitution.references:
-        found = references.get(reference, ReferencedValues(fault=f"{describe(reference)} was not looked up"))
-        if found.fault:
-            unread.append(found)
-        if found.fault and not reference.keys:
+        referenced = references.get(reference, ReferencedValues(fault=f"{describe(reference)} was not looked up"))
+        if referenced.fault:
+            unread.append(referenced)
+        if referenced.fault and not reference.keys:
             known.clear()  # it may have other values for them
-        known |= found.values
+        known |= referenced.values
     values = {
         name: join_lines(value) if isinstance(value, str) else value for name, value in substitution.values.items()
     }
@@ -249,9 +249,9 @@ def _find_config_map(unit: Unit, versions: ConfigMaps) -> str:
     """
     substitution = unit.options.substitution
     for reference in reversed(substitution.references if substitution else ()):
-        found = versions.get(Address(Holder(reference.kind), reference.namespace, reference.name), ())
-        paths = [version.path for version in found if is_inside(version.home, reference.home)] or [
-            version.path for version in found
+        declared = versions.get(Address(Holder(reference.kind), reference.namespace, reference.name), ())
+        paths = [version.path for version in declared if is_inside(version.home, reference.home)] or [
+            version.path for version in declared
         ]
         if paths:
             return f"{describe(reference)} in {paths[0]}"

@@ -115,37 +115,37 @@ class VariableReader:
         if values.labels or values.takes_braceless:
             return document
         is_flux = subject.unit is not None and subject.unit.kind is UnitKind.FLUX
-        found = []
+        remaining = []
         for path, text in _iterate_texts(subject.document.value):
             for name in (word for word in _BRACELESS.findall(text) if word in values.known or _is_variable(word, path)):
                 is_meant = not is_flux and (name in values.known or _WHOLE.fullmatch(text))
                 level = Level.ERROR if is_meant or _is_kubernetes_name(path) else Level.WARNING
-                found.append((path, describe_braceless(name, subject.unit, has_variables=True), level))
-        return self._note(subject, document, found)
+                remaining.append((path, describe_braceless(name, subject.unit, has_variables=True), level))
+        return self._note(subject, document, remaining)
 
     def _leave(self, subject: VariableSubject, given: Container[str] = ()) -> Document | UnreadContent:
         """A document of a unit without variables, in which those that are `given` were replaced."""
         if subject.resource is None or b"$" not in subject.document.text:
             return subject.document
-        found = []
+        remaining = []
         for path, text in _iterate_texts(subject.document.value):
             level = Level.ERROR if _is_kubernetes_name(path) or _identifies_in_azure(path) else Level.WARNING
             faults = [describe_unreplaced(name, subject.unit) for name in _BRACED.findall(text) if name not in given]
             if level is Level.ERROR or _WHOLE.fullmatch(text):
                 names = [name for name in _BRACELESS.findall(text) if _is_variable(name, path)]
                 faults += [describe_braceless(name, subject.unit, has_variables=False) for name in names]
-            found += [(path, fault, level) for fault in faults]
-        return self._note(subject, subject.document, found)
+            remaining += [(path, fault, level) for fault in faults]
+        return self._note(subject, subject.document, remaining)
 
     def _note(
-        self, subject: VariableSubject, document: Document, found: Sequence[tuple[FieldPath, VariableFault, Level]]
+        self, subject: VariableSubject, document: Document, remaining: Sequence[tuple[FieldPath, VariableFault, Level]]
     ) -> Document | UnreadContent:
         """Note the variables that stay. A document whose identity has one is rejected: with its value it may be any
         resource, so no other counts as removed.
         """
-        has_identity = not any(path in _IDENTITY for path, _, _ in found)
+        has_identity = not any(path in _IDENTITY for path, _, _ in remaining)
         subject = subject if has_identity else replace(subject, resource=None)
-        for path, fault, level in found:
+        for path, fault, level in remaining:
             self.uses.add(fault, subject.find_place(path), subject.unit, level if has_identity else Level.ERROR)
         return document if has_identity else reject(document, *document.problems)
 

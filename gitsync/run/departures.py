@@ -16,7 +16,7 @@ from gitsync.config.source_settings import find_source_settings
 from gitsync.errors import ConfigError
 from gitsync.git.source.checkout import Checkout
 from gitsync.git.source.contents import ExplainUnreadable, SourceContents
-from gitsync.git.source.history import Place
+from gitsync.git.source.history import ManifestPaths
 from gitsync.manifests.annotations import decide_policy
 from gitsync.manifests.units import Declaration, find_place, find_unit, find_unit_name, is_inside
 from gitsync.manifests.variable_values import References
@@ -53,7 +53,7 @@ class _LastManifest(NamedTuple):
     path: str = ""
     units: tuple[str, ...] = ()
     declared: Unit | None = None
-    place: Place = ()
+    place: ManifestPaths = ()
     revision: str = ""
 
 
@@ -239,7 +239,7 @@ def _has_files(unit: str, paths: Iterable[str]) -> bool:
 # A manifest that a unit was built from has no history of its own, so any change below its unit counts.
 
 
-def find_last_commits(source: Checkout, last: Mapping[Key, tuple[str, Place]]) -> dict[Key, LastCommit]:
+def find_last_commits(source: Checkout, last: Mapping[Key, tuple[str, ManifestPaths]]) -> dict[Key, LastCommit]:
     """Return the commit that changed each manifest last. `last` has the last revision with the manifest, and the paths
     that it was made of. git is started once for each revision.
     """

@@ -18,7 +18,7 @@ from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
 from gitsync.errors import ConfigError
 from gitsync.git.source.checkout import Checkout, open_checkout
-from gitsync.git.source.history import Place
+from gitsync.git.source.history import ManifestPaths
 from gitsync.git.source.revisions import RevisionManifests, find_commits_before, read_revision
 from gitsync.git.source.signatures import read_trusted_keys
 from gitsync.manifests.selection import Selection, make_selection, select_prepared, spell_selection
@@ -244,7 +244,7 @@ def _find_departures(
     declared = {key: find_declaration(resource) for key, resource in removed.items()}
     held = hold_unreadable(declared, after.explain_unreadable, after.units.values(), after.files)
     places = {key: find_place(resource) for key, resource in removed.items()}
-    found: Mapping[Place, LastCommit] = {}
+    found: Mapping[ManifestPaths, LastCommit] = {}
     if places and commit is not None:
         found = find_commits_before(config.source, commit, set(places.values()), make_git_access(config))
     return {key: Departure(held=held.get(key, ""), last_commit=found.get(place)) for key, place in places.items()}

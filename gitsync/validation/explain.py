@@ -54,9 +54,11 @@ class Explanation:
 def explain_kind(match: KindMatch, catalog: Catalog, *, recursive: bool = False) -> Explanation:
     """Explain a kind or a field. The fields may omit `spec`. Raises ConfigError if a field does not exist."""
     kind = match.kind
-    place = _descend(kind, match.fields if match.fields and match.fields[0] in _TOP else ("spec", *match.fields))
-    notes = describe_place(place, kind)
-    if find_named_type(place.field["type"]) in REFERENCES and (target := find_target(kind, place.path, catalog)):
+    kind_field = _descend(kind, match.fields if match.fields and match.fields[0] in _TOP else ("spec", *match.fields))
+    notes = describe_field(kind_field, kind)
+    if find_named_type(kind_field.facts["type"]) in REFERENCES and (
+        target := find_target(kind, kind_field.path, catalog)
+    ):
         notes = (*notes, f"refers to a {format_home(target, kind.gvk.group)}")
     relations: tuple[tuple[str, str], ...] = ()
     referrers: tuple[str, ...] = ()
@@ -68,23 +70,23 @@ def explain_kind(match: KindMatch, catalog: Catalog, *, recursive: bool = False)
         )
     return Explanation(
         facts=(*describe_kind(kind, catalog), *relations),
-        field=place.path,
-        type=describe_type(place.field["type"]),
+        field=kind_field.path,
+        type=describe_type(kind_field.facts["type"]),
         notes=notes,
-        rows=tuple(_make_rows(place, kind, deep=recursive)),
+        rows=tuple(_make_rows(kind_field, kind, deep=recursive)),
         referrers=referrers,
     )
 
 
-def _descend(kind: Kind, fields: tuple[str, ...]) -> FieldPlace:
+def _descend(kind: Kind, fields: tuple[str, ...]) -> KindField:
     field: Field = {"type": {"ref": kind.spec if fields[0] == "spec" else kind.status}}
-    place = FieldPlace(name=fields[0], path=fields[0], arm="", field=field)
+    kind_field = KindField(name=fields[0], path=fields[0], arm="", facts=field)
     for name in fields[1:]:
-        places = {place_inside.name: place_inside for place_inside in list_fields(place, kind)}
-        if name not in places:
-            raise _make_no_field(place.path, name, places)
-        place = places[name]
-    return place
+        inner_fields = {inner.name: inner for inner in list_fields(kind_field, kind)}
+        if name not in inner_fields:
+            raise _make_no_field(kind_field.path, name, inner_fields)
+        kind_field = inner_fields[name]
+    return kind_field
 
 
 def _make_no_field(path: str, name: str, field_names: Iterable[str]) -> ConfigError:
@@ -101,24 +103,24 @@ def _make_no_field(path: str, name: str, field_names: Iterable[str]) -> ConfigEr
 
 
 def _make_rows(
-    place: FieldPlace, kind: Kind, *, deep: bool, outer_types: tuple[TypeFacts, ...] = ()
+    kind_field: KindField, kind: Kind, *, deep: bool, outer_types: tuple[TypeFacts, ...] = ()
 ) -> Iterator[FieldRow]:
     """Make the rows of the fields inside a field; if `deep`, of all below, except inside a type
     that contains itself.
     """
-    facts = find_type_facts(place.field["type"], kind)
+    facts = find_type_facts(kind_field.facts["type"], kind)
     if facts is None or any(facts is outer for outer in outer_types):
         return
-    for place_inside in list_fields(place, kind):
-        name = place_inside.name
+    for inner in list_fields(kind_field, kind):
+        name = inner.name
         yield FieldRow(
             depth=len(outer_types),
             name=name,
-            type=describe_type(place_inside.field["type"]),
-            notes=describe_place(place_inside, kind),
+            type=describe_type(inner.facts["type"]),
+            notes=describe_field(inner, kind),
         )
         if deep:
-            yield from _make_rows(place_inside, kind, deep=True, outer_types=(*outer_types, facts))
+            yield from _make_rows(inner, kind, deep=True, outer_types=(*outer_types, facts))
 
 
 def describe_kind(kind: Kind, catalog: Catalog) -> Iterator[tuple[str, str]]:
@@ -171,34 +173,34 @@ ALL_CHOICES = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FieldPlace:
+class KindField:
     """A field with its path in the manifest, and in the ARM body ("" if it is not sent)."""
 
     name: str  # the last step of the path; it may have dots itself
     path: str
     arm: str
-    field: Field
+    facts: Field
 
 
-def find_spec(kind: Kind) -> FieldPlace:
-    """Find the place of a kind's spec."""
-    return FieldPlace(name="spec", path="spec", arm="", field={"type": {"ref": kind.spec}})
+def find_spec(kind: Kind) -> KindField:
+    """Return the spec of a kind as a field."""
+    return KindField(name="spec", path="spec", arm="", facts={"type": {"ref": kind.spec}})
 
 
-def list_fields(place: FieldPlace, kind: Kind) -> Iterator[FieldPlace]:
+def list_fields(kind_field: KindField, kind: Kind) -> Iterator[KindField]:
     """List the fields inside a field, sorted. A union has no path in the ARM body: it is the
     content of its member.
     """
-    type_ = place.field["type"]
+    type_ = kind_field.facts["type"]
     facts = find_type_facts(type_, kind)
     if facts is None:
         return
     collection = _format_collection(type_)
     for name, field in sorted(facts["fields"].items()):
         own = "" if facts.get("oneOf") and not field.get("meta") else field.get("arm", "")
-        is_sent = bool(field.get("arm")) and (bool(place.arm) or "." not in place.path)
-        arm = "/".join(filter(None, (place.arm + collection, own))) if is_sent else ""
-        yield FieldPlace(name=name, path=f"{place.path}.{name}", arm=arm, field=field)
+        is_sent = bool(field.get("arm")) and (bool(kind_field.arm) or "." not in kind_field.path)
+        arm = "/".join(filter(None, (kind_field.arm + collection, own))) if is_sent else ""
+        yield KindField(name=name, path=f"{kind_field.path}.{name}", arm=arm, facts=field)
 
 
 def find_type_facts(type_: FieldType, kind: Kind) -> TypeFacts | None:
@@ -234,19 +236,19 @@ def list_members(facts: TypeFacts) -> list[str]:
     return [name for name, field in sorted(facts["fields"].items()) if not field.get("meta")]
 
 
-def describe_place(place: FieldPlace, kind: Kind) -> tuple[str, ...]:
+def describe_field(kind_field: KindField, kind: Kind) -> tuple[str, ...]:
     """Describe the rules of a field in words, and its path in the ARM body."""
-    type_, rules = resolve_rules(place.field)
+    type_, rules = resolve_rules(kind_field.facts)
     notes = [*describe_rules(rules)]
     facts = find_type_facts(type_, kind)
     if facts and facts.get("oneOf"):
         notes.append(f"exactly one of {join_with_or(list_members(facts), ALL_CHOICES)}")
     if rules.get("optionalConfigMapPair"):
-        name = place.name
+        name = kind_field.name
         other = name.removesuffix("FromConfig") if name.endswith("FromConfig") else f"{name}FromConfig"
         notes.append(f"either this or {other}")
-    if place.arm:
-        notes.append(f"ARM: {place.arm}")
+    if kind_field.arm:
+        notes.append(f"ARM: {kind_field.arm}")
     return tuple(notes)
 
 

@@ -58,15 +58,15 @@ def _check_keys(destinations: Iterable[_Destination]) -> Iterator[Finding]:
     for destination in destinations:
         if destination.key is None:
             continue
-        place = (destination.target, destination.name, destination.key)
+        address = (destination.target, destination.name, destination.key)
         path = destination.visit.path
-        if first.setdefault(place, path) is not path:
+        if first.setdefault(address, path) is not path:
             yield Finding(
                 code="ExportTwice",
                 path=path,
                 message=f"cannot write more than one {_NOUNS[destination.target]} to destination "
                 f'Name: "{destination.name}", Key: "{destination.key}".',
-                hint=f"{format_field(first[place])} writes it already; choose another name or key.",
+                hint=f"{format_field(first[address])} writes it already; choose another name or key.",
             )
 
 
@@ -78,11 +78,11 @@ def _check_metadata(destinations: Iterable[_Destination]) -> Iterator[Finding]:
             entries = destination.visit.value.get(field)
             for key in entries if isinstance(entries, dict) else ():
                 path = (*destination.visit.path, field, key)
-                place = (destination.target, destination.name, field, key)
-                if first.setdefault(place, path) is not path:
+                address = (destination.target, destination.name, field, key)
+                if first.setdefault(address, path) is not path:
                     message = (
                         f'collision for {word} on {destination.target} "{destination.name}": '
                         f'key "{key}" is set by multiple destinations.'
                     )
-                    hint = f"{format_field(first[place])} sets it already; set it once."
+                    hint = f"{format_field(first[address])} sets it already; set it once."
                     yield Finding(code="ExportMetadataTwice", path=path, message=message, hint=hint)

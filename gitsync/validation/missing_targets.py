@@ -96,8 +96,8 @@ class _Names:
 
 def _group(pairs: Iterable[tuple[tuple[str, ...], str]]) -> dict[tuple[str, ...], list[str]]:
     groups: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for place, text in pairs:
-        groups[place].append(text)
+    for shared, text in pairs:
+        groups[shared].append(text)
     return groups
 
 
@@ -173,10 +173,10 @@ class _IdHints:
 
     def find_left_out(self, target: _Target) -> str:
         """Find the hint for a target in a file that a kustomization leaves out; "" for others."""
-        place = self.left_out.get(target.key._replace(namespace=""))
-        if place is None:
+        source = self.left_out.get(target.key._replace(namespace=""))
+        if source is None:
             return ""
-        return f"{place} declares it, but its kustomization leaves that file out. Add the file to `resources` there."
+        return f"{source} declares it, but its kustomization leaves that file out. Add the file to `resources` there."
 
     def find_known(self, target: _Target) -> str:
         """Find the hint for a target whose id is known, but doubted; "" for others."""

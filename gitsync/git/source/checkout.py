@@ -30,7 +30,7 @@ from gitsync.git.source.contents import (
     read_contents,
 )
 from gitsync.git.source.git_directory import find_headers, find_prefix, refuse_look_alike
-from gitsync.git.source.history import History, Place
+from gitsync.git.source.history import History, ManifestPaths
 from gitsync.git.source.listing import EntryKind, Revision, SourceListing
 from gitsync.git.source.location import Folder, Url, check_path, check_ref, parse_location
 from gitsync.git.source.signatures import TrustedKeys, check_signature
@@ -103,7 +103,7 @@ class Checkout:
         """Tell whether `revisions_since` misses no change."""
         return self.history is not None and self.history.has_since(revision)
 
-    def find_last_commits(self, revision: str, places: Collection[Place]) -> Mapping[Place, LastCommit]:
+    def find_last_commits(self, revision: str, places: Collection[ManifestPaths]) -> Mapping[ManifestPaths, LastCommit]:
         """Return the last commit, at or before a revision, that changed each place; none for a source without git."""
         return self.history.find_last_commits(revision, places) if self.history else {}
 

@@ -111,8 +111,8 @@ def list_advertised(clone: Clone, *arguments: str) -> Mapping[str, str]:
 
     GitError if it does not answer.
     """
-    options = [word for word in arguments if word.startswith("--")]
-    names = [word for word in arguments if not word.startswith("--")]
+    options = [argument for argument in arguments if argument.startswith("--")]
+    names = [argument for argument in arguments if not argument.startswith("--")]
     lines = clone.repository.run("ls-remote", *options, "--", clone.url, *names).decode("utf-8", "replace")
     pairs = [line.partition("\t") for line in lines.splitlines()]
     return {name: value for value, _, name in reversed(pairs)}  # the symbolic line comes first, and wins

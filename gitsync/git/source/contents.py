@@ -139,9 +139,9 @@ def _explain_unreadable(
     may be from a record, so it is not trusted.
     """
     wanted = [path for path in paths if _is_inside_source(path) and not choice.rules.ignores(path)]
-    places = {path: (path, *list_folders(path)[:-1]) for path in wanted}
-    entries = {entry.path: entry for entry in listing.find(sorted(set(chain.from_iterable(places.values()))))}
-    outermost = {path: entries[step] for path, place in places.items() for step in place if step in entries}
+    ancestors = {path: (path, *list_folders(path)[:-1]) for path in wanted}
+    entries = {entry.path: entry for entry in listing.find(sorted(set(chain.from_iterable(ancestors.values()))))}
+    outermost = {path: entries[step] for path, steps in ancestors.items() for step in steps if step in entries}
     problems = {
         path: problem
         for path, entry in outermost.items()

@@ -56,16 +56,16 @@ class History:
         invalid; None if it cannot be read.
         """
         try:
-            found = self._open_revision(revision)
-            return _read_contents(found, wanted) if found else None
+            listing = self._open_revision(revision)
+            return _read_contents(listing, wanted) if listing else None
         except (GitError, SourceError):
             return None
 
     def settings_at(self, revision: str) -> SourceFile | None:
         """The source's own settings at another revision; None if there are none or they cannot be read."""
         try:
-            found = self._open_revision(revision)
-            return read_settings(found) if found else None
+            listing = self._open_revision(revision)
+            return read_settings(listing) if listing else None
         except (GitError, SourceError):
             return None
 
@@ -89,7 +89,7 @@ class History:
         """Tell whether the history since a revision is here, so that `revisions_since` misses no change."""
         return any(self._has_history(repository, since) for repository in self._list_repositories())
 
-    def find_last_commits(self, revision: str, places: Collection[Place]) -> Mapping[Place, LastCommit]:
+    def find_last_commits(self, revision: str, places: Collection[ManifestPaths]) -> Mapping[ManifestPaths, LastCommit]:
         """Return the last commit, at or before a revision, that added or changed a file of each place. The paths count
         from the folder of the source. Nothing is fetched.
         """
@@ -101,8 +101,8 @@ class History:
         inside = {
             place: tuple(posixpath.normpath(posixpath.join(self._root, path)) for path in place) for place in places
         }
-        found = find_last_commits(repository, revision, inside.values())
-        return {place: found[paths] for place, paths in inside.items()}
+        commits = find_last_commits(repository, revision, inside.values())
+        return {place: commits[paths] for place, paths in inside.items()}
 
     def precedes(self, later: str) -> bool | None:
         """Tell whether the checked-out commit is an ancestor of `later`; None if the history
@@ -293,7 +293,7 @@ _LOG = (
 )
 
 
-Place = tuple[str, ...]
+ManifestPaths = tuple[str, ...]
 """Paths of files and folders, any of which may have made a manifest."""
 
 
@@ -307,7 +307,9 @@ class _Entry(NamedTuple):
     paths: tuple[str, ...]
 
 
-def find_last_commits(repository: Repository, revision: str, places: Collection[Place]) -> Mapping[Place, LastCommit]:
+def find_last_commits(
+    repository: Repository, revision: str, places: Collection[ManifestPaths]
+) -> Mapping[ManifestPaths, LastCommit]:
     """Return the last commit, at or before a revision, that added or changed a file at or below one of the paths of
     each place.
     """
@@ -316,23 +318,23 @@ def find_last_commits(repository: Repository, revision: str, places: Collection[
     except GitError:
         return dict.fromkeys(places, UNREADABLE)
     is_shallow = repository.is_shallow
-    by_path: dict[str, set[Place]] = {}
+    by_path: dict[str, set[ManifestPaths]] = {}
     for place in places:
         for path in place:
             by_path.setdefault(path, set()).add(place)
-    found: dict[Place, LastCommit] = {}
+    commits: dict[ManifestPaths, LastCommit] = {}
     for entry in entries:
         commit = SHALLOW
         if entry.parents or not is_shallow:
             author, subject = _shorten(entry.author, _LONGEST_AUTHOR), _shorten(entry.subject, _LONGEST_SUBJECT)
             commit = LastCommit(commit=entry.commit, author=author, subject=subject)
         for place in _find_places(entry.paths, by_path):
-            found.setdefault(place, commit)
+            commits.setdefault(place, commit)
     missing = TOO_FAR if len(entries) == MOST_COMMITS else NOT_FOUND
-    return dict.fromkeys(places, missing) | found
+    return dict.fromkeys(places, missing) | commits
 
 
-def _read_log(repository: Repository, revision: str, places: Collection[Place]) -> Iterator[_Entry]:
+def _read_log(repository: Repository, revision: str, places: Collection[ManifestPaths]) -> Iterator[_Entry]:
     """Yield the commits, newest first. No text of git has a NUL in it."""
     paths = sorted({path for place in places for path in place})
     limited = replace(repository, timeout=min(repository.timeout, _TIMEOUT))
@@ -346,7 +348,7 @@ def _read_log(repository: Repository, revision: str, places: Collection[Place]) 
         position = end + 1
 
 
-def _find_places(paths: Collection[str], by_path: Mapping[str, Collection[Place]]) -> Iterator[Place]:
+def _find_places(paths: Collection[str], by_path: Mapping[str, Collection[ManifestPaths]]) -> Iterator[ManifestPaths]:
     """Find the places that have one of the paths, or a folder around it."""
     for path in paths:
         steps = path.split("/")

@@ -21,7 +21,7 @@ from gitsync.git.source.checkout import check_outside, find_excluded, find_remot
 from gitsync.git.source.clone import Clone, fetch_commit, fetch_ref, open_clone
 from gitsync.git.source.contents import ExplainUnreadable, Wanted, explain_nothing, read_contents
 from gitsync.git.source.git_directory import refuse_look_alike
-from gitsync.git.source.history import UNREADABLE, History, Place
+from gitsync.git.source.history import UNREADABLE, History, ManifestPaths
 from gitsync.git.source.listing import Revision
 from gitsync.git.source.location import Folder, Url, check_path, check_ref, parse_location
 from gitsync.git.source.signatures import TrustedKeys, check_signature
@@ -96,8 +96,8 @@ def read_revision(  # noqa: PLR0913 - each says what is read
     parsed, source = _parse(name), parse_location(location)
     if isinstance(source, Url):
         wanted = replace(wanted, follow=FollowContext(name_url(source, parsed.ref), variables))
-        found = _fetch(open_remote(source, access), parsed, wanted, None, trusted, opened)
-        return replace(found, repository=source.text)
+        manifests = _fetch(open_remote(source, access), parsed, wanted, None, trusted, opened)
+        return replace(manifests, repository=source.text)
     refuse_look_alike(source.path / wanted.path)
     tree = find_work_tree(source.path, access)
     if tree is None:
@@ -113,13 +113,13 @@ def read_revision(  # noqa: PLR0913 - each says what is read
     repository = normalize_repository(remote.url) if remote else ""
     branch = (find_head(tree).branch or "") if parsed.ref == "HEAD" else parsed.ref
     wanted = replace(wanted, follow=FollowContext(ThisRepository(lambda: repository, lambda: branch), variables))
-    found = _read_from(tree, parsed, wanted, access, trusted, opened)
-    return replace(found, repository=remote.name if remote else str(source.path))
+    manifests = _read_from(tree, parsed, wanted, access, trusted, opened)
+    return replace(manifests, repository=remote.name if remote else str(source.path))
 
 
 def find_commits_before(
-    location: str, commit: str, places: Collection[Place], access: GitAccess
-) -> Mapping[Place, LastCommit]:
+    location: str, commit: str, places: Collection[ManifestPaths], access: GitAccess
+) -> Mapping[ManifestPaths, LastCommit]:
     """Return the last commit, at or before `commit`, that changed each place. Only a local repository has a history."""
     source = parse_location(location)
     tree = find_work_tree(source.path, access) if isinstance(source, Folder) else None

@@ -252,8 +252,8 @@ class IgnorePatterns:
             if literal not in path:
                 continue
             expression = _compile(self._lines[index])
-            if expression is not None and (found := expression.search(encoded)):
-                yield index, _FOLDER if found.groupdict().get(_DIRECTORY) else _WHOLE
+            if expression is not None and (match := expression.search(encoded)):
+                yield index, _FOLDER if match.groupdict().get(_DIRECTORY) else _WHOLE
 
 
 def _split(line: str) -> tuple[bool, str, bool]:

@@ -92,15 +92,15 @@ def _split(name: str, lines: Iterable[str]) -> tuple[list[str], list[tuple[int, 
 
 def _read_signer(name: str, number: int, line: str) -> str:
     """Read a line of an allowed signers file, made of a line with an ssh public key."""
-    found = _SSH_KEY.fullmatch(line)
-    if found is None or not _is_of_type(found["key"], found["type"]):
+    match = _SSH_KEY.fullmatch(line)
+    if match is None or not _is_of_type(match["key"], match["type"]):
         raise ConfigError(
             f"--trusted-keys {name}:{number}: This is not a public key.",
             hint="Use PGP public key blocks, lines of .pub files, or lines of an allowed signers file.",
         )
-    if found["before"]:
+    if match["before"]:
         return line
-    return f'trusted namespaces="git" {found["type"]} {found["key"]}'
+    return f'trusted namespaces="git" {match["type"]} {match["key"]}'
 
 
 def _is_of_type(key: str, kind: str) -> bool:

@@ -135,10 +135,10 @@ def read_foreign_status(place: str, reader: StatusReader, redact: Callable[[Secr
     Raises StateError if it cannot be read, or if there is none: unknown is not empty.
     """
     try:
-        found = _find_place(place, reader)
-        for secret in () if isinstance(found, Path) else found.secrets:
+        home = _find_place(place, reader)
+        for secret in () if isinstance(home, Path) else home.secrets:
             redact(secret)
-        with _open_store(found, place.partition("#")[2], reader) as store:
+        with _open_store(home, place.partition("#")[2], reader) as store:
             state = store.load()
     except GitsyncError as error:
         raise StateError(f"A status of --known-from cannot be read: {error.message}", hint=error.hint) from error
@@ -154,12 +154,12 @@ def _find_place(place: str, reader: StatusReader) -> Remote | Path:
         raise StateError(f"{place} is a branch of the source, which has none here.", hint="Name its repository.")
     if not location and reader.source is not None:
         return find_status_remote(reader.source)
-    found = parse_location(location)
-    if isinstance(found, Url):
-        return open_remote(found, _limit_token(found, reader))
-    if (found.path / INVENTORY).is_file():
-        return found.path
-    return open_remote(Url(str(found.path), "file"), replace(reader.access, token=None))
+    parsed = parse_location(location)
+    if isinstance(parsed, Url):
+        return open_remote(parsed, _limit_token(parsed, reader))
+    if (parsed.path / INVENTORY).is_file():
+        return parsed.path
+    return open_remote(Url(str(parsed.path), "file"), replace(reader.access, token=None))
 
 
 def _limit_token(url: Url, reader: StatusReader) -> GitAccess:
@@ -169,11 +169,11 @@ def _limit_token(url: Url, reader: StatusReader) -> GitAccess:
     return reader.access if is_same else replace(reader.access, token=None)
 
 
-def _open_store(found: Remote | Path, branch: str, reader: StatusReader) -> StateStore:
-    if isinstance(found, Path):
-        return StatusFolder(found, replace(reader.seals, place=None))
+def _open_store(home: Remote | Path, branch: str, reader: StatusReader) -> StateStore:
+    if isinstance(home, Path):
+        return StatusFolder(home, replace(reader.seals, place=None))
     name = check_ref(branch or DEFAULT_BRANCH)
-    repository = normalize_repository(found.url)
+    repository = normalize_repository(home.url)
     # A repository on this machine may be a clone of the one that its runs know.
     place = None if repository.startswith("/") else name_place(repository, name)
-    return StatusBranch(found, name, clock=reader.clock, seals=replace(reader.seals, place=place))
+    return StatusBranch(home, name, clock=reader.clock, seals=replace(reader.seals, place=place))

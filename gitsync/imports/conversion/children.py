@@ -36,14 +36,14 @@ _PLACES: Final[Mapping[str, str]] = {
 def list_embedding(arm_type: str) -> frozenset[str]:
     """List the lists in the body of a type that hold resources of their own kinds."""
     parent = arm_type.casefold()
-    return frozenset(place for child, place in _PLACES.items() if child.rpartition("/")[0] == parent)
+    return frozenset(path for child, path in _PLACES.items() if child.rpartition("/")[0] == parent)
 
 
-def is_separate(arm_type: str, place: str, entry: Any) -> bool:
+def is_separate(arm_type: str, path: str, entry: Any) -> bool:
     """Tell whether an entry in the body of a type gets a manifest of its own: a pool of nodes that its cluster can be
     without.
     """
-    is_pool = arm_type.casefold() == _CLUSTERS and place == _POOLS
+    is_pool = arm_type.casefold() == _CLUSTERS and path == _POOLS
     return is_pool and isinstance(entry, Mapping) and not _is_system_pool(entry)
 
 
@@ -62,8 +62,8 @@ def find_embedded(child: Kind, parent: Mapping[str, Any]) -> list[Mapping[str, A
     """Find the children that a parent shows; None if it shows none of that kind, so that their
     collection has to be read.
     """
-    place = _PLACES.get(child.arm_type.casefold())
-    entries = find_member(parent, *place.split("/")) if place else None
+    path = _PLACES.get(child.arm_type.casefold())
+    entries = find_member(parent, *path.split("/")) if path else None
     if not isinstance(entries, list):
         return None
     for entry in entries:  # a reference to a child has no properties

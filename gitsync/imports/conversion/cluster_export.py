@@ -186,9 +186,9 @@ class _Reader:
         """Note that no file has an object of ASO to import, unless an error says more."""
         if self.manifests or any(problem.is_error for problem in self.problems):
             return
-        found = [f"{count} {kind}" for kind, count in sorted(self.left_out.items())]
+        counts = [f"{count} {kind}" for kind, count in sorted(self.left_out.items())]
         content = (
-            "" if self.problems else f": there is only {', '.join(found)}" if found else ": there is no object at all"
+            "" if self.problems else f": there is only {', '.join(counts)}" if counts else ": there is no object at all"
         )
         self.problems.append(
             Problem(
@@ -217,8 +217,8 @@ def find_only_subscription(export: ClusterExport) -> str | None:
     """Find the subscription of all resources of an export; None if there are several, or none is
     recorded.
     """
-    found = {find_subscription(manifest.arm_id) for manifest in export.manifests.values() if manifest.arm_id}
-    return found.pop() if len(found) == 1 else None
+    subscriptions = {find_subscription(manifest.arm_id) for manifest in export.manifests.values() if manifest.arm_id}
+    return subscriptions.pop() if len(subscriptions) == 1 else None
 
 
 def take_manifests(export: ClusterExport) -> tuple[ImportedManifest, ...]:

@@ -167,7 +167,9 @@ def place_manifests(
     """
     together: dict[str, list[ImportedManifest]] = {}
     manifests = tuple(manifests)
-    subscriptions = {found for manifest in manifests if (found := find_subscription(manifest.resource.arm_id))}
+    subscriptions = {
+        subscription for manifest in manifests if (subscription := find_subscription(manifest.resource.arm_id))
+    }
     for manifest in manifests:
         folder = clean_name(find_resource_group(manifest.resource.arm_id) or "subscription")
         if len(subscriptions) > 1:
@@ -200,5 +202,5 @@ def _name_file(manifest: ImportedManifest, layout: Layout) -> str:
         return "resources"
     if manifest.key.kind.startswith(_DNS):
         return "dns"
-    word = manifest.key.group.partition(".")[0]
-    return _TOPICS.get(word, word)
+    name = manifest.key.group.partition(".")[0]
+    return _TOPICS.get(name, name)

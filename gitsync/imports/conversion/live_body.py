@@ -115,14 +115,14 @@ class _Reading:
         """Read the one field of a union whose content the body is."""
         discriminator = facts.get("discriminator", "")
         shown = str(body.get(discriminator, _USUAL)).casefold()
-        words = [word for word in facts.get("values", {}) if word.casefold() == shown]
-        if not words and discriminator not in body:
-            words = self.find_choices(facts, body)
-        if len(words) != 1:
+        choices = [choice for choice in facts.get("values", {}) if choice.casefold() == shown]
+        if not choices and discriminator not in body:
+            choices = self.find_choices(facts, body)
+        if len(choices) != 1:
             return self.give_up(path)
-        (word,) = words
-        name = facts["values"][word]
-        part = self.value(facts["fields"][name]["type"], {**body, discriminator: word}, path)
+        (choice,) = choices
+        name = facts["values"][choice]
+        part = self.value(facts["fields"][name]["type"], {**body, discriminator: choice}, path)
         return _Part({name: part.value}, part.is_set) if part else None
 
     def find_choices(self, facts: TypeFacts, body: Mapping[str, Any]) -> list[str]:
@@ -130,17 +130,17 @@ class _Reading:
         may not say the choice.
         """
         counts = {}
-        for word, name in facts.get("values", {}).items():
+        for choice, name in facts.get("values", {}).items():
             type_ = facts["fields"][name]["type"]
             members = _list_fields(self.types[type_["ref"]]) if isinstance(type_, Mapping) else ()
-            counts[word] = sum(find_member(body, *field["arm"].split("/")) is not None for _, field in members)
+            counts[choice] = sum(find_member(body, *field["arm"].split("/")) is not None for _, field in members)
         most = max(counts.values(), default=0)
-        return [word for word, count in counts.items() if count == most > 0]
+        return [choice for choice, count in counts.items() if count == most > 0]
 
     def member(self, name: str, field: Field, body: Mapping[str, Any], path: JsonPath) -> _Part | None:
         steps = field["arm"].split("/")
-        place = (*path, *steps)
-        if not _NEVER_SET.isdisjoint(steps) or "/".join(map(str, place)) in self.around.left_out:
+        inner = (*path, *steps)
+        if not _NEVER_SET.isdisjoint(steps) or "/".join(map(str, inner)) in self.around.left_out:
             return None
         value = find_member(body, *steps)
         mode, is_required, unfit = field.get("mode", ""), field.get("required", False), len(self.unfit)
@@ -148,7 +148,7 @@ class _Reading:
             return self.make_secret(name, mode, path, is_set=bool(value)) if value or is_required else None
         part = None
         if value is not None:
-            part = _MODES[mode](self, field["type"], value, place) if mode else self.value(field["type"], value, place)
+            part = _MODES[mode](self, field["type"], value, inner) if mode else self.value(field["type"], value, inner)
         if part is not None or not is_required or len(self.unfit) > unfit:
             return part
         empty = "" if value == "" else self.make_empty(field["type"])
@@ -197,11 +197,11 @@ class _Reading:
     def entries(self, type_: FieldType, value: Any, path: JsonPath) -> _Part | None:
         if not isinstance(value, list):
             return self.give_up(path)
-        place = "/".join(map(str, path))
+        list_path = "/".join(map(str, path))
         parts = []
         for entry in value:
             unfit = len(self.unfit)
-            part = None if self.around.is_separate(place, entry) else self.entry(type_, entry, path)
+            part = None if self.around.is_separate(list_path, entry) else self.entry(type_, entry, path)
             if part is not None:
                 parts.append(part)
             elif len(self.unfit) > unfit:
@@ -212,11 +212,11 @@ class _Reading:
         """Read an entry of a list. One that Azure added is left out if the kind does not allow it."""
         while not isinstance(type_, str) and "base" in type_ and "enum" not in type_:
             type_ = type_["base"]
-        unfit, place = len(self.unfit), (*path, EVERY)
+        unfit, entry_path = len(self.unfit), (*path, EVERY)
         if isinstance(type_, Mapping) and "ref" in type_:
-            part = self.mapping(self.types[type_["ref"]], value, place, is_entry=True)
+            part = self.mapping(self.types[type_["ref"]], value, entry_path, is_entry=True)
         else:
-            part = _Part("", is_set=True) if (type_, value) == ("string", "") else self.value(type_, value, place)
+            part = _Part("", is_set=True) if (type_, value) == ("string", "") else self.value(type_, value, entry_path)
         if len(self.unfit) > unfit and is_own_entry(path, value, self.hints):
             del self.unfit[unfit:]
             return None

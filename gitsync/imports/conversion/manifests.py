@@ -166,9 +166,9 @@ def fit_spec(kind: Kind, converted: ConvertedSpec) -> ConvertedSpec:
     something else. What the spec itself requires stays as it is.
     """
     fields, unfit = converted.fields, dict.fromkeys(converted.unfit)
-    while found := sorted(set(_find_unfit(kind, fields))):
+    while removed := sorted(set(_find_unfit(kind, fields))):
         fields = deepcopy(fields)
-        for path in found:
+        for path in removed:
             parent = find_member(fields, *path[:-1])
             if isinstance(parent, dict):  # not left out with a part before
                 parent.pop(path[-1], None)

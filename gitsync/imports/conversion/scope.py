@@ -42,7 +42,7 @@ def read_scope(ids: Sequence[str], groups: Iterable[str], subscription: str | No
     subscriptions, and no subscription.
     """
     paths = [_read_id(text, endpoint) for text in ids]
-    subscriptions = {found.casefold(): found for path in paths if (found := find_subscription(path))}
+    subscriptions = {own.casefold(): own for path in paths if (own := find_subscription(path))}
     if subscription:
         subscriptions.setdefault(subscription.casefold(), subscription)
     if len(subscriptions) > 1:
