@@ -88,7 +88,7 @@ def _check_default_name(kind: Kind) -> Iterator[Schema]:
     if kind.fixed_azure_name is not None or is_uuid_named(kind) or not kind.azure_name:
         return
     rules = "; ".join(describe_rules(kind.azure_name))
-    named = {"anyOf": [given("azureName"), given("azureNameFromConfig")]}
+    named = {"anyOf": [require("azureName"), require("azureNameFromConfig")]}
     yield {
         "if": {"required": ["spec"], "properties": {"spec": {"not": named}}},
         "then": {
@@ -170,7 +170,7 @@ def forbid(message: str) -> Schema:
     return {"type": "null", "errorMessage": message}
 
 
-def given(*names: str) -> Schema:
+def require(*names: str) -> Schema:
     """The condition that an object has some fields."""
     return {"required": list(names), "properties": {name: {"not": {"type": "null"}} for name in names}}
 
@@ -293,7 +293,7 @@ def _exclude_pairs(facts: TypeFacts, kind_field: KindField) -> list[Schema]:
     """The source of a value is empty if the value is there. A condition names the field, as `not` would not."""
     return [
         {
-            "if": given(value, source),
+            "if": require(value, source),
             "then": {"properties": {source: forbid(f"Set {kind_field.path}.{value} or {source}, not both.")}},
         }
         for value, source in find_pairs(facts["fields"], facts["fields"])
@@ -306,7 +306,7 @@ def _require_member(facts: TypeFacts, kind_field: KindField) -> list[Schema]:
         return []
     members = list_members(facts)
     message = f"{kind_field.path} must set exactly one of {join_with_or(members, ALL_CHOICES)}."
-    one = {"oneOf": [given(member) for member in members], "errorMessage": message}
+    one = {"oneOf": [require(member) for member in members], "errorMessage": message}
     return [{"if": {"type": "object"}, "then": one}]
 
 
@@ -320,9 +320,9 @@ def _build_owner(kind: Kind) -> Schema:
             "armId": {"$ref": f"{DEFINITIONS}armId{OR_NULL}"},
         },
         "additionalProperties": False,
-        "if": given("armId"),
+        "if": require("armId"),
         "then": {"properties": {"name": forbid("Set name or armId of the owner, not both.")}},
-        "else": {**given("name"), "properties": {"name": {"type": "string", "minLength": 1}}},
+        "else": {**require("name"), "properties": {"name": {"type": "string", "minLength": 1}}},
     }
 
 

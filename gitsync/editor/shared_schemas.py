@@ -19,9 +19,9 @@ from gitsync.editor.kind_schemas import (
     allow_null,
     allow_variables,
     build_limits,
-    given,
     ignore_case,
     refuse,
+    require,
     spell_out,
 )
 from gitsync.manifests.kubernetes_names import KEY, NAME, NAMESPACE, NameRule
@@ -249,7 +249,7 @@ def _build_reference(name: str, catalog: Catalog) -> Schema:
         "additionalProperties": False,
         "allOf": [
             {
-                "if": given("armId"),
+                "if": require("armId"),
                 "then": _forbid_others("armId", _BY_KEY),
                 "else": _require_texts(_BY_KEY),
             },

@@ -85,7 +85,7 @@ def make_local_environment() -> Mapping[str, str]:
     return _FIXED | {"GIT_ALLOW_PROTOCOL": "none"} | _make_variables(_ALWAYS)
 
 
-def no_repository(access: GitAccess) -> Repository:
+def use_no_repository(access: GitAccess) -> Repository:
     """Return a repository for commands of git that need none, and must not find one."""
     return Repository(
         folder=_NO_REPOSITORY, environment=make_local_environment(), timeout=access.timeout, grace=access.grace
@@ -144,7 +144,7 @@ def _choose_ssh_command(url: Url, access: GitAccess) -> dict[str, str]:
     """
     if url.scheme == "file" or "GIT_SSH_COMMAND" in os.environ or "GIT_SSH" in os.environ:
         return {}
-    if no_repository(access).succeeds("config", "--get", "core.sshCommand"):
+    if use_no_repository(access).succeeds("config", "--get", "core.sshCommand"):
         return {}
     return {"GIT_SSH_COMMAND": "ssh -o BatchMode=yes"}
 

@@ -42,7 +42,7 @@ class Descendants:
         together.
         """
         together: dict[str, list[Kind]] = {}
-        for kind in self._tree.below(arm_type):
+        for kind in self._tree.list_below(arm_type):
             if not self._acceptance.filters.leads_to(kind.arm_type):
                 continue
             if kind.can_get:
@@ -62,7 +62,7 @@ class Descendants:
 
         if asks_all(kinds, self._acceptance):
             return await look_everywhere(parents, look)
-        if len(parents) > MANY and kinds[0].fixed_azure_name and self._tree.below(kinds[0].arm_type):
+        if len(parents) > MANY and kinds[0].fixed_azure_name and self._tree.list_below(kinds[0].arm_type):
             return await self._find_inside(kinds[0], parents)
         shown = [parent for parent in parents if find_embedded(kinds[0], parent.body) is not None]
         hidden = [parent for parent in parents if find_embedded(kinds[0], parent.body) is None]

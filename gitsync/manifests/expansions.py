@@ -343,21 +343,21 @@ def _skip_any(positions: set[int], tokens: Glob) -> set[int]:
     return skipped
 
 
-def _upper(value: str) -> str:
+def _to_upper(value: str) -> str:
     """In capitals, letter by letter as in Go: a letter whose capital is two stays."""
     return "".join(letter.upper() if len(letter.upper()) == 1 else letter for letter in value)
 
 
-def _lower(value: str) -> str:
+def _to_lower(value: str) -> str:
     return "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in value)
 
 
 _FUNCTIONS: Final[Mapping[str, ExpansionFunction]] = {
     "length": lambda value, _arguments, _budget: str(len(value.encode())),
-    "^": _change_first(_upper),
-    "^^": _change_all(_upper),
-    ",": _change_first(_lower),
-    ",,": _change_all(_lower),
+    "^": _change_first(_to_upper),
+    "^^": _change_all(_to_upper),
+    ",": _change_first(_to_lower),
+    ",,": _change_all(_to_lower),
     ":": _cut,
     "/": _replace(1),
     "//": _replace(-1),

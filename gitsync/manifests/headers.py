@@ -220,7 +220,7 @@ class Likeness:
     has_owner: bool = False
 
     @classmethod
-    def of(cls, value: Any) -> Likeness:
+    def read(cls, value: Any) -> Likeness:
         """Read the recognisable fields. A value that is not a mapping has none."""
         if not isinstance(value, Mapping):
             return cls(keys={})
@@ -252,7 +252,7 @@ class Likeness:
     def version(self) -> str:
         return self.api_version.rpartition("/")[2]
 
-    def unread(self, source: SourceLocation, *, is_rejected: bool) -> UnreadDocument:
+    def make_unread(self, source: SourceLocation, *, is_rejected: bool) -> UnreadDocument:
         """The document as an unread one."""
         return UnreadDocument(
             source=source,

@@ -29,7 +29,7 @@ class NameRule:
     most: int
     words: str
 
-    def broken(self, text: str) -> str:
+    def explain_fault(self, text: str) -> str:
         """Return how a text breaks the rule, to follow "its name" in a sentence; "" if it does not."""
         if len(text) > self.most:
             return f"has {len(text)} characters, and may have {self.most}"
@@ -70,7 +70,7 @@ def check_object_names(visit: Visit) -> Iterator[Finding]:
         text = visit.value.get(rule.what)
         if not isinstance(text, str) or (rule is KEY and not text):
             continue
-        if fault := rule.broken(text):
+        if fault := rule.explain_fault(text):
             path = (*visit.path, rule.what)
             yield Finding(
                 code="ObjectName",

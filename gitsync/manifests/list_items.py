@@ -39,7 +39,7 @@ def split_items(document: Document, path: FieldPath) -> Iterator[Document]:
     entries: Any = document.value
     for step in path:
         entries = entries[step]
-    problems = _problems_by_item(document.problems, path)
+    problems = _group_problems(document.problems, path)
     for index, entry in enumerate(entries):
         entry_path = (*path, index)
         yield replace(
@@ -58,7 +58,7 @@ def split_items(document: Document, path: FieldPath) -> Iterator[Document]:
         )
 
 
-def _problems_by_item(problems: Iterable[Problem], path: FieldPath) -> Mapping[int, tuple[Problem, ...]]:
+def _group_problems(problems: Iterable[Problem], path: FieldPath) -> Mapping[int, tuple[Problem, ...]]:
     """The problems of each entry, with their fields inside it."""
     entry = re.compile(re.escape(format_field(path)) + r"\[(\d+)\](?=[.\[]|\Z)")
     by_index: dict[int, tuple[Problem, ...]] = {}

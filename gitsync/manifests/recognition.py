@@ -83,7 +83,7 @@ def find_header_fault(value: Any) -> Finding | None:
         return None
     if (fault := _check_arm_type(value)) is not None:
         return fault
-    likeness = Likeness.of(value)
+    likeness = Likeness.read(value)
     if not _has_sign(likeness):
         return None
     return next(fault for diagnosis in DIAGNOSES if (fault := diagnosis(likeness)) is not None)

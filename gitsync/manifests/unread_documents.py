@@ -49,14 +49,14 @@ def pass_over(document: Document) -> UnreadContent:
     if duplicates := tuple(problem for problem in document.problems if _hides(problem, {"apiVersion", "kind"})):
         return reject(document, *duplicates)
     form = ARM_TEMPLATE if is_arm_template(document.value) else ""
-    unread = Likeness.of(document.value).unread(_locate(document), is_rejected=False)
+    unread = Likeness.read(document.value).make_unread(_locate(document), is_rejected=False)
     return UnreadContent(find_embedded(document), (replace(unread, form=form),))
 
 
 def reject(document: Document, *problems: Problem) -> UnreadContent:
     """Return a document that is not used, with its problems."""
     items = tuple(_iterate_own_items(document))
-    whole_document = Likeness.of(document.value).unread(_locate(document), is_rejected=True)
+    whole_document = Likeness.read(document.value).make_unread(_locate(document), is_rejected=True)
     return UnreadContent(problems, (*(items or (whole_document,)), *find_hidden(document)))
 
 
@@ -120,7 +120,7 @@ def find_misspelt_fields(document: Document) -> tuple[Problem, ...]:
     """Report each field of the header whose key is in another case or within two letters."""
     if isinstance(document.value, dict) and document.value.keys() >= _HEADER:
         return ()  # most documents: the header is not compared
-    misspelt = Likeness.of(document.value).misspelt
+    misspelt = Likeness.read(document.value).misspelt
     return tuple(
         Problem(
             code="MisspeltField",
@@ -156,7 +156,7 @@ def _iterate_own_items(document: Document) -> Iterator[UnreadDocument]:
         if _is_meant(item):
             path = ("items", index) if isinstance(document.value, dict) else (index,)
             line = document.lines.find_nearest(path)
-            yield Likeness.of(item).unread(SourceLocation(document.path, line), is_rejected=True)
+            yield Likeness.read(item).make_unread(SourceLocation(document.path, line), is_rejected=True)
 
 
 def _is_meant(item: Any) -> bool:
@@ -171,7 +171,7 @@ def _find_items(value: Any) -> list[Any]:
         return value
     if not isinstance(value, dict):
         return []
-    likeness = Likeness.of(value)
+    likeness = Likeness.read(value)
     has_header = bool({"apiVersion", "kind"} & likeness.keys.keys()) and not likeness.group
     key = find_key_like("items", value) if has_header else None
     return value[key] if key is not None and isinstance(value[key], list) else []
@@ -348,5 +348,5 @@ def pass_over_hook(document: Document, annotation: str) -> UnreadContent:
         line=document.line(*where),
         field=format_field(where),
     )
-    unread = Likeness.of(value).unread(source, is_rejected=False)
+    unread = Likeness.read(value).make_unread(source, is_rejected=False)
     return UnreadContent((problem,), (replace(unread, form=hook.form),))

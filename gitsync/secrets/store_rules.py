@@ -36,7 +36,7 @@ def check_names(address: Address, keys: Iterable[str] = ()) -> None:
 
 
 def _find_problems(text: str, rule: NameRule) -> Iterable[str]:
-    if violation := rule.broken(text):
+    if violation := rule.explain_fault(text):
         yield f"its {rule.what} {violation}"
 
 

@@ -79,17 +79,17 @@ class _Names:
     def _namespaces_by_name(self) -> Mapping[tuple[str, ...], list[str]]:
         return _group(((key.group, key.kind, key.name), key.namespace) for key in sorted(self.present))
 
-    def nearest(self, key: Key) -> str | None:
+    def find_nearest(self, key: Key) -> str | None:
         """The most similar name of the same kind."""
         names = self._names_by_kind.get(key[:3], [])
         self._guesses -= len(names)
         return suggest(key.name, names) if self._guesses >= 0 else None
 
-    def kinds_called(self, key: Key) -> Sequence[str]:
+    def list_kinds_called(self, key: Key) -> Sequence[str]:
         """Other kinds that have this name, in the same namespace."""
         return self._kinds_by_name.get(key[2:], ())
 
-    def homes(self, key: Key) -> Sequence[str]:
+    def list_namespaces(self, key: Key) -> Sequence[str]:
         """Other namespaces that have this name, of the same kind."""
         return self._namespaces_by_name.get((key.group, key.kind, key.name), ())
 
@@ -214,7 +214,7 @@ def _build_expected_id(catalog: Catalog, key: Key, subscription: str) -> str:
 
 def _make_missing(member: Member, target: _Target, names: _Names, hints: _IdHints) -> Finding:
     path, key, role = target
-    wrong_kind = role == "owner" and bool(names.kinds_called(key))
+    wrong_kind = role == "owner" and bool(names.list_kinds_called(key))
     code = {"owner": "OwnerNotFound", "reference": "ReferenceNotFound"}[role]
     reference = f"{format_field(path)} names {format_short_key(key)}"
     waits = role == "owner" and member.waits_for_owners and not wrong_kind
@@ -231,12 +231,12 @@ def _make_missing(member: Member, target: _Target, names: _Names, hints: _IdHint
 
 def _suggest_target(key: Key, names: _Names) -> str:
     """Suggest a similar name, or the same name of another kind or in another namespace; "" if there is none."""
-    if close := names.nearest(key):
+    if close := names.find_nearest(key):
         return f"Did you mean {key.kind}/{close}?"
-    if others := names.kinds_called(key):
+    if others := names.list_kinds_called(key):
         candidates = join_with_and([f"{kind}/{key.name}" for kind in others])
         return f"{candidates} exists, but this references a {key.kind}."
-    if homes := names.homes(key):
+    if homes := names.list_namespaces(key):
         return f"It is declared in namespace {homes[0]}, but owners and references stay within a namespace."
     return ""
 

@@ -87,7 +87,7 @@ def _fetch_name(clone: Clone, ref: str | None) -> Tip:
 def _resolve(clone: Clone, ref: str | None) -> str:
     """Find the full name of `ref` at the remote."""
     if ref in {None, "HEAD"}:
-        return _default_branch(clone)
+        return _find_default_branch(clone)
     candidates = [ref] if ref.startswith("refs/") else [f"refs/heads/{ref}", f"refs/tags/{ref}"]
     advertised = list_advertised(clone, *candidates)
     matching = [name for name in candidates if name in advertised]
@@ -98,7 +98,7 @@ def _resolve(clone: Clone, ref: str | None) -> str:
     return matching[0]
 
 
-def _default_branch(clone: Clone) -> str:
+def _find_default_branch(clone: Clone) -> str:
     head = list_advertised(clone, "--symref", "HEAD").get("HEAD")
     if head is None:
         raise SourceError(f"{clone.url} has no commits on its default branch.", hint="Set --ref to a branch.")

@@ -21,8 +21,8 @@ from gitsync.git.source.selection import (
     IgnoreRules,
     ReadLimits,
     check_budget,
-    ignored,
     is_in_dot_folder,
+    list_ignored,
     read_rules,
     select_manifests,
     select_visible,
@@ -266,7 +266,7 @@ def _choose(
             *warn_too_large(plain, wanted.budget),
             *_find_missing_units(reader, unit_entries),
         ),
-        ignored=ignored(entries, visible, wanted.without),
+        ignored=list_ignored(entries, visible, wanted.without),
         rules=rules,
     )
 

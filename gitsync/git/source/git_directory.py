@@ -18,7 +18,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from gitsync.config.config_file import is_repository_like
 from gitsync.errors import GitError, SourceError
-from gitsync.git.access import GitAccess, GitSettings, no_repository
+from gitsync.git.access import GitAccess, GitSettings, use_no_repository
 from gitsync.git.source.location import Url
 
 _LONGEST_POINTER = 4096  # bytes of a path
@@ -156,7 +156,7 @@ def is_listed(top: Path, directories: Collection[str]) -> bool:
 def _read_safe_directories(access: GitAccess) -> list[str]:
     """Read the values in the settings of the machine and of the person, and no others."""
     try:
-        directories = no_repository(access).run("config", "--null", "--type=path", "--get-all", "safe.directory")
+        directories = use_no_repository(access).run("config", "--null", "--type=path", "--get-all", "safe.directory")
     except GitError as error:
         if error.timed_out:
             raise SourceError(f"git cannot read its settings: {error.message}", hint=error.hint) from error
@@ -251,7 +251,7 @@ def _list_settings(file: Path, access: GitAccess) -> Iterator[tuple[str, str]]:
     try:
         if file.stat().st_size > _LARGEST:
             raise SourceError(f"{file} is too large for settings of git.")
-        output = no_repository(access).run("config", "--file", str(file), "--no-includes", "--null", "--list")
+        output = use_no_repository(access).run("config", "--file", str(file), "--no-includes", "--null", "--list")
     except FileNotFoundError:
         return
     except OSError as error:

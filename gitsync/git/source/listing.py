@@ -115,17 +115,17 @@ class Revision:
         if not wanted:
             return {}
         ids = "".join(f"{entry.id}\n" for entry in wanted).encode()
-        with self._failures():
+        with self._explain_failures():
             contents = _split_batch(self.repository.run("cat-file", "--batch", "--buffer", stdin=ids))
         return dict(zip((entry.path for entry in wanted), contents, strict=True))
 
     def _list(self, *arguments: str) -> bytes:
-        with self._failures():
+        with self._explain_failures():
             options = ("-z", "--full-tree", *(("--long",) if self.has_sizes else ()))
             return self.repository.ask("ls-tree", *options, *arguments)
 
     @contextmanager
-    def _failures(self) -> Iterator[None]:
+    def _explain_failures(self) -> Iterator[None]:
         """What git cannot do is that this revision cannot be read."""
         try:
             yield

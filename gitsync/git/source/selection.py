@@ -53,7 +53,7 @@ def select_manifests(entries: Iterable[SourceEntry]) -> tuple[SourceEntry, ...]:
     return tuple(entry for entry in entries if entry.kind is EntryKind.FILE and entry.path.endswith(_SUFFIXES))
 
 
-def ignored(
+def list_ignored(
     entries: Sequence[SourceEntry], visible: Sequence[SourceEntry], without: Sequence[str] = ()
 ) -> tuple[str, ...]:
     """List the manifest files that are not visible, except those below dot folders and folders in

@@ -132,7 +132,7 @@ def check_signature(repository: Repository, commit: str, keys: TrustedKeys) -> N
 
     ConfigError if a program for it is not installed, or gpg does not take the keys.
     """
-    with _with_keys(repository, keys) as trusting:
+    with _trust_keys(repository, keys) as trusting:
         try:
             trusting.run("verify-commit", commit)
         except GitError as error:
@@ -155,7 +155,7 @@ def _explain(repository: Repository, commit: str) -> str:
 
 
 @contextmanager
-def _with_keys(repository: Repository, keys: TrustedKeys) -> Iterator[Repository]:
+def _trust_keys(repository: Repository, keys: TrustedKeys) -> Iterator[Repository]:
     """The repository with an environment in which these keys are trusted, and no others, while the context lasts."""
     with tempfile.TemporaryDirectory(prefix="gitsync-") as folder:
         home, signers = Path(folder) / "gnupg", Path(folder) / "signers"
@@ -165,7 +165,7 @@ def _with_keys(repository: Repository, keys: TrustedKeys) -> Iterator[Repository
         if keys.pgp:
             _import(repository, keys, home)
         if keys.signers and shutil.which("ssh-keygen") is None:
-            raise _not_installed("ssh-keygen", "the ssh client", keys)
+            raise _make_not_installed_error("ssh-keygen", "the ssh client", keys)
         settings = (
             ("gpg.program", "gpg"),
             ("gpg.openpgp.program", "gpg"),
@@ -193,12 +193,12 @@ def _import(repository: Repository, keys: TrustedKeys, home: Path) -> None:
     except TimeoutError:
         raise ConfigError(f"gpg did not import the keys of {keys.name} in time.") from None
     except OSError as error:
-        raise _not_installed("gpg", "GnuPG", keys) from error
+        raise _make_not_installed_error("gpg", "GnuPG", keys) from error
     if ended.code:
         raise ConfigError(
             f"gpg cannot import the PGP keys of {keys.name}.", hint=f"Check them with `gpg --show-keys {keys.name}`."
         )
 
 
-def _not_installed(program: str, package: str, keys: TrustedKeys) -> ConfigError:
+def _make_not_installed_error(program: str, package: str, keys: TrustedKeys) -> ConfigError:
     return ConfigError(f"{program} cannot be started, and {keys.name} has keys for it.", hint=f"Install {package}.")

@@ -52,18 +52,18 @@ class FolderListing:
         if not _resolve_links(top).is_relative_to(_resolve_links(self.root)) or not top.exists():
             raise SourceError(f"There is no folder or file {path or '.'} in {self.root}.", hint="Check --path.")
         if not top.is_dir():
-            return (self._entry(path, top),)
+            return (self._make_entry(path, top),)
         return tuple(sorted(self._walk(top, top.relative_to(self.root).as_posix()), key=lambda entry: entry.path))
 
     def find(self, paths: Iterable[str]) -> tuple[SourceEntry, ...]:
         files = ((path, self.root / path) for path in paths)
         return tuple(
-            self._entry(path, file)
+            self._make_entry(path, file)
             for path, file in files
             if _is_other_than_folder(file) or os.path.lexists(file / ".git")
         )
 
-    def _entry(self, path: str, file: Path) -> SourceEntry:
+    def _make_entry(self, path: str, file: Path) -> SourceEntry:
         if file.is_symlink() and not self._leads_to_file_inside(file):
             return SourceEntry(path, EntryKind.LINK)
         if file.is_dir():
@@ -97,7 +97,7 @@ class FolderListing:
             if entry.is_dir(follow_symlinks=False):
                 yield from self._enter(entry, entry_path)
             else:
-                yield from self._file(entry, entry_path)
+                yield from self._list_file(entry, entry_path)
 
     def _enter(self, folder: os.DirEntry[str], path: str) -> Iterator[SourceEntry]:
         if folder.name.startswith("."):
@@ -107,7 +107,7 @@ class FolderListing:
             return
         yield from self._walk(folder.path, path)
 
-    def _file(self, file: os.DirEntry[str], path: str) -> Iterator[SourceEntry]:
+    def _list_file(self, file: os.DirEntry[str], path: str) -> Iterator[SourceEntry]:
         if not is_printable(path):
             yield SourceEntry(ascii(path)[1:-1], EntryKind.UNREADABLE)
         elif file.is_symlink() and not self._leads_to_file_inside(file):

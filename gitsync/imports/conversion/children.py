@@ -88,7 +88,7 @@ class KindTree:
         home = self._catalog.home_of(arm_type)
         return self._choose(*home) if home else None
 
-    def below(self, arm_type: str) -> tuple[Kind, ...]:
+    def list_below(self, arm_type: str) -> tuple[Kind, ...]:
         return tuple(filter(None, map(self.find, _list_types(self._catalog).get(arm_type.casefold(), ()))))
 
     def _choose(self, group: str, kind: str) -> Kind | None:

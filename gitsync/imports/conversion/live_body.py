@@ -43,7 +43,7 @@ _WITHOUT_PASSWORD: Final = "disablePasswordAuthentication"  # noqa: S105 - the n
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversion:
-    """What the conversion asks of its surroundings.
+    """The choices of a conversion, and what it asks the import.
 
     `refer` returns the reference for an ARM id. `refer_to_role` does so for the id of a role; None if no name is known.
     `is_azures_own` tells whether Azure sets a leaf to a value by itself. `left_out` are places in the body that are not
@@ -79,7 +79,7 @@ class _Part(NamedTuple):
 def convert_body(kind: Kind, body: Mapping[str, Any], conversion: Conversion) -> ConvertedSpec:
     """Return the spec that asks for what a body shows, without owner and azureName."""
     reading = _Reading(kind.types, conversion, find_kind_hints(kind), [])
-    part = reading.mapping(kind.types[kind.spec], body, ())
+    part = reading.read_mapping(kind.types[kind.spec], body, ())
     return ConvertedSpec(
         fields=part.value if part else {},
         unfit=tuple(dict.fromkeys(format_pointer(path) for path in reading.unfit)),
@@ -89,18 +89,20 @@ def convert_body(kind: Kind, body: Mapping[str, Any], conversion: Conversion) ->
 @dataclass(slots=True)
 class _Reading:
     types: Mapping[str, TypeFacts]
-    around: Conversion
+    conversion: Conversion
     hints: Hints
     unfit: list[JsonPath]
 
-    def mapping(self, facts: TypeFacts, body: Any, path: JsonPath, *, is_entry: bool = False) -> _Part | None:
+    def read_mapping(self, facts: TypeFacts, body: Any, path: JsonPath, *, is_entry: bool = False) -> _Part | None:
         """Read named fields. Fields that no one set stay if the kind requires them, or if they identify an entry."""
         if not isinstance(body, Mapping):
             return self.give_up(path)
         if facts.get("oneOf"):
-            return self.union(facts, body, path)
+            return self.read_union(facts, body, path)
         parts = {
-            name: (field, part) for name, field in _list_fields(facts) if (part := self.member(name, field, body, path))
+            name: (field, part)
+            for name, field in _list_fields(facts)
+            if (part := self.read_member(name, field, body, path))
         }
         kept = {
             name: part.value
@@ -111,7 +113,7 @@ class _Reading:
         kept = {name: kept[name] for name in facts["fields"] if name in kept}
         return _Part(kept, any(part.is_set for _, part in parts.values())) if kept or is_entry else None
 
-    def union(self, facts: TypeFacts, body: Mapping[str, Any], path: JsonPath) -> _Part | None:
+    def read_union(self, facts: TypeFacts, body: Mapping[str, Any], path: JsonPath) -> _Part | None:
         """Read the one field of a union whose content the body is."""
         discriminator = facts.get("discriminator", "")
         shown = str(body.get(discriminator, _USUAL)).casefold()
@@ -122,7 +124,7 @@ class _Reading:
             return self.give_up(path)
         (choice,) = choices
         name = facts["values"][choice]
-        part = self.value(facts["fields"][name]["type"], {**body, discriminator: choice}, path)
+        part = self.read_value(facts["fields"][name]["type"], {**body, discriminator: choice}, path)
         return _Part({name: part.value}, part.is_set) if part else None
 
     def find_choices(self, facts: TypeFacts, body: Mapping[str, Any]) -> list[str]:
@@ -137,10 +139,10 @@ class _Reading:
         most = max(counts.values(), default=0)
         return [choice for choice, count in counts.items() if count == most > 0]
 
-    def member(self, name: str, field: Field, body: Mapping[str, Any], path: JsonPath) -> _Part | None:
+    def read_member(self, name: str, field: Field, body: Mapping[str, Any], path: JsonPath) -> _Part | None:
         steps = field["arm"].split("/")
         inner = (*path, *steps)
-        if not _NEVER_SET.isdisjoint(steps) or "/".join(map(str, inner)) in self.around.left_out:
+        if not _NEVER_SET.isdisjoint(steps) or "/".join(map(str, inner)) in self.conversion.left_out:
             return None
         value = find_member(body, *steps)
         mode, is_required, unfit = field.get("mode", ""), field.get("required", False), len(self.unfit)
@@ -148,7 +150,11 @@ class _Reading:
             return self.make_secret(name, mode, path, is_set=bool(value)) if value or is_required else None
         part = None
         if value is not None:
-            part = _MODES[mode](self, field["type"], value, inner) if mode else self.value(field["type"], value, inner)
+            part = (
+                _MODES[mode](self, field["type"], value, inner)
+                if mode
+                else self.read_value(field["type"], value, inner)
+            )
         if part is not None or not is_required or len(self.unfit) > unfit:
             return part
         empty = "" if value == "" else self.make_empty(field["type"])
@@ -170,19 +176,23 @@ class _Reading:
         }
         return None if facts.get("oneOf") or None in required.values() else required
 
-    def value(self, type_: FieldType, value: Any, path: JsonPath) -> _Part | None:
+    def read_value(self, type_: FieldType, value: Any, path: JsonPath) -> _Part | None:
         """Read a value of a type; None for nothing, or for what the type does not allow."""
         if value is None:
             return None
         if isinstance(type_, str) or "enum" in type_:
-            return self.scalar(type_, value, path)
+            return self.read_scalar(type_, value, path)
         if "base" in type_:
-            return self.value(type_["base"], value, path)
+            return self.read_value(type_["base"], value, path)
         if "ref" in type_:
-            return self.mapping(self.types[type_["ref"]], value, path)
-        return self.entries(type_["list"], value, path) if "list" in type_ else self.map(type_["map"], value, path)
+            return self.read_mapping(self.types[type_["ref"]], value, path)
+        return (
+            self.read_entries(type_["list"], value, path)
+            if "list" in type_
+            else self.read_map(type_["map"], value, path)
+        )
 
-    def scalar(self, type_: FieldType, value: Any, path: JsonPath) -> _Part | None:
+    def read_scalar(self, type_: FieldType, value: Any, path: JsonPath) -> _Part | None:
         try:
             fitting = fit_scalar(type_, value)
         except UnfitValueError:
@@ -192,82 +202,88 @@ class _Reading:
         names = [step for step in path if isinstance(step, str) and step != EVERY]
         if isinstance(fitting, str) and names and is_region(names[-1].casefold()):
             fitting = normalize_region(fitting)
-        return _Part(fitting, not self.around.is_azures_own(path, value))
+        return _Part(fitting, not self.conversion.is_azures_own(path, value))
 
-    def entries(self, type_: FieldType, value: Any, path: JsonPath) -> _Part | None:
+    def read_entries(self, type_: FieldType, value: Any, path: JsonPath) -> _Part | None:
         if not isinstance(value, list):
             return self.give_up(path)
         list_path = "/".join(map(str, path))
         parts = []
         for entry in value:
             unfit = len(self.unfit)
-            part = None if self.around.is_separate(list_path, entry) else self.entry(type_, entry, path)
+            part = None if self.conversion.is_separate(list_path, entry) else self.read_entry(type_, entry, path)
             if part is not None:
                 parts.append(part)
             elif len(self.unfit) > unfit:
                 return None  # without one of its entries, the list would ask for another one
         return _Part([part.value for part in parts], any(part.is_set for part in parts)) if parts else None
 
-    def entry(self, type_: FieldType, value: Any, path: JsonPath) -> _Part | None:
+    def read_entry(self, type_: FieldType, value: Any, path: JsonPath) -> _Part | None:
         """Read an entry of a list. One that Azure added is left out if the kind does not allow it."""
         while not isinstance(type_, str) and "base" in type_ and "enum" not in type_:
             type_ = type_["base"]
         unfit, entry_path = len(self.unfit), (*path, EVERY)
         if isinstance(type_, Mapping) and "ref" in type_:
-            part = self.mapping(self.types[type_["ref"]], value, entry_path, is_entry=True)
+            part = self.read_mapping(self.types[type_["ref"]], value, entry_path, is_entry=True)
         else:
-            part = _Part("", is_set=True) if (type_, value) == ("string", "") else self.value(type_, value, entry_path)
+            part = (
+                _Part("", is_set=True)
+                if (type_, value) == ("string", "")
+                else self.read_value(type_, value, entry_path)
+            )
         if len(self.unfit) > unfit and is_own_entry(path, value, self.hints):
             del self.unfit[unfit:]
             return None
         return part
 
-    def map(self, type_: FieldType, value: Any, path: JsonPath) -> _Part | None:
+    def read_map(self, type_: FieldType, value: Any, path: JsonPath) -> _Part | None:
         if not isinstance(value, Mapping):
             return self.give_up(path)
         parts = {
-            key: part for key, member in sorted(value.items()) if (part := self.map_value(type_, member, (*path, key)))
+            key: part
+            for key, member in sorted(value.items())
+            if (part := self.read_map_value(type_, member, (*path, key)))
         }
         kept = {key: part.value for key, part in parts.items() if part.is_set}
         return _Part(kept, is_set=True) if kept else None
 
-    def map_value(self, type_: FieldType, value: Any, path: JsonPath) -> _Part | None:
-        return _Part("", is_set=True) if value == "" else self.value(type_, value, path)
+    def read_map_value(self, type_: FieldType, value: Any, path: JsonPath) -> _Part | None:
+        return _Part("", is_set=True) if value == "" else self.read_value(type_, value, path)
 
-    def reference(self, type_: FieldType, value: Any, path: JsonPath) -> _Part | None:
+    def read_reference(self, type_: FieldType, value: Any, path: JsonPath) -> _Part | None:
         """Read an ARM id as a reference; lists and maps of such by their type."""
         if isinstance(type_, Mapping) and "list" in type_ and isinstance(value, list):
-            parts = [part for member in value if (part := self.reference(type_["list"], member, path))]
+            parts = [part for member in value if (part := self.read_reference(type_["list"], member, path))]
             return _Part([part.value for part in parts], is_set=True) if parts else None
         if isinstance(type_, Mapping) and "map" in type_ and isinstance(value, Mapping):
-            pairs = {key: self.reference(type_["map"], member, path) for key, member in sorted(value.items())}
+            pairs = {key: self.read_reference(type_["map"], member, path) for key, member in sorted(value.items())}
             kept = {key: part.value for key, part in pairs.items() if part}
             return _Part(kept, is_set=True) if kept else None
         if not isinstance(value, str):
             return self.give_up(path)
-        return _Part(self.refer(type_, value), not self.around.is_azures_own(path, value)) if value else None
+        return _Part(self.refer(type_, value), not self.conversion.is_azures_own(path, value)) if value else None
 
     def refer(self, type_: FieldType, value: str) -> Any:
         if type_ == "string":
             return value
         if type_ == "wellKnownReference":
-            known = self.around.refer_to_role(value)
-            return known or (self.around.refer(value) if value.startswith("/") else {"wellKnownName": value})
-        return self.around.refer(value)
+            known = self.conversion.refer_to_role(value)
+            return known or (self.conversion.refer(value) if value.startswith("/") else {"wellKnownName": value})
+        return self.conversion.refer(value)
 
-    def identities(self, _type: FieldType, value: Any, path: JsonPath) -> _Part | None:
+    def read_identities(self, _type: FieldType, value: Any, path: JsonPath) -> _Part | None:
         """Read a map whose keys are ARM ids as a list of references."""
         if not isinstance(value, Mapping):
             return self.give_up(path)
-        references = [{"reference": self.around.refer(arm_id)} for arm_id in sorted(value)]
+        references = [{"reference": self.conversion.refer(arm_id)} for arm_id in sorted(value)]
         return _Part(references, is_set=True) if references else None
 
     def make_secret(self, name: str, mode: str, path: JsonPath, *, is_set: bool = True) -> _Part:
         """Make a reference in place of a value that Azure does not show."""
         key = re.sub(r"[^-._a-zA-Z0-9]+", "", ".".join(step for step in map(str, (*path, name)) if step not in _HIDDEN))
         if mode == "secretMap":
-            return _Part({"name": f"{self.around.secret}-{key.lower().replace('_', '-')}"}, is_set)
-        return _Part({"name": self.around.secret, "key": key}, is_set)
+            return _Part({"name": f"{self.conversion.secret}-{key.lower().replace('_', '-')}"}, is_set)
+        return _Part({"name": self.conversion.secret, "key": key}, is_set)
 
     def find_passwords(self, facts: TypeFacts, kept: Mapping[str, Any], path: JsonPath) -> dict[str, Any]:
         """References for passwords of accounts: Azure shows the account only."""
@@ -282,8 +298,8 @@ class _Reading:
 
 
 _MODES: Final[Mapping[str, Callable[[_Reading, FieldType, Any, JsonPath], _Part | None]]] = {
-    "reference": _Reading.reference,
-    "identityMap": _Reading.identities,
+    "reference": _Reading.read_reference,
+    "identityMap": _Reading.read_identities,
 }
 
 
