@@ -20,10 +20,11 @@ def decide_policy(
     or a controller suspends is not written, and what a controller does not prune is kept.
     """
     policy = _read_policy(resource, namespaces, default)
-    if policy is None:
+    if policy is None:  # a misspelt policy may mean anything, so the caller does not write the resource
         return None
     if reason := _explain_skip(resource):
         return PolicyDecision(Policy.SKIP, reason)
+    # Only a resource that a prune would delete needs to be kept: the other policies never delete.
     if policy is Policy.MANAGE and (reason := _explain_keeping(resource)):
         return PolicyDecision(Policy.DETACH_ON_DELETE, reason)
     return PolicyDecision(policy)
@@ -69,6 +70,7 @@ def read_wave(annotations: Mapping[str, Any]) -> int:
     """
     text = annotations.get(WAVE)
     digits = text[text[:1] in {"-", "+"} :] if isinstance(text, str) else ""
+    # `isdigit` alone is true for digits of other scripts, and int() would read those.
     is_number = digits.isascii() and digits.isdigit() and len(digits) <= _LONGEST_WAVE
     return int(str(text)) if is_number else 0
 

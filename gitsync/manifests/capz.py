@@ -65,6 +65,7 @@ class CapzObjects:
         value = document.value
         if not is_object(value) or not isinstance(value.get("metadata"), dict):
             return False
+        # Objects of Cluster API are kept too: those of CAPZ take their values from them.
         wraps = bool(_find_objects(value))
         if wraps:
             self._wrappers.append((document, unit))
@@ -111,6 +112,7 @@ class _Neighbours:
         name = find_member(self.machine_pool, "spec", "clusterName") or find_member(
             wrapper, "metadata", "labels", _CLUSTER_LABEL
         )
+        # A reference to the wrapper is surer than a name, which a label or a machine pool gives.
         clusters = [other for other in others if other["kind"] == "Cluster"]
         refers = [cluster for cluster in clusters if any(_refers(cluster, wrapper, "spec", ref) for ref in _OF_CLUSTER)]
         called = [cluster for cluster in clusters if name and find_member(cluster, "metadata", "name") == name]
@@ -126,7 +128,7 @@ class _Neighbours:
             wrapper for wrapper in wrappers if any(_refers(self.cluster, wrapper, "spec", ref) for ref in _OF_CLUSTER)
         ]
         names = {find_member(named, "metadata", "name") for named in _list_kind(own or wrappers, kind)}
-        name = names.pop() if len(names) == 1 else None
+        name = names.pop() if len(names) == 1 else None  # no file says which of several
         return name if isinstance(name, str) else None
 
 
@@ -155,6 +157,7 @@ def _fill_in(value: Mapping[str, Any], namespace: str, neighbours: _Neighbours) 
     if isinstance(metadata, dict | None):
         own, name = metadata or {}, neighbours.wrapper["metadata"].get("name")
         value = {**value, "metadata": {**own, "name": own.get("name") or name, "namespace": namespace}}
+    # What the author wrote wins, as in CAPZ, which sets only what is absent.
     for path, known in _list_defaults(value.get("kind"), value.get("spec"), neighbours):
         if known not in (None, "") and find_member(value, *path) is None:
             value = _set(value, path, known)
@@ -177,6 +180,7 @@ def _list_defaults(kind: Any, spec: Any, neighbours: _Neighbours) -> Iterator[tu
         is_scaled = find_member(spec, "enableAutoScaling") or find_member(
             pool, "metadata", "annotations", _REPLICAS_OF_OTHERS
         )
+        # An autoscaler moves the count, so the number of the manifest would undo its work.
         yield ("spec", "count"), None if is_scaled else find_member(pool, "spec", "replicas")
 
 
@@ -187,7 +191,7 @@ def _strip_version(version: Any) -> str | None:
     if not isinstance(version, str):
         return None
     if whole := _VARIABLE.fullmatch(version):
-        return f"${{{whole[1]}#v}}"
+        return f"${{{whole[1]}#v}}"  # the variable is replaced later, and its v removed then
     return None if version.startswith("$") else version.removeprefix("v")
 
 

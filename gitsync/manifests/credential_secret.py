@@ -67,6 +67,7 @@ def read_identity(
 
     An incomplete one is refused, and never completed from elsewhere.
     """
+    # No key is taken from another credential: a resource would be written with the rights of somebody else.
     missing = [key for key in REQUIRED if not _read_text(values, key)]
     if missing:
         message = "; ".join(f'credential Secret "{name}" does not contain key "{key}"' for key in missing)
@@ -109,16 +110,19 @@ def _find_faults(
             f'{TENANTS} of credential Secret "{name}" is not a list of ids.', "Separate them with commas."
         )
     mode = _read_text(values, AUTH_MODE)
+    # The mode counts only where no secret, certificate or file says how to sign in.
     if mode.casefold() not in _MODES and not any(_read_text(values, key) for key, _ in _METHODS_BY_KEY):
         hint = "Set podidentity or workloadidentity, or remove AUTH_MODE."
         shown = mode if len(mode) <= 40 else f"{mode[:40]}…"
         yield CredentialRefusal(f'authorization mode "{shown}" not valid', hint)
+    # Whoever writes such a Secret chooses where tokens are sent, so it takes a setting of the operator.
     cloud_keys = [key for key in CLOUD if _read_text(values, key)]
     if cloud_keys and not allow_multi_env_management:
         hint = "Remove it, or set ALLOW_MULTI_ENV_MANAGEMENT=true if you trust everyone who can write the Secret."
         yield CredentialRefusal(
             f'Credential Secret "{name}" names another Azure cloud ({", ".join(cloud_keys)}).', hint
         )
+    # The audience is a name and not an address.
     if any(not _read_text(values, key).startswith("https://") for key in cloud_keys if key != CLOUD[1]):
         yield CredentialRefusal(
             f'Credential Secret "{name}" names an address of an Azure cloud that is not https.',

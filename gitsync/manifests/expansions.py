@@ -67,6 +67,7 @@ class _Parser:
             if self.text.startswith("${", dollar):
                 parts.append(self.parse_expansion())
                 continue
+            # A dollar alone stays, as in Flux, which has no variables without braces.
             parts.append("$")
             self.at += 2 if self.text.startswith("$$", dollar) else 1
         parts.append(self.text[self.at :])
@@ -91,19 +92,21 @@ class _Parser:
         if not self.take_any(":=/#%,^"):
             return Expansion(name)
         first = self.text[self.at - 1]
+        # Only what follows the colon tells a default (`:-`) from a part (`:2`).
         if first == "=" or (first == ":" and self.take_any("-=?+")):
             return self.parse_default(name, first if first == "=" else self.text[self.at - 2 : self.at])
         if first == ":":
             return self.parse_part(name)
         if first == "/":
             return self.parse_replacement(name)
-        operator = first * 2 if self.take(first) else first
+        operator = first * 2 if self.take(first) else first  # `##` and its like take the longest match
         return Expansion(name, operator, () if first in ",^" else (self.parse_argument(name, "}"),))
 
     def parse_default(self, name: str, operator: str) -> Expansion:
         if operator == ":+":
             message = f"${{{name}:+…}} means one thing in Flux and the opposite in a shell."
             raise InvalidExpansionError(message, f"Write ${{{name}:-…}} for a default.")
+        # A default may be empty, and have several variables and texts; the other operators take one argument.
         parts: list[str | Expansion] = []
         while self.at < len(self.text) and self.text[self.at] != "}":
             parts += self.parse_argument(name, "}")
@@ -191,6 +194,7 @@ class ExpansionBudget:
 
     def spend(self, characters: int) -> None:
         """Raises TooLargeExpansionError if not that many are left; then it is empty."""
+        # It stays empty, so that a caller who goes on with the next document fails there at once.
         self.left = max(0, self.left - characters)
         if not self.left:
             raise TooLargeExpansionError
@@ -203,7 +207,7 @@ ExpansionFunction = Callable[[str, Arguments, ExpansionBudget], str]
 def apply_operator(operator: str, value: str, arguments: Arguments, budget: ExpansionBudget) -> str:
     """The result of an operator. Raises InvalidExpansionError for a bad pattern, TooLargeExpansionError."""
     result = _FUNCTIONS[operator](value, arguments, budget)
-    budget.spend(len(result) + 1)
+    budget.spend(len(result) + 1)  # an empty result is not free: a text may have a million of them
     return result
 
 
@@ -219,7 +223,7 @@ def _cut(value: str, arguments: Arguments, _budget: ExpansionBudget) -> str:
     """A part of a value, in bytes; an offset or length that is no number changes nothing."""
     if not all(_NUMBER.fullmatch(argument) for argument in arguments):
         return value
-    content = value.encode()
+    content = value.encode()  # Go counts bytes
     offset, *lengths = map(int, arguments)
     start = max(0, len(content) + offset) if offset < 0 else offset
     end = len(content)
@@ -236,7 +240,7 @@ def _replace(count: int) -> ExpansionFunction:
     def replace(value: str, arguments: Arguments, budget: ExpansionBudget) -> str:
         old, new = arguments[0], arguments[1] if len(arguments) > 1 else ""
         times = value.count(old) if count < 0 else 1
-        budget.spend(times * len(new))
+        budget.spend(times * len(new))  # before the text is made: it may be too large for the memory
         return value.replace(old, new, count)
 
     return replace

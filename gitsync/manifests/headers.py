@@ -65,6 +65,7 @@ def read_header(document: Document, namespace: str) -> Header | Problem:
     value = document.value
     gvk = _parse_gvk(value["apiVersion"], value["kind"])
     metadata = value.get("metadata")
+    # Before any other check: a placeholder explains what would be other problems.
     if template := find_placeholder(document):
         return template
     if gvk is None:
@@ -117,7 +118,7 @@ def find_placeholder(document: Document) -> Problem | None:
 
 def _make_no_name(document: Document, kind: str) -> Problem:
     key = find_key_like("name", document.value["metadata"])
-    if key not in {None, "name"}:
+    if key not in {None, "name"}:  # `Name` or `nmae` is what the author has to fix, not a missing name
         where = ("metadata", str(key))
         message = f"{format_field(where)} is not a field of a manifest."
         return _make_problem(document, "MisspeltField", where, message, "Did you mean name?")
@@ -181,6 +182,7 @@ def find_key_like(word: str, mapping: Mapping[str, Any]) -> str | None:
         return word
     if len(mapping) > MOST_KEYS:
         return None
+    # By distance, then by name: the same key whatever the order in the file.
     ranked = sorted(
         (edits, key) for key in mapping if key not in _OTHERS and (edits := _measure(key, word)) is not None
     )

@@ -26,10 +26,12 @@ def split_list(document: Document, depth: int = MAX_LISTS) -> Iterator[Document]
     if not is_list(value) or not depth:
         yield document
         return
+    # The items of a `ResourceGroupList` may leave out what its name says.
     inherited = {} if value["kind"] == "List" else {"apiVersion": value["apiVersion"], "kind": value["kind"][:-4]}
     for item in split_items(document, ("items",)):
         if item.value is not None:
             inner = {**inherited, **item.value} if isinstance(item.value, dict) else item.value
+            # SOPS encrypts a list as one file, so each item is decrypted from the text of all.
             seal = item.seal or (item.text if is_encrypted(item) else b"")
             yield from split_list(replace(item, value=inner, seal=seal), depth - 1)
 

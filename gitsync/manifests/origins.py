@@ -49,10 +49,11 @@ class Origins:
         """Return the document as its origin would have it: with that path and those lines, without
         the annotation.
         """
-        if document.text.startswith(_TEMPLATED):
+        if document.text.startswith(_TEMPLATED):  # helm names the template in a comment, and has no annotation
             return _locate_template(document, unit)
         value, origin = _take_annotation(document.value)
         path, original = self._find_original(document, value, origin, unit)
+        # A file of a chart is a template, so no document of it is the same: its lines are followed.
         if original is None and unit.release is not None and path in unit.contents:
             lines = _follow(document, unit.contents[path])
         else:
@@ -63,6 +64,7 @@ class Origins:
             document, path=path, value=value, lines=lines, problems=(), patched=patched, seal=seal, original=original
         )
         problems = [replace(problem, path=path, line=located.line()) for problem in document.problems]
+        # No document of the file has these values, so no file can be decrypted to them.
         if document.seal and original is None:
             problems.append(_make_resealed(located))
         return replace(located, problems=tuple(problems))
@@ -132,7 +134,7 @@ def _take_annotation(value: Any) -> tuple[Any, Any]:
 def _parse(text: Any) -> Any:
     try:
         return yaml.safe_load(text) if isinstance(text, str) else None
-    except (yaml.YAMLError, ValueError):
+    except (yaml.YAMLError, ValueError):  # the annotation is a text of the repository: it may be anything
         return None
 
 
@@ -195,6 +197,7 @@ def follow_lines(result: bytes, template: bytes) -> tuple[int, ...]:
     for index, line in enumerate(section):
         indices.setdefault(_find_key(line), []).append(index)
     numbers = []
+    # Keys are looked for from the last match on: a template has the order of its result, except in loops.
     begin, last = _find_include(section) or 0, -1
     for line in lines:
         if (key := _find_key(line)) and (candidates := indices.get(key, [])):
@@ -274,7 +277,7 @@ def list_patch_files(files: Mapping[str, bytes]) -> frozenset[str]:
     kustomization has patches.
     """
     kustomizations = frozenset(path for path in files if posixpath.basename(path) in KUSTOMIZATIONS)
-    if not any(b"patch" in files[path] for path in kustomizations):
+    if not any(b"patch" in files[path] for path in kustomizations):  # most builds: no file is parsed twice
         return frozenset()
     return kustomizations | {path for path in files if path.endswith(SUFFIXES)}
 
@@ -294,6 +297,7 @@ def find_patched(built: Any, original: Any, patches: Iterable[Patch]) -> Mapping
     """Find the places of the fields of a manifest that patches have set. `original` is the manifest
     before them.
     """
+    # Each field is compared with each patch, so their number is limited.
     applied = list(islice((patch for patch in patches if patch.is_for(original)), _MOST_PATCHES))
     return dict(_find_changes(built, original, (), applied)) if applied else {}
 
@@ -307,7 +311,7 @@ def _find_changes(
             continue
         if before is None or not isinstance(value, dict | list):
             sources = [source for patch in patches if (source := patch.find_place(inner, value))]
-            yield from [(inner, sources[-1])] if sources else []
+            yield from [(inner, sources[-1])] if sources else []  # the last patch wins, as in kustomize
         yield from _find_changes(value, before, inner, patches)
 
 

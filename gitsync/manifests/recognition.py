@@ -79,7 +79,7 @@ def find_header_fault(value: Any) -> Finding | None:
 
     `value` is a document that `is_ours` does not recognise as a resource.
     """
-    if not isinstance(value, Mapping) or is_arm_template(value):
+    if not isinstance(value, Mapping) or is_arm_template(value):  # a template of ARM has types of ours inside
         return None
     if (fault := _check_arm_type(value)) is not None:
         return fault
@@ -120,6 +120,7 @@ def _find_named_group(likeness: Likeness) -> str | None:
     for group in (likeness.group, likeness.api_version.partition("/")[0]):
         text = group.strip().casefold()
         near = _find_near_group(text)
+        # `acn.azure.com` is near `cdn.azure.com`: only a kind of that group tells a mistake.
         if _is_foreign(text):
             return near if near and likeness.kind in _load_catalog().kinds(near) else None
         if near or text.endswith(GROUPS):
@@ -152,6 +153,7 @@ def _has_version_of_ours(likeness: Likeness) -> bool:
 def _find_fed_kind(likeness: Likeness) -> str | None:
     if likeness.kind in FEEDING:
         return likeness.kind
+    # A kind of ASO may be near to a kind of Kubernetes, and is not a misspelt one.
     return find_within_two_letters(likeness.kind, FEEDING) if likeness.kind not in _map_kinds_to_groups() else None
 
 
@@ -245,6 +247,7 @@ def _check_arm_type(value: Mapping[str, Any]) -> Finding | None:
     for field in ("apiVersion", "kind", "type"):
         text = value.get(field)
         match = ARM_TYPE.fullmatch(text) if isinstance(text, str) else None
+        # A `type` alone is a common field: it counts only with an api-version of ARM.
         is_namespaced = field != "type" and isinstance(text, str) and ARM_NAMESPACE.match(text) is not None
         home = _load_catalog().home_of(match[1]) if match else None
         is_versioned = match is not None and (match[2] or ARM_VERSION.fullmatch(str(value.get("apiVersion"))))

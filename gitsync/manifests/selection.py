@@ -72,6 +72,7 @@ def select_prepared(prepared: Sequence[Prepared], selection: Selection) -> tuple
     A watched resource has policy skip and waits for nothing. Its exports are read for the others, and not written.
     """
     selected = [resource for resource in prepared if selection.has(resource.key)]
+    # A dependency that is not selected is read, since its id or its exports are needed.
     needed_keys = {key for resource in selected for key in resource.depends_on}
     watched = (resource for resource in prepared if resource.key in needed_keys and not selection.has(resource.key))
     return (*selected, *(replace(resource, policy=Policy.SKIP, depends_on=(), is_watched=True) for resource in watched))
@@ -117,6 +118,7 @@ def find_keys(text: str, keys: Iterable[Key]) -> tuple[Key, ...]:
     has the name in a form with less left out.
     """
     ordered = sorted(set(keys))
+    # The first rule that any key fits: an exact name is never ambiguous because of longer ones.
     return next((matches for fits in _list_rules(text) if (matches := tuple(filter(fits, ordered)))), ())
 
 
@@ -172,7 +174,7 @@ def _list_rules(text: str) -> tuple[Callable[[Key], bool], ...]:
     if not names:
         return (lambda key: key.name == text, lambda key: key.name.startswith(text))
     namespaces, name = names[:-1], names[-1]
-    if not (kind and name):
+    if not (kind and name):  # `/name` and `Kind/`: an empty text would be the start of every name
         return ()
 
     def is_there(key: Key) -> bool:

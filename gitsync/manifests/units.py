@@ -92,6 +92,7 @@ def may_hide(problem: Problem, unit: str, read: Collection[str] = ()) -> bool:
     built hides its own manifests, and those of former units that it may be built on now; its problem may be a warning.
     """
     if problem.unit:
+        # A unit that is not built has no manifests in this run, so none of its resources counts as removed.
         hides_all = problem.holds_deletes or problem.code in UNBUILT
         is_part = unit in problem.parts or is_inside(unit, problem.unit)
         return hides_all and (unit == problem.unit or (is_part and unit not in read))
@@ -100,7 +101,7 @@ def may_hide(problem: Problem, unit: str, read: Collection[str] = ()) -> bool:
     folder = find_unit(problem.path)
     if not problem.path or is_inside(unit, problem.path):
         return True
-    if posixpath.basename(problem.path) in KUSTOMIZATIONS:
+    if posixpath.basename(problem.path) in KUSTOMIZATIONS:  # it may build anything below it
         return is_inside(unit, folder)
     return unit == folder and (problem.holds_deletes or problem.path.endswith(SUFFIXES))
 
@@ -111,10 +112,11 @@ def remove_repeats(resources: Iterable[Resource]) -> tuple[Resource, ...]:
     """
     resources = tuple(resources)
     if len({resource.key for resource in resources}) == len(resources):
-        return tuple(sorted(resources, key=lambda resource: resource.key))  # as most
+        return tuple(sorted(resources, key=lambda resource: resource.key))  # most sources: no key is there twice
     first: dict[Key, Resource] = {}
     kept = []
     for resource in sorted(resources, key=lambda resource: (resource.key, find_unit_name(resource), resource.source)):
+        # Two manifests that differ both stay: validation reports them.
         other = first.setdefault(resource.key, resource)
         if other is resource or not is_repeat(resource, other):
             kept.append(resource)

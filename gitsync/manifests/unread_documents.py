@@ -46,6 +46,7 @@ def pass_over(document: Document) -> UnreadContent:
     fault = _find_list_fault(document.value) or find_header_fault(document.value)
     if fault is not None:
         return reject(document, locate_finding(fault, document))
+    # With `kind` twice, the document before may have lost its `---`, and a resource with it.
     if duplicates := tuple(problem for problem in document.problems if _hides(problem, {"apiVersion", "kind"})):
         return reject(document, *duplicates)
     form = ARM_TEMPLATE if is_arm_template(document.value) else ""
@@ -79,6 +80,7 @@ def explain_unreadable(path: str, content: bytes) -> Problem | None:
     contents = read_documents(path, content)
     if contents.problems:
         return contents.problems[0]
+    # YAML takes almost any text for a scalar, so a file without a problem may still be no manifest.
     message = hint = ""
     if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         message, hint = "It is text in UTF-16.", "Save it as UTF-8."
@@ -138,7 +140,7 @@ def _find_list_fault(value: Any) -> Finding | None:
     if is_list(value):  # `list_items` has split the others
         message = "Lists are nested more than ten deep."
         return Finding(code="InvalidList", path=("items",), message=message, hint=DIVIDE)
-    if not any(_is_meant(item) for item in _find_items(value)):
+    if not any(_is_meant(item) for item in _find_items(value)):  # a list of another tool
         return None
     if isinstance(value, list):
         message = "The document is a YAML list of manifests, which Kubernetes does not accept."
@@ -227,6 +229,7 @@ def find_embedded(document: Document) -> tuple[Problem, ...]:
         return ()
     gvk = GVK.parse(value["apiVersion"], value["kind"])
     has_parts = gvk.group in _FOLLOWED or (gvk.group == "argoproj.io" and gvk.kind in _ARGO_CD)
+    # `metadata` is left out: kubectl notes what it applied in an annotation, as a whole object.
     count = 0 if has_parts else sum(_count(value[key]) for key in value if key != "metadata")
     if not count:
         return ()

@@ -80,6 +80,7 @@ class UsedObjects:
         """All texts of the resources of each namespace: a name is one of them, whatever the field."""
         by_namespace: dict[str, set[str]] = {}
         for resource in self.resources:
+            # Every resource of a namespace uses the credential of that name, though no text names it.
             texts = by_namespace.setdefault(resource.key.namespace, {OF_NAMESPACE})
             texts.update(_list_texts(resource.spec))
             texts.update(text.rpartition("/")[2] for text in resource.annotations.values())
@@ -100,7 +101,7 @@ class UsedObjects:
         """The names in references alone: a text that does not parse may contain any other word by chance."""
         names = {name for resource in self.resources for name in _list_referenced(resource.spec)}
         annotated = {text.rpartition("/")[2] for resource in self.resources for text in resource.annotations.values()}
-        namespaces = self._texts.keys() - {"default"}
+        namespaces = self._texts.keys() - {"default"}  # a word of many texts
         return {
             name
             for name in {*names, *annotated, *namespaces, *(reference.name for reference in self._references)}
@@ -120,7 +121,7 @@ def _list_referenced(value: Any) -> Iterator[str]:
     if isinstance(value, dict) and value.keys() in ({"name", "key"}, {"name"}) and isinstance(value["name"], str):
         yield value["name"]
     for key, member in value.items() if isinstance(value, dict) else enumerate(_list_members(value)):
-        if key != "owner":
+        if key != "owner":  # it has a name alone too, which is of a resource
             yield from _list_referenced(member)
 
 

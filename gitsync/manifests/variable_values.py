@@ -62,8 +62,9 @@ def _join(substitution: Substitution, operator: Mapping[str, str], references: R
         referenced = references.get(reference, ReferencedValues(fault=f"{describe(reference)} was not looked up"))
         if referenced.fault:
             unread.append(referenced)
+        # What cannot be read may have other values for the names that came before, unless it gives some keys only.
         if referenced.fault and not reference.keys:
-            known.clear()  # it may have other values for them
+            known.clear()
         known |= referenced.values
     values = {
         name: join_lines(value) if isinstance(value, str) else value for name, value in substitution.values.items()
@@ -202,7 +203,7 @@ def describe_unset(
     if is_empty:
         message = f"The variable {name} has no value: {emptied}"
     fault = VariableFault(name=name, code="VariableNotSet", message=message, hint="")
-    if near := suggest(name, values.known):
+    if near := suggest(name, values.known):  # a misspelt name: where to give it would mislead
         return replace(fault, hint=f"Did you mean {near}?")
     default = f"For a default, write ${{{name}:=default}}."
     if unit and unit.kind is UnitKind.FLUX:

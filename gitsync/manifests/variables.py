@@ -76,7 +76,7 @@ class VariableReader:
         """Replace the variables of a document, or say why there is none."""
         document, unit = subject.document, subject.unit
         values = self.variables.find(unit)
-        if values is None:
+        if values is None:  # nothing is replaced here, so what looks like a variable is a mistake, or a text
             return self._leave(subject)
         if values.is_partial:
             values = replace(values, has_defaults=values.are_mentioned(document.text.decode(errors="replace")))
@@ -90,6 +90,7 @@ class VariableReader:
         if values.is_partial:
             uses = tuple(use for use in substituted.uses if use.variable.name in values.known)
             substituted = replace(substituted, uses=uses)  # the others stay as they are
+        # A document without a name becomes no resource: its problem is then one of the file.
         has_identity = _has_identity(substituted)
         self._note_unset(substituted, values, subject if has_identity else replace(subject, resource=None))
         if not has_identity:
@@ -112,7 +113,7 @@ class VariableReader:
         self, subject: VariableSubject, document: Document, values: VariableValues
     ) -> Document | UnreadContent:
         """`$NAME` is an error if it can hardly be a text. Flux leaves it as it is, so there it may be one."""
-        if values.labels or values.takes_braceless:
+        if values.labels or values.takes_braceless:  # parameters of a template, or `envsubst`, which replaces it
             return document
         is_flux = subject.unit is not None and subject.unit.kind is UnitKind.FLUX
         remaining = []
