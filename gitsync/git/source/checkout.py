@@ -164,6 +164,7 @@ def open_checkout(  # noqa: PLR0913 - each says what is read
         )
     if tree is None:
         return _read_plain_folder(source, ref, wanted)
+    # From here on the mirror of the repository is to be removed, whatever happens.
     try:
         return _read_work_tree(source, tree, ref, wanted, access, trusted)
     except BaseException:
@@ -189,7 +190,7 @@ def _read_url(url: Url, ref: str | None, wanted: Wanted, access: GitAccess, trus
     clone = open_clone(remote)
     try:
         tip = fetch_ref(clone, check_ref(ref) if ref is not None else None)
-        if trusted:
+        if trusted:  # before anything is parsed or built: an unsigned commit may be hostile
             check_signature(clone.repository, tip.commit, trusted)
         contents = read_contents(Revision(repository=clone.repository, commit=tip.commit), wanted)
     except BaseException:
@@ -209,6 +210,7 @@ def _read_url(url: Url, ref: str | None, wanted: Wanted, access: GitAccess, trus
 def _read_plain_folder(source: Folder, ref: str | None, wanted: Wanted) -> Checkout:
     if ref is not None:
         raise SourceError(f"{source.path} is not in a git repository, so it has no {ref}.", hint="Remove --ref.")
+    # A ConfigMap that is mounted consists of links. In a checkout a link could lead to a file of the machine.
     contents = read_contents(FolderListing(root=source.path, follow_links=not is_in_repository(source.path)), wanted)
     return Checkout(
         name=str(source.path),

@@ -27,6 +27,7 @@ class Clone:
 
     def fetch(self, *refspecs: str, depth: tuple[str, ...] = ("--depth=1",)) -> None:
         """Fetch by refspec, with git's own options for the depth."""
+        # The URL stands after `--`, so git cannot take it for an option.
         options = ("--quiet", "--no-tags", "--no-auto-maintenance", *depth)
         self.repository.run("fetch", *options, "--", self.url, *refspecs)
 
@@ -52,6 +53,7 @@ def open_clone(remote: Remote) -> Clone:
         grace=remote.grace,
     )
     try:
+        # Without a template there are no hooks; the branch has a name that no fetch brings.
         repository.run("init", "--quiet", "--bare", "--template=", "--initial-branch=none", str(folder))
     except BaseException:
         remove_temporary_folder(folder)
@@ -93,14 +95,14 @@ def _resolve(clone: Clone, ref: str | None) -> str:
     matching = [name for name in candidates if name in advertised]
     if not matching:
         raise SourceError(f"{clone.url} has no branch or tag {ref}.", hint="Use the full id of a commit (40 digits).")
-    if len(matching) > 1:
+    if len(matching) > 1:  # git would take the tag
         raise SourceError(f"{clone.url} has a branch {ref} and a tag {ref}.", hint=f"Use {' or '.join(matching)}.")
     return matching[0]
 
 
 def _find_default_branch(clone: Clone) -> str:
     head = list_advertised(clone, "--symref", "HEAD").get("HEAD")
-    if head is None:
+    if head is None:  # an empty repository, or a HEAD that names a branch which is gone
         raise SourceError(f"{clone.url} has no commits on its default branch.", hint="Set --ref to a branch.")
     return head.removeprefix("ref: ") if head.startswith("ref: ") else "HEAD"
 
@@ -143,6 +145,7 @@ def _find_refusal(clone: Clone, commit: str) -> str | None:
     try:
         clone.fetch(f"+{commit}:{_FETCHED}")
     except GitError as error:
+        # Some servers give no commit by its id. Then it may be in the history of a branch or a tag.
         refusal = error.message
         everything = ("+refs/heads/*:refs/gitsync/heads/*", "+refs/tags/*:refs/gitsync/tags/*")
         clone.fetch(*everything, depth=("--unshallow",) if clone.repository.is_shallow else ())

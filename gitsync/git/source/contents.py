@@ -104,6 +104,7 @@ def read_contents(listing: SourceListing, wanted: Wanted) -> SourceContents:
     choice = _choose(listing, entries, wanted, settings)
     plain = listing.read(choice.manifests)
     built = build_all(choice.units, plain, choice.reader, wanted.builds, wanted.follow)
+    # What an object of a controller builds is not read as plain files too: each resource would be there twice.
     own = {path: content for path, content in plain.items() if not built.covered.has(path)} if built.declared else plain
     files = {**own, **built.files}
 
@@ -113,7 +114,7 @@ def read_contents(listing: SourceListing, wanted: Wanted) -> SourceContents:
 
     def read_left_out() -> Mapping[str, bytes]:
         paths = [path for path in sorted(choice.units.left_out - built.used) if path.endswith(SUFFIXES)]
-        with suppress(SourceError):  # too much to look into
+        with suppress(SourceError):  # too much to look into, and only hints are made of it
             return choice.source_files.read(paths)
         return {}
 
@@ -210,7 +211,7 @@ def _find_settings_entries(listing: SourceListing, wanted: Wanted) -> tuple[Sour
 
 def _read_settings(listing: SourceListing, wanted: Wanted) -> SourceFile | None:
     entries = _find_settings_entries(listing, wanted)
-    check_budget(entries, wanted.budget)
+    check_budget(entries, wanted.budget)  # before it is read: anybody may commit a file of any size
     content = listing.read(entries).get(FILE_NAME)
     return None if content is None else SourceFile(path=f"{listing.name}: {FILE_NAME}", content=content)
 
@@ -251,6 +252,7 @@ def _choose(
     unit_entries = wanted.entries
     if unit_entries is None:
         unit_entries = find_unit_entries(settings) if settings else ()
+    # Units are found among what is visible, but may use files that are ignored or outside of the path.
     units = find_units(tuple(by_path), reader, path=wanted.path, entries=unit_entries)
     plain = select_manifests(by_path[path] for path in units.plain)
     manifests = tuple(entry for entry in plain if entry.size <= wanted.budget.file)

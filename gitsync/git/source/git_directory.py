@@ -82,6 +82,7 @@ def _read_own(top: Path) -> GitDirectory:
     path = Path(os.path.realpath(top / ".git"))
     if not _has_objects(path):
         raise _make_unusable_error(top, "it is not a git directory")
+    # A commit can bring a folder with the names of a git directory, and a link named `.git` to it.
     if path != top / ".git" and path.is_relative_to(top):
         raise _make_unusable_error(top, f"it points to {path}, which is inside the working tree")
     return GitDirectory(top=top, path=path, common=path)
@@ -127,6 +128,7 @@ def _make_unusable_error(top: Path, reason: str) -> SourceError:
 
 def _check_owner(git_directory: GitDirectory, access: GitAccess) -> None:
     """Trust what git trusts (safe.directory in git-config(1)): the owner chooses where tokens are sent."""
+    # git checks this by itself only for the repository that it works in, which is the mirror here.
     paths = (git_directory.top, git_directory.top / ".git", git_directory.path, git_directory.common)
     if is_owned_by({path.lstat().st_uid for path in paths}, os.geteuid(), os.environ.get("SUDO_UID", "")):
         return

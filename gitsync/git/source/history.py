@@ -79,7 +79,7 @@ class History:
             repository = self._find_repository_with(since)
             if repository is None:
                 return (since,)
-            if not self._has_history(repository, since):
+            if not self._has_history(repository, since):  # a pipeline clones one commit
                 repository = self._deepen(since)
             return tuple(dict.fromkeys([*self._list_states_before_changes(repository, since, path), since]))
         except GitError:
@@ -167,6 +167,7 @@ class History:
 
     def _is_vouched_for(self, repository: Repository, revision: str) -> bool:
         """Tell whether a revision may be read: who signs a commit signs its history."""
+        # The checked-out commit is signed, and its id covers its history.
         if self._trusted is None or self._has_history(repository, revision):
             return True
         try:
@@ -208,7 +209,7 @@ class History:
 def _read_contents(listing: Revision, wanted: Wanted) -> SourceContents:
     try:
         return read_contents(listing, wanted)
-    except ConfigError:
+    except ConfigError:  # the settings of that time are wrong; its manifests still say what it declared
         return read_contents(listing, replace(wanted, has_settings=False))
 
 

@@ -51,6 +51,7 @@ def parse_location(text: str) -> Folder | Url:
         raise SourceError(f"{text!r} is neither a folder nor the URL of a git repository.")
     if "://" in text:
         return _parse_url(text)
+    # A folder goes before an address: `host:path` may be the name of one.
     folder = Path(text).expanduser()
     if folder.is_dir():
         return Folder(Path(os.path.realpath(folder)))
@@ -72,6 +73,7 @@ def parse_remote(text: str, top: Path) -> Url:
     url = _parse_url(text) if "://" in text else _parse_without_scheme(text)
     if url is None:
         url = Url(os.path.normpath(top / text), "file")
+    # A commit could bring a repository along, whose content its author chooses.
     if url.scheme == "file" and Path(os.path.realpath(folder_of(url))).is_relative_to(os.path.realpath(top)):
         raise SourceError(
             f"The remote {url.text} is inside the working tree {top}.",
@@ -91,7 +93,7 @@ def _parse_without_scheme(text: str) -> Url | None:
     if match := _SCP_LIKE.fullmatch(text):
         _check_host(match["host"], text)
         return Url(text, "ssh")
-    if "::" in text:
+    if "::" in text:  # `ext::sh -c …`: git would start a helper that the URL names
         raise SourceError(f"{text!r} uses a transport that is not allowed.", hint=_TRANSPORTS)
     return None
 
@@ -128,7 +130,7 @@ def _parse_ssh(text: str, parts: SplitResult) -> Url:
         raise SourceError(
             f"{_hide_credentials(text)!r} contains a password, which ssh does not accept.", hint="Use a key."
         )
-    if (parts.username or "").startswith("-"):
+    if (parts.username or "").startswith("-"):  # ssh would read it as an option
         raise SourceError(f"The user in {_hide_credentials(text)!r} is not valid.")
     _check_host(parts.hostname or "", text)
     return Url(text, "ssh")
@@ -136,6 +138,7 @@ def _parse_ssh(text: str, parts: SplitResult) -> Url:
 
 def _parse_web(text: str, parts: SplitResult) -> Url:
     _check_host(parts.hostname or "", text)
+    # The user is removed too: `open_remote` passes it with the password or the token.
     clean = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
     password = Secret(unquote(parts.password)) if parts.password else None
     return Url(clean, parts.scheme, unquote(parts.username or ""), password)

@@ -157,6 +157,7 @@ def _read(revision: Revision, wanted: Wanted, trusted: TrustedKeys | None) -> Re
     if trusted:
         check_signature(revision.repository, revision.commit, trusted)
     folder_path = "/".join(part for part in (revision.root, wanted.path) if part)
+    # A folder that is not there yet, or no longer: then nothing is declared at this revision.
     if folder_path and not revision.repository.confirms("cat-file", "-e", f"{revision.commit}:{folder_path}"):
         return RevisionManifests(commit=revision.commit, files={}, root=revision.root)
     contents = read_contents(revision, wanted)

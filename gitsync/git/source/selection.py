@@ -232,6 +232,7 @@ class IgnorePatterns:
         verdict, weighs = None, 0
         for index, weight in sorted((*self._find_plain(path), *self._find_special(path))):
             includes = not self._lines[index].startswith("!")
+            # The last line that matches the path itself decides, unless a later one ignores its folder.
             if weight >= weighs or (includes and weight == _FOLDER):
                 verdict, weighs = includes, weight
         return verdict

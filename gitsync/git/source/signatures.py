@@ -160,6 +160,7 @@ def _trust_keys(repository: Repository, keys: TrustedKeys) -> Iterator[Repositor
     with tempfile.TemporaryDirectory(prefix="gitsync-") as folder:
         home, signers = Path(folder) / "gnupg", Path(folder) / "signers"
         home.mkdir(mode=0o700)
+        # A home of its own: gpg must trust no key of the machine, and start no agent that outlives the run.
         (home / "gpg.conf").write_text(_GPG_SETTINGS, encoding="utf-8")
         signers.write_text("".join(f"{line}\n" for line in keys.signers), encoding="utf-8")
         if keys.pgp:

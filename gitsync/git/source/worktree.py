@@ -66,6 +66,7 @@ class FolderListing:
     def _make_entry(self, path: str, file: Path) -> SourceEntry:
         if file.is_symlink() and not self._leads_to_file_inside(file):
             return SourceEntry(path, EntryKind.LINK)
+        # `find` asks for a folder only where it has a `.git`.
         if file.is_dir():
             return SourceEntry(path, EntryKind.REPOSITORY)
         return (
@@ -199,6 +200,7 @@ def find_remote_url(tree: WorkTree) -> Url | None:
     names = list_remotes(tree.settings)
     if not names:
         return None
+    # A status that is pushed to the wrong repository is worse than none, so it is not guessed.
     if "origin" not in names and len(names) > 1:
         raise SourceError(f"The repository has the remotes {', '.join(names)}, and none of them is origin.")
     name = "origin" if "origin" in names else names[0]
@@ -261,6 +263,7 @@ def make_mirror(git_directory: GitDirectory, settings: GitSettings) -> Path:
 
     SourceError if the git directory cannot be read.
     """
+    # The refs of a linked working tree are in two folders then, and a mirror can link to one of them only.
     if git_directory.path != git_directory.common and any(key == "extensions.refstorage" for key, _ in settings):
         raise SourceError(
             f"{git_directory.top} is a linked working tree of a repository with a ref format other than files.",

@@ -80,12 +80,12 @@ class StatusBranch:
         try:
             self._check_folder()
             probe = self._tip or self._commit({}, format_status_message("May we push?", None))
-            self._push(probe, "--dry-run", "--force")
+            self._push(probe, "--dry-run", "--force")  # a lease could fail for another run, which is no lack of rights
         except GitError as error:
             raise self._make_refusal(error) from error
 
     def reserve(self, update: Update) -> Mapping[Key, Record]:
-        base = self._base
+        base = self._base  # each try compares with what `load` has read, not with what the try before has
         return self._retry(lambda: self._try_to_reserve(base, update))
 
     def _try_to_reserve(self, base: State, update: Update) -> Mapping[Key, Record]:
@@ -128,6 +128,7 @@ class StatusBranch:
 
     def _try_again(self, push: Callable[[], T]) -> T:
         retrying = Retrying(
+            # What took too long once would again, and the run has an end.
             retry=retry_if_exception(lambda error: isinstance(error, GitError) and not error.timed_out),
             stop=stop_after_attempt(_ATTEMPTS),
             wait=wait_random_exponential(multiplier=self._patience, max=10),
@@ -144,6 +145,7 @@ class StatusBranch:
         try:
             self._push(commit, f"--force-with-lease=refs/heads/{self._branch}:{self._tip or ''}")
         except GitError as error:
+            # A lost answer looks like a refusal: the push has failed only if the branch lacks the changes.
             if error.timed_out or not self._has_changes(changes):
                 raise
             return
@@ -172,6 +174,7 @@ class StatusBranch:
         try:
             clone.fetch(f"+refs/heads/{self._branch}:{_TIP}")
         except GitError:
+            # git has no code for a branch that does not exist. An outage must not look like an empty status.
             if list_advertised(clone, f"refs/heads/{self._branch}"):
                 raise
             return None
@@ -330,6 +333,7 @@ def move_heartbeat(clone: Clone, branch: str, heartbeat: Heartbeat, author: Auth
     """
     name = name_heartbeat(branch, heartbeat.agent)
     before = next((beat for beat in _fetch(clone, branch) if beat.heartbeat.agent == heartbeat.agent), None)
+    # A run that began earlier may end later. A time far ahead is wrong, and would stop the heartbeat for good.
     if before and heartbeat.time <= before.heartbeat.time <= heartbeat.time + _LONGEST_RUN:
         return
     message = format_status_message(f"Last success of {heartbeat.agent}", heartbeat.revision)

@@ -63,13 +63,14 @@ class StatusFolder:
     def reserve(self, update: Update) -> Mapping[Key, Record]:
         with self._raise_publish_errors():
             self._ensure_lock()
-            base, self._base = self._base, self._read()
+            base, self._base = self._base, self._read()  # under the lock, so no other run writes from here on
         taken, free = split_taken(base, self._base, update)
         self.save(free)
         return taken
 
     def save(self, update: Update) -> bool:
         changes = find_changes(self._base, update)
+        # A tree whose last write was cut short is written again, though nothing has changed since.
         if not changes and not (self._folder / _UNFINISHED).exists():
             return False
         with self._raise_publish_errors():
@@ -78,6 +79,7 @@ class StatusFolder:
             after = merge(current, changes, update.revision, update.agent)
             if not (self._folder / INVENTORY).exists():  # an unfinished tree is still known as ours
                 self._replace({INVENTORY: build_inventory(State({}))})
+            # While the mark is there, a reader does not compare the index with the records.
             _write(self._folder / _UNFINISHED, b"")
             self._replace(build_files(changes, after, update, self._seals))
             (self._folder / _UNFINISHED).unlink()
@@ -99,7 +101,7 @@ class StatusFolder:
         if self._lock is None:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._lock = acquire_lock(self._folder)
-            for leftover in self._folder.rglob(_HALF_WRITTEN):
+            for leftover in self._folder.rglob(_HALF_WRITTEN):  # of a run that was killed: the lock says it is gone
                 leftover.unlink()
 
     def _replace(self, files: Files) -> None:
@@ -147,7 +149,7 @@ def _write(file: Path, content: bytes) -> None:
     with os.fdopen(os.open(temporary, _CREATE, 0o644), "wb") as stream:
         stream.write(content)
         stream.flush()
-        os.fsync(stream.fileno())
+        os.fsync(stream.fileno())  # a rename may reach the disk before the content does
     temporary.replace(file)
 
 

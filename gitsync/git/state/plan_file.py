@@ -84,6 +84,7 @@ def decode(content: bytes) -> Review:
 
 
 def _decode_node(value: Any, name: str) -> Reviewed:
+    # Both are left out where they say nothing.
     node = {"secrets": False, "later": [], **_require_mapping(value, name)}
     _check_members(node, _NODE_MEMBERS, name)
     later = node["later"] if isinstance(node["later"], list) else [None]
@@ -93,7 +94,7 @@ def _decode_node(value: Any, name: str) -> Reviewed:
         live=_require_text(node["liveDigest"], f"liveDigest of {name}"),
         etag=None if node["etag"] is None else _require_text(node["etag"], f"etag of {name}"),
         secrets=_require_bool(node["secrets"], f"secrets of {name}"),
-        later=tuple(_require_text(api_version, f"later of {name}") for api_version in later),
+        later=tuple(_require_text(pointer, f"later of {name}") for pointer in later),
     )
 
 

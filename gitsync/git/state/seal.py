@@ -62,7 +62,7 @@ class RecordSeals:
 
     def _check_seal(self, document: Mapping[str, Any]) -> Trust:
         seal = document["gitsync"].get(SEAL)
-        if self.key is None:
+        if self.key is None:  # a seal that cannot be checked is no reason to trust a record
             return Trust.UNCHECKED if seal is None else Trust.NO_KEY
         if not isinstance(seal, str):
             return Trust.UNSIGNED
@@ -71,6 +71,7 @@ class RecordSeals:
         key = keys[0] if keys else None
         if key is None:
             return Trust.OTHER_KEY
+        # The place is a part of what is sealed, so it is compared only once the digest is right.
         place_name = parts[2] if len(parts) == _PARTS else ""
         if not hmac.compare_digest(seal.encode(), _make_seal(key, document, place_name).encode()):
             return Trust.ALTERED

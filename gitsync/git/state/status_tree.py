@@ -69,6 +69,7 @@ def read_state(listing: SourceListing, seals: RecordSeals = UNSEALED, *, cut_sho
         decode_config_map(path, content) for path, content in contents.items() if is_config_map_path(path)
     )
     records = dict(sorted((record.key, record) for record in record_list))
+    # A folder is written file by file, the index last. A branch changes as a whole.
     if not cut_short:
         _check_index(contents[INVENTORY], records)
     exported = {export.address: export for export in config_map_list}
@@ -82,14 +83,14 @@ def _check_index(content: bytes, records: Records) -> None:
         key = entry.key("key")
         if key is None:
             raise entry.refusal("key", "is missing")
-        if key not in records:
+        if key not in records:  # a removed record would be a resource that gitsync forgets
             raise StateError(f"{INVENTORY} names {key}, but {make_record_path(key)} does not exist.", hint=_HINT)
         entries[key] = entry
     for key, record in records.items():
         if key not in entries:
             raise StateError(f"{make_record_path(key)} exists, but {INVENTORY} does not name {key}.", hint=_HINT)
         for name, text in (("armId", record.arm_id), ("claim", record.claim), ("policy", record.policy)):
-            if entries[key].text(name) != text:
+            if entries[key].text(name) != text:  # an edited id would have another resource deleted
                 raise StateError(f"{make_record_path(key)} and {INVENTORY} differ in {name}.", hint=_HINT)
 
 

@@ -145,6 +145,7 @@ def merge(theirs: State, ours: Changes, revision: str | None, agent: str = "") -
 
 def _merge_revisions(theirs: State, after: State, agent: str) -> dict[str, str]:
     """The revisions by agent; empty while one agent alone has records, whose revision is that of the state."""
+    # A status of one agent has no table; the second agent turns its one revision into a row.
     known = dict(theirs.revisions)
     if not known and theirs.revision and len(theirs.agents) == 1:
         known = dict.fromkeys(theirs.agents, theirs.revision)
@@ -166,6 +167,7 @@ def find_changed_records(base: Records, records: Mapping[Key, Record | None]) ->
     for key, new in sorted(records.items()):
         old = base.get(key)
         is_vouched_for = new.trust is Trust.SIGNED if new else old is not None and old.trust is Trust.UNPLACED
+        # Whoever wrote a record without the key must not have it turned into a good one by the next run.
         if old is not None and old.trust.is_refused and not is_vouched_for:
             continue
         if new is None:

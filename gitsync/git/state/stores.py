@@ -78,6 +78,7 @@ def _check_branch_name(name: str, source: Checkout) -> str:
         raise ConfigError(f"--status-branch {name!r} is not the name of a branch.") from None
     if name.startswith("refs/"):
         raise ConfigError(f"--status-branch {name!r} must be a short name.", hint=f"Write it like {DEFAULT_BRANCH}.")
+    # Each status commit would be a new revision of the manifests.
     if source.ref in {name, f"refs/heads/{name}"}:
         raise ConfigError(f"The branch {name} contains the manifests.", hint="Set --status-branch to another branch.")
     return name
@@ -142,6 +143,7 @@ def read_foreign_status(place: str, reader: StatusReader, redact: Callable[[Secr
             state = store.load()
     except GitsyncError as error:
         raise StateError(f"A status of --known-from cannot be read: {error.message}", hint=error.hint) from error
+    # An empty status says that nothing is declared there, which a misspelt place must not.
     if not state.records and state.revision is None:
         raise StateError(f"The {store.name} has no status of gitsync.", hint="Fix the place in --known-from.")
     return ForeignStatus(name=store.name, state=state)
