@@ -76,7 +76,7 @@ class TargetFolder:
         its name.
         """
         with self._open_parent(path) as (parent, name):
-            if _read(parent, name) == content:
+            if _read(parent, name) == content:  # its time stays too
                 return False
             if _is_link(parent, name):
                 place = self._start.joinpath(*self._steps, path)

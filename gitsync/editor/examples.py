@@ -116,6 +116,7 @@ def _find_usual(kind: Kind) -> Mapping[str, Any]:
 def _build_identity(kind: Kind) -> Mapping[str, Any]:
     """Build the owner, and the name in Azure where that of the manifest cannot be one."""
     identity: dict[str, Any] = {}
+    # Without azureName the name of the manifest counts, and some kinds do not take `example`.
     if kind.fixed_azure_name is None and any(find_name_faults("example", kind)):
         identity["azureName"] = _choose((name for name in _NAMES if not any(find_name_faults(name, kind))), "azureName")
     if kind.any_owner:
@@ -156,7 +157,7 @@ class _Builder:
             return self._build_named(type_, rules, kind_field)
         if "ref" in type_:
             return self.build_object(replace(kind_field, facts={"type": type_}))
-        if "map" in type_:
+        if "map" in type_:  # its keys are names of the author
             return {}
         return [self._build_value({"type": type_["list"]}, kind_field) for _ in range(int(rules.get("minItems", 1)))]
 

@@ -254,6 +254,7 @@ def _build_named(name: str, rules: Mapping[str, Any], kind_field: KindField, out
 def _build_scalar(name: str, rules: Mapping[str, Any], message: str) -> Schema:
     """Build a scalar, or a text with a variable in its place."""
     limits = build_limits(rules, name)
+    # The choices stand first: an editor offers what the first alternative has.
     if "enum" in limits:
         variable = {"type": "string", "pattern": VARIABLE}
         return {"anyOf": [{"enum": limits["enum"], "errorMessage": message}, variable]}
@@ -274,7 +275,7 @@ def _make_message(name: str, rules: Mapping[str, Any], kind_field: KindField) ->
 
 def _build_object(name: str, kind_field: KindField, outer: _Outer, pointer: str) -> Schema:
     facts = outer.kind.types[name]
-    if (known := outer.find(facts)) is not None:
+    if (known := outer.find(facts)) is not None:  # a type inside of itself would have no end
         return {"$ref": known}
     inside = outer.enter(facts, pointer)
     fields = {

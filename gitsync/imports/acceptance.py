@@ -61,7 +61,7 @@ class Acceptance:
             if reason:
                 self.leave_out(resource.arm_id, reason)
                 continue
-            accepted.append(resource)
+            accepted.append(resource)  # also of another type: what is below it may be wanted
             if self.filters.admits_type(resource.kind.arm_type):
                 self._accepted[resource.arm_id.casefold()] = resource
         return accepted

@@ -62,6 +62,7 @@ class Descendants:
 
         if asks_all(kinds, self._acceptance):
             return await look_everywhere(parents, look)
+        # A singleton is there at every parent, so a sample of them says nothing: what is below them does.
         if len(parents) > MANY and kinds[0].fixed_azure_name and self._tree.list_below(kinds[0].arm_type):
             return await self._find_inside(kinds[0], parents)
         shown = [parent for parent in parents if find_embedded(kinds[0], parent.body) is not None]

@@ -41,7 +41,7 @@ class Discovery:
         try:
             groups = await self._find_groups(scope)
             roots = [*await self._find_in_groups(scope, groups), *await self._find_by_id(scope.ids)]
-        except RefusedListError as refused:
+        except RefusedListError as refused:  # without these lists there is no import; others are only noted
             raise _make_unreadable(refused) from refused
         level = roots
         while level:
@@ -56,6 +56,7 @@ class Discovery:
             return []
         entries = await self._reader.read_list(f"{scope.root}/resourcegroups", kind.api_version)
         names = [entry.get("name") for entry in entries]
+        # A group that is passed over would be missing from the import without a word.
         if not all(isinstance(name, str) and name for name in names):
             raise Source(f"{scope.root}/resourcegroups").malformed("has an entry without a name")
         by_name = {str(name).casefold(): entry for name, entry in zip(names, entries, strict=True)}
@@ -107,7 +108,7 @@ class Discovery:
     def _is_wanted(self, arm_id: str, entry: Body) -> bool:
         """Tell whether a listed resource is read. One below another is found there."""
         arm_type, filters = parse_arm_type(arm_id), self._acceptance.filters
-        if arm_type.count("/") > 1:
+        if arm_type.count("/") > 1:  # some lists show children too
             return False
         if self._tree.find(arm_type) is None:
             self._acceptance.leave_out(arm_type, UNKNOWN)

@@ -102,6 +102,7 @@ class Extending:
         if not (is_below(extended, base) or is_same_id(extended, base)):
             self._acceptance.leave_out(arm_id, INHERITED)
             return None
+        # Who asks for a type by name gets all of it, also on resources that are not imported.
         if not (known or is_root or self._acceptance.filters.names_type(kind.arm_type)):
             self._acceptance.leave_out(arm_id, ORPHAN)
             return None

@@ -67,6 +67,7 @@ def _looks_secret(visit: Visit, spec: Any) -> bool:
     if _KEY_OR_TOKEN.search(text) or any(not _NO_SECRET.match(part) for part in find_inner_secrets(text)):
         return True
     name = _name_value(visit.path, spec) or field
+    # From here on only the name or the form is a sign, so what says otherwise counts.
     if _NO_SECRET.match(value) or _PUBLIC_NAME.search(name):
         return False
     words = [word.lower() for word in _WORD.findall(name)]

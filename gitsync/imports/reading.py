@@ -59,7 +59,7 @@ class ResourceReader:
         try:
             return await self.read(arm_id, api_version)
         except ArmError as error:
-            if not _is_refused(error):
+            if not _is_refused(error):  # no answer is not the same as no resource
                 raise
             self._note_refusal(arm_id, error)
             return None
@@ -98,7 +98,7 @@ class ResourceReader:
         for path in _choose_lists(kind, arm_ids):
             try:
                 entries = await self.read_list(path, kind.api_version)
-            except RefusedListError:
+            except RefusedListError:  # the others are read one by one
                 break
             listed |= {str(entry.get("id", "")).casefold(): entry for entry in entries}
         known = {arm_id: listed[arm_id.casefold()] for arm_id in arm_ids if arm_id.casefold() in listed}
@@ -108,6 +108,7 @@ class ResourceReader:
         """The bodies of listed resources by their ids: those of the list, if it is whole. `others` are read one by
         one. Resources that are gone are left out.
         """
+        # Providers differ by type, not by resource, so the first entry answers for all.
         is_whole = not listed or await self._check(kind, *next(iter(listed.items())))
         wanted = [*others, *(() if is_whole else listed)]
         bodies = await asyncio.gather(*(self.try_read(arm_id, kind.api_version) for arm_id in wanted))
@@ -116,6 +117,7 @@ class ResourceReader:
 
     async def _check(self, kind: Kind, arm_id: str, entry: Body) -> bool:
         """Tell whether lists of a kind are whole: asked once for each kind, by its first resource."""
+        # A task, since many lists of a type are read at the same time: all wait for the one answer.
         if kind.arm_type not in self._checks:
             self._checks[kind.arm_type] = asyncio.create_task(self._is_whole(kind, arm_id, entry))
         return await self._checks[kind.arm_type]

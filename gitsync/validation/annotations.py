@@ -85,6 +85,7 @@ def check_annotations(resource: Resource) -> Iterator[Finding]:
 def _check_as_api_server(resource: Resource) -> Iterator[Finding]:
     """Findings of what an API server refuses in the labels, annotations and finalizers of any object."""
     for path, name in _list_names(resource):
+        # An API server checks keys of annotations in lower case, and the others as they are.
         if not _is_qualified(name.lower() if "annotations" in path else name):
             yield Finding(
                 code="InvalidMetadata",
@@ -161,7 +162,7 @@ def _check_annotation(key: str, value: str) -> Iterator[Finding]:
     if key in OPERATOR_ANNOTATIONS:
         return
     close = suggest(key, _USER_ANNOTATIONS) or suggest(key, OPERATOR_ANNOTATIONS)
-    if close is None and not key.startswith((ASO_PREFIX, OUR_PREFIX)):
+    if close is None and not key.startswith((ASO_PREFIX, OUR_PREFIX)):  # an annotation of another tool
         return
     same_prefix = {known for known in _USER_ANNOTATIONS if known.startswith(key[: key.find("/") + 1])}
     known_annotations = join_with_or(sorted(same_prefix or _USER_ANNOTATIONS))

@@ -109,7 +109,7 @@ def _make_rows(
     that contains itself.
     """
     facts = find_type_facts(kind_field.facts["type"], kind)
-    if facts is None or any(facts is outer for outer in outer_types):
+    if facts is None or any(facts is outer for outer in outer_types):  # a scalar, or a type inside of itself
         return
     for inner in list_fields(kind_field, kind):
         name = inner.name
@@ -197,6 +197,7 @@ def list_fields(kind_field: KindField, kind: Kind) -> Iterator[KindField]:
         return
     collection = _format_collection(type_)
     for name, field in sorted(facts["fields"].items()):
+        # The body of a union is that of its member: the name of the member is in no path.
         own = "" if facts.get("oneOf") and not field.get("meta") else field.get("arm", "")
         is_sent = bool(field.get("arm")) and (bool(kind_field.arm) or "." not in kind_field.path)
         arm = "/".join(filter(None, (kind_field.arm + collection, own))) if is_sent else ""

@@ -56,7 +56,7 @@ def _find_destination(visit: Visit) -> _Destination | None:
 def _check_keys(destinations: Iterable[_Destination]) -> Iterator[Finding]:
     first: dict[tuple[str, str, str], FieldPath] = {}
     for destination in destinations:
-        if destination.key is None:
+        if destination.key is None:  # a whole map: which keys it writes is known once it is there
             continue
         address = (destination.target, destination.name, destination.key)
         path = destination.visit.path

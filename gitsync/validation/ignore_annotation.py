@@ -62,6 +62,7 @@ def check_ignore(resource: Resource, kind: Kind, today: date | None) -> Iterator
                 "Remove the entry from the annotation, or set a later date.",
             )
         yield from _check_existence(entry, kind)
+    # Without a live body there is no value that could stay as it is.
     if resource.annotations.get(IGNORE) and not kind.can_get:
         yield _make_error(
             f"Azure does not return a {kind.gvk.kind}, so no path of it can be ignored.",
@@ -85,6 +86,7 @@ def _iterate_entries(resource: Resource) -> Iterator[Ignored | Finding]:
     if problems:
         yield _make_error(problems[0].message, f"It is in line {problems[0].line} of the annotation. {_FORM}")
         return
+    # It is YAML in YAML, so it is read by the reader of all YAML: with its limits, and its problems.
     values = [document.value for document in contents.documents if document.value is not None]
     if len(values) > 1 or not all(isinstance(value, list) for value in values):
         yield _make_error("It is not one YAML list.", _FORM)
@@ -148,7 +150,7 @@ def _parse_steps(path: str) -> Steps:
     it.
     """
     steps = [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")[1:]]
-    while len(steps) > 1 and steps[-1] == ANY:
+    while len(steps) > 1 and steps[-1] == ANY:  # so that `/tags` and `/tags/*` are one path
         steps.pop()
     return tuple(steps) if steps != [ANY] else ("",)
 
@@ -159,7 +161,7 @@ def _check_existence(entry: Ignored, kind: Kind) -> Iterator[Finding]:
     if misfit is None:
         return
     step = entry.path[misfit.step]
-    if misfit.is_list:
+    if misfit.is_list:  # entries of a list move, so an index would ignore another one tomorrow
         wrong_step = (
             "an entry of a list by its index, and entries move" if _INDEX.fullmatch(step) else "no entry of a list"
         )

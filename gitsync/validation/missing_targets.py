@@ -50,10 +50,11 @@ def check_presence(
     unplaced = _find_unplaced(members, names.present)
     for member in members:
         for path, key, role in _iterate_targets(member):
-            if key in known and not known[key].doubt:
+            if key in known and not known[key].doubt:  # another source declares it
                 continue
             if key not in names.present and catalog.is_arm_kind(key.group, key.kind):
                 yield member, _make_missing(member, _Target(path, key, role), names, hints)
+            # A member of a cycle has that problem already, which explains the others.
             elif key in unplaced and unplaced.get(member.key) != _IN_CYCLE:
                 yield member, _make_unplaced(member, _Target(path, key, role), unplaced[key])
 
@@ -118,6 +119,7 @@ def _find_unplaced(members: Iterable[Member], present: frozenset[Key]) -> dict[K
     placed = (member for member in members if member.owner and not member.owner.arm_id)
     owners = {member.key: member.owner.key for member in placed if member.owner and member.owner.key}
     settled = {member.key: cause_text for member in members if (cause_text := _explain_unusable(member))}
+    # Each chain of owners is climbed once: what is settled on the way holds for all below it.
     for key in sorted(present - settled.keys()):
         if key in settled:
             continue  # since an earlier key
@@ -202,7 +204,7 @@ def _build_expected_id(catalog: Catalog, key: Key, subscription: str) -> str:
     """
     kind = catalog.kind(GVK(key.group, catalog.versions(key.group, key.kind)[-1], key.kind))
     root = f"/subscriptions/{subscription or '<subscription>'}/resourceGroups/"
-    if kind is None or kind.scope is Scope.EXTENSION:
+    if kind is None or kind.scope is Scope.EXTENSION:  # it may extend any resource
         return ""
     if kind.scope is Scope.LOCATION:
         return f"{root}{key.name}"
@@ -217,6 +219,7 @@ def _make_missing(member: Member, target: _Target, names: _Names, hints: _IdHint
     wrong_kind = role == "owner" and bool(names.list_kinds_called(key))
     code = {"owner": "OwnerNotFound", "reference": "ReferenceNotFound"}[role]
     reference = f"{format_field(path)} names {format_short_key(key)}"
+    # An owner of another kind is a mistake: no other repository will create one.
     waits = role == "owner" and member.waits_for_owners and not wrong_kind
     may_wait = role == "owner" and not waits
     suggestion = hints.find_left_out(target) or hints.find_known(target) or _suggest_target(key, names)

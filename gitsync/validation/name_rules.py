@@ -52,7 +52,7 @@ def find_azure_name(resource: Resource, kind: Kind) -> tuple[FieldPath, str] | N
     azure_name: Any = resource.spec.get("azureName")
     if azure_name:
         return (("spec", "azureName"), azure_name) if isinstance(azure_name, str) else None
-    if resource.spec.get("azureNameFromConfig") or is_uuid_named(kind):
+    if resource.spec.get("azureNameFromConfig") or is_uuid_named(kind):  # only a run, or the owner, knows the name
         return None
     return ("metadata", "name"), resource.key.name
 
@@ -80,7 +80,7 @@ def check_names(resource: Resource, kind: Kind) -> Iterator[Finding]:
     for fault in find_name_faults(name, kind):
         message = f"{format_field(path)} is the name in Azure and {fault}."
         hint = "" if path[0] == "spec" else "Set spec.azureName to a valid Azure name, or rename the manifest."
-        if _VARIABLE.search(name):
+        if _VARIABLE.search(name):  # the name would be right once the variable is replaced
             hint = "If it has a variable, set `variables: envsubst` for the unit in gitsync.yaml."
         yield Finding(code="AzureName", path=path, message=message, hint=hint)
 
@@ -108,7 +108,7 @@ def check_object_name(resource: Resource) -> Iterator[Finding]:
 
 def find_name_faults(name: str, kind: Kind) -> Iterator[str]:
     """Explain how a name in Azure breaks the rules of its kind, each as the end of a sentence."""
-    if not keeps_limits(name, _find_limits(kind)):
+    if not keeps_limits(name, _find_limits(kind)):  # a quick look: nearly all names are valid
         yield from (fault for _, fault in find_violations(name, kind.azure_name))
     if len(name) > LONGEST_NAME:
         yield f"must have at most {LONGEST_NAME} characters, but has {len(name)}"

@@ -51,7 +51,7 @@ def parse_arm_type(arm_id: str) -> str:
     """Parse the ARM type of an id, in its own case: `Microsoft.Kusto/clusters/databases`. An
     extension has its own.
     """
-    provider_at = arm_id.casefold().rfind(_PROVIDERS)
+    provider_at = arm_id.casefold().rfind(_PROVIDERS)  # the last one: an extension has that of its target before it
     if provider_at >= 0:
         provider, *rest = arm_id[provider_at + len(_PROVIDERS) :].split("/")
         return "/".join([provider, *rest[::2]])
@@ -82,7 +82,7 @@ def check_reference(visit: Visit, kind: Kind, catalog: Catalog, unknown: Level =
         path = (*visit.path, "armId")
         message = f"{format_field(path)} is an empty text, which is not an ARM id."
         yield Finding(code="ArmIdForm", path=path, message=message, hint="Remove it.")
-    if "wellKnownName" in texts:
+    if "wellKnownName" in texts:  # it wins over all other members, as in ASO
         yield from _check_role_name(visit, texts["wellKnownName"])
         yield from _check_only_member(visit, texts)
         return
@@ -210,6 +210,7 @@ def _check_arm_id(visit: Visit, arm_id: str, kind: Kind) -> Iterator[Finding]:
             hint="Write /subscriptions/…/resourceGroups/…, and /providers/… with pairs of type and name where it is a "
             "resource.",
         )
+    # Only in a resource group does the type of a resource say of what type its owner is.
     elif visit.name == "knownOwner" and kind.scope is Scope.RESOURCE_GROUP:
         fault = _explain_owner_type(parse_arm_type(arm_id), kind.arm_type)
         if fault:

@@ -100,6 +100,7 @@ def _check_arm_ids(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]
     arm_ids = {member.key: member.arm_id for member in members if member.arm_id}
     by_id = defaultdict(list)
     for member in members:
+        # What is only read cannot undo what another manifest writes.
         if member.arm_id is not None and member.is_written and member.body is not None and counts[member.key] == 1:
             by_id[member.arm_id.casefold()].append(member)
     for same in by_id.values():
@@ -155,6 +156,7 @@ def _make_comparable(value: Any, arm_ids: Mapping[Key, str]) -> Any:
         case list():
             return [_make_comparable(child, arm_ids) for child in value]
         case ReferenceKeys():
+            # They are the keys of a map, which has no order.
             return sorted(str(_make_comparable(reference, arm_ids)).casefold() for reference in value.references)
         case ReferenceHole(key):
             return arm_ids.get(key, str(key))
@@ -286,6 +288,7 @@ def find_cycles(edges: Adjacency) -> Mapping[Key, tuple[Key, ...]]:
 
 def _find_candidates(edges: Adjacency) -> list[Key]:
     """Remove keys without dependencies, and keys without dependents, until only keys that may be in cycles remain."""
+    # Most manifests are in no cycle, and the search for the shortest one is done for each of the others.
     remaining = _peel(edges)
     reverse: dict[Key, list[Key]] = {key: [] for key in remaining}
     for key in remaining:

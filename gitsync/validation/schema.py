@@ -77,6 +77,7 @@ def _suggest_form(visit: Visit) -> str:
     value = visit.value
     if visit.shape == "string" and isinstance(value, bool | int | float):
         return f'Put it in quotes: "{quote_scalar(value)}".'
+    # A text that reads as a number was quoted by mistake. Any other text needs another value.
     if visit.shape in {"integer", "number", "boolean"} and isinstance(value, str):
         return "Write it without quotes." if _reads_as(visit.shape, value) else ""
     if value is None:
@@ -121,6 +122,7 @@ def _suggest_field(visit: Visit, key: str, level: Level, kind: Kind | None) -> s
     if close := suggest(key, visit.fields):
         case = " Case counts." if close.casefold() == key.casefold() else ""
         return f"Did you mean {close}?{case}"
+    # Who copies from the documentation of Azure writes ARM's names.
     if names := sorted(name for name, field in visit.fields.items() if field.get("arm", "").split("/")[-1] == key):
         return f"Use {join_with_or(names)}: this is ASO's name of {key}."
     if visit.path in _MOVES:

@@ -102,6 +102,7 @@ def validate_set(
     )
     for member, finding in findings:
         by_member[id(member)].append(finding)
+    # The Namespace is one document, and its policy that of many: each of them says so.
     for member in members if namespaces else ():
         annotations = namespaces.get(member.key.namespace, {})
         by_member[id(member)].extend(check_inherited_policy(member.resource, annotations))

@@ -134,6 +134,7 @@ class _Reader:
         if document.value["metadata"].get("deletionTimestamp"):
             text = f"{_name(header)} is being deleted in the cluster, so it is left out."
             warning = Finding(code="BeingDeleted", path=("metadata",), message=text, level=Level.WARNING)
+            # An import would bring it back.
             self.problems.append(locate_finding(warning, document))
             return
         chosen = choose_version(header, document.value.get("spec") or {}, self._catalog)

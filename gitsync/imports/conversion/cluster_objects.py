@@ -47,6 +47,7 @@ def choose_version(header: Header, spec: Mapping[str, Any], catalog: Catalog) ->
         is_newest = not versions or is_same_version(exported._replace(version=versions[-1]), exported)
         return _find_known(exported, spec, catalog, is_proven=bool(applied) or is_newest)
     shown, meant = catalog.kind(exported), catalog.kind(applied.gvk)
+    # The export is made by the API server, which drops what its version does not have.
     lacking = find_lacking(shown, applied.spec) if shown else "field that is known"
     if shown is None or lacking:
         return _make_lost(header, applied.gvk, f"The export shows it at {exported.version}, which has no {lacking}.")
@@ -81,7 +82,7 @@ def _read_last_applied(header: Header) -> _Applied | None:
     """
     try:
         noted = json.loads(header.annotations.get(LAST_APPLIED, "null"))
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError):  # anybody may write the annotation
         return None
     if not is_object(noted) or not isinstance(noted.get("spec"), dict):
         return None

@@ -45,6 +45,7 @@ def name_manifests(resources: Sequence[FoundResource], taken: Taken = ()) -> dic
         resource.arm_id: resource for resource in sorted(resources, key=lambda resource: resource.arm_id.casefold())
     }
     used = set(taken)
+    # Where two resources would have one name, both get the longer one, whatever their order.
     for make in _FORMS:
         plain = {
             resource.arm_id: _clean(make(resource, open_ones))
@@ -175,7 +176,7 @@ def place_manifests(
         if len(subscriptions) > 1:
             folder = f"{find_subscription(manifest.resource.arm_id) or 'tenant'}/{folder}"
         together.setdefault(f"{folder}/{_name_file(manifest, layout)}", []).append(manifest)
-    used = {path.casefold() for path in taken}
+    used = {path.casefold() for path in taken}  # file systems of macOS and Windows know no case
     placed = {}
     for stem, members in sorted(together.items()):
         path = next(path for path in _list_paths(stem) if path.casefold() not in used)

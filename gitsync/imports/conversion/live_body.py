@@ -157,6 +157,7 @@ class _Reading:
             )
         if part is not None or not is_required or len(self.unfit) > unfit:
             return part
+        # The kind requires a field that Azure does not show: an empty value asks for nothing.
         empty = "" if value == "" else self.make_empty(field["type"])
         return None if empty is None else _Part(empty, is_set=False)
 
@@ -197,7 +198,7 @@ class _Reading:
             fitting = fit_scalar(type_, value)
         except UnfitValueError:
             return self.give_up(path)
-        if fitting in (None, "", [], {}):
+        if fitting in (None, "", [], {}):  # Azure shows these for what is not set
             return None
         names = [step for step in path if isinstance(step, str) and step != EVERY]
         if isinstance(fitting, str) and names and is_region(names[-1].casefold()):
@@ -231,6 +232,7 @@ class _Reading:
                 if (type_, value) == ("string", "")
                 else self.read_value(type_, value, entry_path)
             )
+        # Azure may have added what the kind cannot say; then it adds it again.
         if len(self.unfit) > unfit and is_own_entry(path, value, self.hints):
             del self.unfit[unfit:]
             return None

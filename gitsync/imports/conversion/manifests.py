@@ -47,6 +47,7 @@ class ManifestStyle:
 def make_manifests(resources: Sequence[FoundResource], style: ManifestStyle) -> tuple[ImportedManifest, ...]:
     """Make a manifest of each resource, in the order of the resources."""
     namespace = style.namespace
+    # References stay in a namespace, so a manifest of another one is referred to by its id.
     near = {arm_id: key for arm_id, key in style.existing.items() if key.namespace == namespace}
     taken: Taken = {(key.group, key.kind, key.name) for key in near.values()}
     names = name_manifests(resources, taken)
@@ -73,7 +74,7 @@ def _make_manifest(resource: FoundResource, key: Key, index: ManifestIndex, styl
     metadata: dict[str, Any] = {"name": key.name}
     if style.is_explicit:
         metadata["namespace"] = key.namespace
-    if style.policy is not Policy.MANAGE:
+    if style.policy is not Policy.MANAGE:  # the default needs no annotation
         metadata["annotations"] = {RECONCILE_POLICY: style.policy.value}
     gvk = resource.kind.gvk
     return ImportedManifest(
@@ -166,6 +167,7 @@ def fit_spec(kind: Kind, converted: ConvertedSpec) -> ConvertedSpec:
     something else. What the spec itself requires stays as it is.
     """
     fields, unfit = converted.fields, dict.fromkeys(converted.unfit)
+    # What is left out may make what holds it invalid, so it is checked until nothing is found.
     while removed := sorted(set(_find_unfit(kind, fields))):
         fields = deepcopy(fields)
         for path in removed:

@@ -65,6 +65,7 @@ def _read_id(text: str, endpoint: str) -> str:
     parts = urlsplit(text)
     if parts.scheme and parts.netloc:
         host = urlsplit(endpoint).netloc
+        # The address in the portal of another cloud: its id would be looked for in this one.
         if parts.netloc.casefold() != host.casefold():
             raise ConfigError(
                 f"{text} is at {parts.netloc}, and --endpoint is {host}.",
