@@ -95,6 +95,7 @@ class Outlets:
         written to.
         """
         refusals = [format_not_owned(e.address, e.owner.key) for e in exports if not self._owns(e.address, e.owner)]
+        # Every refusal is collected, so that a person fixes all of them at once.
         for sink in self._sinks if not refusals else ():
             owners = [(export, await sink.owner(export.address)) for export in exports]
             foreign = [(e, owner) for e, owner in owners if owner is not None and owner != str(e.owner)]
@@ -132,6 +133,7 @@ class Outlets:
 
         What a manifest exports again is left alone: an export takes it over.
         """
+        # A sink that was taken out of the settings keeps what it has, but the status never keeps what is gone.
         sinks = self._sinks if self.kept in self._sinks else (self.kept, *self._sinks)
         wanted = [one for one in earlier if self._claims.get(one.address) != one.owner.key]
         return await remove_forgotten(sinks, forgotten, wanted, in_time)
@@ -287,7 +289,7 @@ async def _find_problems(prepared: Prepared, sources: Sequence[SecretSource]) ->
             ):
                 finding = make_foreign(resource.key, address, path, f"the secret source {name} has it")
                 yield locate_finding(finding, resource)
-        except SecretStoreError:
+        except SecretStoreError:  # unknown is not foreign: the export asks again, and fails by itself
             continue
 
 

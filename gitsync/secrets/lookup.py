@@ -112,7 +112,7 @@ class Lookup:
         refused = self._refused.setdefault(source.name, {})
         silence = next((error for error in refused.values() if isinstance(error, TransientStoreError)), None)
         try:
-            if silence:
+            if silence:  # it would keep every other object waiting as long
                 raise silence
             return await source.read(address, keys), ""
         except SecretStoreError as error:
@@ -162,14 +162,12 @@ async def find_credentials(
     `resource_timeout` seconds, or the run is stopped.
     """
     names = tuple(credential_names)
-    found = await wait_for_sources(_find_all(names, lookup), resource_timeout=resource_timeout, stop=stop)
-    return dict.fromkeys(names, Unknown(TIMED_OUT)) if found is None else found
 
+    async def find_all() -> Mapping[CredentialName, CredentialLookup]:
+        return {name: await _find_credential(name, lookup) for name in names}
 
-async def _find_all(
-    credential_names: Iterable[CredentialName], lookup: Lookup
-) -> Mapping[CredentialName, CredentialLookup]:
-    return {credential: await _find_credential(credential, lookup) for credential in credential_names}
+    lookups = await wait_for_sources(find_all(), resource_timeout=resource_timeout, stop=stop)
+    return dict.fromkeys(names, Unknown(TIMED_OUT)) if lookups is None else lookups
 
 
 async def _find_credential(credential: CredentialName, lookup: Lookup) -> CredentialLookup:
@@ -180,6 +178,7 @@ async def _find_credential(credential: CredentialName, lookup: Lookup) -> Creden
     """
     address = Address(Holder.SECRET, *credential)
     try:
+        # The environment has no whole objects, so one key that every credential has is asked for first.
         state = await lookup.ask(address, SUBSCRIPTION)
         if not state.exists:
             state = await lookup.ask(address, None)

@@ -36,10 +36,10 @@ def ensure_private_folder(folder: Path) -> None:
     try:
         folder.mkdir(mode=FOLDER_MODE)
     except FileExistsError:
-        judge_folder(folder)
+        check_private_folder(folder)
 
 
-def judge_folder(folder: Path) -> None:
+def check_private_folder(folder: Path) -> None:
     """Raise UnsafePathError if a path is not a private folder of this user; OSError if it does not exist."""
     status = folder.lstat()
     if stat.S_ISLNK(status.st_mode):
@@ -49,7 +49,7 @@ def judge_folder(folder: Path) -> None:
     _check_owner_and_mode(folder, status, "700")
 
 
-def judge_file(file: Path) -> None:
+def check_private_file(file: Path) -> None:
     """Raise UnsafePathError if something other than a private file of this user is at a path."""
     try:
         status = file.lstat()
@@ -91,6 +91,7 @@ def replace(file: Path, content: bytes, mode: int = FILE_MODE) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+    # A rename is on the disk only with its folder.
     sync_folder(file.parent)
 
 

@@ -64,7 +64,7 @@ class Retries:
         """Return the answer of `ask`; repeat it while it raises TransientStoreError, has attempts left, and for about a
         minute. Raises what it raises last; without asking, if the service has failed before.
         """
-        from tenacity import AsyncRetrying, retry_if_exception  # noqa: PLC0415 - offline commands ask no source
+        from tenacity import AsyncRetrying, retry_if_exception_type  # noqa: PLC0415 - offline commands ask no source
 
         if before := self._failure:
             message = f"{before.message} In this run, it is not asked again."
@@ -81,7 +81,11 @@ class Retries:
 
         try:
             return await AsyncRetrying(
-                sleep=self._clock.sleep, wait=_wait, stop=stop, retry=retry_if_exception(_may_pass), reraise=True
+                sleep=self._clock.sleep,
+                wait=_wait,
+                stop=stop,
+                retry=retry_if_exception_type(TransientStoreError),
+                reraise=True,
             )(once)
         except TransientStoreError as error:
             if error.is_of_all:
@@ -93,10 +97,6 @@ def read_retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds that an answer asks to wait; None if it does not say so in seconds."""
     text = headers.get("Retry-After", "").strip()
     return float(text) if text.isascii() and text.isdigit() else None
-
-
-def _may_pass(error: BaseException) -> bool:
-    return isinstance(error, TransientStoreError)
 
 
 def _find_error(state: RetryCallState) -> BaseException | None:

@@ -95,6 +95,7 @@ class Sops:
         """The environment to decrypt a text: with the token of a Vault only if the text names only that Vault."""
         own_address = self.environment.get("VAULT_ADDR", "").rstrip("/")
         values = _read_unambiguous(text, path)
+        # sops sends the token of the environment to whatever address the file contains.
         vault_addresses = {address for value in values for address in _find_members(value, "vault_address")}
         foreign = sorted(address for address in vault_addresses if address.rstrip("/") != own_address)
         if foreign:

@@ -84,7 +84,8 @@ def check_owner(export: Export, owner: str | None, what: str) -> None:
     if owner not in {None, str(export.owner)}:
         raise NotOwnedError(
             f"{what} does not belong to {export.owner}, so it is not written.{describe_owner(owner)}",
-            hint=_find_way_out(owner),
+            # Only an object that no resource exports is one to delete.
+            hint="Export to another name." if _parse_owner(owner) else "Export to another name, or delete it.",
         )
 
 
@@ -95,11 +96,6 @@ def describe_owner(owner: str | None, what: str = "it") -> str:
         return ""
     agent = f" of the agent {known.agent}" if known.agent != NAMELESS else ""
     return f" {known.key}{agent} exports {what}."
-
-
-def _find_way_out(owner: str | None) -> str:
-    """What to do. Only an object that no resource exports is one to delete."""
-    return "Export to another name." if _parse_owner(owner) else "Export to another name, or delete it."
 
 
 def _parse_owner(owner: str | None) -> Owner | None:

@@ -144,14 +144,14 @@ async def open_for_plan(
             yield opened
         return
     async with AsyncExitStack() as stack:
-        places: dict[str, SecretSource] = {}
+        stores: dict[str, SecretSource] = {}
         if KeyVault.name in config.secret_sources:
-            places[KeyVault.name] = Unopened(
+            stores[KeyVault.name] = UnopenedStore(
                 name=KeyVault.name, why="A plan does not open Key Vault.", holders=frozenset({Holder.SECRET})
             )
         if Kubernetes.name in config.secret_sources:
-            places[Kubernetes.name] = await _open_if_inside(stack, environment, clock, account)
-        yield places
+            stores[Kubernetes.name] = await _open_if_inside(stack, environment, clock, account)
+        yield stores
 
 
 async def _open_if_inside(
@@ -161,7 +161,7 @@ async def _open_if_inside(
     try:
         return await stack.enter_async_context(open_kubernetes(environment, clock, account))
     except ConfigError as error:
-        return Unopened(name=Kubernetes.name, why=error.message, holders=frozenset(Holder))
+        return UnopenedStore(name=Kubernetes.name, why=error.message, holders=frozenset(Holder))
 
 
 @asynccontextmanager
@@ -174,16 +174,16 @@ async def open_remote(
     Raises ConfigError if one cannot be opened. Nothing is sent yet.
     """
     words = {*config.secret_sources, *config.export_to}
-    places: dict[str, KeyVault | Kubernetes] = {}
+    stores: dict[str, KeyVault | Kubernetes] = {}
     async with AsyncExitStack() as stack:
         if KeyVault.name in words:
             url = _require_key_vault(config)
             credential, connection = await stack.enter_async_context(identity())
             vault = await stack.enter_async_context(open_key_vault(url, credential, connection, clock))
-            places[KeyVault.name] = vault
+            stores[KeyVault.name] = vault
         if Kubernetes.name in words:
-            places[Kubernetes.name] = await stack.enter_async_context(open_kubernetes(environment, clock, account))
-        yield places
+            stores[Kubernetes.name] = await stack.enter_async_context(open_kubernetes(environment, clock, account))
+        yield stores
 
 
 def _require_key_vault(config: Config) -> str:
@@ -196,7 +196,7 @@ def _require_key_vault(config: Config) -> str:
 
 
 @dataclass(slots=True, kw_only=True)  # not frozen, since the protocol's attributes are plain
-class Unopened:
+class UnopenedStore:
     """Replaces a remote source that a plan does not open. `why` says why, and `holders` are the objects that it may
     have.
     """

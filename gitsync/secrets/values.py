@@ -84,6 +84,7 @@ class RunValues:
         if address in self._exported:
             return self._use_map(address, self._exported[address])
         state = self._lookup.found(address)
+        # In a plan an object that a resource will export is not what the sources have now.
         if state.exists and not self._is_to_come(address, None):
             return self._use_map(address, state.values)
         if why := self._explain_unknown(address, None):
@@ -130,7 +131,7 @@ class RunValues:
 
     def _find_value(self, address: Address, key: str, placeholder: str) -> Secret | None:
         used = self._used.setdefault(address, {})
-        if key in used:
+        if key in used:  # all uses in a run see the same value, whatever is exported in between
             return used[key]
         value = self._find_current(address, key, placeholder)
         if value is not None and not isinstance(value, Placeholder):

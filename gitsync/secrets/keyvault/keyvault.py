@@ -164,6 +164,7 @@ class KeyVault:
         values = {make_vault_key(export.address, key): value for key, value in sorted(export.data.items())}
         tags = {vault_key: _make_checked_tags(vault_key, export) for vault_key in values}
         stored = {vault_key: await self._find_owned(vault_key, export) for vault_key in values}
+        # Only now, when every secret was read and may be replaced, is the first one written.
         for vault_key, value in values.items():
             existing = stored[vault_key]
             if existing is None or not _is_same(existing, value, tags[vault_key]):
@@ -205,6 +206,7 @@ class KeyVault:
     async def _read_value(self, vault_key: VaultKey) -> Secret | None:
         stored = await self._get(make_secret_name(vault_key))
         if stored is None or stored.is_tagged:
+            # Tags go before names, so a second secret may claim the same key under another name.
             matches = (await self._load_index()).tagged(vault_key)
             if len(matches) > 1:
                 names = ", ".join(match.name for match in matches)
@@ -280,6 +282,7 @@ class KeyVault:
         conflict = await self._requests.put(name, value, tags)
         if conflict is None:
             return
+        # A deleted secret keeps its name until it is purged; only gitsync's own is brought back.
         deleted = await self._requests.get_deleted(name)
         if deleted is None:
             raise conflict

@@ -175,8 +175,8 @@ class KeyVaultRequests:
             return entries
         raise SecretStoreError(f"{self.vault} returned a response that is not a list of secrets.", hint=_HINT)
 
-    async def _show(self, ask: VaultRequest) -> VaultSecret | None:
-        body = await self._send(ask)
+    async def _show(self, request: VaultRequest) -> VaultSecret | None:
+        body = await self._send(request)
         return None if body is None else self._read_secret(body)
 
     def _read_secret(self, body: Any) -> VaultSecret:
@@ -184,7 +184,11 @@ class KeyVaultRequests:
         if name_match is None:
             raise SecretStoreError(f"{self.vault} returned a response that is not a secret.", hint=_HINT)
         attributes, tags = body.get("attributes") or {}, body.get("tags") or {}
-        if not isinstance(attributes, dict) or not _are_texts(tags) or not _are_times(attributes):
+        has_texts = isinstance(tags, dict) and all(isinstance(value, str) for value in tags.values())
+        has_times = isinstance(attributes, dict) and all(
+            isinstance(attributes.get(name), (int, NoneType)) for name in ("nbf", "exp")
+        )
+        if not has_texts or not has_times:
             raise SecretStoreError(f"{self.vault} returned secret {name_match[1]} in an unexpected shape.", hint=_HINT)
         return VaultSecret(
             name=name_match[1],
@@ -208,28 +212,32 @@ class KeyVaultRequests:
     async def _write(
         self, method: str, path: str, doing: str, *, body: Mapping[str, Any] | None = None, secret: Secret | None = None
     ) -> Any:
-        ask = VaultRequest(method=method, path=path, doing=doing, needs=VaultPermission.WRITE, body=body, secret=secret)
-        return await self._send(ask)
+        return await self._send(
+            VaultRequest(method=method, path=path, doing=doing, needs=VaultPermission.WRITE, body=body, secret=secret)
+        )
 
-    async def _send(self, ask: VaultRequest) -> Any:
+    async def _send(self, request: VaultRequest) -> Any:
         """The body of the answer; None for 404."""
-        return await self._retries.ask(lambda: self._send_once(ask))
+        return await self._retries.ask(lambda: self._send_once(request))
 
-    async def _send_once(self, ask: VaultRequest) -> Any:
-        content = None if ask.body is None else json.dumps(ask.body)
+    async def _send_once(self, request: VaultRequest) -> Any:
+        content = None if request.body is None else json.dumps(request.body)
         headers = {"Accept": "application/json"} | ({} if content is None else {"Content-Type": "application/json"})
-        request = HttpRequest(ask.method, _escape_braces(ask.path), headers=headers, content=content)
+        path = request.path.replace("{", "%7B").replace("}", "%7D")  # the SDK takes URLs for templates
+        http_request = HttpRequest(request.method, path, headers=headers, content=content)
         try:
-            async with answered(f"{self.vault} did not respond to the request to {ask.doing}"):
-                response = await self._client.send_request(request)
+            async with answered(f"{self.vault} did not respond to the request to {request.doing}"):
+                response = await self._client.send_request(http_request)
         except ArmError as error:  # the credential's, with its own hint
-            raise SecretStoreError(f"{self.vault} could not {ask.doing}: {error.message}", hint=error.hint) from error
+            raise SecretStoreError(
+                f"{self.vault} could not {request.doing}: {error.message}", hint=error.hint
+            ) from error
         except AzureError as error:
             if reason := find_certificate_error(error):
                 message = f"The certificate of {self.vault} is not accepted: {reason}."
                 raise SecretStoreError(message, hint="Check the URL of the vault, and --ca-bundle.") from error
             raise TransientStoreError(
-                f"{self.vault} could not be reached to {ask.doing}: {error.message.rstrip('.')}.",
+                f"{self.vault} could not be reached to {request.doing}: {error.message.rstrip('.')}.",
                 attempts=PATIENT_ATTEMPTS,
                 is_of_all=True,
                 hint="Check the URL of the vault, the network, the proxy, and --ca-bundle.",
@@ -240,26 +248,14 @@ class KeyVaultRequests:
                 hint="Check the URL of the vault.",
             ) from error
         if response.status_code == 404:
-            return None
+            return None  # the callers know what they asked for: no secret of that name, or none that is deleted
         body = _parse_json(response.content)
         if response.status_code not in {200, 202}:
-            raise make_failure(ask, self.vault, response.status_code, response.headers, body)
+            raise make_failure(request, self.vault, response.status_code, response.headers, body)
         if not isinstance(body, dict):
-            message = f"{self.vault} returned a response that is not JSON to the request to {ask.doing}."
+            message = f"{self.vault} returned a response that is not JSON to the request to {request.doing}."
             raise SecretStoreError(message, hint=_HINT)
         return body
-
-
-def _are_texts(tags: object) -> bool:
-    return isinstance(tags, dict) and all(isinstance(value, str) for value in tags.values())
-
-
-def _are_times(attributes: Mapping[str, Any]) -> bool:
-    return all(isinstance(attributes.get(name), (int, NoneType)) for name in ("nbf", "exp"))
-
-
-def _escape_braces(path: str) -> str:
-    return path.replace("{", "%7B").replace("}", "%7D")  # the SDK takes URLs for templates
 
 
 def _parse_json(text: bytes) -> Any:
@@ -299,13 +295,16 @@ _CAUSES_BY_STATUS: dict[int, tuple[str, str]] = {
 }
 
 
-def make_failure(ask: VaultRequest, vault: str, status: int, headers: Mapping[str, str], body: Any) -> SecretStoreError:
+def make_failure(
+    request: VaultRequest, vault: str, status: int, headers: Mapping[str, str], body: Any
+) -> SecretStoreError:
     """The error for an answer."""
-    code, reason = _read_reason(body, ask.secret)
+    code, reason = _read_reason(body, request.secret)
     cause, hint = (
-        _CAUSES_BY_CODE.get(code) or _CAUSES_BY_STATUS.get(status) or ("", ask.needs.value if status == 403 else "")
+        _CAUSES_BY_CODE.get(code) or _CAUSES_BY_STATUS.get(status) or ("", request.needs.value if status == 403 else "")
     )
-    message = " ".join(filter(None, (f"{vault} refused to {ask.doing} ({status} {code}).", cause, reason)))
+    message = " ".join(filter(None, (f"{vault} refused to {request.doing} ({status} {code}).", cause, reason)))
+    # A secret that is being deleted or recovered is about itself; the other codes are about the whole vault.
     if status in _PASSING or code in _IN_BETWEEN:
         is_of_all = code not in _IN_BETWEEN
         return (TransientStoreError if is_of_all else SecretInTransitionError)(

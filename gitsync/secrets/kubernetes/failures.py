@@ -11,7 +11,7 @@ policy. The reason `Forbidden` does not tell them apart; the message and the cau
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,7 +66,7 @@ def make_failure(
     api_call: ApiCall, status: int, headers: Mapping[str, str], body: Any, *, may_pass: bool = False
 ) -> SecretStoreError:
     """The error for an answer. `may_pass`: a server that has just started refuses what it will allow."""
-    reason = _read_reason(body, api_call.secrets)
+    reason = format_complaint(body.get("message") if isinstance(body, dict) else None, api_call.secrets)
     cause = find_cause(api_call.verb, api_call.address, body) if status in REFUSING else None
     words = f" {cause.words}" if cause and cause.words else ""
     message = f"The API server refused to {api_call}{words} ({status}){f': {reason}' if reason else ''}."
@@ -79,7 +79,12 @@ def make_failure(
             is_of_all=status in _DOWN,
             hint=hint,
         )
-    return _find_kind(status, reason)(message, hint=_find_hint(api_call, status, cause))
+    kind = SecretStoreError
+    if status == 404:
+        kind = StoreNotFoundError
+    elif status == 400 and NO_DRY_RUN in reason:  # a webhook with side effects: it cannot be asked beforehand
+        kind = DryRunUnsupportedError
+    return kind(message, hint=_find_hint(api_call, status, cause))
 
 
 def make_unreachable(api_call: object, error: Exception) -> SecretStoreError:
@@ -98,12 +103,6 @@ def make_unreachable(api_call: object, error: Exception) -> SecretStoreError:
     )
 
 
-def _find_kind(status: int, reason: str) -> type[SecretStoreError]:
-    if status == 404:
-        return StoreNotFoundError
-    return DryRunUnsupportedError if status == 400 and NO_DRY_RUN in reason else SecretStoreError
-
-
 def _find_hint(api_call: ApiCall, status: int, cause: Cause | None) -> str:
     if cause:
         return cause.hint
@@ -116,11 +115,6 @@ def _find_hint(api_call: ApiCall, status: int, cause: Cause | None) -> str:
     }.get(status, "")
 
 
-def _read_reason(body: Any, hidden: Iterable[Secret]) -> str:
-    """The message of a Status object."""
-    return format_complaint(body.get("message") if isinstance(body, dict) else None, hidden)
-
-
 def find_cause(verb: str, address: Address, body: Any) -> Cause | None:
     """The cause of a refusal, from the body of the answer; None if it is not one of those that are known."""
     message = str(body.get("message") or "") if isinstance(body, Mapping) else ""
@@ -130,7 +124,10 @@ def find_cause(verb: str, address: Address, body: Any) -> Cause | None:
     if "cannot " in message and "resource " in message:
         right = Right(verb=verb, resource=RESOURCES[address.holder], namespace=namespace)
         return Cause(hint=format_grant([right], find_account(message)))
-    if _has_cause(body, "NamespaceTerminating") or "because it is being terminated" in message:
+    details = body.get("details") if isinstance(body, Mapping) else None
+    causes = (details.get("causes") if isinstance(details, Mapping) else None) or ()
+    reasons = [cause.get("reason") for cause in causes if isinstance(cause, Mapping)]
+    if "NamespaceTerminating" in reasons or "because it is being terminated" in message:
         hint = f"Wait until namespace {namespace} is gone and create it again, or remove what exports to it."
         return Cause(words="because the namespace is being deleted", hint=hint)
     if re.search(r"(exceeded|failed|insufficient) quota", message):
@@ -152,12 +149,6 @@ def find_account(message: str) -> str:
     """The service account that a refusal names, as namespace:name; "" if it names none."""
     match = _ACCOUNT.search(message)
     return f"{match[1]}:{match[2]}" if match else ""
-
-
-def _has_cause(body: Any, reason: str) -> bool:
-    details = body.get("details") if isinstance(body, Mapping) else None
-    causes = details.get("causes") if isinstance(details, Mapping) else None
-    return any(isinstance(cause, Mapping) and cause.get("reason") == reason for cause in causes or ())
 
 
 def _format_basic_user(message: str) -> str:

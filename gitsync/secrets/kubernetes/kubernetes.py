@@ -115,7 +115,7 @@ class Kubernetes:
             await self._requests.create(desired, is_rehearsal=is_rehearsal)
         elif not existing.is_same_as(desired):
             await self._requests.replace(desired, is_rehearsal=is_rehearsal)
-        if is_rehearsal:
+        if is_rehearsal:  # the write that follows needs no second read
             self._fresh[export.address] = existing
 
     async def _take_fresh(self, address: Address) -> StoredObject | None:

@@ -46,6 +46,7 @@ async def open_requests(account: ServiceAccount) -> AsyncIterator[KubernetesRequ
         namespace=account.namespace,
     )
     try:
+        # The variables of the environment name proxies for Azure; the API server is reached without.
         client = Client(config, timeout=httpx2.Timeout(_SECONDS), field_manager="gitsync", trust_env=False)
     except OSError as error:  # an SSLError is one too
         raise ConfigError(
@@ -125,7 +126,11 @@ class KubernetesRequests:
 
     async def _write(self, verb: str, stored: StoredObject, *, is_rehearsal: bool) -> None:
         body: Any = _make_body(stored)
-        api_call = ApiCall(verb=verb, address=stored.address, secrets=_list_values(stored))
+        # Neither a value as it is nor as it is sent may show in an error.
+        plain = [value.decode() for value in stored.data.values()]
+        encoded = [base64.b64encode(text.encode()).decode() for text in plain]
+        secrets = tuple(Value(text) for text in (*plain, *encoded))
+        api_call = ApiCall(verb=verb, address=stored.address, secrets=secrets)
         send = self._client.create if verb == "create" else self._client.replace
         await self._answer(send(body, dry_run=is_rehearsal), api_call)
 
@@ -201,12 +206,6 @@ def _make_body(stored: StoredObject) -> Any:
         return ConfigMap(metadata=metadata, data={key: value.decode() for key, value in stored.data.items()})
     data = {key: base64.b64encode(value).decode() for key, value in stored.data.items()}
     return Secret(metadata=metadata, data=data, type=stored.kind or "Opaque")
-
-
-def _list_values(stored: StoredObject) -> tuple[Value, ...]:
-    """Every value as it is and as it is sent, so that neither shows."""
-    plain = [value.decode() for value in stored.data.values()]
-    return tuple(Value(text) for text in [*plain, *(base64.b64encode(text.encode()).decode() for text in plain)])
 
 
 def _parse_json(content: bytes) -> Any:

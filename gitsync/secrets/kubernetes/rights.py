@@ -61,7 +61,7 @@ async def find_missing_rights(rights: Mapping[Right, tuple[str, ...]], may: May)
 async def _has(right: Right, names: Iterable[str], may: May) -> bool:
     if await may(right, ""):
         return True
-    if right.verb == _CREATE:
+    if right.verb == _CREATE:  # a Role cannot name an object that does not exist yet
         return False
     for name in names:
         if not await may(right, name):

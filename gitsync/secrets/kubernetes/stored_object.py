@@ -56,7 +56,7 @@ class StoredObject:
             dict(self.data) == dict(other.data)
             and dict(self.annotations) == dict(other.annotations)
             and dict(self.labels) == dict(other.labels)
-            and not self.owners
+            and not self.owners  # a replacement drops them: see `make_object`
             and not self.has_binary_data
         )
 
@@ -67,22 +67,18 @@ def make_object(export: Export, existing: StoredObject | None) -> StoredObject:
     It has no owner reference: its owner is not an object of the cluster, and Kubernetes collects objects without an
     existing owner. Manifests cannot change the marks of gitsync.
     """
+    # A repository that is not known now stays as an earlier run wrote it.
+    repository = export.owner.repository or (existing.repository if existing else "")
     return StoredObject(
         address=export.address,
         data={key: value.reveal().encode() for key, value in export.data.items()},
         annotations={
             **{name: text for name, text in export.annotations.items() if name != REPOSITORY},
             OWNER: str(export.owner),
-            **_make_repository(export.owner, existing),
+            **({REPOSITORY: repository} if repository else {}),
         },
         labels={**export.labels, **MANAGED_BY},
         version=existing.version if existing else "",
         kind=existing.kind if existing else "",
         finalizers=existing.finalizers if existing else (),
     )
-
-
-def _make_repository(owner: Owner, existing: StoredObject | None) -> dict[str, str]:
-    """The annotation with the repository. One that is not known now stays as an earlier run wrote it."""
-    repository = owner.repository or (existing.repository if existing else "")
-    return {REPOSITORY: repository} if repository else {}

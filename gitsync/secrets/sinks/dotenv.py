@@ -17,7 +17,7 @@ from pathlib import Path
 
 from gitsync.errors import ConfigError, SecretStoreError, UnsafePathError
 from gitsync.model.export import Address, Export, Holder, Owner
-from gitsync.secrets.private_files import judge_file, lock_folder, replace
+from gitsync.secrets.private_files import check_private_file, lock_folder, replace
 from gitsync.secrets.store_rules import check_export, check_names, check_owner, make_variable
 
 _HEADER = re.compile(r"# gitsync: (Secret|ConfigMap) ([^/ ]+)/([^/ ]+), exported by (\S+(?: of .+)?)")
@@ -53,7 +53,7 @@ class DotenvSink:
     async def check(self) -> None:
         """Raise ConfigError if other users can read the file, or it cannot be written."""
         try:
-            judge_file(self._file)
+            check_private_file(self._file)
             self._file.parent.mkdir(parents=True, exist_ok=True)
             with lock_folder(self._file.parent):
                 self._read()
@@ -69,13 +69,13 @@ class DotenvSink:
 
     async def owner(self, address: Address) -> str | None:
         check_names(address)
-        with self._as_vault_error():
+        with self._as_store_error():
             block = self._read().blocks.get(address)
         return block.owner if block else None
 
     def examine(self, exports: Sequence[Export]) -> None:
         """Raise SecretStoreError if two keys would be one variable, or a value has several lines."""
-        with self._as_vault_error():
+        with self._as_store_error():
             content = self._read()
         for export in exports:
             check_export(export)
@@ -95,18 +95,19 @@ class DotenvSink:
     async def write(self, export: Export) -> None:
         self.examine((export,))
         block = Block(str(export.owner), _format_lines(export))
-        with self._as_vault_error(), lock_folder(self._file.parent):
+        with self._as_store_error(), lock_folder(self._file.parent):
             content = self._read()
             existing = content.blocks.get(export.address)
             check_owner(export, existing.owner if existing else None, f"{export.address} in {self._file}")
             if existing != block:
+                # Another run may have written a variable of this name since `examine` looked.
                 self._refuse_collisions(content, export)
                 content.blocks[export.address] = block
                 replace(self._file, _format_content(content).encode())
 
     async def remove(self, address: Address, owner: Owner) -> None:
         check_names(address)
-        with self._as_vault_error(), lock_folder(self._file.parent):
+        with self._as_store_error(), lock_folder(self._file.parent):
             content = self._read()
             block = content.blocks.pop(address, None)
             if block and block.owner == str(owner):
@@ -127,7 +128,7 @@ class DotenvSink:
             taken[name] = f"its key {key}"
 
     def _read(self) -> DotenvContent:
-        judge_file(self._file)
+        check_private_file(self._file)
         try:
             text = self._file.read_bytes().decode()
         except FileNotFoundError:
@@ -137,7 +138,7 @@ class DotenvSink:
         return _parse(text)
 
     @contextmanager
-    def _as_vault_error(self) -> Iterator[None]:
+    def _as_store_error(self) -> Iterator[None]:
         try:
             yield
         except UnsafePathError as error:

@@ -24,8 +24,8 @@ from gitsync.errors import ConfigError, SecretStoreError, UnsafePathError
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.secrets.private_files import (
     FILE_MODE,
+    check_private_folder,
     ensure_private_folder,
-    judge_folder,
     lock_folder,
     sync_folder,
     write_new,
@@ -67,7 +67,7 @@ class FolderSink:
 
     async def owner(self, address: Address) -> str | None:
         check_names(address)
-        with _as_vault_error(self._top):
+        with _as_store_error(self._top):
             return _read_owner(_read_note(self._find_folder(address)))
 
     def examine(self, exports: Sequence[Export]) -> None:
@@ -81,7 +81,7 @@ class FolderSink:
     async def write(self, export: Export) -> None:
         self.examine((export,))
         files = _make_files(export)
-        with _as_vault_error(self._top), lock_folder(self._top):
+        with _as_store_error(self._top), lock_folder(self._top):
             folder = self._find_folder(export.address)
             check_owner(export, _read_owner(_read_note(folder)), f"{export.address} in {self._top}")
             if _read_object(folder) != files:
@@ -91,7 +91,7 @@ class FolderSink:
     async def remove(self, address: Address, owner: Owner) -> None:
         """The folder goes aside first, so that no reader finds half of it."""
         check_names(address)
-        with _as_vault_error(self._top), lock_folder(self._top):
+        with _as_store_error(self._top), lock_folder(self._top):
             folder = self._find_folder(address)
             if (_read_note(folder) or {}).get("owner") == str(owner):
                 aside = _move_aside(folder, _REMOVED)
@@ -103,7 +103,7 @@ class FolderSink:
         part_folder = self._top / PARTS[address.holder]
         for folder in (self._top, part_folder, part_folder / address.namespace):
             if os.path.lexists(folder):
-                judge_folder(folder)
+                check_private_folder(folder)
         return part_folder / address.namespace / address.name
 
     def _write_ignore_files(self) -> None:
@@ -115,6 +115,7 @@ class FolderSink:
         for aside in self._top.glob(f"*/*/{_OLD}*"):
             original = aside.parent / str((_read_note(aside) or {}).get("name", ""))
             if original != aside.parent and not os.path.lexists(original):
+                # The run was killed between the two renames of a write: the old object comes back.
                 aside.rename(original)
             else:
                 shutil.rmtree(aside)
@@ -124,7 +125,7 @@ class FolderSink:
 
 
 @contextmanager
-def _as_vault_error(top: Path) -> Iterator[None]:
+def _as_store_error(top: Path) -> Iterator[None]:
     try:
         yield
     except UnsafePathError as error:
@@ -152,7 +153,7 @@ def _read_object(folder: Path) -> Mapping[str, bytes] | None:
     """The object in a folder; None if there is none, if no sink wrote it, or if other users can read it."""
     if not os.path.lexists(folder):
         return None
-    judge_folder(folder)
+    check_private_folder(folder)
     files = {}
     for file in folder.iterdir():
         mode = file.lstat().st_mode
@@ -168,7 +169,7 @@ def _read_note(folder: Path) -> Mapping[str, Any] | None:
     """
     if not os.path.lexists(folder):
         return None
-    judge_folder(folder)
+    check_private_folder(folder)
     try:
         note = json.loads((folder / NOTE).read_bytes())
     except FileNotFoundError:

@@ -32,7 +32,7 @@ class PipelineSink:
     name = "ci"
 
     def __init__(self, variables: Mapping[str, str], tell: Tell) -> None:
-        self._write_all = _find_host(variables)
+        self._write_all = next((write for name, write in _HOSTS if variables.get(name)), None)
         self._variables = variables
         self._tell = tell
         self._written: dict[Address, Export] = {}
@@ -121,12 +121,6 @@ def _write_to_azure(tell: Tell, _variables: Mapping[str, str], values: Mapping[s
 
 
 _HOSTS = (("GITHUB_ACTIONS", _write_to_github), ("TF_BUILD", _write_to_azure))
-
-
-def _find_host(
-    variables: Mapping[str, str],
-) -> Callable[[Tell, Mapping[str, str], Mapping[str, str], bool], None] | None:
-    return next((write for name, write in _HOSTS if variables.get(name)), None)
 
 
 def _escape(text: str, spellings: Mapping[str, str]) -> str:

@@ -61,6 +61,7 @@ class SopsSink:
         manifest = _make_manifest(export)
         document = self._read(export.address)
         file = self._find_file(export.address)
+        # Each encryption gives other bytes, so only the plain content tells whether there is something new.
         if document is not None and await self._decrypt(document) == manifest:
             return
         _make_folder(file.parent)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -47,7 +47,15 @@ class FolderSource:
         check_names(address, keys)
         with _explain_unreadable(address, top):
             folder = self._find_folder(top, address)
-            return None if folder is None else _read_values(top, folder, keys or _list_keys(folder))
+            if folder is None:
+                return None
+            names = keys or sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith("."))
+            contents = {name: _read_content(top, folder / name) for name in names if name != NOTE}
+        return {
+            name: decode_secret(content, str(folder / name))
+            for name, content in contents.items()
+            if content is not None
+        }
 
     async def owner(self, address: Address) -> str | None:
         """The owner in the note of the sink of such folders; "" without a note."""
@@ -81,11 +89,6 @@ def _explain_unreadable(address: Address, top: Path) -> Iterator[None]:
         ) from error
 
 
-def _read_values(top: Path, folder: Path, keys: Iterable[str]) -> Mapping[str, Secret]:
-    contents = {key: _read_content(top, folder / key) for key in keys if key != NOTE}
-    return {key: decode_secret(content, str(folder / key)) for key, content in contents.items() if content is not None}
-
-
 def _read_owner(note: bytes | None, folder: Path) -> str:
     if note is None:
         return ""
@@ -117,10 +120,6 @@ def _is_object(path: Path) -> bool:
     return not entries or any(not entry.is_dir() for entry in entries)
 
 
-def _list_keys(folder: Path) -> list[str]:
-    return sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith("."))
-
-
 def _read_content(top: Path, file: Path) -> bytes | None:
     """The bytes of a file, one more than allowed at most; None if it does not exist or is a folder."""
     try:
@@ -129,6 +128,7 @@ def _read_content(top: Path, file: Path) -> bytes | None:
         return None
     except RuntimeError as error:  # links that lead to each other
         raise SecretStoreError(f"{file} is a broken symbolic link.", hint="Fix the link.") from error
+    # Kubernetes mounts values as links within the folder; one that leads out of it is not followed.
     if not real.is_relative_to(top.resolve(strict=True)):
         raise SecretStoreError(
             f"{file} is a link to a target outside {top}, which gitsync does not follow.",

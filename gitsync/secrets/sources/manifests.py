@@ -66,7 +66,7 @@ class EncryptedSource:
         entry = self._encrypted.get(address)
         if entry is None:
             return await self._plain.read(address, keys)
-        async with self._lock:
+        async with self._lock:  # one call of sops for a text that several resources need at once
             if entry.text not in self._decrypted:
                 self._decrypted[entry.text] = await self._try_decrypt(entry)
         objects = self._decrypted[entry.text]
