@@ -1,4 +1,4 @@
-"""All units of a source. A folder that an object of a controller builds is no unit of its own."""
+"""Builds all units of a source. A folder that an object of a controller builds is no unit of its own."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class _DeclaredBuilds:
             self.results.setdefault(unit.name, {})[path] = built.files[path], unit
 
     def read(self, unit: Unit) -> Declarations:
-        """The objects in what was built of a unit."""
+        """Read the objects in what was built of a unit."""
         result = self.results.get(unit.name, {})
         files = {path: content for path, (content, _) in result.items()}
         return find_declarations(files, {path: one for path, (_, one) in result.items()}, self.variables, self.view)
@@ -79,7 +79,7 @@ def build_all(
 ) -> AllUnits:
     """Build the units that were `found`, and those that they and the `plain` files declare.
 
-    SourceError if no tool is installed that a unit needs.
+    Raises SourceError if no tool is installed that a unit needs.
     """
     built = build_units(found.built, reader, builds)
     charts, unreadable = read_published(found.published, reader)
@@ -107,7 +107,9 @@ def build_all(
 
 
 def _add_options(unit: Unit, found: FoundUnits) -> Unit:
-    """A declared unit with what gitsync.yaml says of its folder, as far as its object has no word for it."""
+    """Add to a declared unit what gitsync.yaml says of its folder, as far as its object has no word
+    for it.
+    """
     own = found.find_options(unit.path)
     if unit.kind is UnitKind.APPLICATION:
         return replace(unit, options=own)
@@ -125,7 +127,7 @@ def _add_options(unit: Unit, found: FoundUnits) -> Unit:
 def _leave_out_covered(
     roots: Sequence[Unit], built: BuiltUnits, covered: CoveredFolders, reader: KustomizationReader, builds: Builds
 ) -> list[BuiltUnits]:
-    """What was built of the units at `roots` that are in none of these folders."""
+    """Leave out what was built of the units at `roots` that are in one of these folders."""
     others = [unit for unit in roots if not covered.has(unit.file)]
     if len(others) == len(roots):
         return [built]

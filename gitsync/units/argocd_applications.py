@@ -84,7 +84,9 @@ class ApplicationSource(NamedTuple):
 
 
 def read_application(document: Document, view: SourceView) -> Declarations:
-    """Return the units of an Application: one for each source with manifests. InvalidFieldError if it is none."""
+    """Return the units of an Application: one for each source with manifests. Raises
+    Raises InvalidFieldError if it is none.
+    """
     key = read_key(document, NAMESPACE)
     places = _find_sources(document)
     references = dict(_list_references(document, places))
@@ -118,7 +120,7 @@ def read_application(document: Document, view: SourceView) -> Declarations:
 
 
 def _find_sources(document: Document) -> list[FieldPath]:
-    """The fields with sources. Argo CD reads `source` only without `sources`."""
+    """Find the fields with sources. Argo CD reads `source` only without `sources`."""
     if several := read_list(document, ("spec", "sources")):
         return [("spec", "sources", index) for index in range(len(several))]
     # What the hydrator writes to the other branch is rendered from the dry source.
@@ -130,7 +132,7 @@ def _find_sources(document: Document) -> list[FieldPath]:
 
 
 def _list_references(document: Document, places: list[FieldPath]) -> Iterator[tuple[str, GitAddress]]:
-    """The sources that others call by a name."""
+    """List the sources that others call by a name."""
     for where in places:
         if name := read_optional(document, (*where, "ref")):
             yield name, _read_address(document, where)
@@ -144,11 +146,11 @@ def _read_address(document: Document, where: FieldPath) -> GitAddress:
     )
 
 
-def _read_unit(one: ApplicationSource, name: str, annotations: Mapping[str, Any]) -> Unit:
-    document = one.document
+def _read_unit(source: ApplicationSource, name: str, annotations: Mapping[str, Any]) -> Unit:
+    document = source.document
     unit = Unit(
         name=name,
-        path=one.path,
+        path=source.path,
         kind=UnitKind.APPLICATION,
         file=document.path,
         line=document.line(),
@@ -157,11 +159,11 @@ def _read_unit(one: ApplicationSource, name: str, annotations: Mapping[str, Any]
         cascades=_read_cascades(document),
         is_suspended=annotations.get(_SKIPPED) == "true",
     )
-    address = _read_address(document, one.where)
-    if not one.published and (address.chart or not one.view.repository.has_url(address.url)):
+    address = _read_address(document, source.where)
+    if not source.published and (address.chart or not source.view.repository.has_url(address.url)):
         return unit  # not of this repository, so nothing is known of its files
     try:
-        return replace(unit, **read_form(one))
+        return replace(unit, **read_form(source))
     except RefusedSourceError as refusal:
         return replace(unit, refusal=str(refusal))
 
@@ -184,63 +186,63 @@ def _read_prunes(document: Document) -> bool:
     return read_switch(document, (*where, "prune"))
 
 
-def read_form(one: ApplicationSource) -> dict[str, Any]:
-    """Return the fields of a unit that say how it is built. RefusedSourceError if gitsync does not build it,
-    InvalidFieldError if it cannot be read.
+def read_form(source: ApplicationSource) -> dict[str, Any]:
+    """Return the fields of a unit that say how it is built. Raises RefusedSourceError if gitsync
+    does not build it, InvalidFieldError if it cannot be read.
     """
-    overrides = (posixpath.join(one.path, name.format(one.name)) for name in OVERRIDES)
-    if found := next((path for path in overrides if path in one.paths), None):
+    overrides = (posixpath.join(source.path, name.format(source.name)) for name in OVERRIDES)
+    if found := next((path for path in overrides if path in source.paths), None):
         raise RefusedSourceError(f"{found} changes its values, and is not read.")
-    return _FORMS[_find_form(one)](one)
+    return _FORMS[_find_form(source)](source)
 
 
-def _find_form(one: ApplicationSource) -> str:
-    """How Argo CD builds a source: as its object says, or else by the files in its folder."""
-    named = [form for form in _FORMS if read_mapping(one.document, one.at(form))]
+def _find_form(source: ApplicationSource) -> str:
+    """Find how Argo CD builds a source: as its object says, or else by the files in its folder."""
+    named = [form for form in _FORMS if read_mapping(source.document, source.at(form))]
     if len(named) > 1:
-        raise InvalidFieldError(one.at(named[1]), f"The source has both {named[0]} and {named[1]}.", "Keep one.")
+        raise InvalidFieldError(source.at(named[1]), f"The source has both {named[0]} and {named[1]}.", "Keep one.")
     if named:
         return named[0]
-    if posixpath.join(one.path, CHART) in one.paths:
+    if posixpath.join(source.path, CHART) in source.paths:
         return "helm"
-    return "directory" if one.view.reader.find_in(one.path) is None else "kustomize"
+    return "directory" if source.view.reader.find_in(source.path) is None else "kustomize"
 
 
-def _read_plugin(one: ApplicationSource) -> dict[str, Any]:
-    del one
+def _read_plugin(source: ApplicationSource) -> dict[str, Any]:
+    del source
     raise RefusedSourceError("It is built with a plugin, which gitsync does not run.")
 
 
-def _read_directory(one: ApplicationSource) -> dict[str, Any]:
+def _read_directory(source: ApplicationSource) -> dict[str, Any]:
     selection = FileSelection(
-        recurses=read_switch(one.document, one.at("directory", "recurse")),
-        include=_read_glob(one, "include"),
-        exclude=_read_glob(one, "exclude"),
+        recurses=read_switch(source.document, source.at("directory", "recurse")),
+        include=_read_glob(source, "include"),
+        exclude=_read_glob(source, "exclude"),
     )
     return {"selection": selection}
 
 
-def _read_glob(one: ApplicationSource, field: str) -> str:
-    where = one.at("directory", field)
-    glob = read_optional(one.document, where)
+def _read_glob(source: ApplicationSource, field: str) -> str:
+    where = source.at("directory", field)
+    glob = read_optional(source.document, where)
     if glob:
         check_glob(glob, where, has_braces=True)
     return glob
 
 
 def check_glob(glob: str, where: FieldPath, *, has_braces: bool = False) -> None:
-    """InvalidFieldError if a text is no glob."""
+    """Check that a text is a glob. Raises InvalidFieldError if it is none."""
     try:
         compile_glob(glob, crosses_folders=True, has_braces=has_braces)
     except ValueError as error:
         raise InvalidFieldError(where, f"{format_field(where)} is not a glob: {error}.", "Fix it.") from error
 
 
-def _read_kustomize(one: ApplicationSource) -> dict[str, Any]:
-    """The changes of a kustomize source, by the names that Flux has for them."""
-    document, at = one.document, one.at
-    if one.view.reader.find_in(one.path) is None:
-        raise RefusedSourceError(f"There is no kustomization in {one.path or '.'}.")
+def _read_kustomize(source: ApplicationSource) -> dict[str, Any]:
+    """Read the changes of a kustomize source, by the names that Flux has for them."""
+    document, at = source.document, source.at
+    if source.view.reader.find_in(source.path) is None:
+        raise RefusedSourceError(f"There is no kustomization in {source.path or '.'}.")
     labels = read_texts(document, at("kustomize", "commonLabels"))
     annotations = read_texts(document, at("kustomize", "commonAnnotations"))
     if read_switch(document, at("kustomize", "commonAnnotationsEnvsubst")):
@@ -248,23 +250,23 @@ def _read_kustomize(one: ApplicationSource) -> dict[str, Any]:
     changes: dict[str, Any] = {
         **{change: read_optional(document, at("kustomize", field)) for field, change in _TEXTS.items()},
         "patches": read_list(document, at("kustomize", "patches")),
-        "components": list(_list_components(one)),
-        "images": list(_list_images(one)),
+        "components": list(_list_components(source)),
+        "images": list(_list_images(source)),
         "commonMetadata": {name: value for name, value in (("labels", labels), ("annotations", annotations)) if value},
     }
     return {"changes": {name: value for name, value in changes.items() if value}}
 
 
-def _list_components(one: ApplicationSource) -> Iterator[str]:
-    ignores = read_switch(one.document, one.at("kustomize", "ignoreMissingComponents"))
-    for text in _list_texts(one, "kustomize", "components"):
-        if not ignores or one.view.reader.find_in(resolve(one.path, text)) is not None:
+def _list_components(source: ApplicationSource) -> Iterator[str]:
+    ignores = read_switch(source.document, source.at("kustomize", "ignoreMissingComponents"))
+    for text in _list_texts(source, "kustomize", "components"):
+        if not ignores or source.view.reader.find_in(resolve(source.path, text)) is not None:
             yield text
 
 
-def _list_images(one: ApplicationSource) -> Iterator[dict[str, str]]:
+def _list_images(source: ApplicationSource) -> Iterator[dict[str, str]]:
     """Images such as `name=other:tag`, as `kustomize edit set image` reads them."""
-    for text in _list_texts(one, "kustomize", "images"):
+    for text in _list_texts(source, "kustomize", "images"):
         name, is_renamed, other = text.rpartition("=")
         place, _, digest = other.partition("@")
         folder, slash, last = place.rpartition("/")
@@ -274,47 +276,52 @@ def _list_images(one: ApplicationSource) -> Iterator[dict[str, str]]:
         yield {field: value for field, value in found.items() if value}
 
 
-def _list_texts(one: ApplicationSource, *fields: str) -> Iterator[str]:
-    where = one.at(*fields)
-    yield from (read_text(one.document, (*where, index)) for index in range(len(read_list(one.document, where))))
+def _list_texts(source: ApplicationSource, *fields: str) -> Iterator[str]:
+    where = source.at(*fields)
+    yield from (read_text(source.document, (*where, index)) for index in range(len(read_list(source.document, where))))
 
 
-def _read_helm(one: ApplicationSource) -> dict[str, Any]:
-    document, at = one.document, one.at
-    if posixpath.join(one.path, CHART) not in one.paths:
-        raise RefusedSourceError(f"There is no {CHART} in {one.path or '.'}.")
+def _read_helm(source: ApplicationSource) -> dict[str, Any]:
+    document, at = source.document, source.at
+    if posixpath.join(source.path, CHART) not in source.paths:
+        raise RefusedSourceError(f"There is no {CHART} in {source.path or '.'}.")
     namespace = read_optional(document, ("spec", "destination", "namespace"))
     version = read_optional(document, at("helm", "kubeVersion"))
     release = ChartRelease(
-        name=read_optional(document, at("helm", "releaseName")) or one.name,
+        name=read_optional(document, at("helm", "releaseName")) or source.name,
         namespace=read_optional(document, at("helm", "namespace")) or namespace,
         # Later ones win: files, then values, then parameters.
-        values=(*_list_value_files(one), *_list_values(one), *_list_parameters(one), *_list_file_parameters(one)),
-        kubernetes=(*([version] if version else []), *_list_texts(one, "helm", "apiVersions")),
+        values=(
+            *_list_value_files(source),
+            *_list_values(source),
+            *_list_parameters(source),
+            *_list_file_parameters(source),
+        ),
+        kubernetes=(*([version] if version else []), *_list_texts(source, "helm", "apiVersions")),
     )
     return {"release": release}
 
 
-def _list_value_files(one: ApplicationSource) -> Iterator[str]:
-    ignores = read_switch(one.document, one.at("helm", "ignoreMissingValueFiles"))
-    for index, text in enumerate(_list_texts(one, "helm", "valueFiles")):
-        path = _find_values_file(one, one.at("helm", "valueFiles", index), text)
-        if not ignores or path in one.paths:
+def _list_value_files(source: ApplicationSource) -> Iterator[str]:
+    ignores = read_switch(source.document, source.at("helm", "ignoreMissingValueFiles"))
+    for index, text in enumerate(_list_texts(source, "helm", "valueFiles")):
+        path = _find_values_file(source, source.at("helm", "valueFiles", index), text)
+        if not ignores or path in source.paths:
             yield path
 
 
-def _find_values_file(one: ApplicationSource, where: FieldPath, text: str) -> str:
-    """The path of a values file from the root of this repository."""
+def _find_values_file(source: ApplicationSource, where: FieldPath, text: str) -> str:
+    """Find the path of a values file from the root of this repository."""
     if "://" in text:
         raise RefusedSourceError(f"Its values are at {text}, and gitsync fetches nothing.")
     name, _, inside = text.removeprefix("$").partition("/")
-    if text.startswith("$") and name in one.references:
-        address, repository = one.references[name], one.view.repository
+    if text.startswith("$") and name in source.references:
+        address, repository = source.references[name], source.view.repository
         if not (repository.has_url(address.url) and repository.has_revision(address.revision)):
             raise RefusedSourceError(f"Its values are in {address} at another revision, or in another repository.")
         return _check_inside(resolve("", inside), where, text)
     _refuse_variables(text)
-    return _check_inside(resolve("" if text.startswith("/") else one.path, text.lstrip("/")), where, text)
+    return _check_inside(resolve("" if text.startswith("/") else source.path, text.lstrip("/")), where, text)
 
 
 def _check_inside(path: str, where: FieldPath, text: str) -> str:
@@ -323,42 +330,42 @@ def _check_inside(path: str, where: FieldPath, text: str) -> str:
     return path
 
 
-def _list_values(one: ApplicationSource) -> Iterator[ChartValues]:
-    """The values in the object: those of `values`, a text, count only without `valuesObject`."""
-    if values := read_mapping(one.document, one.at("helm", "valuesObject")):
+def _list_values(source: ApplicationSource) -> Iterator[ChartValues]:
+    """List the values in the object: those of `values`, a text, count only without `valuesObject`."""
+    if values := read_mapping(source.document, source.at("helm", "valuesObject")):
         yield values
         return
-    where = one.at("helm", "values")
-    text = read_optional(one.document, where)
-    contents = read_documents(one.document.path, text.encode())
+    where = source.at("helm", "values")
+    text = read_optional(source.document, where)
+    contents = read_documents(source.document.path, text.encode())
     found = [document.value for document in contents.documents if document.value is not None]
     if contents.problems or len(found) > 1 or not all(isinstance(value, dict) for value in found):
         raise InvalidFieldError(where, f"{format_field(where)} is not a mapping in YAML.", "Fix it.")
     yield from found
 
 
-def _list_parameters(one: ApplicationSource) -> Iterator[SetValue]:
-    where = one.at("helm", "parameters")
-    for index in range(len(read_list(one.document, where))):
-        text = read_optional(one.document, (*where, index, "value"))
+def _list_parameters(source: ApplicationSource) -> Iterator[SetValue]:
+    where = source.at("helm", "parameters")
+    for index in range(len(read_list(source.document, where))):
+        text = read_optional(source.document, (*where, index, "value"))
         _refuse_variables(text)
         yield SetValue(
-            path=read_text(one.document, (*where, index, "name")),
+            path=read_text(source.document, (*where, index, "name")),
             text=text,
-            is_text=read_switch(one.document, (*where, index, "forceString")),
+            is_text=read_switch(source.document, (*where, index, "forceString")),
         )
 
 
-def _list_file_parameters(one: ApplicationSource) -> Iterator[SetValue]:
-    where = one.at("helm", "fileParameters")
-    for index in range(len(read_list(one.document, where))):
+def _list_file_parameters(source: ApplicationSource) -> Iterator[SetValue]:
+    where = source.at("helm", "fileParameters")
+    for index in range(len(read_list(source.document, where))):
         place = (*where, index, "path")
-        path = _find_values_file(one, place, read_text(one.document, place))
-        if path not in one.paths:
+        path = _find_values_file(source, place, read_text(source.document, place))
+        if path not in source.paths:
             raise InvalidFieldError(place, f"{path} is not a file of this repository.", "Fix the path.")
-        one.view.used.add(path)
-        text = one.view.reader.tree.read([path])[path].decode("utf-8", "replace")
-        name = read_text(one.document, (*where, index, "name"))
+        source.view.used.add(path)
+        text = source.view.reader.tree.read([path])[path].decode("utf-8", "replace")
+        name = read_text(source.document, (*where, index, "name"))
         yield SetValue(path=name, text=text.replace("\\", "\\\\"), is_text=True)
 
 

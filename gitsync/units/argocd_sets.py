@@ -1,4 +1,4 @@
-"""Argo CD's ApplicationSets: the Applications that their generators and templates make.
+"""Reads Argo CD's ApplicationSets: the Applications that their generators and templates make.
 
 Lists, folders and files of this repository are known without a cluster. Other generators are named as not followed
 (https://argo-cd.readthedocs.io/en/stable/operator-manual/applicationset/Generators/).
@@ -71,7 +71,7 @@ class _ApplicationSet:
     finalizers: Sequence[str]
 
     def render(self, renderer: Renderer, parameters: Parameters) -> Document:
-        """One Application, with the lines of the template."""
+        """Render one Application, with the lines of the template."""
         where: FieldPath = ("spec", "template")
         rendered = renderer.render(read_mapping(self.document, where), parameters)
         metadata = rendered.get("metadata") if isinstance(rendered.get("metadata"), dict) else {}
@@ -101,8 +101,10 @@ class _ApplicationSet:
 
 
 def read_application_set(document: Document, view: SourceView) -> Declarations:
-    """Return what the Applications that an ApplicationSet makes declare. InvalidFieldError if it is none."""
-    one = _ApplicationSet(
+    """Return what the Applications that an ApplicationSet makes declare. Raises InvalidFieldError
+    if it is none.
+    """
+    appset = _ApplicationSet(
         document=document,
         view=view,
         key=str(read_key(document, NAMESPACE)),
@@ -110,38 +112,39 @@ def read_application_set(document: Document, view: SourceView) -> Declarations:
         finalizers=[] if read_switch(document, ("spec", "syncPolicy", "preserveResourcesOnDeletion")) else [FINALIZER],
     )
     if read_optional(document, ("spec", "templatePatch")):
-        return one.pass_over(("spec", "templatePatch"), "is not one of the templates that gitsync renders")
-    return join_declarations(_read_generators(one))
+        return appset.pass_over(("spec", "templatePatch"), "is not one of the templates that gitsync renders")
+    return join_declarations(_read_generators(appset))
 
 
-def _read_generators(one: _ApplicationSet) -> Iterator[Declarations]:
-    renderer, left = Renderer(one.is_go, one.view.budget), MOST + 1  # the one too many is reported
-    for index in range(len(read_list(one.document, ("spec", "generators")))):
+def _read_generators(appset: _ApplicationSet) -> Iterator[Declarations]:
+    renderer = Renderer(appset.is_go, appset.view.budget)
+    left = MOST + 1  # the one too many is reported
+    for index in range(len(read_list(appset.document, ("spec", "generators")))):
         try:
-            for parameters in islice(_generate(one, ("spec", "generators", index), renderer), left):
+            for parameters in islice(_generate(appset, ("spec", "generators", index), renderer), left):
                 left -= 1
-                yield _read_generated(one.render(renderer, parameters), one.view)
+                yield _read_generated(appset.render(renderer, parameters), appset.view)
         except _NotFollowedError as error:
-            yield one.pass_over(error.where, error.reason)
+            yield appset.pass_over(error.where, error.reason)
         except TemplateError as error:
             message, hint = str(error), "Write it without it."
-            raise InvalidFieldError(("spec", "template"), f"ApplicationSet {one.key}: {message}", hint) from error
+            raise InvalidFieldError(("spec", "template"), f"ApplicationSet {appset.key}: {message}", hint) from error
         except TooLargeExpansionError as error:
             message = f"the templates of the ApplicationSets make more than {MAX_CHARACTERS:,} characters."
             hint = "Shorten them, or the values that they use."
-            raise InvalidFieldError(("spec", "template"), f"ApplicationSet {one.key}: {message}", hint) from error
+            raise InvalidFieldError(("spec", "template"), f"ApplicationSet {appset.key}: {message}", hint) from error
 
 
 def _read_generated(document: Document, view: SourceView) -> Declarations:
-    """What one made Application declares. One that cannot be read is a problem of its own."""
+    """Read what one made Application declares. One that cannot be read is a problem of its own."""
     try:
         return read_application(document, view)
     except InvalidFieldError as error:
         return Declarations(problems=(ARGO_CD.explain(error, document),))
 
 
-def _generate(one: _ApplicationSet, where: FieldPath, renderer: Renderer) -> Iterator[Parameters]:
-    generator = read_mapping(one.document, where)
+def _generate(appset: _ApplicationSet, where: FieldPath, renderer: Renderer) -> Iterator[Parameters]:
+    generator = read_mapping(appset.document, where)
     kinds = sorted(generator.keys() - {"selector"})
     name = str(kinds[0]) if len(kinds) == 1 else ""
     if not name:
@@ -150,53 +153,55 @@ def _generate(one: _ApplicationSet, where: FieldPath, renderer: Renderer) -> Ite
         raise _NotFollowedError((*where, name), _REASONS.get(name, "is not known"))
     place = (*where, name)
     for field_path in ((*where, "selector"), (*place, "template")):
-        if find_field(one.document, field_path):
+        if find_field(appset.document, field_path):
             raise _NotFollowedError(field_path, "is not supported")
-    values = read_mapping(one.document, (*place, "values"))
-    for parameters in _GENERATORS[name](one, place):
+    values = read_mapping(appset.document, (*place, "values"))
+    for parameters in _GENERATORS[name](appset, place):
         rendered = renderer.render(values, parameters)
-        own = {"values": rendered} if one.is_go else {f"values.{key}": value for key, value in rendered.items()}
+        own = {"values": rendered} if appset.is_go else {f"values.{key}": value for key, value in rendered.items()}
         yield {**parameters, **own} if values else parameters
 
 
-def _list_elements(one: _ApplicationSet, where: FieldPath) -> Iterator[Parameters]:
-    if find_field(one.document, (*where, "elementsYaml")):
+def _list_elements(appset: _ApplicationSet, where: FieldPath) -> Iterator[Parameters]:
+    if find_field(appset.document, (*where, "elementsYaml")):
         raise _NotFollowedError((*where, "elementsYaml"), "combines others")
     elements = (*where, "elements")
-    for index in range(len(read_list(one.document, elements))):
-        element = read_mapping(one.document, (*elements, index))
-        yield element if one.is_go else _flatten(element, one.view.budget)
+    for index in range(len(read_list(appset.document, elements))):
+        element = read_mapping(appset.document, (*elements, index))
+        yield element if appset.is_go else _flatten(element, appset.view.budget)
 
 
-def _list_git(one: _ApplicationSet, where: FieldPath) -> Iterator[Parameters]:
-    url, revision = (read_optional(one.document, (*where, field)) for field in ("repoURL", "revision"))
-    if not one.view.repository.has_url(url):
+def _list_git(appset: _ApplicationSet, where: FieldPath) -> Iterator[Parameters]:
+    url, revision = (read_optional(appset.document, (*where, field)) for field in ("repoURL", "revision"))
+    if not appset.view.repository.has_url(url):
         raise _NotFollowedError((*where, "repoURL"), f"reads {url}, which is not this repository")
-    if not one.view.repository.has_revision(revision):
+    if not appset.view.repository.has_revision(revision):
         raise _NotFollowedError((*where, "revision"), f"reads the revision {revision}, not the one that is read here")
-    prefix = read_optional(one.document, (*where, "pathParamPrefix"))
-    paths = one.view.reader.tree.paths
-    if find_field(one.document, (*where, "directories")) is not None:
+    prefix = read_optional(appset.document, (*where, "pathParamPrefix"))
+    paths = appset.view.reader.tree.paths
+    if find_field(appset.document, (*where, "directories")) is not None:
         folders = sorted({folder for path in paths for folder in list_folders(path) if folder})
-        for folder in _select(one, (*where, "directories"), folders, crosses_folders=False):
-            yield _describe_path(folder, {}, prefix, is_go=one.is_go)
+        for folder in _select(appset, (*where, "directories"), folders, crosses_folders=False):
+            yield _describe_path(folder, {}, prefix, is_go=appset.is_go)
         return
-    for path in _select(one, (*where, "files"), sorted(paths), crosses_folders=True):
+    for path in _select(appset, (*where, "files"), sorted(paths), crosses_folders=True):
         name = posixpath.basename(path)
         file = {"filename": name, "filenameNormalized": normalize(name)}
-        for content in _read_parameters(one, path):
-            yield {**content, **_describe_path(find_folder(path), file, prefix, is_go=one.is_go)}
+        for content in _read_parameters(appset, path):
+            yield {**content, **_describe_path(find_folder(path), file, prefix, is_go=appset.is_go)}
 
 
-def _select(one: _ApplicationSet, where: FieldPath, paths: list[str], *, crosses_folders: bool) -> Iterator[str]:
-    """The paths that one of the entries matches, and no entry excludes. An entry that matches none may be a slip."""
+def _select(appset: _ApplicationSet, where: FieldPath, paths: list[str], *, crosses_folders: bool) -> Iterator[str]:
+    """Select the paths that one of the entries matches, and no entry excludes. An entry that
+    matches none may be a slip.
+    """
     included: dict[int, Matcher] = {}
     excluded: list[Matcher] = []
-    for index in range(len(read_list(one.document, where))):
-        glob = read_text(one.document, (*where, index, "path"))
+    for index in range(len(read_list(appset.document, where))):
+        glob = read_text(appset.document, (*where, index, "path"))
         check_glob(glob, (*where, index, "path"))
         matches = compile_glob(glob.strip("/"), crosses_folders=crosses_folders)
-        if read_switch(one.document, (*where, index, "exclude")):
+        if read_switch(appset.document, (*where, index, "exclude")):
             excluded.append(matches)
         else:
             included[index] = matches
@@ -210,19 +215,19 @@ def _select(one: _ApplicationSet, where: FieldPath, paths: list[str], *, crosses
         raise _NotFollowedError((*where, min(unused), "path"), "matches nothing in this source")
 
 
-def _read_parameters(one: _ApplicationSet, path: str) -> Iterator[Parameters]:
-    """The parameters in a file: a mapping, or a list of mappings."""
-    one.view.used.add(path)
-    contents = read_documents(path, one.view.reader.tree.read([path])[path])
+def _read_parameters(appset: _ApplicationSet, path: str) -> Iterator[Parameters]:
+    """Read the parameters in a file: a mapping, or a list of mappings."""
+    appset.view.used.add(path)
+    contents = read_documents(path, appset.view.reader.tree.read([path])[path])
     value = contents.documents[0].value if contents.documents else {}
     for each in value if isinstance(value, list) else [value]:
         if contents.problems or not isinstance(each, dict):
             raise InvalidFieldError(("spec", "generators"), f"{path} is not a mapping of parameters.", f"Fix {path}.")
-        yield each if one.is_go else _flatten(each, one.view.budget)
+        yield each if appset.is_go else _flatten(each, appset.view.budget)
 
 
 def _describe_path(folder: str, file: Mapping[str, str], prefix: str, *, is_go: bool) -> Parameters:
-    """The parameters of a path: of a folder, or of a file and its folder."""
+    """List the parameters of a path: of a folder, or of a file and its folder."""
     name, steps = posixpath.basename(folder), folder.split("/")
     names = {"basename": name, "basenameNormalized": normalize(name), **file}
     if is_go:
@@ -237,7 +242,7 @@ def _describe_path(folder: str, file: Mapping[str, str], prefix: str, *, is_go: 
 
 
 def _flatten(value: Any, budget: ExpansionBudget, name: str = "") -> dict[str, str]:
-    """Values by their paths, such as `a.b` and `a.0`, as texts."""
+    """Flatten a value to texts by their paths, such as `a.b` and `a.0`."""
     budget.spend(len(name) + 1)
     if isinstance(value, dict | list):
         inner = value.items() if isinstance(value, dict) else enumerate(value)

@@ -1,4 +1,4 @@
-"""The templates of an ApplicationSet: `{{name}}`, or a small part of Go's templates.
+"""Renders the templates of an ApplicationSet: `{{name}}`, or a small part of Go's templates.
 
 With `goTemplate: true` there are fields, texts, pipes and some functions; conditions, loops and variables are refused
 (https://argo-cd.readthedocs.io/en/stable/operator-manual/applicationset/GoTemplate/).
@@ -34,7 +34,7 @@ _MISSING: Final = _Missing()
 
 
 def normalize(text: str) -> str:
-    """A text as the name of an object, as Argo CD makes it."""
+    """Normalize a text to the name of an object, as Argo CD does."""
     return re.sub(r"[^-a-z0-9.]", "-", text.lower())[:_LONGEST_NAME].strip("-.")
 
 
@@ -46,8 +46,8 @@ class Renderer:
     budget: ExpansionBudget = field(default_factory=ExpansionBudget)
 
     def render(self, template: Any, parameters: Mapping[str, Any]) -> Any:
-        """A document with the templates in all of its texts rendered. TemplateError if one cannot be, and
-        TooLargeExpansionError.
+        """Render the templates in all texts of a document. Raises TemplateError if one cannot be
+        rendered, and TooLargeExpansionError.
         """
         if isinstance(template, str):
             return self._render_text(template, parameters)
@@ -66,7 +66,7 @@ class Renderer:
 
 
 def _split(text: str) -> Iterator[tuple[str, str | None]]:
-    """The parts of a template: a text, and what is in braces behind it, None at the end."""
+    """Split a template into parts: a text, and what is in braces behind it, None at the end."""
     position = 0
     while (start := text.find("{{", position)) >= 0 and (end := text.find("}}", start)) >= 0:
         yield text[position:start], text[start + 2 : end]
@@ -97,7 +97,7 @@ def _write_go(text: str, parameters: Mapping[str, Any], budget: ExpansionBudget)
 
 
 def _format(value: Any) -> str:
-    """A value as text, as Go writes it."""
+    """Format a value as text, as Go writes it."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -138,7 +138,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
 
 
 def _count_made(name: str, arguments: Sequence[Any]) -> int:
-    """How many characters a function makes at most."""
+    """Count how many characters a function makes at most."""
     made = _GROWTH * sum(len(one) for one in arguments if isinstance(one, str))
     if name == "replace":
         old, new, text = arguments
@@ -169,7 +169,7 @@ class _Expression:
             raise TemplateError(f"{_show(self._text)} is missing, or is not a text.") from error
 
     def _list_tokens(self) -> Iterator[re.Match[str]]:
-        """The tokens, the last one first."""
+        """List the tokens, the last one first."""
         tokens, position = [], 0
         while self._text[position:].strip():
             token = _TOKEN.match(self._text, position)
@@ -186,7 +186,7 @@ class _Expression:
         return value
 
     def _read_command(self, piped: tuple[Any, ...]) -> Any:
-        """A value, or a function with its arguments, of which the piped value is the last."""
+        """Read a value, or a function with its arguments, of which the piped value is the last."""
         if not self._tokens or self._tokens[-1]["name"] is None:
             if piped:
                 raise self._refuse()

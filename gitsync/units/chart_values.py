@@ -36,13 +36,14 @@ _VARIABLE: Final = "helm_value_{}"
 
 
 def name_variable(*identity: str) -> str:
-    """The name of the variable that stands for a value from a Secret while a chart is rendered."""
+    """Make the name of the variable that stands for a value from a Secret while a chart is rendered."""
     return _VARIABLE.format(hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:16])
 
 
 def merge_values(values: Iterable[ChartValues], tree: SourceTree, at: tuple[str, int]) -> dict[str, Any]:
-    """Return the values as one mapping; a text among them is the path of a file. `at` is the file and line that has
-    them, for errors. ChartError if a file is not in the source or no mapping, or a path is none.
+    """Return the values as one mapping; a text among them is the path of a file. `at` is the file
+    and line that has them, for errors. Raises ChartError if a file is not in the source or no
+    mapping, or a path is none.
     """
     merged: dict[str, Any] = {}
     for one in values:
@@ -58,7 +59,7 @@ def merge_values(values: Iterable[ChartValues], tree: SourceTree, at: tuple[str,
 
 
 def list_files(values: Iterable[ChartValues]) -> tuple[str, ...]:
-    """The files among values."""
+    """List the files among values."""
     return tuple(one for one in values if isinstance(one, str))
 
 
@@ -79,7 +80,9 @@ def _read_file(path: str, tree: SourceTree, at: tuple[str, int]) -> Mapping[str,
 
 
 def read_mapping(path: str, content: bytes) -> Mapping[str, Any]:
-    """Return the values in a text, {} if it has none. ChartError if it cannot be read, or is no mapping."""
+    """Return the values in a text, {} if it has none. Raises ChartError if it cannot be read, or is
+    no mapping.
+    """
     contents = read_documents(path, content)
     for problem in contents.problems:
         raise ChartError(f"{path} cannot be read: {problem.message}", hint=problem.hint, path=path, line=problem.line)
@@ -95,7 +98,7 @@ def read_mapping(path: str, content: bytes) -> Mapping[str, Any]:
 
 
 def _put(value: Any, steps: Sequence[str | int], leaf: Any) -> Any:
-    """A copy of a value in which a path leads to `leaf`, as `--set` of Helm makes it."""
+    """Copy a value, with `leaf` at a path in it, as `--set` of Helm does."""
     if not steps:
         return leaf
     step, *others = steps
@@ -108,31 +111,31 @@ def _put(value: Any, steps: Sequence[str | int], leaf: Any) -> Any:
     return {**members, step: _put(members.get(step), others, leaf)}
 
 
-def _split_path(one: SetValue, at: tuple[str, int]) -> list[str | int]:
+def _split_path(setting: SetValue, at: tuple[str, int]) -> list[str | int]:
     steps: list[str | int] = []
     position, is_name_next = 0, True
-    while position < len(one.path) and len(steps) <= _MOST_STEPS:
-        match = _STEP.match(one.path, position)
+    while position < len(setting.path) and len(steps) <= _MOST_STEPS:
+        match = _STEP.match(setting.path, position)
         if match is None or (match["name"] is not None) != is_name_next:
             break
         position = match.end()
         is_name_next = match["dot"] is not None
         if not is_name_next:
             steps.append(int(match["index"]) if match["index"] else _ESCAPED.sub(r"\1", match["name"]))
-    if position == len(one.path) and not is_name_next:
+    if position == len(setting.path) and not is_name_next:
         return steps
-    message = f"{at[0]} sets a value at {one.path[:200]!r}, which is no path in the values of the chart."
+    message = f"{at[0]} sets a value at {setting.path[:200]!r}, which is no path in the values of the chart."
     raise ChartError(message, hint="Fix the path; write one as `a.b[0].c`.", path=at[0], line=at[1])
 
 
-def _parse(one: SetValue) -> Any:
-    """The value of a text: a boolean, null, an integer, or a list in braces, as Helm reads it."""
-    if one.is_text:
-        return _ESCAPED.sub(r"\1", one.text)
-    if one.text.startswith("{") and one.text.endswith("}"):
-        inner = one.text[1:-1]
+def _parse(setting: SetValue) -> Any:
+    """Parse the text of a value as Helm does: a boolean, null, an integer, or a list in braces."""
+    if setting.is_text:
+        return _ESCAPED.sub(r"\1", setting.text)
+    if setting.text.startswith("{") and setting.text.endswith("}"):
+        inner = setting.text[1:-1]
         return [_parse_word(word.strip()) for word in inner.split(",")] if inner else []
-    return _parse_word(one.text)
+    return _parse_word(setting.text)
 
 
 def _parse_word(text: str) -> Any:
@@ -185,7 +188,7 @@ class _Filling:
             yield replace(values, fault=fault)
 
     def read(self, values: ValuesKey, text: str | Secret) -> ChartValues:
-        """The values in a text, which is the value of a path, or YAML."""
+        """Read the values in a text, which is the value of a path, or YAML."""
         if values.path:
             if isinstance(text, Secret):
                 return SetValue(path=values.path, text=self.mark(values, value=text), is_text=True)
@@ -201,7 +204,7 @@ class _Filling:
         return self.hide(values, mapping) if isinstance(text, Secret) else mapping
 
     def hide(self, values: ValuesKey, value: Any, path: tuple[str | int, ...] = ()) -> Any:
-        """A value with variables for its texts. Numbers and booleans have no hidden form."""
+        """Replace the texts in a value by variables. Numbers and booleans have no hidden form."""
         if isinstance(value, Mapping):
             return {key: self.hide(values, member, (*path, key)) for key, member in value.items()}
         if isinstance(value, list):
@@ -209,7 +212,7 @@ class _Filling:
         return self.mark(values, *map(str, path), value=Secret(value)) if isinstance(value, str) and value else value
 
     def mark(self, values: ValuesKey, *path: str, value: Secret | None = None) -> str:
-        """The variable that stands for a value, which is looked up later if it is not known yet."""
+        """Make the variable that stands for a value, which is looked up later if it is not known yet."""
         name = name_variable(*_identify(values), *path)
         self.labels[name] = f"{'.'.join(path) or values.key} of {describe(values.reference)}"
         if value is not None:

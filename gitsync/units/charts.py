@@ -90,7 +90,7 @@ class ChartCopy:
 
 
 def find_charts(paths: Iterable[str]) -> tuple[str, ...]:
-    """The Chart.yaml of each chart, sorted; not of those inside of another one."""
+    """Find the Chart.yaml of each chart, sorted; not of those inside of another one."""
     found = sorted(path for path in paths if path.endswith(CHART) and posixpath.basename(path) == CHART)
     folders = frozenset(map(find_folder, found))
     return tuple(path for path in found if not is_in_chart(find_folder(path), folders))
@@ -111,7 +111,9 @@ def is_in_chart(path: str, charts: Collection[str]) -> bool:
 
 
 def read_chart(path: str, reader: KustomizationReader) -> Chart:
-    """Read the Chart.yaml at `path`, and the requirements.yaml of an old chart. ChartError if it is not one."""
+    """Read the Chart.yaml at `path`, and the requirements.yaml of an old chart. Raises ChartError
+    if it is not one.
+    """
     document = _read_mapping(path, reader)
     name = document.value.get("name")
     if not isinstance(name, str) or not name:
@@ -128,7 +130,9 @@ def read_chart(path: str, reader: KustomizationReader) -> Chart:
 
 
 def list_chart_files(path: str, reader: KustomizationReader) -> frozenset[str]:
-    """The files of the chart at `path` and of those at `file://` that it depends on, as far as they can be read."""
+    """List the files of the chart at `path` and of those at `file://` that it depends on, as far as
+    they can be read.
+    """
     pending, reached, files = [path], set[str](), set[str]()
     while pending:
         each = pending.pop()
@@ -140,7 +144,9 @@ def list_chart_files(path: str, reader: KustomizationReader) -> frozenset[str]:
 
 
 def list_local(path: str, reader: KustomizationReader) -> tuple[str, ...]:
-    """The Chart.yaml of each chart at `file://` that the one at `path` depends on, () if that cannot be read."""
+    """List the Chart.yaml of each chart at `file://` that the one at `path` depends on, () if that
+    cannot be read.
+    """
     try:
         chart = read_chart(path, reader)
     except (ChartError, SourceError):
@@ -152,7 +158,7 @@ def list_local(path: str, reader: KustomizationReader) -> tuple[str, ...]:
 def copy_chart(folder: str, reader: KustomizationReader) -> ChartCopy:
     """Return what a copy of the chart in a folder needs, with all charts that it depends on.
 
-    ChartError if one of them cannot be read or is not in the source, or a schema names files elsewhere.
+    Raises ChartError if one of them cannot be read or is not in the source, or a schema names files elsewhere.
     """
     return _Copying(reader).copy(folder)
 
@@ -199,14 +205,14 @@ class _Copying:
             raise ChartError(f"{path} is one file too many.", hint=_FEWER, path=path)
 
     def find_inner(self, chart: Chart) -> list[Chart]:
-        """The charts in the folder charts/ of a chart."""
+        """Find the charts in the folder charts/ of a chart."""
         inner = posixpath.join(chart.folder, "charts")
         paths = [path for path in self.reader.list_below(inner) if posixpath.basename(path) == CHART]
         return [read_chart(path, self.reader) for path in paths if find_folder(find_folder(path)) == inner]
 
     def list_missing(self, chart: Chart, inner: Iterable[Chart]) -> Iterator[Chart]:
-        """The charts that a chart depends on, and that are not in its folder charts/. Those are
-        taken from `file://`.
+        """List the charts that a chart depends on, and that are not in its folder charts/. Those
+        are taken from `file://`.
         """
         names = {one.name for one in inner}
         below = self.reader.list_below(posixpath.join(chart.folder, "charts"))
@@ -245,7 +251,9 @@ class _Copying:
 
 
 def _extend(prefixes: Collection[str], name: str, parent: Chart) -> tuple[str, ...]:
-    """What the names of the files of a chart begin with: Helm calls it by its aliases in the other chart."""
+    """Extend what the names of the files of a chart begin with: Helm calls it by its aliases in the
+    other chart.
+    """
     aliases = [one.alias for one in parent.dependencies if one.name == name]
     if len(prefixes) * len(aliases) > MOST_CHARTS:
         raise ChartError(f"{name} is one too many in {parent.path}.", hint=_FEWER, path=parent.path)
@@ -311,8 +319,8 @@ class ChartPacker:
     charts: int = 0
 
     def repack(self, path: str, content: bytes, depth: int = 0) -> bytes:
-        """Return the packed chart at `path` of the source with its plain files. ChartError if it cannot be read, is too
-        large, or a schema in it names files elsewhere.
+        """Pack the chart at `path` of the source again, with its plain files. Raises ChartError if
+        it cannot be read, is too large, or a schema in it names files elsewhere.
         """
         packed = io.BytesIO()
         with (
@@ -329,7 +337,7 @@ class ChartPacker:
         return packed.getvalue()
 
     def unpack(self, path: str, content: bytes, depth: int) -> Iterator[tuple[str, bytes]]:
-        """The files of a packed chart, with the names that Helm gives them."""
+        """Unpack the files of a packed chart, with the names that Helm gives them."""
         self.charts += 1
         if self.charts > MOST_CHARTS or depth > _DEEPEST_PACKED:
             raise _make_too_large(path, f"{MOST_CHARTS} charts, or {_DEEPEST_PACKED} in each other")
@@ -366,7 +374,9 @@ def list_packed(files: Mapping[str, bytes]) -> Iterator[bytes]:
 
 
 def _find_name(path: str, member: str) -> str:
-    """The path of a file in its chart: what is below the one folder of the archive; Windows writes a backslash."""
+    """Find the path of a file in its chart: what is below the one folder of the archive; Windows
+    writes a backslash.
+    """
     inside = member.replace("\\", "/").partition("/")[2]
     name = posixpath.normpath(inside)
     if not inside or inside.startswith("/") or name in {".", ".."} or name.startswith("../"):

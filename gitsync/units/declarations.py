@@ -1,4 +1,4 @@
-"""Units that objects of a controller declare: each names a folder of a repository, and how to build it.
+"""Defines the units that objects of a controller declare: each names a folder of a repository, and how to build it.
 
 The readers of Flux's and Argo CD's objects make them, and `following` follows them, whatever their controller is.
 """
@@ -142,14 +142,14 @@ class Declarations:
     is_unknown: bool = False
 
 
-def resolve_chart(one: DeclaredUnit, charts: Mapping[SourceName, ChartSource]) -> DeclaredUnit:
+def resolve_chart(declared: DeclaredUnit, charts: Mapping[SourceName, ChartSource]) -> DeclaredUnit:
     """Return a unit with the source, the folder and the values files of its HelmChart, if it has one that is known."""
-    chart = charts.get(one.source) if isinstance(one.source, SourceName) else None
-    release = one.unit.release
+    chart = charts.get(declared.source) if isinstance(declared.source, SourceName) else None
+    release = declared.unit.release
     if chart is None or release is None:
-        return one
+        return declared
     release = replace(release, values=(*chart.values, *release.values))
-    return replace(one, source=chart.source, unit=replace(one.unit, path=chart.path, release=release))
+    return replace(declared, source=chart.source, unit=replace(declared.unit, path=chart.path, release=release))
 
 
 def join_declarations(parts: Iterable[Declarations]) -> Declarations:

@@ -1,7 +1,9 @@
-"""Which units a source has: the kustomizations that are roots or that gitsync.yaml names, charts, and the plain files.
+"""Finds the units of a source: the kustomizations that are roots or that gitsync.yaml names,
+charts, and the plain files.
 
-A kustomization owns its folder and everything below: what it does not name is not read. One at the path of the run is
-all that is read, as Flux does. A chart is a unit if it may have manifests of ASO and no other chart depends on it.
+A kustomization owns its folder and everything below: what it does not name is not read. One at the
+path of the run is all that is read, as Flux does. A chart is a unit if it may have manifests of ASO
+and no other chart depends on it.
 """
 
 from __future__ import annotations
@@ -88,7 +90,7 @@ def find_units(
 
 
 def _find_outside(paths: Sequence[str], owned: Mapping[str, str]) -> tuple[str, ...]:
-    """The paths of files that are in none of some folders."""
+    """Find the files that are in none of some folders."""
     folders = set(map(find_folder, paths))
     outside = {folder for folder in folders if owned.keys().isdisjoint(_list_here_and_above(folder))}
     return tuple(one for one in paths if find_folder(one) in outside)
@@ -134,7 +136,9 @@ def _may_have_aso(paths: Iterable[str], reader: KustomizationReader) -> bool:
 
 
 def _find_published(reader: KustomizationReader, entries: Iterable[UnitEntry], options: _Options) -> tuple[str, ...]:
-    """The Chart.yaml of each chart that gitsync.yaml calls published: a run of one folder may use any of them."""
+    """Find the Chart.yaml of each chart that gitsync.yaml calls published: a run of one folder may
+    use any of them.
+    """
     if not any(entry.options.is_published for entry in entries):
         return ()
     return tuple(one for one in find_charts(reader.tree.paths) if options.find(find_folder(one)).is_published)
@@ -146,7 +150,7 @@ def _is_forced(kustomization: str, forced: frozenset[str]) -> bool:
 
 
 def _find_folders(plain: Iterable[str], options: _Options) -> Mapping[str, Unit]:
-    """The unit of each plain file with options: one unit a folder, since records keep the folder."""
+    """Make the unit of each plain file with options: one unit a folder, since records keep the folder."""
     plain = tuple(plain)
     units = {
         folder: _make_unit(folder, UnitKind.FOLDER, FILE_NAME, options)
@@ -200,7 +204,7 @@ class _Options:
 
 
 def find_roots(kustomizations: Sequence[str], reader: KustomizationReader) -> tuple[str, ...]:
-    """Those of `kustomizations` that no other one of them is built on, sorted; of a circle, the first."""
+    """Find the kustomizations that no other one of them is built on, sorted; of a circle, the first."""
     bases = _find_bases(kustomizations, reader)
     claimed = {base for found in bases.values() for base in found}
     roots = [path for path in kustomizations if path not in claimed]
@@ -213,7 +217,9 @@ def find_roots(kustomizations: Sequence[str], reader: KustomizationReader) -> tu
 
 
 def _find_bases(kustomizations: Iterable[str], reader: KustomizationReader) -> Mapping[str, set[str]]:
-    """What each is built on; also of bases that are not among them, such as ignored ones."""
+    """Find what each kustomization is built on; also of bases that are not among them, such as
+    ignored ones.
+    """
     pending, bases = list(kustomizations), dict[str, set[str]]()
     while pending:
         path = pending.pop()

@@ -1,4 +1,4 @@
-"""What is built for a Flux Kustomization: the kustomization of its folder, with the changes of
+"""Lays out what is built for a Flux Kustomization: the kustomization of its folder, with the changes of
 Flux.
 
 As Flux does: it writes its fields over those of the folder's kustomization.yaml, and makes one that
@@ -68,8 +68,8 @@ class OverlaidTree:
 def lay_out(unit: Unit, reader: KustomizationReader) -> tuple[str, KustomizationReader]:
     """Return the kustomization to build for a unit of Flux, and the source with it.
 
-    UnbuildableError if the folder has no files, or its kustomization or a base of that cannot be read. What the changes
-    of Flux name is not checked.
+    Raises UnbuildableError if the folder has no files, or its kustomization or a base of that
+    cannot be read. What the changes of Flux name is not checked.
     """
     own = reader.find_in(unit.path)
     if own is not None and not unit.changes:
@@ -94,7 +94,7 @@ def _load(path: str, reader: KustomizationReader) -> Mapping[str, Any]:
 
 
 def place_at_object(error: UnbuildableError, unit: Unit) -> UnbuildableError:
-    """The error of a kustomization that is not in the source as it is built: at its object."""
+    """Place an error at the object of a unit: its kustomization is not in the source as it is built."""
     problem = error.problem
     kustomization = posixpath.join(unit.path, GENERATED)
     message = problem.message.replace(f"{kustomization} cannot be built", f"{unit.title} cannot be built")
@@ -139,9 +139,10 @@ def make_metadata_fields(unit: Unit) -> dict[str, Any]:
 
 
 def _list_resources(unit: Unit, reader: KustomizationReader) -> Iterator[str]:
-    """The manifests below the folder of a unit, and the nearest folders with a kustomization, by their relative paths.
+    """List the manifests below the folder of a unit, and the nearest folders with a kustomization,
+    by their relative paths.
 
-    UnbuildableError if the folder has no files.
+    Raises UnbuildableError if the folder has no files.
     """
     below = reader.list_below(unit.path)
     if not below:

@@ -111,7 +111,7 @@ def _read_kustomization_source(document: Document, namespace: str) -> SourceName
 
 
 def _read_kustomization_changes(document: Document) -> dict[str, Any]:
-    """The fields of `CHANGES` that are set, each of its type."""
+    """Read the fields of `CHANGES` that are set, each of its type."""
     spec = read_mapping(document, ("spec",))
     found = {name: spec[name] for name in CHANGES if spec.get(name) is not None}
     for name in found:
@@ -143,7 +143,7 @@ def _read_references(document: Document, namespace: str) -> Iterator[ValuesRefer
 
 
 def read_helm_release(document: Document, view: SourceView) -> Declarations:
-    """Return the unit of a HelmRelease. InvalidFieldError if it cannot be read."""
+    """Return the unit of a HelmRelease. Raises InvalidFieldError if it cannot be read."""
     key = read_key(document, NAMESPACE)
     namespace = _read_optional(document, "targetNamespace") or key.namespace
     source = _read_chart_source(document, key.namespace)
@@ -176,7 +176,9 @@ def read_helm_release(document: Document, view: SourceView) -> Declarations:
 
 
 def read_helm_chart(document: Document, view: SourceView) -> Declarations:
-    """Return the chart of a HelmChart, which a HelmRelease may refer to. InvalidFieldError if it cannot be read."""
+    """Return the chart of a HelmChart, which a HelmRelease may refer to. Raises InvalidFieldError
+    if it cannot be read.
+    """
     key, where = read_key(document, NAMESPACE), ("spec",)
     source = SourceName(
         read_text(document, (*where, "sourceRef", "kind")),
@@ -204,7 +206,7 @@ def read_oci_repository(document: Document, view: SourceView) -> Declarations:
 
 
 def _name_unit(key: ObjectName) -> str:
-    """The name of a unit: with its kind, for a Kustomization may have the same name."""
+    """Make the name of a unit: with its kind, for a Kustomization may have the same name."""
     return f"{key.namespace}/{KIND}-{key.name}"
 
 
@@ -214,7 +216,9 @@ def _read_optional(document: Document, name: str) -> str:
 
 
 def _find_published(document: Document, where: FieldPath, source: SourceName, view: SourceView) -> Chart | None:
-    """The chart of this repository that is published under the name which an object asks for. In git it has a path."""
+    """Find the chart of this repository that is published under the name which an object asks for.
+    In git it has a path.
+    """
     name = find_field(document, (*where, "chart"))
     return view.charts.get(name) if isinstance(name, str) and source.kind != "GitRepository" else None
 
@@ -222,7 +226,9 @@ def _find_published(document: Document, where: FieldPath, source: SourceName, vi
 def _read_chart(
     document: Document, where: FieldPath, source: SourceName, published: Chart | None, view: SourceView
 ) -> ChartSource:
-    """The source of a chart, its folder there, and its values files; of a published chart, those that it has."""
+    """Read the source of a chart, its folder there, and its values files; of a published chart,
+    those that it has.
+    """
     if published:
         source, folder, root = THIS_REPOSITORY, published.folder, published.folder
     elif source.kind == "GitRepository":
@@ -243,7 +249,9 @@ def _read_chart_source(document: Document, namespace: str) -> SourceName:
 
 
 def _read_name(document: Document, key: ObjectName) -> str:
-    """The name of the release: by default, that of the object, with its namespace before it if it is another one."""
+    """Read the name of the release: by default, that of the object, with its namespace before it if
+    it is another one.
+    """
     if name := _read_optional(document, "releaseName"):
         return name
     target = _read_optional(document, "targetNamespace")
@@ -255,7 +263,9 @@ def _read_name(document: Document, key: ObjectName) -> str:
 
 
 def _read_values(document: Document, namespace: str) -> Iterator[ChartValues]:
-    """The values over those of files, the strongest last: objects, and those of the HelmRelease itself."""
+    """Read the values over those of files, the strongest last: objects, and those of the
+    HelmRelease itself.
+    """
     where: FieldPath = ("spec", "valuesFrom")
     for index in range(len(read_list(document, where))):
         yield _read_values_key(document, (*where, index), namespace)
@@ -263,7 +273,9 @@ def _read_values(document: Document, namespace: str) -> Iterator[ChartValues]:
 
 
 def _list_values_files(document: Document, where: FieldPath, view: SourceView, root: str) -> Iterator[str]:
-    """The values files of a chart, by their paths in this repository. What they are relative to is at `root`."""
+    """List the values files of a chart, by their paths in this repository. What they are relative
+    to is at `root`.
+    """
     ignores = read_switch(document, (*where, "ignoreMissingValuesFiles"))
     for index in range(len(read_list(document, (*where, "valuesFiles")))):
         path = posixpath.join(root, read_path(document, (*where, "valuesFiles", index)))
@@ -289,7 +301,7 @@ def _read_values_key(document: Document, where: FieldPath, namespace: str) -> Va
 
 
 def _read_release_changes(document: Document) -> dict[str, Any]:
-    """Fields of a kustomization: what the post-renderers and the common metadata change."""
+    """Read fields of a kustomization: what the post-renderers and the common metadata change."""
     changes: dict[str, Any] = {}
     for index in range(len(read_list(document, ("spec", "postRenderers")))):
         where: FieldPath = ("spec", "postRenderers", index, "kustomize")
@@ -303,7 +315,7 @@ def _read_release_changes(document: Document) -> dict[str, Any]:
 
 
 def _read_post_renderer(document: Document, where: FieldPath) -> Iterator[Any]:
-    """The patches or images of a post-renderer. Each patch is written out, so none names a file."""
+    """Read the patches or images of a post-renderer. Each patch is written out, so none names a file."""
     name, entries = where[-1], read_list(document, where)
     if name not in {"patches", "images"}:
         raise InvalidFieldError(where, f"gitsync does not apply {name}.", "Write them as `patches`.")

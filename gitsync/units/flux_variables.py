@@ -1,4 +1,4 @@
-"""Variables in the objects of Flux that a unit builds: Flux replaces them there as in all other documents.
+"""Replaces variables in the objects of Flux that a unit builds: Flux replaces them there as in all other documents.
 
 Following needs the values before the sources of a run are open, so they come from the operator, the unit, and the
 ConfigMaps that the source declares. Secrets give none: reports show paths and names.
@@ -85,7 +85,7 @@ class FluxVariables:
         self._unread += [(path, text, units.get(path)) for path, text in files.items() if _HOLDER.search(text)]
 
     def find(self, unit: Unit | None) -> VariableValues | None:
-        """The variables of a unit (None for plain files); None if its documents are left as they are."""
+        """Find the variables of a unit (None for plain files); None if its documents are left as they are."""
         substitution = unit.options.substitution if unit else None
         references = {one: self._look_up(one) for one in (substitution.references if substitution else ())}
         return make_variables((unit,) if unit else (), self.given, references).find(unit)
@@ -123,7 +123,7 @@ class FluxVariables:
         return ReferencedValues(values=texts, fault=found.fault)
 
     def look_up(self, reference: ValuesReference) -> ReferencedValues:
-        """The values of a ConfigMap, or a Secret that is not encrypted, if the source declares it."""
+        """Look up the values of a ConfigMap, or a Secret that is not encrypted, if the source declares it."""
         self._read_all()
         address = Address(Holder(reference.kind), reference.namespace, reference.name)
         secrets, config_maps = self._secrets.get(address, []), self._config_maps.get(address, [])
@@ -165,8 +165,8 @@ def _is_handed_on(use: Use, value: Any) -> bool:
 
 
 def _name_missing(use: Use, value: Any) -> str:
-    """The variable that stands for a missing one: its marker, or the one whose value it is a part of, which then loses
-    its marker.
+    """Name the variable that stands for a missing one: its marker, or the one whose value it is a
+    part of, which then loses its marker.
     """
     if use.path[1] != "postBuild":
         return MARK + use.variable.name.removeprefix(MARK)
@@ -178,7 +178,7 @@ def _name_missing(use: Use, value: Any) -> str:
 def _list_unset(
     uses: Iterable[Use], document: Document, values: VariableValues, unit: Unit | None, config_maps: ConfigMaps
 ) -> Iterator[Problem]:
-    """One problem for each variable."""
+    """List the variables without a value, one problem each."""
     found = VariableUses()
     for use in uses:
         place = VariablePlace(source=SourceLocation(document.path, use.line), path=use.path, resource=None)

@@ -59,18 +59,18 @@ class Followed:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _FoundObject:
     """An object; `home` is the folder where following began, and `outer` are the units that led to it, each with the
     wave of the object there.
     """
 
-    one: DeclaredUnit
+    declared: DeclaredUnit
     home: str
     outer: tuple[tuple[str, int], ...] = ()
 
     @property
     def name(self) -> str:
-        return _make_name(self.home, self.one.unit.name)
+        return _make_name(self.home, self.declared.unit.name)
 
 
 @dataclass(slots=True)
@@ -84,12 +84,12 @@ class _Follower:
     bootstrapped: set[SourceName]
     charts: dict[SourceName, ChartSource]
     units: dict[str, Unit] = field(default_factory=dict)
-    found: dict[str, _Found] = field(default_factory=dict)
+    found: dict[str, _FoundObject] = field(default_factory=dict)
     inside: dict[str, Declarations] = field(default_factory=dict)
-    waiting: list[_Found] = field(default_factory=list)
+    waiting: list[_FoundObject] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
-    def follow(self, found: Iterable[_Found]) -> None:
+    def follow(self, found: Iterable[_FoundObject]) -> None:
         pending = list(found)
         while pending:
             ready, later = _split_ready(pending)
@@ -97,15 +97,15 @@ class _Follower:
             self.build(units)
             pending = [*later, *self.look_inside(units), *self.release()] or self.look_again()
 
-    def take(self, found: _Found) -> Unit | None:
-        """The unit of an object, if it is followed from now on."""
+    def take(self, found: _FoundObject) -> Unit | None:
+        """Take up an object, and return its unit if it is followed from now on."""
         known = self.found.get(found.name)
         if known is not None:
-            if not known.one.says_the_same(found.one):
-                problem = _make_problem(found, "DuplicateUnit", f"{known.one.declared_at} declares it otherwise.")
+            if not known.declared.says_the_same(found.declared):
+                problem = _make_problem(found, "DuplicateUnit", f"{known.declared.declared_at} declares it otherwise.")
                 self.problems.append(replace(problem, hint="Keep one of them, or point --path to one cluster."))
             return None
-        if not self.is_here(found.one.source):
+        if not self.is_here(found.declared.source):
             self.waiting.append(found)
             return None
         self.found[found.name] = found
@@ -113,12 +113,12 @@ class _Follower:
             self.problems.append(refusal)
             return None
         self.units[found.name] = _make_unit(found)
-        self.problems += (replace(one, unit=found.name) for one in found.one.notes)
+        self.problems += (replace(one, unit=found.name) for one in found.declared.notes)
         return self.units[found.name]
 
-    def look_inside(self, units: Iterable[Unit]) -> list[_Found]:
-        """The objects in what was built of units."""
-        found: list[_Found] = []
+    def look_inside(self, units: Iterable[Unit]) -> list[_FoundObject]:
+        """Find the objects in what was built of units."""
+        found: list[_FoundObject] = []
         for unit in units:
             outer, objects = self.found[unit.name], self.read(unit)
             self.inside[unit.name] = objects
@@ -127,7 +127,7 @@ class _Follower:
             self.charts.update(objects.charts)
             has_waves = unit.kind is UnitKind.APPLICATION
             found += [
-                _Found(
+                _FoundObject(
                     resolve_chart(one, self.charts),
                     outer.home,
                     (*outer.outer, (unit.name, one.wave if has_waves else 0)),
@@ -137,14 +137,16 @@ class _Follower:
         return found
 
     def list_inside(self) -> Iterator[Problem]:
-        """The problems of the objects in what was built."""
+        """List the problems of the objects in what was built."""
         for name, objects in self.inside.items():
             found = (*objects.problems, *self.weigh(objects.broken))
             yield from (_widen(one, self.found[name].home) for one in found)
 
     def weigh(self, broken: Iterable[BrokenObject]) -> Iterator[Problem]:
-        """The problems of objects that cannot be read: notes, if nothing of this repository is built from them."""
-        built_from = {one.one.source for one in self.waiting}
+        """Weigh the problems of objects that cannot be read: they are notes, if nothing of this
+        repository is built from them.
+        """
+        built_from = {one.declared.source for one in self.waiting}
         for one in broken:
             sources = {self.charts[each].source if each in self.charts else each for each in one.sources}
             matters = bool(built_from & sources) if one.is_source else any(map(self.may_be_here, sources))
@@ -158,30 +160,30 @@ class _Follower:
         is_git = source.kind == THIS_REPOSITORY.kind or MARK in source.kind
         return is_git and any(MARK in part or "$" in part for part in source)
 
-    def look_again(self) -> list[_Found]:
-        """Those whose variables are known by now, since a later unit declared the values."""
+    def look_again(self) -> list[_FoundObject]:
+        """Find the objects whose variables are known by now, since a later unit declared the values."""
         unknown = [self.units[name] for name, objects in self.inside.items() if objects.is_unknown]
         return [one for one in self.look_inside(unknown) if one.name not in self.found and one not in self.waiting]
 
-    def release(self) -> list[_Found]:
-        """Those that waited for a source which is known by now."""
-        self.waiting = [replace(one, one=resolve_chart(one.one, self.charts)) for one in self.waiting]
-        released = [one for one in self.waiting if self.is_here(one.one.source)]
+    def release(self) -> list[_FoundObject]:
+        """Release the objects that waited for a source which is known by now."""
+        self.waiting = [replace(one, declared=resolve_chart(one.declared, self.charts)) for one in self.waiting]
+        released = [one for one in self.waiting if self.is_here(one.declared.source)]
         if released:
-            self.waiting = [one for one in self.waiting if not self.is_here(one.one.source)]
+            self.waiting = [one for one in self.waiting if not self.is_here(one.declared.source)]
         return released
 
-    def find_limit(self, found: _Found) -> Problem | None:
+    def find_limit(self, found: _FoundObject) -> Problem | None:
         if len(found.outer) > DEEPEST:
             return _make_problem(found, "TooDeep", f"More than {DEEPEST} others lead to it.")
         if len(self.units) >= MOST:
             return _make_problem(found, "TooManyUnits", f"More than {MOST} objects are not followed.")
         return None
 
-    def find_home(self, one: DeclaredUnit) -> str:
-        """The folder of an object; for one that applies the folder it is in, that folder."""
-        is_inside = self.is_here(one.source) and selects(one.unit, one.place)
-        return one.unit.path if is_inside else find_folder(one.place)
+    def find_home(self, declared: DeclaredUnit) -> str:
+        """Find the folder of an object; for one that applies the folder it is in, that folder."""
+        is_inside = self.is_here(declared.source) and selects(declared.unit, declared.place)
+        return declared.unit.path if is_inside else find_folder(declared.place)
 
     def is_here(self, source: SourceName | GitAddress) -> bool:
         """Tell whether a source is this repository, at the revision that is read."""
@@ -197,12 +199,13 @@ class _Follower:
         return isinstance(source, GitAddress) and not source.chart and self.repository.has_url(source.url)
 
     def find_covered(self) -> CoveredFolders:
-        """The folders of all objects, also of those that are built from another revision. A chart of a repository that
-        is not known may be in this one, and its values are in the object.
+        """Find the folders of all objects, also of those that are built from another revision. A
+        chart of a repository that is not known may be in this one, and its values are in the
+        object.
         """
         others: list[Unit] = []
         for waiting in self.waiting:
-            unit, source = waiting.one.unit, waiting.one.source
+            unit, source = waiting.declared.unit, waiting.declared.source
             is_git = isinstance(source, SourceName) and source.kind == THIS_REPOSITORY.kind
             if self.has_files(source) or (is_git and unit.release is not None):
                 others.append(unit)
@@ -217,7 +220,7 @@ def follow(start: Declarations, build: Build, read: Read, repository: ThisReposi
     declared = [resolve_chart(one, start.charts) for one in start.units]
     here = [one for one in declared if follower.is_here(one.source)]
     outer = _select_outer(declared, here)
-    follower.follow(_Found(one, follower.find_home(one)) for one in outer)
+    follower.follow(_FoundObject(one, follower.find_home(one)) for one in outer)
     units, covered = follower.units, follower.find_covered()
     # The files of folders that are built are read from what is built of them.
     begun: list[Problem] = []
@@ -247,20 +250,24 @@ def follow(start: Declarations, build: Build, read: Read, repository: ThisReposi
     )
 
 
-def _split_ready(found: Sequence[_Found]) -> tuple[Sequence[_Found], Sequence[_Found]]:
-    """Those to build now, and the rest: charts come last, for their values may be in ConfigMaps of the others."""
-    charts = [one for one in found if one.one.unit.release is not None]
-    others = [one for one in found if one.one.unit.release is None]
+def _split_ready(found: Sequence[_FoundObject]) -> tuple[Sequence[_FoundObject], Sequence[_FoundObject]]:
+    """Split objects into those to build now, and the rest: charts come last, for their values may
+    be in ConfigMaps of the others.
+    """
+    charts = [one for one in found if one.declared.unit.release is not None]
+    others = [one for one in found if one.declared.unit.release is None]
     return (others, charts) if others else (charts, [])
 
 
 def _widen(problem: Problem, home: str) -> Problem:
-    """A problem of an object that is not read: it may hide any unit of its cluster."""
+    """Widen the problem of an object that is not read: it may hide any unit of its cluster."""
     return replace(problem, unit=home or ROOT)
 
 
 def _select_outer(found: Sequence[DeclaredUnit], here: Sequence[DeclaredUnit]) -> tuple[DeclaredUnit, ...]:
-    """The objects that no other one builds: those inside are found again, with its changes and variables."""
+    """Select the objects that no other one builds: those inside are found again, with its changes
+    and variables.
+    """
     builders: dict[str, dict[FileSelection | None, dict[str, Unit]]] = {}
     for one in here:
         builders.setdefault(one.unit.path, {}).setdefault(one.unit.selection, {})[one.unit.name] = one.unit
@@ -283,19 +290,19 @@ def _is_built_by_another(
     )
 
 
-def _warn_suspended(found: _Found) -> Problem:
+def _warn_suspended(found: _FoundObject) -> Problem:
     problem = _make_problem(found, "Suspended", "")
     return replace(
         problem,
         level=Level.WARNING,
-        message=f"{found.one.kind} {found.name} is suspended: nothing of it is written or deleted.",
-        hint=f"Remove {found.one.suspended_by} to resume it.",
+        message=f"{found.declared.kind} {found.name} is suspended: nothing of it is written or deleted.",
+        hint=f"Remove {found.declared.suspended_by} to resume it.",
         unit="",
     )
 
 
-def _make_unit(found: _Found) -> Unit:
-    unit, home = found.one.unit, found.home
+def _make_unit(found: _FoundObject) -> Unit:
+    unit, home = found.declared.unit, found.home
     return replace(
         unit,
         name=found.name,
@@ -307,7 +314,7 @@ def _make_unit(found: _Found) -> Unit:
 
 
 def _place(substitution: Substitution | None, home: str) -> Substitution | None:
-    """The variables of a unit in the cluster of a folder."""
+    """Place the variables of a unit in the cluster of a folder."""
     if substitution is None:
         return None
     references = tuple(replace(one, home=home) for one in substitution.references)
@@ -319,44 +326,44 @@ def _make_name(home: str, name: str) -> str:
 
 
 def _pass_over_all(follower: _Follower) -> Iterator[Problem]:
-    """The problems of objects of other sources: one for each, and one for all charts elsewhere of a kind of object in a
-    cluster.
+    """Report the objects of other sources: one problem for each, and one for all charts elsewhere
+    of a kind of object in a cluster.
     """
-    charts: dict[tuple[str, str], list[_Found]] = {}
+    charts: dict[tuple[str, str], list[_FoundObject]] = {}
     for one in follower.waiting:
-        if _has_chart_elsewhere(one.one):
-            charts.setdefault((one.home, one.one.kind), []).append(one)
+        if _has_chart_elsewhere(one.declared):
+            charts.setdefault((one.home, one.declared.kind), []).append(one)
         else:
-            yield _pass_over(one, has_files=follower.has_files(one.one.source))
+            yield _pass_over(one, has_files=follower.has_files(one.declared.source))
     yield from map(_pass_over_charts, charts.values())
 
 
-def _has_chart_elsewhere(one: DeclaredUnit) -> bool:
+def _has_chart_elsewhere(declared: DeclaredUnit) -> bool:
     """Tell whether an object renders a chart of a Helm repository or a registry."""
-    if isinstance(one.source, GitAddress):
-        return bool(one.source.chart)
-    return one.unit.release is not None and one.source.kind != THIS_REPOSITORY.kind
+    if isinstance(declared.source, GitAddress):
+        return bool(declared.source.chart)
+    return declared.unit.release is not None and declared.source.kind != THIS_REPOSITORY.kind
 
 
-def _pass_over_charts(found: Sequence[_Found]) -> Problem:
+def _pass_over_charts(found: Sequence[_FoundObject]) -> Problem:
     first = found[0]
-    named = ", ".join(f"{one.one.key} ({one.one.source})" for one in found[:MOST_NAMED])
+    named = ", ".join(f"{one.declared.key} ({one.declared.source})" for one in found[:MOST_NAMED])
     more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
-    kind = first.one.kind
+    kind = first.declared.kind
     subject = f"The charts of {len(found)} {kind}s are" if len(found) > 1 else f"The chart of this {kind} is"
     return Problem(
         code="OtherSource",
         level=Level.WARNING,
         message=f"{subject} not in this repository, and not rendered: {named}{more}.",
-        path=first.one.declared_at.path,
-        line=first.one.declared_at.line,
+        path=first.declared.declared_at.path,
+        line=first.declared.declared_at.line,
         unit=first.name,
         parts=tuple(one.name for one in found),
     )
 
 
-def _pass_over(found: _Found, *, has_files: bool) -> Problem:
-    source = found.one.source
+def _pass_over(found: _FoundObject, *, has_files: bool) -> Problem:
+    source = found.declared.source
     if isinstance(source, GitAddress) and has_files:
         problem = _make_problem(found, "OtherSource", f"It is built from the revision {source.revision}.")
         hint = f"Read that revision: set --ref {source.revision}."
@@ -367,7 +374,7 @@ def _pass_over(found: _Found, *, has_files: bool) -> Problem:
 
 
 def _say_how_to_tell(source: SourceName | GitAddress) -> str:
-    """How a source is known to be this repository, as an order; "" for one that cannot be."""
+    """Say as an order how a source is known to be this repository; "" for one that cannot be."""
     if isinstance(source, GitAddress):
         return "If it is, read a clone with a remote of this URL."
     is_git = source.kind == THIS_REPOSITORY.kind
@@ -375,7 +382,7 @@ def _say_how_to_tell(source: SourceName | GitAddress) -> str:
 
 
 def _find_circles(units: Mapping[str, Unit]) -> Iterator[Problem]:
-    """A problem for each unit of Flux that comes after itself."""
+    """Report each unit of Flux that comes after itself."""
     for name in _find_entangled(units):
         if name in _find_all_before(name, units):
             unit = units[name]
@@ -390,7 +397,7 @@ def _find_circles(units: Mapping[str, Unit]) -> Iterator[Problem]:
 
 
 def _find_entangled(units: Mapping[str, Unit]) -> tuple[str, ...]:
-    """The units that are in a circle, or come after one: those that no order reaches."""
+    """Find the units that are in a circle, or come after one: those that no order reaches."""
     waits = {name: {one for one in unit.depends_on if one in units} for name, unit in units.items()}
     after: dict[str, list[str]] = {}
     for name, before in waits.items():
@@ -416,12 +423,12 @@ def _find_all_before(name: str, units: Mapping[str, Unit]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _make_problem(found: _Found, code: str, message: str) -> Problem:
+def _make_problem(found: _FoundObject, code: str, message: str) -> Problem:
     return Problem(
         code=code,
-        message=f"{found.one.kind} {found.one.key} is not followed. {message}",
+        message=f"{found.declared.kind} {found.declared.key} is not followed. {message}",
         hint="Move it up, or point --path to a folder nearer to it.",
-        path=found.one.declared_at.path,
-        line=found.one.declared_at.line,
+        path=found.declared.declared_at.path,
+        line=found.declared.declared_at.line,
         unit=found.home or ROOT,
     )

@@ -89,8 +89,8 @@ class ChartJob:
         return digest_inputs([self.path, self.values, settings, sorted(self.copies.items())], self.files)
 
     def run(self, timeout: float, grace: Grace) -> bytes:
-        """The manifests as one YAML text; each names its template in a comment, or in an annotation if `changes` of the
-        release were applied. ChartError if there are none.
+        """Render the manifests as one YAML text; each names its template in a comment, or in an
+        annotation if `changes` of the release were applied. Raises ChartError if there are none.
         """
         documents = self._render_twice(timeout, grace)
         if not self.release.changes:
@@ -116,7 +116,7 @@ class ChartJob:
         return documents
 
     def _list_contents(self) -> Mapping[str, bytes]:
-        """The files of the copy, with charts in it packed again."""
+        """List the files of the copy, with charts in it packed again."""
         packer = ChartPacker()
         return {
             copy: packer.repack(path, self.files[path]) if is_packed_dependency(copy) else self.files[path]
@@ -164,7 +164,7 @@ class ChartJob:
         return [helm, "template", release.name, str((source / self.path).parent), *more]
 
     def _split(self, text: bytes) -> Iterator[_Rendered]:
-        """The documents of a result, each with the path of its template in the source."""
+        """Split a result into documents, each with the path of its template in the source."""
         _, *parts = _DOCUMENT.split(text)
         for name, part in zip(parts[::2], parts[1::2], strict=True):
             if _CONTENT.search(part):
@@ -182,7 +182,7 @@ class ChartJob:
         )
 
     def _explain(self, complaint: str) -> ChartError:
-        """The error for what helm says, at the template that it names."""
+        """Make the error for what helm says, at the template that it names."""
         text = _REPEATED.sub(r"\1", complaint.replace("Use --debug flag to render out invalid YAML", ""))
         text = clean_complaint(_QUOTED.sub("(not shown: it may have a secret)", text))
         path, line = self.path, 1
@@ -195,7 +195,7 @@ class ChartJob:
 
 @cache
 def _list_aso_versions() -> tuple[str, ...]:
-    """The API versions of ASO and their kinds, which its clusters have: a chart may ask for them."""
+    """List the API versions of ASO and their kinds, which its clusters have: a chart may ask for them."""
     catalog = open_catalog()
     found: set[str] = set()
     for group in catalog.groups():
@@ -215,7 +215,8 @@ class _Rendered(NamedTuple):
 def make_chart_job(unit: Unit, reader: KustomizationReader) -> ChartJob:
     """Return the job that renders the chart of a unit.
 
-    ChartError if something that it needs cannot be read or is not in the source; SourceError if it is too much.
+    Raises ChartError if something that it needs cannot be read or is not in the source; raises SourceError
+    if it is too much.
     """
     release = unit.release or ChartRelease()
     copy = _copy(unit, reader)
@@ -250,7 +251,9 @@ def _list_paths(copy: ChartCopy, release: ChartRelease) -> list[str]:
 def _build_around(
     path: str, documents: Sequence[_Rendered], changes: Mapping[str, Any], *, timeout: float, grace: Grace
 ) -> bytes:
-    """The documents with changes of a kustomization. Each template is a file of it, so that its origin is known."""
+    """Change the documents by a kustomization around them. Each template is a file of it, so that
+    its origin is known.
+    """
     if not has_tool():
         message = (
             f"{path} was not rendered: its result has to be built, and neither kustomize nor kubectl is installed."

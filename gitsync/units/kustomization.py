@@ -73,7 +73,7 @@ class Kustomization:
 
 
 def read_kustomization(path: str, content: bytes) -> Kustomization:
-    """Read a kustomization, without a check of what it names. UnbuildableError if it is not one."""
+    """Read a kustomization, without a check of what it names. Raises UnbuildableError if it is not one."""
     root = _compose(path, content)
     fields = {key.value: value for key, value in root.value if key.id == "scalar"}
     kind = fields.get("kind")
@@ -85,13 +85,15 @@ def read_kustomization(path: str, content: bytes) -> Kustomization:
 
 
 def read_plugins(content: bytes) -> tuple[Reference, ...]:
-    """What the objects in a file of plugins refer to; nothing if it is not YAML, which kustomize reports."""
+    """Read what the objects in a file of plugins refer to; nothing if it is not YAML, which
+    kustomize reports.
+    """
     return tuple(_list_inline(content, ""))
 
 
 def find_inline_fault(content: bytes) -> int | None:
-    """The line of the first object in a kustomization that is a text there, a patch or a plugin, and is not YAML.
-    None if there is none.
+    """Find the line of the first object in a kustomization that is a text there, a patch or a
+    plugin, and is not YAML. None if there is none.
     """
     root: Any = yaml.compose(content, Loader=yaml.CSafeLoader)
     for node in _list_scalars(root, set()):
@@ -119,19 +121,21 @@ def _list_scalars(node: Any, visited: set[int]) -> Iterator[Any]:
 
 
 def guess_references(content: bytes) -> tuple[str, ...]:
-    """Everything in a kustomization that cannot be read that may be the path of a base or a file."""
+    """Guess what a kustomization that cannot be read refers to: every text in it that may be the
+    path of a base or a file.
+    """
     words = _WORD.findall(content[:_LARGEST].decode("utf-8", "replace"))
     return tuple(dict.fromkeys(words))[:_MOST_GUESSES]
 
 
 def resolve(folder: str, text: str) -> str:
-    """The path from the root of the source that a text in a folder stands for; "../…" if it is outside."""
+    """Resolve a text in a folder to a path from the root of the source; "../…" if it is outside."""
     target = posixpath.normpath(posixpath.join(folder, text))
     return "" if target == "." else target
 
 
 def split_pair(text: str) -> tuple[str, ...]:
-    """The texts that may be paths in a text: an entry of `files` may be `key=path`."""
+    """Split a text into those that may be paths: an entry of `files` may be `key=path`."""
     _, equals, path = text.partition("=")
     return (text, path) if equals and path else (text,)
 
@@ -166,7 +170,7 @@ def _list_references(fields: Mapping[str, Any]) -> Iterator[Reference]:
 
 
 def _list_texts(node: Any, visited: set[int]) -> Iterator[tuple[str, int]]:
-    """Every text below a node with its line, except those of fields that have no paths."""
+    """Yield every text below a node with its line, except those of fields that have no paths."""
     if id(node) in visited:
         return
     visited.add(id(node))
@@ -181,7 +185,7 @@ def _list_texts(node: Any, visited: set[int]) -> Iterator[tuple[str, int]]:
 
 
 def _list_inline(text: str | bytes, field: str) -> Iterator[Reference]:
-    """The references of objects in a text."""
+    """List the references of objects in a text."""
     try:
         nodes = list(yaml.compose_all(text, Loader=yaml.CSafeLoader))
     except (yaml.YAMLError, ValueError, RecursionError):
@@ -225,7 +229,7 @@ def _check_place(path: str, reference: Reference, part: str, folder: str) -> Non
 
 
 def find_kustomizations(paths: Iterable[str]) -> tuple[str, ...]:
-    """The kustomization of each folder that has one, sorted."""
+    """Find the kustomization of each folder that has one, sorted."""
     found: dict[str, str] = {}
     for path in paths:
         folder, _, name = path.rpartition("/")
@@ -248,7 +252,7 @@ class KustomizationReader:
     _known: dict[str, Kustomization | UnbuildableError] = field(default_factory=dict)
 
     def read(self, path: str) -> Kustomization:
-        """UnbuildableError if it cannot be read."""
+        """Read the kustomization at a path. Raises UnbuildableError if it cannot be read."""
         if path not in self._known:
             self._known[path] = self._try_read(path)
         known = self._known[path]
@@ -257,12 +261,12 @@ class KustomizationReader:
         return known
 
     def find_in(self, folder: str) -> str | None:
-        """The kustomization in a folder, None if it has none."""
+        """Find the kustomization in a folder, None if it has none."""
         paths = (posixpath.join(folder, name) for name in NAMES)
         return next((path for path in paths if path in self.tree.paths), None)
 
     def list_below(self, folder: str) -> list[str]:
-        """The files in a folder, at any depth."""
+        """List the files in a folder, at any depth."""
         if not self._sorted:
             self._sorted = sorted(self.tree.paths)
         if not folder:
@@ -270,7 +274,7 @@ class KustomizationReader:
         return self._sorted[bisect_left(self._sorted, f"{folder}/") : bisect_left(self._sorted, f"{folder}0")]
 
     def list_files(self, path: str) -> Iterator[str]:
-        """The files of the source that a kustomization names, as far as it can be read."""
+        """List the files of the source that a kustomization names, as far as it can be read."""
         try:
             texts = [text for one in self.read(path).references for text in split_pair(one.text)]
         except UnbuildableError:
@@ -279,7 +283,7 @@ class KustomizationReader:
         return (place for place in places if place in self.tree.paths)
 
     def list_reachable(self, path: str) -> frozenset[str]:
-        """The files of a kustomization and of all that it is built on, as far as they can be read."""
+        """List the files of a kustomization and of all that it is built on, as far as they can be read."""
         pending, reached, files = [path], set[str](), set[str]()
         while pending:
             each = pending.pop()
@@ -290,7 +294,7 @@ class KustomizationReader:
         return frozenset(files)
 
     def list_likely_bases(self, path: str) -> Iterator[str]:
-        """The kustomizations that one is built on, or would be without a slip in their names."""
+        """List the kustomizations that one is built on, or would be without a slip in their names."""
         for text in self.list_names(path):
             target = resolve(find_folder(path), text)
             base = self.find_in(target)
@@ -306,7 +310,7 @@ class KustomizationReader:
         return None if near is None else self._folders[near]
 
     def list_names(self, path: str) -> tuple[str, ...]:
-        """What a kustomization names as files and folders to build on; a guess if it cannot be read."""
+        """List what a kustomization names as files and folders to build on; a guess if it cannot be read."""
         try:
             return tuple(one.text for one in self.read(path).references if one.field in BASES)
         except UnbuildableError:
@@ -317,7 +321,9 @@ class KustomizationReader:
             return ()
 
     def list_bases(self, kustomization: Kustomization) -> Iterator[str]:
-        """The kustomizations that it is built on. UnbuildableError for one that is not in the source."""
+        """List the kustomizations that it is built on. Raises UnbuildableError for one that is not
+        in the source.
+        """
         for reference in kustomization.references:
             if reference.field in BASES and (base := self._find_base(kustomization, reference)):
                 yield base
@@ -353,9 +359,10 @@ def _is_beside(folder: str, other: str) -> bool:
 
 
 def find_inputs(start: str, reader: KustomizationReader) -> tuple[str, ...]:
-    """Every file that building the kustomization at `start` may need, sorted.
+    """Find every file that building the kustomization at `start` may need, sorted.
 
-    UnbuildableError if it or one of its bases cannot be read, is not in the source, or names what may not be read.
+    Raises UnbuildableError if it or one of its bases cannot be read, is not in the source, or names what
+    may not be read.
     """
     reached = reach([start], reader)
     for one in reached.values():
@@ -367,8 +374,9 @@ def find_inputs(start: str, reader: KustomizationReader) -> tuple[str, ...]:
 
 
 def reach(start: Sequence[str], reader: KustomizationReader) -> dict[str, Kustomization]:
-    """Return the kustomizations at some paths, and all that they are built on, by path. UnbuildableError if one of them
-    cannot be read, is not in the source, or names what may not be read.
+    """Reach the kustomizations at some paths, and all that they are built on, by path. Raises
+    Raises UnbuildableError if one of them cannot be read, is not in the source, or names what may not be
+    read.
     """
     pending, reached = list(start), dict[str, Kustomization]()
     while pending:
@@ -393,7 +401,7 @@ def _check_plugins(kustomization: Kustomization, reader: KustomizationReader) ->
 
 
 def _list_named(kustomization: Kustomization, reader: KustomizationReader) -> Iterator[str]:
-    """The file itself, and every file of the source that one of its texts is the path of."""
+    """Yield the file itself, and every file of the source that one of its texts is the path of."""
     yield from (path for name in NAMES if (path := posixpath.join(kustomization.folder, name)) in reader.tree.paths)
     for reference in kustomization.references:
         for text in split_pair(reference.text):

@@ -1,4 +1,6 @@
-"""The objects of controllers in files: what they declare, with the variables of the units that they are in replaced."""
+"""Reads the objects of controllers in files: what they declare, with the variables of the units
+that they are in replaced.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +78,7 @@ def _read_file(
 
 
 def _add_overlay(found: Declarations, path: str, unit: Unit | None) -> Declarations:
-    """The same with the kustomization or chart that the file is the result of, if it is one."""
+    """Add the kustomization or chart that the file is the result of, if it is one."""
     if unit is None or not unit.renders or find_own_path(path, unit) != path:
         return found
     return replace(
@@ -90,7 +92,7 @@ def _add_overlay(found: Declarations, path: str, unit: Unit | None) -> Declarati
 
 
 def _break(found: Declarations, problems: tuple[Problem, ...]) -> Declarations:
-    """What is left of an object that has these problems: what it is built from, or which source it is."""
+    """Break an object that has these problems: keep what it is built from, or which source it is."""
     named = (*found.repositories, *found.charts)
     sources = tuple(one.source for one in found.units) or tuple(chain(*(one.sources for one in found.broken))) or named
     if not sources:
@@ -99,7 +101,7 @@ def _break(found: Declarations, problems: tuple[Problem, ...]) -> Declarations:
 
 
 def _hand_on(found: Declarations, replaced: ReplacedObject) -> Declarations:
-    """An object whose unit has the variables that stand for missing ones."""
+    """Give the unit of an object the variables that stand for missing ones."""
     if not replaced.missing:
         return found
     return replace(

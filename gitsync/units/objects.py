@@ -39,7 +39,7 @@ class InvalidFieldError(Exception):
         self.where, self.message, self.hint = where, message, hint
 
     def make_problem(self, document: Document, *, code: str, hint: str) -> Problem:
-        """The problem of the object. `hint` is for errors without one."""
+        """Make the problem of the object. `hint` is for errors without one."""
         return Problem(
             code=code,
             message=self.message,
@@ -52,7 +52,7 @@ class InvalidFieldError(Exception):
 
 @contextmanager
 def built_from(source: SourceName | GitAddress) -> Iterator[None]:
-    """What cannot be read inside is of an object that is built from a source."""
+    """Note that what cannot be read inside is of an object that is built from a source."""
     try:
         yield
     except InvalidFieldError as error:
@@ -61,19 +61,19 @@ def built_from(source: SourceName | GitAddress) -> Iterator[None]:
 
 
 def find_type(document: Document) -> tuple[str, str]:
-    """The group and the kind of an object."""
+    """Find the group and the kind of an object."""
     return document.value["apiVersion"].partition("/")[0], document.value["kind"]
 
 
 def read_key(document: Document, namespace: str) -> ObjectName:
-    """The name of an object; `namespace` is that of one that names none."""
+    """Read the name of an object; `namespace` is that of one that names none."""
     read_mapping(document, ("spec",))  # for what is no mapping has no fields
     name = read_text(document, ("metadata", "name"))
     return ObjectName(read_text(document, ("metadata", "namespace"), default=namespace), name)
 
 
 def find_field(document: Document, where: FieldPath) -> Any:
-    """The value of a field; None if it or one above it is missing."""
+    """Find the value of a field; None if it or one above it is missing."""
     return find_member(document.value, *where)
 
 
@@ -94,7 +94,7 @@ def read_mapping(document: Document, where: FieldPath) -> Mapping[str, Any]:
 
 
 def read_texts(document: Document, where: FieldPath) -> Mapping[str, str]:
-    """A mapping of texts."""
+    """Read a mapping of texts."""
     values = read_mapping(document, where)
     for name, value in values.items():
         if not isinstance(value, str):
@@ -117,7 +117,7 @@ def read_switch(document: Document, where: FieldPath, *, default: bool = False) 
 
 
 def read_path(document: Document, where: FieldPath) -> str:
-    """The path of a folder from the root of its repository, "" for the root."""
+    """Read the path of a folder from the root of its repository, "" for the root."""
     text = read_text(document, where, default="./")
     path = posixpath.normpath(f"./{text}")
     if path == ".." or path.startswith("../") or "\0" in path:
@@ -126,7 +126,7 @@ def read_path(document: Document, where: FieldPath) -> str:
 
 
 def read_optional(document: Document, where: FieldPath) -> str:
-    """A text, "" if it is not set."""
+    """Read a text that may be missing, "" then."""
     return "" if find_field(document, where) in ("", None) else read_text(document, where)
 
 
@@ -167,12 +167,12 @@ class Controller:
         return self.word in content and self.pattern.search(content) is not None
 
     def explain(self, error: InvalidFieldError, document: Document) -> Problem:
-        """The problem of an object that cannot be read."""
+        """Make the problem of an object that cannot be read."""
         return error.make_problem(document, code=self.invalid, hint=_FIX)
 
     def explain_hidden(self, problem: Problem) -> Problem:
-        """The problem of a file that does not parse, and may have objects. What a template stands for is not known
-        here, and not used.
+        """Make the problem of a file that does not parse, and may have objects. What a template
+        stands for is not known here, and not used.
         """
         if problem.code == TEMPLATE and not problem.is_error:
             return replace(problem, level=Level.NOTE)
@@ -207,8 +207,8 @@ def read_published(paths: Iterable[str], reader: KustomizationReader) -> tuple[M
 
 
 def compare_versions(document: Document, where: FieldPath, subject: str, chart: Chart | None) -> Iterator[Problem]:
-    """A warning if an object asks for another version of a published chart than this repository has. A range is no
-    version. `subject` is what messages call the object.
+    """Warn if an object asks for another version of a published chart than this repository has. A
+    range is no version. `subject` is what messages call the object.
     """
     asked = find_field(document, where)
     is_version = isinstance(asked, str) and _VERSION.fullmatch(asked) is not None
@@ -226,5 +226,5 @@ def compare_versions(document: Document, where: FieldPath, subject: str, chart: 
 
 
 def _normalize_version(version: str) -> str:
-    """A version without what tags write otherwise."""
+    """Normalize a version: tags write "v" and "_"."""
     return version.removeprefix("v").replace("_", "+")

@@ -77,7 +77,7 @@ class UnreleasedChartError(ChartError):
 def run_tool(call: ProgramCall, path: str, failure: type[UnbuildableError]) -> Ended:
     """Run a tool for the unit that the file at `path` declares.
 
-    `failure` if it needs too much time or memory, SourceError if it cannot be started.
+    Raises `failure` if it needs too much time or memory, SourceError if it cannot be started.
     """
     try:
         result = run(call)
@@ -93,7 +93,9 @@ def run_tool(call: ProgramCall, path: str, failure: type[UnbuildableError]) -> E
 
 
 def write_files(root: Path, files: Mapping[str, bytes]) -> None:
-    """Write files below a folder that is new or empty. SourceError for a path that would lead out of it or is taken."""
+    """Write files below a folder that is new or empty. Raises SourceError for a path that would
+    lead out of it or is taken.
+    """
     root.mkdir(exist_ok=True)
     for path, content in sorted(files.items()):
         parts = PurePosixPath(path).parts
@@ -109,8 +111,9 @@ def write_files(root: Path, files: Mapping[str, bytes]) -> None:
 
 
 def make_environment(program: Program, home: Path, folders: Iterable[str] = ()) -> Mapping[str, str]:
-    """Only the search path of gitsync; no home with plugins, no proxy, no cluster. `folders` are further variables of
-    the tool that lead to a folder of this user.
+    """Make the environment of a tool: only the search path of gitsync; no home with plugins, no
+    proxy, no cluster. `folders` are further variables of the tool that lead to a folder of this
+    user.
     """
     proxies = {name: _NOWHERE for low in ("http_proxy", "https_proxy", "all_proxy") for name in (low, low.upper())}
     own = ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "TMPDIR", *folders)
@@ -119,7 +122,7 @@ def make_environment(program: Program, home: Path, folders: Iterable[str] = ()) 
 
 
 def clean_complaint(text: str) -> str:
-    """What a tool said, in one line without control characters."""
+    """Clean what a tool said: one line without control characters."""
     line = " ".join(_CONTROL.sub(" ", text.strip().removeprefix("Error: ").removeprefix("error: ")).split())
     return truncate(line, _LONGEST_COMPLAINT) or "the tool gave no reason."
 
@@ -137,12 +140,14 @@ class BuildJob(Protocol):
     def digest(self) -> str: ...
 
     def run(self, timeout: float, grace: Grace) -> bytes:
-        """The manifests as one YAML text. UnbuildableError if there are none, SourceError without a tool."""
+        """Return the manifests as one YAML text. Raises UnbuildableError if there are none,
+        SourceError without a tool.
+        """
         ...
 
 
 def digest_inputs(settings: Any, files: Mapping[str, bytes]) -> str:
-    """The digest of everything that a build depends on; `settings` are plain JSON values."""
+    """Digest everything that a build depends on; `settings` are plain JSON values."""
     digest = hashlib.sha256(json.dumps(settings).encode())
     for path, content in sorted(files.items()):
         digest.update(json.dumps([path, len(content)]).encode())
@@ -167,7 +172,7 @@ class Builds:
     _results: dict[str, Built] = field(default_factory=dict, repr=False)
 
     def run(self, jobs: Sequence[BuildJob]) -> tuple[Built, ...]:
-        """The results in the order of the jobs. SourceError if no tool is installed."""
+        """Return the results in the order of the jobs. Raises SourceError if no tool is installed."""
         digests = [job.digest for job in jobs]
         new = {digest: job for digest, job in zip(digests, jobs, strict=True) if digest not in self._results}
         start = time.monotonic()

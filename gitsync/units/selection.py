@@ -40,8 +40,9 @@ _SKIPPED: Final = re.compile(rb"^# \+argocd:skip-file-rendering\b", re.MULTILINE
 
 @lru_cache(maxsize=1024)
 def compile_glob(glob: str, *, crosses_folders: bool, has_braces: bool = False) -> Matcher:
-    """Return what matches a glob with `*`, `?` and `[…]`. A `*` of one that `crosses_folders` matches "/" too, and
-    one that `has_braces` may have `{a,b}`. ValueError if it is no glob.
+    """Compile a glob with `*`, `?` and `[…]` to what matches it. A `*` of one that
+    `crosses_folders` matches "/" too, and one that `has_braces` may have `{a,b}`. Raises ValueError
+    if it is no glob.
     """
     import re2  # noqa: PLC0415 - most sources have no globs
 
@@ -71,7 +72,9 @@ def compile_glob(glob: str, *, crosses_folders: bool, has_braces: bool = False) 
 
 
 def _translate_token(token: re.Match[str], *, is_grouped: bool, crosses: bool) -> str:
-    """One token of a glob as a part of a pattern. `is_grouped`: it is a brace, or a comma inside of them."""
+    """Translate one token of a glob to a part of a pattern. `is_grouped`: it is a brace, or a comma
+    inside of them.
+    """
     if is_grouped:
         return {"{": "(?:", ",": "|", "}": ")"}[token[0]]
     if token["stars"]:
@@ -160,7 +163,9 @@ def read_directories(units: Iterable[Unit], reader: KustomizationReader) -> Read
 
 
 def list_directory(unit: Unit, reader: KustomizationReader) -> list[str]:
-    """The files that a unit selects. ApplicationError if there are none, or some are in another language."""
+    """List the files that a unit selects. Raises ApplicationError if there are none, or some are in
+    another language.
+    """
     selected = [path for path in reader.list_below(unit.path) if selects(unit, path)]
     if jsonnet := [path for path in selected if path.endswith(_JSONNET)]:
         raise ApplicationError(

@@ -1,4 +1,4 @@
-"""The files of a source as its units see them: every path, and a way to read contents."""
+"""Defines the files of a source as its units see them: every path, and a way to read contents."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class SourceTree(Protocol):
         ...
 
     def read(self, paths: Sequence[str]) -> Mapping[str, bytes]:
-        """Contents by path. SourceError if that is too much; each content is read once."""
+        """Read contents by path. Raises SourceError if that is too much; each content is read once."""
         ...
 
 
 def find_folder(path: str) -> str:
-    """The folder of a file, "" for the top."""
+    """Find the folder of a file, "" for the top."""
     return path.rpartition("/")[0]
 
 
@@ -30,7 +30,7 @@ def is_below(path: str, folder: str) -> bool:
 
 
 def list_folders(path: str) -> tuple[str, ...]:
-    """The folders that a file is in, innermost first, with "" at the end."""
+    """List the folders that a file is in, innermost first, with "" at the end."""
     folders = []
     while path:
         path = find_folder(path)

@@ -1,4 +1,4 @@
-"""The manifests of units: each is built on its own, and one that cannot be built is a problem of its own."""
+"""Builds the manifests of units: each is built on its own, and one that cannot be built is a problem of its own."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def build_units(units: Sequence[Unit], reader: KustomizationReader, builds: Buil
     """Build what can be built; every other unit is a problem, and so is a chart that nothing releases. Components are
     skipped: they are built as parts.
 
-    SourceError if no tool is installed and a unit has manifests of ASO.
+    Raises SourceError if no tool is installed and a unit has manifests of ASO.
     """
     by_name = {unit.name: unit for unit in units if not _is_component(unit, reader)}
     refused = {name: _refuse(unit) for name, unit in by_name.items() if unit.refusal or _is_unreleased(unit)}
@@ -93,7 +93,7 @@ def build_units(units: Sequence[Unit], reader: KustomizationReader, builds: Buil
 def _run_jobs(
     jobs: Mapping[str, BuildJob], units: Mapping[str, Unit], builds: Builds
 ) -> tuple[dict[str, bytes], dict[str, UnbuildableError]]:
-    """Run jobs by the names of their units: what each made, and the errors of the others."""
+    """Run jobs by the names of their units; return what each made, and the errors of the others."""
     runnable = jobs
     if not has_tool():  # which is an error of the run if a unit has manifests of ASO
         runnable = {name: job for name, job in jobs.items() if units[name].release or mentions_aso(job.files.values())}
@@ -108,7 +108,9 @@ def _run_jobs(
 
 
 def list_inputs(units: Iterable[Unit], reader: KustomizationReader) -> frozenset[str]:
-    """Every file that building units may need; of one that cannot be read in full, all files of its folder."""
+    """List every file that building units may need; of one that cannot be read in full, all files
+    of its folder.
+    """
     found: set[str] = set()
     for unit in units:
         try:
@@ -148,7 +150,9 @@ def _refuse(unit: Unit) -> UnbuildableError:
 
 
 def _find_start(unit: Unit, reader: KustomizationReader) -> tuple[str, KustomizationReader]:
-    """The kustomization of a unit, and the source that it is in. UnbuildableError if there is none."""
+    """Find the kustomization of a unit, and the source that it is in. Raises UnbuildableError if
+    there is none.
+    """
     return lay_out(unit, reader) if unit.is_declared else (unit.file, reader)
 
 
@@ -162,7 +166,7 @@ def _is_component(unit: Unit, reader: KustomizationReader) -> bool:
 def _make_jobs(
     units: Mapping[str, Unit], reader: KustomizationReader
 ) -> tuple[dict[str, BuildJob], dict[str, UnbuildableError]]:
-    """The job of each unit by its name, and the errors of those that have none."""
+    """Make the job of each unit by its name, and the errors of those that have none."""
     charts = {name: unit for name, unit in units.items() if unit.release is not None}
     jobs, errors = _make_kustomize_jobs({name: units[name] for name in units.keys() - charts}, reader)
     for name, unit in charts.items():
@@ -178,7 +182,7 @@ def _make_jobs(
 def _make_kustomize_jobs(
     units: Mapping[str, Unit], reader: KustomizationReader
 ) -> tuple[dict[str, BuildJob], dict[str, UnbuildableError]]:
-    """The same for units that kustomize builds. Their files are read together."""
+    """Make the jobs of units that kustomize builds. Their files are read together."""
     starts: dict[str, tuple[str, KustomizationReader]] = {}
     inputs: dict[str, tuple[str, ...]] = {}
     jobs: dict[str, BuildJob] = {}
@@ -213,14 +217,14 @@ def _make_kustomize_jobs(
 
 
 def _make_result_path(unit: Unit) -> str:
-    """The path of the result: that of its kustomization or chart, with a suffix of manifests."""
+    """Make the path of the result: that of its kustomization or chart, with a suffix of manifests."""
     path = unit.file if unit.kind in {UnitKind.KUSTOMIZATION, UnitKind.CHART} else unit.name
     return path if path.endswith(SUFFIXES) else f"{path}.yaml"
 
 
 def _add_contents(unit: Unit, job: BuildJob, built: bytes, tree: SourceTree) -> Unit:
-    """The unit with the files that its manifests were made of: their origins, and what may have patched them, but for
-    kustomizations that were made for the build.
+    """Add to a unit the files that its manifests were made of: their origins, and what may have
+    patched them, but for kustomizations that were made for the build.
     """
     origins = {path: job.files[path] for path in list_origins(built) if path in job.files}
     patches = () if unit.release else sorted(path for path in list_patch_files(job.files) if path in tree.paths)
@@ -230,7 +234,9 @@ def _add_contents(unit: Unit, job: BuildJob, built: bytes, tree: SourceTree) -> 
 def _make_problems(
     failed: Mapping[str, tuple[Unit, UnbuildableError]], reader: KustomizationReader
 ) -> tuple[Problem, ...]:
-    """The problems of units that were not built: an error if the unit may have manifests of ASO, else a warning."""
+    """Make the problems of units that were not built: errors if the unit may have manifests of ASO,
+    else warnings.
+    """
     below = {name: _list_texts(unit, reader) for name, (unit, _) in failed.items()}
     with suppress(SourceError):  # all at once; what is too much for that is read unit by unit
         reader.tree.read(sorted({path for paths in below.values() for path in paths}))
@@ -258,13 +264,15 @@ def _may_lead_on(unit: Unit, paths: Sequence[str], tree: SourceTree) -> bool:
 
 
 def _list_texts(unit: Unit, reader: KustomizationReader) -> list[str]:
-    """The files that may have manifests of a unit: those below its folder, and those that it names."""
+    """List the files that may have manifests of a unit: those below its folder, and those that it names."""
     paths = {*reader.list_below(unit.path), *_list_reachable(unit, reader)}
     return sorted(path for path in paths if path.endswith((*SUFFIXES, ".tpl")))
 
 
 def _list_reachable(unit: Unit, reader: KustomizationReader) -> frozenset[str]:
-    """The files of a unit's kustomization or chart and of all that it is built on, as far as they can be read."""
+    """List the files of a unit's kustomization or chart and of all that it is built on, as far as
+    they can be read.
+    """
     if unit.release is not None:
         return list_chart_files(posixpath.join(unit.path, CHART), reader)
     start = unit.file if unit.kind is UnitKind.KUSTOMIZATION else reader.find_in(unit.path)
@@ -272,7 +280,9 @@ def _list_reachable(unit: Unit, reader: KustomizationReader) -> frozenset[str]:
 
 
 def _find_level(error: UnbuildableError, paths: Sequence[str], tree: SourceTree) -> Level:
-    """An error if the files of a unit mention ASO, or there are none to tell, or they are too much to read."""
+    """Find the level: an error if the files of a unit mention ASO, or there are none to tell, or
+    they are too much to read.
+    """
     if isinstance(error, UnreleasedChartError):
         return Level.WARNING
     try:
@@ -282,7 +292,7 @@ def _find_level(error: UnbuildableError, paths: Sequence[str], tree: SourceTree)
 
 
 def _list_empty(built: Mapping[str, tuple[Unit, bytes]]) -> Iterator[Problem]:
-    """A warning for each chart of gitsync.yaml that has nothing for gitsync, not even objects that lead on."""
+    """Warn of each chart of gitsync.yaml that has nothing for gitsync, not even objects that lead on."""
     for unit, text in built.values():
         if unit.kind is UnitKind.CHART and not mentions_aso([text]) and not may_declare([text]):
             yield Problem(
@@ -298,8 +308,9 @@ def _list_empty(built: Mapping[str, tuple[Unit, bytes]]) -> Iterator[Problem]:
 
 
 def _locate(problem: Problem, reader: KustomizationReader) -> Problem:
-    """A problem at the line of the file that the tool complains of, if that file is not YAML. The tool's own number is
-    that of the line before, if a parser and not a scanner found the error.
+    """Locate a problem at the line of the file that the tool complains of, if that file is not
+    YAML. The tool's own number is that of the line before, if a parser and not a scanner found the
+    error.
     """
     folders = _REACHED.findall(problem.message)
     folder = folders[-1] if folders else find_folder(problem.path)
@@ -328,7 +339,7 @@ def warn_outside_files(unit: Unit, start: str, reader: KustomizationReader) -> t
     """Return a warning for each kustomization that the one at `start` is built on and that names a file outside of its
     folder. None, if gitsync.yaml or the object of the unit says whether it may.
 
-    UnbuildableError if a kustomization cannot be read.
+    Raises UnbuildableError if a kustomization cannot be read.
     """
     if unit.options.is_restricted is not None:
         return ()
@@ -339,22 +350,22 @@ def warn_outside_files(unit: Unit, start: str, reader: KustomizationReader) -> t
     )
 
 
-def _list_outside(one: Kustomization, reader: KustomizationReader) -> Iterator[tuple[Reference, str]]:
-    for reference in one.references:
+def _list_outside(kustomization: Kustomization, reader: KustomizationReader) -> Iterator[tuple[Reference, str]]:
+    for reference in kustomization.references:
         for text in split_pair(reference.text):
-            path = resolve(one.folder, text)
-            if path in reader.tree.paths and not is_below(path, one.folder):
+            path = resolve(kustomization.folder, text)
+            if path in reader.tree.paths and not is_below(path, kustomization.folder):
                 yield reference, path
 
 
-def _make_warning(one: Kustomization, found: list[tuple[Reference, str]]) -> Problem:
+def _make_warning(kustomization: Kustomization, found: list[tuple[Reference, str]]) -> Problem:
     reference, path = found[0]
     more = f" and {len(found) - 1} more" if len(found) > 1 else ""
     return Problem(
         code="OutsideFolder",
         level=Level.WARNING,
-        message=f"{one.path} names {path}{more} outside of its folder; kustomize build alone refuses that.",
+        message=f"{kustomization.path} names {path}{more} outside of its folder; kustomize build alone refuses that.",
         hint="Set loadRestrictor: none for the unit in gitsync.yaml, or move the file.",
-        path=one.path,
+        path=kustomization.path,
         line=reference.line,
     )

@@ -101,7 +101,7 @@ def _decode_base64(text: str) -> bytes:
 
 
 def _find_extreme(name: str, values: Sequence[Any]) -> Any:
-    """`math.least` or `math.greatest` of some numbers, or of one list of them."""
+    """Find the `math.least` or `math.greatest` of some numbers, or of one list of them."""
     numbers = values[0] if len(values) == 1 and name_type(values[0]) == "list" else values
     if not numbers:
         raise EvaluationError(f"{name}: there is no number to choose from")

@@ -1,4 +1,4 @@
-"""The operators: `+ - * / %` on numbers, and `+` on what can be put together; `== != < <= > >= in` on all values.
+"""Evaluates operators: `+ - * / %` on numbers, and `+` on what can be put together; `== != < <= > >= in` on all values.
 
 Whole numbers have 64 bits, and what does not fit is an error; there is no arithmetic of two types (`1 + 1.0`). Division
 drops what is behind the point, and a remainder has the sign of what was divided. Doubles follow IEEE 754.
@@ -127,7 +127,7 @@ def is_unequal(budget: EvaluationBudget, left: Any, right: Any) -> bool:
 
 
 def contains(budget: EvaluationBudget, item: Any, container: Any) -> bool:
-    """`item in container`: an item of a list, or a key of a map."""
+    """Tell whether `item in container`: an item of a list, or a key of a map."""
     match name_type(container):
         case "list":
             return any(is_equal(budget, item, other) for other in container)

@@ -117,7 +117,7 @@ class _Parser:
         return _LEVELS.get(self._next.text, 0)
 
     def _parse_unary(self) -> ExpressionNode:
-        """Two signs in a row cancel each other out, as in CEL; a minus before a number is the number's."""
+        # Two signs in a row cancel each other out, as in CEL; a minus before a number is the number's.
         signs: list[Token] = []
         while self._is("!", "-") and (not signs or self._next.text == signs[0].text):
             signs.append(self._take())
@@ -262,7 +262,7 @@ class _Parser:
         return MapOf(tuple(entries), at)
 
     def _parse_inside(self, read: Callable[[], ExpressionNode]) -> ExpressionNode:
-        """What stands inside brackets, or after the colon of a condition: one level further down."""
+        """Parse what stands inside brackets, or after the colon of a condition: one level further down."""
         self._brackets += 1
         if self._brackets > MOST_BRACKETS:
             said = f"Syntax error: brackets are nested deeper than {MOST_BRACKETS} levels"
@@ -273,7 +273,7 @@ class _Parser:
 
 
 def _format_dotted(node: ExpressionNode) -> str:
-    """`a.b` where that is all that a node says."""
+    """Write `a.b` where that is all that a node says."""
     match node:
         case Ident():
             return node.name
@@ -326,7 +326,7 @@ _FORMS: Final = {
 
 
 def match_macro(name: str, over: ExpressionNode, given: tuple[ExpressionNode, ...], at: Position) -> Macro | None:
-    """Find the macro that a method call stands for; None where it is a method. ValueError where a
+    """Find the macro that a method call stands for; None if it is a method. Raises ValueError if a
     variable is no name.
     """
     form = _FORMS.get((name, len(given)))

@@ -131,7 +131,7 @@ class _Checker:
         )
 
     def _is_secret(self, node: ExpressionNode) -> bool:
-        """Whether this is the variable `secret` of the environment, and not one that a macro binds."""
+        """Tell whether this is the variable `secret` of the environment, and not one that a macro binds."""
         is_named_so = isinstance(node, Ident) and node.name == "secret"
         return is_named_so and not any("secret" in scope for scope in self._scopes[1:])
 

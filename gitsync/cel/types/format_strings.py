@@ -101,7 +101,7 @@ def _check_value(clause: Clause, value: ExpressionNode, type_of: TypeOf) -> Iter
 
 
 def _list_parts(value: ExpressionNode) -> tuple[ExpressionNode, ...]:
-    """What a literal of a list or a map contains, which `%s` shows as well."""
+    """List what a literal of a list or a map contains, which `%s` shows as well."""
     match value:
         case ListOf():
             return tuple(item for item, _ in value.items)

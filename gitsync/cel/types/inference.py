@@ -54,7 +54,9 @@ class Inference:
         return Type(known.name, tuple(map(self.settle, known.params)), known.fields)
 
     def fits(self, wanted: Sequence[Type], given: Sequence[Type]) -> bool:
-        """Whether each given type matches the wanted one; keeps the bindings of type parameters if all do."""
+        """Tell whether each given type matches the wanted one; keeps the bindings of type
+        parameters if all do.
+        """
         before = len(self._earlier)
         if len(wanted) == len(given) and all(map(self._fit, wanted, given)):
             return True
@@ -120,7 +122,9 @@ class Inference:
         return alike and all(map(self._fit, wanted.params, given.params))
 
     def _stand_for(self, parameter: Type, type_: Type) -> bool:
-        """Whether a parameter may be a type; of what was known of it and what is new, the wider is kept."""
+        """Tell whether a parameter may be a type; of what was known of it and what is new, the
+        wider is kept.
+        """
         known, other = self.resolve(parameter), self.resolve(type_)
         if known == other:
             return True
@@ -137,14 +141,14 @@ class Inference:
         return True
 
     def _find_last(self, parameter: Type) -> Type:
-        """The parameter at the end of a chain of parameters that stand for each other."""
+        """Find the parameter at the end of a chain of parameters that stand for each other."""
         while (found := self._found.get(parameter.name)) is not None and found.is_param:
             parameter = found
         return parameter
 
 
 def _is_wider(one: Type, other: Type) -> bool:
-    """Whether the first is the second but for dyn where that has a type."""
+    """Tell whether the first type is the second but for dyn where that has a type."""
     if one == DYN:
         return other != DYN
     if one == other or one.name != other.name or len(one.params) != len(other.params):

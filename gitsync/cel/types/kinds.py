@@ -195,10 +195,14 @@ _POINTERS_OF_KUBERNETES: Final = frozenset({
 
 
 def is_azure_pointer(name: str) -> bool:
-    """In the spec and status of a kind: all but the name in Azure, required fields included."""
+    """Tell whether a field in the spec and status of a kind is a pointer: all but the name in
+    Azure, required fields included.
+    """
     return name not in _VALUES_OF_AZURE
 
 
 def is_kubernetes_pointer(name: str) -> bool:
-    """In metadata, conditions, owners, references and destinations: those few that may be left out."""
+    """Tell whether a field in metadata, conditions, owners, references and destinations is a
+    pointer: those few that may be left out.
+    """
     return name in _POINTERS_OF_KUBERNETES
