@@ -93,10 +93,10 @@ def use_no_repository(access: GitAccess) -> Repository:
 
 
 def open_remote(url: Url, access: GitAccess, headers: GitSettings = (), label: str = "") -> Remote:
-    """Join a URL with the credentials for it.
+    """Open a remote: join its URL with the credentials for it.
 
-    The token of `access` takes precedence over a password of the URL. `headers` are those of the working tree for the
-    URL's host.
+    The token of `access` takes precedence over a password of the URL. `headers` are those of the working
+    tree for the URL's host.
     """
     secret = access.token or url.password
     user = access.username if access.token else url.user
@@ -150,12 +150,12 @@ def _choose_ssh_command(url: Url, access: GitAccess) -> dict[str, str]:
 
 
 def add_settings(environment: Mapping[str, str], settings: GitSettings) -> dict[str, str]:
-    """The environment of a repository with more settings. The last value of a key wins."""
+    """Add settings to the environment of a repository. The last value of a key wins."""
     return {**environment, **_make_variables(settings, environment)}
 
 
 def _make_variables(settings: Iterable[tuple[str, str]], given: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Settings as variables, after those that the given environment already passes in the same way."""
+    """Pass settings as variables, after those that the given environment already passes in the same way."""
     count = given.get("GIT_CONFIG_COUNT", "")
     first = int(count) if count.isascii() and count.isdigit() else 0
     variables: dict[str, str] = {}

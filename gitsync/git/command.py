@@ -46,15 +46,17 @@ class Repository:
         return result.output
 
     def ask(self, *arguments: str) -> bytes:
-        """Like `run`, for a question about objects that are named by their full ids. They never change, so git
-        is asked once. Where it fails it is asked again, since objects may be fetched.
+        """Run git for a question about objects that are named by their full ids. They never change, so
+        git is asked once. Where it fails it is asked again, since objects may be fetched.
         """
         if arguments not in self._answers:
             self._answers[arguments] = self.run(*arguments)
         return self._answers[arguments]
 
     def confirms(self, *arguments: str) -> bool:
-        """Like `succeeds`, for a question about objects that are named by their full ids. A yes stays one."""
+        """Tell whether `git ARGUMENTS` succeeds, for a question about objects that are named by their
+        full ids. A yes is kept.
+        """
         try:
             self.ask(*arguments)
         except GitError:

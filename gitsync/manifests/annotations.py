@@ -14,10 +14,11 @@ from gitsync.model.resource import Resource
 def decide_policy(
     resource: Resource, namespaces: Mapping[str, Mapping[str, str]], default: Policy
 ) -> PolicyDecision | None:
-    """The resource's own annotation, else its Namespace's, else the default; None if the text is not a policy.
+    """Decide the policy of a resource: its own annotation, else that of its Namespace, else the default.
+    None if the text is not a policy.
 
-    `namespaces` has the annotations of Namespace manifests by name. An empty text counts as absent. What CAPZ manages
-    or a controller suspends is not written, and what a controller does not prune is kept.
+    `namespaces` has the annotations of Namespace manifests by name. An empty text counts as absent. What
+    CAPZ manages or a controller suspends is not written, and what a controller does not prune is kept.
     """
     policy = _read_policy(resource, namespaces, default)
     if policy is None:  # a misspelt policy may mean anything, so the caller does not write the resource
@@ -65,7 +66,7 @@ _LONGEST_WAVE: Final = 9
 
 
 def read_wave(annotations: Mapping[str, Any]) -> int:
-    """Read the sync wave of an object: lower ones go first. One that is no number counts as 0, as
+    """Read the sync wave of an object: lower ones go first. A text that is not a number counts as 0, as
     in Argo CD.
     """
     text = annotations.get(WAVE)
@@ -76,8 +77,8 @@ def read_wave(annotations: Mapping[str, Any]) -> int:
 
 
 def keeps_resources(options: str) -> bool:
-    """Tell whether sync options, divided by commas, keep a resource that is removed from git. Those that ask a person
-    first keep it too.
+    """Tell whether sync options, separated by commas, keep a resource that is removed from git. Options
+    that ask a person first keep it too.
     """
     return not _KEEPING.isdisjoint(option.strip() for option in options.split(","))
 

@@ -42,7 +42,7 @@ _VARIABLE: Final = re.compile(r"\$\{([_a-zA-Z][_a-zA-Z0-9]*)\}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrappedDocument:
-    """An ASO object as CAPZ would apply it, what wraps it, and the unit of both."""
+    """An ASO object as CAPZ would apply it, with its wrapper, and the unit of both."""
 
     document: Document
     wrapper: Wrapper
@@ -86,7 +86,9 @@ class CapzObjects:
                     yield WrappedDocument(document=replace(wrapped, value=filled), wrapper=wrapper, unit=unit)
 
     def _find_home(self, value: Mapping[str, Any], unit: Unit | None) -> tuple[str, str]:
-        """Find the unit and the namespace of an object: it has nothing to do with those of others."""
+        """Find the unit and the namespace of an object. Objects of other units and namespaces do not
+        belong to it.
+        """
         return unit.name if unit else "", str(value["metadata"].get("namespace") or self.namespace)
 
 
@@ -200,7 +202,9 @@ def _find_first(values: Any) -> Any:
 
 
 def _set(value: Any, path: Sequence[str], member: Any) -> Any:
-    """A copy of a mapping with a member at a path of keys. What is no mapping on the way stays as it is."""
+    """Copy a mapping with a member set at a path of keys. Where the path meets something other than a
+    mapping, nothing changes.
+    """
     if not path:
         return member
     if not isinstance(value, dict | None):

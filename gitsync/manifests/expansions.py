@@ -128,7 +128,7 @@ class _Parser:
         return Expansion(name, operator, (old, self.parse_argument(name, "}", escapes=True)))
 
     def parse_argument(self, name: str, ends: str, *, escapes: bool = False) -> Parts:
-        """One argument: an expansion, or a text without one. An empty text is none."""
+        """Parse one argument: an expansion, or a text without one. An empty text is not an argument."""
         if self.text.startswith("${", self.at):
             return (self.parse_expansion(),)
         letters = ""
@@ -193,7 +193,9 @@ class ExpansionBudget:
     left: int = MAX_CHARACTERS
 
     def spend(self, characters: int) -> None:
-        """Raises TooLargeExpansionError if not that many are left; then it is empty."""
+        """Take characters from the budget. Raises TooLargeExpansionError if there are not enough; then it
+        is empty.
+        """
         # It stays empty, so that a caller who goes on with the next document fails there at once.
         self.left = max(0, self.left - characters)
         if not self.left:
@@ -205,7 +207,9 @@ ExpansionFunction = Callable[[str, Arguments, ExpansionBudget], str]
 
 
 def apply_operator(operator: str, value: str, arguments: Arguments, budget: ExpansionBudget) -> str:
-    """The result of an operator. Raises InvalidExpansionError for a bad pattern, TooLargeExpansionError."""
+    """Apply an operator to a value. Raises InvalidExpansionError for a bad pattern,
+    TooLargeExpansionError.
+    """
     result = _FUNCTIONS[operator](value, arguments, budget)
     budget.spend(len(result) + 1)  # an empty result is not free: a text may have a million of them
     return result
@@ -220,7 +224,7 @@ def _change_all(change: Callable[[str], str]) -> ExpansionFunction:
 
 
 def _cut(value: str, arguments: Arguments, _budget: ExpansionBudget) -> str:
-    """A part of a value, in bytes; an offset or length that is no number changes nothing."""
+    """Cut a part out of a value, in bytes. An offset or a length that is not a number changes nothing."""
     if not all(_NUMBER.fullmatch(argument) for argument in arguments):
         return value
     content = value.encode()  # Go counts bytes
@@ -247,7 +251,7 @@ def _replace(count: int) -> ExpansionFunction:
 
 
 def _replace_start(value: str, arguments: Arguments, _budget: ExpansionBudget) -> str:
-    """Without a new text nothing is replaced, in Flux."""
+    """Replace a text at the start. Without a new text Flux replaces nothing."""
     is_found = len(arguments) > 1 and value.startswith(arguments[0])
     return arguments[1] + value.removeprefix(arguments[0]) if is_found else value
 
@@ -286,7 +290,7 @@ _RANGE: Final = re.compile(r"\\?(.)(?:-\\?(.))?", re.DOTALL)
 
 
 def _parse_glob(glob: str) -> Glob:
-    """Raises InvalidExpansionError if a bracket is open or a backslash is last."""
+    """Parse a glob into tokens. Raises InvalidExpansionError if a bracket is open or a backslash is last."""
     tokens: list[str | re.Pattern[str]] = []
     at = 0
     while at < len(glob):
@@ -308,9 +312,10 @@ def _compile_token(match: re.Match[str]) -> re.Pattern[str]:
 
 
 def _match_beginnings(tokens: Glob, value: str, budget: ExpansionBudget) -> Sequence[int]:
-    """The lengths of all beginnings of a value that a glob matches, except an empty one.
+    """List the lengths of all beginnings of a value that a glob matches, except an empty one.
 
-    All of its positions move on together, so that many `*` take no more than the product of both lengths.
+    All positions in the glob move on together, so that many `*` take no more than the product of both
+    lengths.
     """
     budget.spend(_STEP * len(value) * (len(tokens) + 1))
     positions = _skip_any({0}, tokens)
@@ -348,7 +353,7 @@ def _skip_any(positions: set[int], tokens: Glob) -> set[int]:
 
 
 def _to_upper(value: str) -> str:
-    """In capitals, letter by letter as in Go: a letter whose capital is two stays."""
+    """Change a text to capitals, letter by letter as in Go: a letter whose capital is two letters stays."""
     return "".join(letter.upper() if len(letter.upper()) == 1 else letter for letter in value)
 
 

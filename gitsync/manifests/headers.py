@@ -128,7 +128,7 @@ def _make_no_name(document: Document, kind: str) -> Problem:
 
 @lru_cache(maxsize=1024)
 def _parse_gvk(api_version: str, kind: str) -> GVK | None:
-    """None for texts that are no apiVersion and kind. The same for all manifests of a kind."""
+    """Parse apiVersion and kind, once for all manifests of a kind; None if the texts cannot be these."""
     gvk = GVK.parse(api_version, kind)
     is_group = not gvk.group or _matches(GROUP, gvk.group, 253)
     return gvk if is_group and _matches(VERSION, gvk.version, 63) and _matches(KIND, gvk.kind, 63) else None
@@ -139,7 +139,9 @@ def _matches(pattern: re.Pattern[str], text: Any, most: int) -> bool:
 
 
 def _read_strings(document: Document, member: str, problems: list[Problem]) -> dict[str, str]:
-    """Annotations or labels; null is an empty text, and a value that is not text is reported and left out."""
+    """Read annotations or labels. Null is an empty text; a value that is not text is reported and left
+    out.
+    """
     mapping = document.value["metadata"].get(member)
     field_path = f"metadata.{member}"
     if mapping is None:
@@ -203,7 +205,9 @@ def _measure(text: str, other: str) -> int | None:
 
 @lru_cache(maxsize=4096)
 def _measure_cached(text: str, other: str) -> int | None:
-    """Cached, since the same keys occur in thousands of documents."""
+    """Measure the distance of two texts without case. Cached, since the same keys occur in thousands of
+    documents.
+    """
     return measure_distance(text.casefold(), other.casefold(), LETTERS)
 
 
@@ -255,7 +259,7 @@ class Likeness:
         return self.api_version.rpartition("/")[2]
 
     def make_unread(self, source: SourceLocation, *, is_rejected: bool) -> UnreadDocument:
-        """The document as an unread one."""
+        """Describe the document as one that is not read."""
         return UnreadDocument(
             source=source,
             api_version=self.api_version,

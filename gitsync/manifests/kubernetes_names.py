@@ -22,7 +22,7 @@ _LONGEST_SHOWN = 80
 
 @dataclass(frozen=True, slots=True)
 class NameRule:
-    """The rule for one sort of name: `words` describe it for people, `most` is in characters."""
+    """The rule for one sort of name: `words` describe it to people, `most` is in characters."""
 
     what: str
     pattern: re.Pattern[str]
@@ -63,7 +63,7 @@ _TYPES_WITH_NAMES: Final = frozenset(
 
 
 def check_object_names(visit: Visit) -> Iterator[Finding]:
-    """Findings of a reference or a destination with an invalid name or key. An empty key counts as absent."""
+    """Check the name and the key of a reference or a destination. An empty key counts as absent."""
     if visit.name not in _TYPES_WITH_NAMES or not visit.fits:
         return
     for rule in (NAME, KEY):

@@ -16,7 +16,7 @@ MAX_LISTS = 10  # lists in lists
 
 
 def is_list(value: Any) -> bool:
-    """Tell whether a document is a list of documents, as Kubernetes writes it."""
+    """Tell whether a document is a list of documents, in the form of Kubernetes."""
     return is_object(value) and value["kind"].endswith("List") and isinstance(value.get("items"), list)
 
 
@@ -61,7 +61,7 @@ def split_items(document: Document, path: FieldPath) -> Iterator[Document]:
 
 
 def _group_problems(problems: Iterable[Problem], path: FieldPath) -> Mapping[int, tuple[Problem, ...]]:
-    """The problems of each entry, with their fields inside it."""
+    """Group the problems by entry, with their fields inside it."""
     entry = re.compile(re.escape(format_field(path)) + r"\[(\d+)\](?=[.\[]|\Z)")
     by_index: dict[int, tuple[Problem, ...]] = {}
     for problem in problems:

@@ -120,7 +120,7 @@ def _follow(document: Document, template: bytes) -> Lines:
 
 
 def _take_annotation(value: Any) -> tuple[Any, Any]:
-    """A document without the annotation, and what that says."""
+    """Split a document from its annotation of the origin, and read that."""
     metadata = value.get("metadata") if isinstance(value, dict) else None
     annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
     if not (isinstance(metadata, dict) and isinstance(annotations, dict) and ORIGIN_ANNOTATION in annotations):
@@ -143,8 +143,8 @@ def _strip(path: Any) -> str:
 
 
 def _find_same(documents: Sequence[Document], value: Any) -> Document | None:
-    """Find the document of a file that a built one was made of: of its kind, with the longest name
-    that its own contains.
+    """Find the document of a file that a built one was made of: of the same kind, with the longest name
+    that is part of the built name.
     """
     name = _find_name(value)
     same_kind = [
@@ -246,8 +246,8 @@ _FIELDS: Final = ("patches", "patchesStrategicMerge", "patchesJson6902")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patch:
-    """What a patch puts at a field: `value`, with its lines in the file at `path`. It is for manifests of this kind and
-    name; "" is any.
+    """What a patch sets at a field: `value`, with its lines in the file at `path`. It is for manifests of
+    this kind and name; "" is any.
     """
 
     path: str

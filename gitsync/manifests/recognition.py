@@ -102,7 +102,7 @@ def _load_catalog() -> Catalog:
 
 @cache
 def _map_kinds_to_groups() -> Mapping[str, tuple[str, ...]]:
-    """The groups of each kind, by its name."""
+    """Map each kind to the groups that have it."""
     groups: dict[str, tuple[str, ...]] = {}
     for group in _load_catalog().groups():
         for kind in _load_catalog().kinds(group):
@@ -241,8 +241,8 @@ DIAGNOSES: tuple[Callable[[Likeness], Finding | None], ...] = (
 
 
 def _check_arm_type(value: Mapping[str, Any]) -> Finding | None:
-    """A finding for a resource in the form of ARM or Bicep: with the ARM type of one of ASO's kinds, or of any in its
-    header.
+    """Check for a resource in the form of ARM or Bicep: with the ARM type of one of ASO's kinds, or with
+    any ARM type in its header.
     """
     for field in ("apiVersion", "kind", "type"):
         text = value.get(field)

@@ -112,10 +112,11 @@ _MOST_LISTED = 5
 
 
 def find_keys(text: str, keys: Iterable[Key]) -> tuple[Key, ...]:
-    """Find the keys that a name may mean, sorted. Kinds are compared without case; the group and
-    the namespace may be left out, and so may the kind, which may also be an everyday name such as
-    `vnet`. The end of the kind and of the name may be left out too: these keys count only if no key
-    has the name in a form with less left out.
+    """Find the keys that a name may mean, sorted.
+
+    Kinds are compared without case. The group and the namespace may be left out, and so may the kind,
+    which may also be an everyday name such as `vnet`. The end of the kind and of the name may be left out
+    too: such keys count only if no key fits with less left out.
     """
     ordered = sorted(set(keys))
     # The first rule that any key fits: an exact name is never ambiguous because of longer ones.
@@ -169,7 +170,7 @@ def _join(names: list[str]) -> str:
 
 
 def _list_rules(text: str) -> tuple[Callable[[Key], bool], ...]:
-    """List what a key must have for a name to mean it: rules that leave out more come later."""
+    """List the rules by which a name may mean a key, the strictest first."""
     kind, *names = text.split("/")
     if not names:
         return (lambda key: key.name == text, lambda key: key.name.startswith(text))
@@ -188,7 +189,7 @@ def _list_rules(text: str) -> tuple[Callable[[Key], bool], ...]:
 
 
 def _names_kind(text: str, key: Key) -> bool:
-    """Kinds may be plural, as in kubectl."""
+    """Tell whether a text is the kind of a key. It may be plural, as in kubectl."""
     return text.casefold() in {
         word.casefold() for kind in (key.kind, _pluralize(key.kind)) for word in (kind, f"{kind}.{key.group}")
     }

@@ -66,8 +66,8 @@ INVALID = "InvalidVariable"
 
 
 def can_be_empty(variable: UnsetVariable, path: FieldPath, values: VariableValues) -> bool:
-    """Tell whether an empty text does for a variable without a value: it is known to have none, and without it the
-    manifest still stands for the same resource.
+    """Tell whether a variable without a value may be replaced by an empty text: it is known to have none,
+    and the manifest still stands for the same resource.
     """
     if values.marks_missing:
         return True
@@ -76,7 +76,7 @@ def can_be_empty(variable: UnsetVariable, path: FieldPath, values: VariableValue
 
 
 def is_disabled(value: Any) -> bool:
-    """Tell whether a document turns substitution off for itself."""
+    """Tell whether a document turns off the replacement for itself."""
     metadata = value.get("metadata") if isinstance(value, dict) else None
     members = [metadata.get(member) for member in ("annotations", "labels")] if isinstance(metadata, dict) else []
     return any(isinstance(member, dict) and member.get(SWITCH) == "disabled" for member in members)
@@ -187,7 +187,7 @@ class _Substitution:
         return expanded
 
     def read_again(self, text: str, path: FieldPath) -> Any:
-        """Read the value of a text that is in YAML without quotes."""
+        """Read the value of a text that stands in YAML without quotes."""
         if _SIMPLE.fullmatch(text):
             return resolve(text)
         # A value takes more memory than its characters, and aliases may stand for many.
@@ -212,13 +212,13 @@ _BODIES: Final = (("spec",), ("data",), ("stringData",))
 
 
 def _is_written_plain(text: str) -> bool:
-    """Tell whether YAML is written with this text in no quotes."""
+    """Tell whether YAML writes this text without quotes."""
     analysis = yaml.emitter.Emitter(io.StringIO(), allow_unicode=True).analyze_scalar(str(text))
     return bool(analysis.allow_block_plain) and not analysis.multiline
 
 
 def _hide(value: Any) -> Any:
-    """The value with every text in it as a Secret. A number or a boolean has no hidden form."""
+    """Turn every text in a value into a Secret. A number or a boolean has no hidden form."""
     if isinstance(value, dict):
         return {key: _hide(member) for key, member in value.items()}
     if isinstance(value, list):
@@ -257,7 +257,7 @@ class ExpandedText:
 
 
 def expand_text(text: str, values: VariableValues, budget: ExpansionBudget) -> ExpandedText:
-    """Replace the variables of a text. Values are not looked into for further variables.
+    """Replace the variables of a text. Variables inside their values are not replaced.
 
     Raises InvalidExpansionError, TooLargeExpansionError.
     """
@@ -281,7 +281,7 @@ def _find_names(parts: Parts) -> Iterator[str]:
 
 @dataclass(slots=True)
 class _Evaluation:
-    """Mutable: it collects what it meets."""
+    """The evaluation of one text. Mutable: it collects what it meets."""
 
     values: VariableValues
     budget: ExpansionBudget
@@ -289,8 +289,8 @@ class _Evaluation:
     unset: dict[str, UnsetVariable] = field(default_factory=dict)
 
     def join(self, parts: Parts) -> str:
-        """Join the text of some parts. Each is counted before they are one text: together they may
-        be far too much.
+        """Join the text of some parts. Each is counted before they become one text: together they may be
+        far too much.
         """
         texts: list[str] = []
         for part in parts:
@@ -325,11 +325,11 @@ class _Evaluation:
         return value
 
     def mark(self, name: str, text: str) -> str:
-        """What a variable expands to, marked if another one was missing in its value."""
+        """Return the value of a variable, marked if another variable was missing in it."""
         return text + self.miss(UnsetVariable(name)) if name in self.values.missing else text
 
     def miss(self, variable: UnsetVariable) -> str:
-        """Note a variable without a value. Returns what its text has of it: nothing, or its marker."""
+        """Note a variable without a value, and return what its text gets instead: nothing, or a marker."""
         self.unset.setdefault(variable.name, variable)
         return make_marker(variable.name) if self.values.marks_missing else ""
 
@@ -350,8 +350,8 @@ _ANNOTATIONS: Final = ("serviceoperator.azure.com/", "gitsync/")
 
 
 def identifies(path: FieldPath) -> bool:
-    """Tell whether a field decides which resource a manifest stands for, or which others it refers to. All fields of
-    documents that are no resources do.
+    """Tell whether a field decides which resource a manifest stands for, or to which others it refers.
+    All fields of a document that is not a resource do.
     """
     if path[:2] in {("metadata", "labels"), ("metadata", "annotations")} and len(path) > 2:
         return str(path[2]).startswith(_ANNOTATIONS)

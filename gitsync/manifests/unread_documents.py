@@ -42,7 +42,7 @@ class UnreadContent:
 
 
 def pass_over(document: Document) -> UnreadContent:
-    """Pass a document over, unless a sign says that it was meant for gitsync; then it is rejected."""
+    """Pass a document over, unless a sign says that it was meant for gitsync: then it is rejected."""
     fault = _find_list_fault(document.value) or find_header_fault(document.value)
     if fault is not None:
         return reject(document, locate_finding(fault, document))
@@ -71,11 +71,11 @@ def find_hidden(document: Document) -> tuple[UnreadDocument, ...]:
 
 
 def explain_unreadable(path: str, content: bytes) -> Problem | None:
-    """Return why a file cannot be read as documents; None if it can, or if it has none.
+    """Return why a file cannot be read as documents; None if it can, or if it is blank.
 
-    A mapping or a list is a document of some tool. A value alone (a pointer, base64, a page of HTML) is none, and
-    neither is what SOPS encrypted as a whole. UTF-16 is YAML, but no text for Helm, nor for those who look for objects
-    in files.
+    A mapping or a list is a document of some tool. A value alone (a pointer, base64, a page of HTML) is
+    not a document, nor is a file that SOPS encrypted as a whole. UTF-16 is YAML, but Helm and searches in
+    files do not read it.
     """
     contents = read_documents(path, content)
     if contents.problems:
@@ -180,7 +180,7 @@ def _find_items(value: Any) -> list[Any]:
 
 
 def locate_finding(finding: Finding, document: Document) -> Problem:
-    """Locate the finding with its file, line and field."""
+    """Add file, line and field to a finding."""
     return Problem(
         code=finding.code,
         message=finding.message,
@@ -223,7 +223,7 @@ _IN_TEXT: Final = re.compile(r"""(?:^|[\s{,\\])["']?apiVersion["']?: *["']?([a-z
 
 
 def find_embedded(document: Document) -> tuple[Problem, ...]:
-    """Warn how many ASO objects a document has inside that is none itself; nothing if it has none."""
+    """Warn if a document that is not an ASO object has some inside, with their number."""
     value = document.value
     if not is_object(value):
         return ()
@@ -336,7 +336,9 @@ def find_hook(document: Document, unit: Unit | None) -> str:
 
 
 def pass_over_hook(document: Document, annotation: str) -> UnreadContent:
-    """Pass a hook over. If it is a resource, warn, and keep its name: that holds a delete of the same resource."""
+    """Pass a hook over. If it is a resource, warn, and keep its name: the same resource is then not
+    deleted.
+    """
     value, hook = document.value, _HOOKS[annotation]
     source = SourceLocation(document.path, document.line())
     if not (is_object(value) and is_ours(value["apiVersion"])):

@@ -56,8 +56,8 @@ class UsedObjects:
     units: Collection[Unit]
 
     def has(self, used: FeedingObject) -> bool:
-        """Tell whether an object is used. One whose namespace is not known may be in any; one without a name is none
-        that anything refers to.
+        """Tell whether an object is used. An object whose namespace is not known may be in any. Nothing
+        refers to an object without a name.
         """
         if used.kind == "Namespace":
             return used.name in self._texts
@@ -172,7 +172,7 @@ class ConfigMapVersions:
         return max((cluster for cluster in self.clusters if cluster and is_inside(home, cluster)), key=len, default="")
 
     def list_repeated(self, namespaces: Iterable[str]) -> Iterator[SetAside]:
-        """Those that were set aside in a namespace that has resources."""
+        """List those that were set aside in a namespace that has resources."""
         taken = frozenset(namespaces)
         return (version for version in self.aside if version.address.namespace in taken)
 

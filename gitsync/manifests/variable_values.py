@@ -42,8 +42,8 @@ References = Mapping[ValuesReference, ReferencedValues]
 def make_variables(
     units: Iterable[Unit], given: Iterable[tuple[str, str]], references: References | None = None
 ) -> VariableSet:
-    """Join the values of every unit. `given` are those of the operator, `references` those that were looked up; one
-    that was not has unknown values.
+    """Join the values of every unit. `given` are those of the operator, `references` those that were
+    looked up. A reference that was not looked up has unknown values.
     """
     operator = dict(given)
     by_unit = {
@@ -145,12 +145,12 @@ class VariableUses:
     _uses: dict[tuple[str, str, str, Level], _Uses] = field(default_factory=dict)
 
     def add(self, fault: VariableFault, place: VariablePlace, unit: Unit | None, level: Level) -> None:
-        """Add a place."""
+        """Add a place where a variable is used."""
         key = unit.name if unit else "", fault.code, fault.name, level
         self._uses.setdefault(key, _Uses(fault, unit, level)).places.append(place)
 
     def detach(self, resource: int) -> None:
-        """A document became no resource after all."""
+        """Note that a document became no resource after all."""
         for uses in self._uses.values():
             uses.places = [
                 replace(place, resource=None) if place.resource == resource else place for place in uses.places
@@ -234,7 +234,7 @@ def describe_unreplaced(name: str, unit: Unit | None) -> VariableFault:
 
 
 def _say_where(name: str, unit: Unit | None) -> str:
-    """Where to give a variable, as an order."""
+    """Say where to give a variable, as an order."""
     if unit and unit.kind is UnitKind.FLUX:
         return f"Add {name} to spec.postBuild.substitute of the Kustomization {unit.name} in {unit.file}."
     if unit and unit.kind is UnitKind.HELM_RELEASE:

@@ -112,7 +112,9 @@ class VariableReader:
     def _note_braceless(
         self, subject: VariableSubject, document: Document, values: VariableValues
     ) -> Document | UnreadContent:
-        """`$NAME` is an error if it can hardly be a text. Flux leaves it as it is, so there it may be one."""
+        """Note each `$NAME`. It is an error if it can hardly be a text. Flux leaves it as it is, so there
+        it may be one.
+        """
         if values.labels or values.takes_braceless:  # parameters of a template, or `envsubst`, which replaces it
             return document
         is_flux = subject.unit is not None and subject.unit.kind is UnitKind.FLUX
@@ -125,7 +127,9 @@ class VariableReader:
         return self._note(subject, document, remaining)
 
     def _leave(self, subject: VariableSubject, given: Container[str] = ()) -> Document | UnreadContent:
-        """A document of a unit without variables, in which those that are `given` were replaced."""
+        """Leave the variables of a document as they are, except those that are `given`, which were
+        replaced before.
+        """
         if subject.resource is None or b"$" not in subject.document.text:
             return subject.document
         remaining = []
@@ -141,7 +145,7 @@ class VariableReader:
     def _note(
         self, subject: VariableSubject, document: Document, remaining: Sequence[tuple[FieldPath, VariableFault, Level]]
     ) -> Document | UnreadContent:
-        """Note the variables that stay. A document whose identity has one is rejected: with its value it may be any
+        """Note the variables that stay. A document with one in its identity is rejected: it may be any
         resource, so no other counts as removed.
         """
         has_identity = not any(path in _IDENTITY for path, _, _ in remaining)
@@ -166,8 +170,8 @@ def _is_identity(value: Mapping[str, Any], path: FieldPath) -> bool:
 
 
 def _is_variable(name: str, path: FieldPath) -> bool:
-    """Tell whether `$NAME` in a field is one: no name of Kubernetes and no location has a `$`, and Azure has names such
-    as $web.
+    """Tell whether `$NAME` in a field is a variable: names of Kubernetes and locations have no `$`, and
+    Azure has names such as $web.
     """
     return name.isupper() or _is_kubernetes_name(path) or path == ("spec", "location")
 
@@ -197,7 +201,9 @@ def _is_empty(use: Use, values: VariableValues) -> bool:
 
 
 def _keep_known_data(document: Document) -> Document:
-    """A Secret, ConfigMap or Namespace without the values that are not known. A ConfigMap has no secret values."""
+    """Return a Secret, ConfigMap or Namespace without the values that are not known. A ConfigMap keeps no
+    value from a Secret.
+    """
     if document.value["kind"] == "Namespace":
         return document
     is_secret = document.value["kind"] == "Secret"
@@ -245,8 +251,8 @@ def make_too_large(document: Document, what: str) -> Problem:
 
 
 def _iterate_texts(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, str]]:
-    """Yield the texts of a document that may have a variable, with their places; none if it wants
-    none replaced.
+    """Yield the texts of a document that may have a variable, with their paths; none if it turns off the
+    replacement.
     """
     if not path and is_disabled(value):
         return

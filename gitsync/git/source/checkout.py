@@ -88,15 +88,17 @@ class Checkout:
     explain_unreadable: ExplainUnreadable = field(default=explain_nothing, repr=False)
 
     def contents_at(self, revision: str) -> SourceContents | None:
-        """The manifests of another revision of the same source; None if it cannot be read."""
+        """Read the manifests of another revision of the same source; None if it cannot be read."""
         return self.history.contents_at(revision, self.wanted) if self.history else None
 
     def settings_at(self, revision: str) -> SourceFile | None:
-        """The settings of the same source at another revision; None if there are none or they cannot be read."""
+        """Read the settings of the same source at another revision; None if there are none or they cannot
+        be read.
+        """
         return self.history.settings_at(revision) if self.history else None
 
     def revisions_since(self, revision: str) -> tuple[str, ...]:
-        """The revisions, newest first, that may have a manifest that was removed since `revision`."""
+        """List the revisions, newest first, that may have a manifest that was removed since `revision`."""
         return self.history.revisions_since(revision, self.wanted.path) if self.history else ()
 
     def has_history_since(self, revision: str) -> bool:
@@ -173,7 +175,7 @@ def open_checkout(  # noqa: PLR0913 - each says what is read
 
 
 def _take(contents: SourceContents) -> dict[str, Any]:
-    """The fields that a checkout has of what was read."""
+    """Take the fields that a checkout has of what was read."""
     values = ("files", "units", "problems", "ignored", "settings", "file")
     readers = ("read_whole", "read_left_out", "explain_unreadable")
     return {name: getattr(contents, name) for name in (*values, *readers)}
@@ -261,7 +263,7 @@ def _read_work_tree(
 
 
 def _find_signed(source: Folder, tree: WorkTree, commit: str | None, trusted: TrustedKeys) -> Revision:
-    """Find the commit itself, once its signature is checked: changes in the folder are not signed."""
+    """Return the commit itself, once its signature is checked. Changes in the folder are not signed."""
     check_outside(tree, trusted)
     if commit is None:
         raise SourceError(f"{source.path} has no commit yet, so none is signed.", hint="Commit and sign it.")
@@ -347,9 +349,10 @@ def is_content_of(blob: str, content: bytes) -> bool:
 
 
 def find_repository(source: Checkout) -> str:
-    """Host and path of the source's remote, for https and ssh alike: github.com/acme/estate.
+    """Find the name of the source's remote: host and path, for https and ssh alike, such as
+    github.com/acme/estate.
 
-    "" for a source without a remote: its revision, which is a digest of the whole history, says which one it is.
+    "" for a source without a remote: its revision, a digest of the whole history, identifies it.
     """
     return normalize_repository(source.remote.url) if source.remote else ""
 

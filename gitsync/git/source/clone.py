@@ -32,8 +32,8 @@ class Clone:
         self.repository.run("fetch", *options, "--", self.url, *refspecs)
 
     def find_fetched(self) -> str:
-        """Find the object that the only refspec of the last fetch has brought. git is not asked: it
-        has written it down.
+        """Find the object that the only refspec of the last fetch has brought, in the file where git
+        noted it.
         """
         with (self.repository.folder / "FETCH_HEAD").open(encoding="utf-8", errors="replace") as file:
             return file.readline().partition("\t")[0]

@@ -64,7 +64,7 @@ ExplainUnreadable = Callable[[Collection[str]], Mapping[str, Problem]]
 
 
 def explain_nothing(paths: Collection[str]) -> Mapping[str, Problem]:  # noqa: ARG001 - as an ExplainUnreadable
-    """Say nothing: a source has no reasons for files that it does not have."""
+    """Return no reasons: for a source whose files are not looked into."""
     return {}
 
 
@@ -94,10 +94,10 @@ class SourceContents:
 
 
 def read_contents(listing: SourceListing, wanted: Wanted) -> SourceContents:
-    """Read what is wanted. A unit that cannot be built is a problem, and the rest is read.
+    """Read the wanted part of a source. A unit that cannot be built is a problem, and the rest is read.
 
-    SourceError if the folder does not exist, cannot be read or is too large, or no tool to build with is installed.
-    ConfigError if the source's settings are invalid.
+    SourceError if the folder does not exist, cannot be read or is too large, or no tool to build with is
+    installed. ConfigError if the source's settings are invalid.
     """
     entries = listing.entries(wanted.path)
     settings = _read_settings(listing, wanted)
@@ -136,8 +136,8 @@ def read_contents(listing: SourceListing, wanted: Wanted) -> SourceContents:
 def _explain_unreadable(
     listing: SourceListing, choice: _Choice, budget: ReadLimits, paths: Collection[str]
 ) -> Mapping[str, Problem]:
-    """Say why files cannot be read. A path below a link or a nested repository is what that is. It
-    may be from a record, so it is not trusted.
+    """Explain why files cannot be read. For a path below a link or a nested repository, that is the
+    reason. Paths may be from a record, so they are not trusted.
     """
     wanted = [path for path in paths if _is_inside_source(path) and not choice.rules.ignores(path)]
     ancestors = {path: (path, *list_folders(path)[:-1]) for path in wanted}

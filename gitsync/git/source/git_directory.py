@@ -60,8 +60,8 @@ def find_git_directory(folder: Path, access: GitAccess) -> GitDirectory | None:
 
 
 def find_prefix(folder: Path) -> str:
-    """Find the path of a folder from the top of its working tree; "" for the top, and outside of
-    one. git is not asked.
+    """Find the path of a folder from the top of its working tree; "" for the top, and outside of one. git
+    is not started.
     """
     top = _find_top(folder)
     prefix = Path(os.path.realpath(folder)).relative_to(top).as_posix() if top else "."
@@ -107,7 +107,7 @@ def _read_pointed_to(top: Path) -> GitDirectory:
 
 
 def _read_pointer(file: Path, prefix: str = "") -> Path:
-    """Read the path that a file of git's names, relative to its folder."""
+    """Read the path in a file of git, relative to its folder."""
     try:
         with file.open("rb") as stream:
             text = os.fsdecode(stream.read(_LONGEST_POINTER)).rstrip("\r\n")
@@ -209,7 +209,7 @@ def find_headers(url: Url, settings: GitSettings) -> GitSettings:
 def _list_headers(
     settings: list[tuple[str, str]], git_directory: GitDirectory, access: GitAccess
 ) -> Iterator[tuple[str, str]]:
-    """Headers in the order in which git would read them: an included file replaces its include."""
+    """Yield the headers in the order in which git would read them: an included file replaces its include."""
     for key, value in settings:
         if _HEADER.fullmatch(key) and value.isprintable():
             yield key, value
@@ -267,7 +267,7 @@ def _list_settings(file: Path, access: GitAccess) -> Iterator[tuple[str, str]]:
 
 
 def _find_origin(url: str) -> tuple[str, str, int | None] | None:
-    """Scheme, host and port of a URL; None for one that has none, or that is a pattern."""
+    """Find scheme, host and port of a URL; None for a URL without a host, and for a pattern."""
     try:
         parts: SplitResult = urlsplit(url)
         port = parts.port or _PORTS.get(parts.scheme)

@@ -52,8 +52,8 @@ class History:
         self._opened: dict[str, Revision] = {}
 
     def contents_at(self, revision: str, wanted: Wanted) -> SourceContents | None:
-        """The manifests of another revision, by the same rules and its own units, without those if its settings are
-        invalid; None if it cannot be read.
+        """Read the manifests of another revision, by the same rules and its own units, without those if
+        its settings are invalid; None if it cannot be read.
         """
         try:
             listing = self._open_revision(revision)
@@ -62,7 +62,9 @@ class History:
             return None
 
     def settings_at(self, revision: str) -> SourceFile | None:
-        """The source's own settings at another revision; None if there are none or they cannot be read."""
+        """Read the source's own settings at another revision; None if there are none or they cannot be
+        read.
+        """
         try:
             listing = self._open_revision(revision)
             return read_settings(listing) if listing else None
@@ -70,10 +72,11 @@ class History:
             return None
 
     def revisions_since(self, since: str, path: str) -> tuple[str, ...]:
-        """The revisions that may have manifests below `path` that were removed since `since`, newest first.
+        """List the revisions that may have manifests below `path` that were removed since `since`, newest
+        first.
 
-        These are the states of the branch right before each change of the manifests, and `since` itself at the end;
-        only `since` if the history between cannot be read.
+        These are the states of the branch right before each change of the manifests, and `since` itself
+        at the end; only `since` if the history between cannot be read.
         """
         try:
             repository = self._find_repository_with(since)
@@ -125,7 +128,7 @@ class History:
             return None
 
     def _precedes_at_remote(self, repository: Repository, later: str) -> bool | None:
-        """The same with the history of `later` back to the time of the checked-out commit."""
+        """Tell the same with the history of `later` back to the time of the checked-out commit."""
         date = _find_date(self._repository, self._commit)
         if date > _find_date(repository, later):
             return False  # and a server refuses to send a history without commits
@@ -161,7 +164,7 @@ class History:
         return clone.repository if clone and fetch_commit(clone, revision) else None
 
     def _has_commit(self, repository: Repository, commit: str) -> bool:
-        """Tell whether a commit is in a repository; the one that was checked out is."""
+        """Tell whether a commit is in a repository. The one that was checked out is in its own."""
         is_checked_out = repository is self._repository and commit == self._commit
         return is_checked_out or has_commit(repository, commit)
 
@@ -214,12 +217,14 @@ def _read_contents(listing: Revision, wanted: Wanted) -> SourceContents:
 
 
 def _is_ancestor(repository: Repository, earlier: str, later: str) -> bool:
-    """As far as the history is here. A commit is its own ancestor."""
+    """Tell whether a commit is an ancestor of another, as far as the history is here. A commit is its own
+    ancestor.
+    """
     return earlier == later or repository.confirms("merge-base", "--is-ancestor", earlier, later)
 
 
 def _find_date(repository: Repository, commit: str) -> int:
-    """When a commit was committed, in seconds since 1970."""
+    """Find when a commit was made, in seconds since 1970."""
     return int(repository.line("log", "-1", "--format=%ct", commit))
 
 
@@ -358,5 +363,5 @@ def _find_places(paths: Collection[str], by_path: Mapping[str, Collection[Manife
 
 
 def _shorten(text: str, longest: int) -> str:
-    """The text on one line, with "…" for each e-mail address."""
+    """Put a text on one line, with "…" for each e-mail address."""
     return truncate(" ".join(_ADDRESS.sub("…", text[:_LONGEST_TEXT]).split()), longest)

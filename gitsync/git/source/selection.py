@@ -216,7 +216,9 @@ class IgnorePatterns:
             self._by_name.setdefault(name, []).append(index)
 
     def _check(self, index: int) -> None:
-        """Only brackets and backslashes, the lack of a name, or its length can make a line invalid."""
+        """Check a line: only brackets and backslashes, the lack of a name, or its length can make it
+        invalid.
+        """
         line = self._lines[index]
         if len(line) > _LONGEST:
             raise InvalidPatternError(index + 1)
@@ -272,7 +274,7 @@ def _find_literal(name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _compile(line: str) -> Any:
-    """The expression of a line; None if it matches nothing. ValueError if it is not a pattern."""
+    """Compile a line to an expression; None if it matches nothing. ValueError if it is not a pattern."""
     import re2  # noqa: PLC0415 - most sources have no such file
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # noqa: PLC0415 - as above
 

@@ -128,7 +128,8 @@ _GPG_SETTINGS = "no-autostart\nno-auto-key-retrieve\ndisable-dirmngr\n"
 
 
 def check_signature(repository: Repository, commit: str, keys: TrustedKeys) -> None:
-    """Raise SourceError unless a commit is signed by one of these keys. A signature of a tag is none of its commit.
+    """Raise SourceError unless a commit is signed by one of these keys. The signature of a tag does not
+    count.
 
     ConfigError if a program for it is not installed, or gpg does not take the keys.
     """
@@ -145,7 +146,7 @@ def check_signature(repository: Repository, commit: str, keys: TrustedKeys) -> N
 
 
 def _explain(repository: Repository, commit: str) -> str:
-    """For people only: what `verify-commit` said is final."""
+    """Explain the refusal to people. What `verify-commit` said is final."""
     try:
         letter, _, key = repository.line("log", "-1", "--no-show-signature", "--format=%G? %GK", commit).partition(" ")
     except GitError:
@@ -156,7 +157,7 @@ def _explain(repository: Repository, commit: str) -> str:
 
 @contextmanager
 def _trust_keys(repository: Repository, keys: TrustedKeys) -> Iterator[Repository]:
-    """The repository with an environment in which these keys are trusted, and no others, while the context lasts."""
+    """Trust these keys, and no others, in a repository while the context lasts."""
     with tempfile.TemporaryDirectory(prefix="gitsync-") as folder:
         home, signers = Path(folder) / "gnupg", Path(folder) / "signers"
         home.mkdir(mode=0o700)

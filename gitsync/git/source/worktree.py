@@ -88,7 +88,9 @@ class FolderListing:
         return contents
 
     def _walk(self, folder: str | Path, path: str) -> Iterator[SourceEntry]:
-        """Dot folders are not entered: `.git` alone may hold more files than the source. `path` is the folder's."""
+        """Walk the files below a folder, whose path is `path`. Dot folders are not entered: `.git` alone
+        may hold more files than the source.
+        """
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError as error:
@@ -132,7 +134,7 @@ def _is_other_than_folder(path: Path) -> bool:
 
 
 def _resolve_links(path: str | os.PathLike[str]) -> Path:
-    """Resolve a path without links. Path.resolve() would raise for links that lead in a circle."""
+    """Resolve the links in a path. Path.resolve() would raise for links that lead in a circle."""
     return Path(os.path.realpath(path))
 
 
@@ -181,7 +183,7 @@ def find_work_tree(folder: Path, access: GitAccess) -> WorkTree | None:
 
 
 def find_head(tree: WorkTree) -> Head:
-    """Find what is checked out."""
+    """Find the commit and the branch that are checked out."""
     try:
         answer = tree.repository.line("rev-parse", "HEAD^{commit}", "--symbolic-full-name", "HEAD")
     except GitError as error:

@@ -194,7 +194,9 @@ class StatusBranch:
         self._clone().repository.run("push", "--quiet", *options, "--", self._remote.url, refspec)
 
     def _check_folder(self) -> None:
-        """A repository on this machine has no server that could refuse, so check the permissions of its files."""
+        """Check the permissions of a repository on this machine: it has no server that could refuse a
+        push.
+        """
         folder = folder_of(Url(self._remote.url, "file"))
         for objects in (folder / "objects", folder / ".git" / "objects"):
             if objects.is_dir() and not os.access(objects, os.W_OK):
@@ -262,7 +264,7 @@ def format_status_message(headline: str, revision: str | None) -> str:
 
 
 def _format_stream(commit: Commit) -> Iterator[bytes]:
-    """In git's own words (git-fast-import(1))."""
+    """Format a commit in git's own words (git-fast-import(1))."""
     yield b"feature done\n"
     yield f"commit {_REF}\nmark :1\ncommitter {commit.author} {int(commit.time.timestamp())} +0000\n".encode()
     yield from _format_data(commit.message.encode())

@@ -39,14 +39,16 @@ class DocumentFields:
         return cls(path, content, _read_mapping(path, content) if values is None else values)
 
     def refusal(self, name: str, problem: str, *, index: int | None = None) -> StateError:
-        """The error for a field, or for one entry of it: `problem` completes a sentence that begins with its name."""
+        """Make the error for a field, or for one entry of it: `problem` completes a sentence that begins
+        with its name.
+        """
         path = (*self.where, name) if index is None else (*self.where, name, index)
         (document,) = _read_all(self.path, self.content).documents  # again, for its lines
         line = document.lines.find_nearest(path)
         return StateError(f"{self.path}:{line}: {format_field(path)} {problem}.", hint=_HINT)
 
     def check_schema(self, supported: int) -> None:
-        """StateError if the file is of another schema: a newer one needs a newer gitsync."""
+        """Raise StateError if the file is of another schema: a newer one needs a newer gitsync."""
         schema = self.count("schema")
         if schema > supported:
             raise StateError(
@@ -57,7 +59,7 @@ class DocumentFields:
             raise self.refusal("schema", f"is {schema}, not {supported}")
 
     def within(self, name: str, default: Mapping[str, Any] | None = None) -> DocumentFields:
-        """The mapping under `name`."""
+        """Return the mapping under `name`."""
         values = self.mapping(name)
         values = default if values is None else values
         if values is None:
@@ -65,7 +67,7 @@ class DocumentFields:
         return DocumentFields(self.path, self.content, values, (*self.where, name))
 
     def each(self, name: str) -> Iterator[DocumentFields]:
-        """The mappings of a list; nothing if it is absent."""
+        """Yield the mappings of a list; nothing if it is absent."""
         for number, value in enumerate(self._list(name)):
             if not isinstance(value, dict):
                 raise self.refusal(name, "must be a mapping", index=number)
@@ -103,7 +105,7 @@ class DocumentFields:
         return tuple(values)
 
     def moment(self, name: str) -> str:
-        """A time as RFC 3339 writes it, with its zone."""
+        """Return a time as RFC 3339 writes it, with its zone."""
         text = self.text(name)
         try:
             has_zone = datetime.fromisoformat(text).tzinfo is not None
@@ -139,12 +141,12 @@ def _choose(choices: type[StrEnum], text: str) -> StrEnum:
 
 @lru_cache(maxsize=4096)
 def _parse_key(text: str) -> Key:
-    """The same for all that name it: most keys are those of owners too."""
+    """Parse a key, once for all that name it: most keys are those of owners too."""
     return Key.parse(text)
 
 
 def _read_all(path: str, content: bytes) -> FileDocuments:
-    """Read by the reader of all YAML. How large a file may be was checked when it was listed."""
+    """Read a file with the reader of all YAML. Its size was checked when it was listed."""
     return read_documents(path, content, max_bytes=len(content))
 
 

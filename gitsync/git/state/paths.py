@@ -59,7 +59,9 @@ def _encode_namespace(text: str) -> str:
 
 
 def _encode(text: str) -> str:
-    """Percent-encoded, without a leading dot; a long name is truncated and gets a digest."""
+    """Encode a text with percent signs, without a leading dot. A long name is truncated and gets a
+    digest.
+    """
     if _AS_IT_IS.fullmatch(text):
         return text
     escaped = quote(text, safe="").replace("~", "%7E") or "%"

@@ -120,16 +120,16 @@ def _normalize_numbers(value: Any) -> Any:
 
 
 def _make_key_name(key: Secret) -> str:
-    """Identifies a key without revealing it."""
+    """Make a name for a key that does not reveal it."""
     return _make_hmac(key, "the name of the key")[:8]
 
 
 def _name_place(key: Secret, place: str) -> str:
-    """Identifies a place without revealing it."""
+    """Make a name for a place that does not reveal it."""
     return _make_hmac(key, f"the name of the place {place}")[:16]
 
 
 def _make_hmac(key: Secret, text: str) -> str:
-    """With a key of its own, so that no digest of a secret is a seal."""
+    """Make a digest with a key of its own, so that no digest of a secret is a seal."""
     seal_key = hmac.digest(key.reveal().encode(), b"seals of records", "sha256")
     return hmac.digest(seal_key, text.encode(errors="surrogatepass"), "sha256").hex()

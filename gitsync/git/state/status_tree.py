@@ -77,7 +77,7 @@ def read_state(listing: SourceListing, seals: RecordSeals = UNSEALED, *, cut_sho
 
 
 def _check_index(content: bytes, records: Records) -> None:
-    """StateError if the index disagrees with the records."""
+    """Raise StateError if the index disagrees with the records."""
     entries = {}
     for entry in DocumentFields.read(INVENTORY, content).each("resources"):
         key = entry.key("key")
@@ -95,8 +95,8 @@ def _check_index(content: bytes, records: Records) -> None:
 
 
 def _select_wanted(listing: SourceListing, entries: tuple[SourceEntry, ...]) -> list[SourceEntry]:
-    """Select the inventory, the records and the config maps. Other files are not ours, and links
-    among ours lead somewhere that is not.
+    """Select the inventory, the records and the config maps. Other files are left alone. A link is
+    refused: it may lead anywhere.
     """
     for entry in entries:
         if entry.kind is EntryKind.LINK:
@@ -179,7 +179,7 @@ _LEFTOVERS = "leftovers"
 
 
 def build_leftovers(leftovers: Iterable[Leftover]) -> list[dict[str, Any]]:
-    """Build the entries, sorted."""
+    """Build the entries of the inventory, sorted."""
     return [
         {
             "object": f"{leftover.address.holder}/{leftover.address.namespace}/{leftover.address.name}",

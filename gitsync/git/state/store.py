@@ -132,7 +132,7 @@ def find_changes(base: State, update: Update) -> Changes:
 
 
 def merge(theirs: State, ours: Changes, revision: str | None, agent: str = "") -> State:
-    """Their state, with our changes. `revision` is that of `agent`."""
+    """Merge our changes into their state. `revision` is that of `agent`."""
     after = State(
         overlay(theirs.records, ours.records),
         revision,
@@ -144,7 +144,9 @@ def merge(theirs: State, ours: Changes, revision: str | None, agent: str = "") -
 
 
 def _merge_revisions(theirs: State, after: State, agent: str) -> dict[str, str]:
-    """The revisions by agent; empty while one agent alone has records, whose revision is that of the state."""
+    """Merge the revisions by agent. They are empty while one agent alone has records, whose revision is
+    that of the state.
+    """
     # A status of one agent has no table; the second agent turns its one revision into a row.
     known = dict(theirs.revisions)
     if not known and theirs.revision and len(theirs.agents) == 1:
@@ -184,7 +186,7 @@ def find_changed_records(base: Records, records: Mapping[Key, Record | None]) ->
 
 
 def overlay(theirs: Mapping[_Name, _Value], ours: Mapping[_Name, _Value | None]) -> dict[_Name, _Value]:
-    """Their entries, replaced by ours where we have some; sorted."""
+    """Replace their entries by ours where we have some; sorted."""
     merged: dict[_Name, _Value | None] = {**theirs, **ours}
     return {name: value for name, value in sorted(merged.items()) if value is not None}
 

@@ -60,7 +60,7 @@ def open_store(
 
 
 def _refuse_tracked(source: Checkout) -> None:
-    """Refuse state that is tracked by git: otherwise a commit would decide what is deleted."""
+    """Refuse state that git tracks: otherwise a commit would decide what is deleted."""
     folder = PurePosixPath(source.root, DEFAULT_FOLDER)
     if source.tree is None or source.revision is None:
         return
