@@ -69,8 +69,8 @@ def build_kind_schema(kind: Kind, api_versions: Iterable[str], catalog: Catalog,
 
 
 def offer_versions(served: Iterable[str], unserved: Iterable[str], message: str) -> Schema:
-    """The choice of an apiVersion. Editors offer those that ASO serves, and take the others too. `message` is what they
-    say of any other text.
+    """Build the choice of an apiVersion. Editors offer those that ASO serves, and take the others too.
+    `message` is what they say of any other text.
     """
     others = "|".join(re.escape(version) for version in sorted(unserved))
     choice: Schema = {"enum": sorted(served), "errorMessage": message}
@@ -84,7 +84,9 @@ def _describe_kind(kind: Kind, catalog: Catalog) -> str:
 
 
 def _check_default_name(kind: Kind) -> Iterator[Schema]:
-    """The rules of the name in Azure for a manifest that does not give one: then it is metadata.name."""
+    """Build the rules of the name in Azure for a manifest without azureName: there metadata.name is
+    checked.
+    """
     if kind.fixed_azure_name is not None or is_uuid_named(kind) or not kind.azure_name:
         return
     rules = "; ".join(describe_rules(kind.azure_name))
@@ -166,17 +168,17 @@ def build_limits(rules: Mapping[str, Any], type_: str = "") -> Schema:
 
 
 def forbid(message: str) -> Schema:
-    """The schema of a value that must not be there. Null counts as absent."""
+    """Build the schema of a value that must not be there. Null counts as absent."""
     return {"type": "null", "errorMessage": message}
 
 
 def require(*names: str) -> Schema:
-    """The condition that an object has some fields."""
+    """Build the condition that an object has some fields."""
     return {"required": list(names), "properties": {name: {"not": {"type": "null"}} for name in names}}
 
 
 def allow_null(schema: Schema) -> Schema:
-    """The schema of a field that takes null as well. Its own type stays the first: an editor fills in that one."""
+    """Allow null in the schema of a field. Its own type stays the first: an editor fills in that one."""
     if schema.get("$ref", "").startswith(DEFINITIONS):
         return {"$ref": f"{schema['$ref']}{OR_NULL}"}
     if "anyOf" in schema:
@@ -188,7 +190,9 @@ def allow_null(schema: Schema) -> Schema:
 
 
 def refuse(pattern: str, message: str) -> Schema:
-    """The keywords that refuse a text which a pattern matches. Not every engine of patterns has a look-ahead."""
+    """Build the keywords that refuse a text which a pattern matches. Not every engine of patterns has a
+    look-ahead.
+    """
     return {"if": {"type": "string", "pattern": pattern}, "then": forbid(message)}
 
 
@@ -291,7 +295,9 @@ def _build_object(name: str, kind_field: KindField, outer: _Outer, pointer: str)
 
 
 def _exclude_pairs(facts: TypeFacts, kind_field: KindField) -> list[Schema]:
-    """The source of a value is empty if the value is there. A condition names the field, as `not` would not."""
+    """Require that the source of a value is empty if the value is there. A condition names the field, as
+    `not` would not.
+    """
     return [
         {
             "if": require(value, source),
@@ -302,7 +308,7 @@ def _exclude_pairs(facts: TypeFacts, kind_field: KindField) -> list[Schema]:
 
 
 def _require_member(facts: TypeFacts, kind_field: KindField) -> list[Schema]:
-    """Exactly one member of a union. Its other fields are not members."""
+    """Require exactly one member of a union. Its other fields are not members."""
     if not facts.get("oneOf"):
         return []
     members = list_members(facts)
@@ -351,12 +357,14 @@ def spell_out(pattern: str) -> str:
 
 
 def allow_variables(pattern: str) -> str:
-    """A pattern that matches a text with a variable as well: its value is not known before the source is built."""
+    """Extend a pattern to match a text with a variable as well: its value is not known before the source
+    is built.
+    """
     return f"(?:{pattern})|{VARIABLE}"
 
 
 def ignore_case(text: str) -> str:
-    """A pattern for a text in any case: patterns of JSON Schema have no flags."""
+    """Make a pattern for a text in any case: patterns of JSON Schema have no flags."""
     return "".join(
         f"[{letter.upper()}{letter.lower()}]" if letter.isascii() and letter.isalpha() else re.escape(letter)
         for letter in text

@@ -43,7 +43,9 @@ class KindFile(NamedTuple):
 
 
 def list_kind_files(catalog: Catalog) -> Iterator[KindFile]:
-    """One file for each kind and version, sorted. Two spellings of a version share it if their shapes are equal."""
+    """List one file for each kind and version, sorted. Two spellings of a version share it if their
+    shapes are equal.
+    """
     for group in catalog.groups():
         for name in catalog.kinds(group):
             yield from _list_versions(group, name, catalog)
@@ -88,7 +90,7 @@ def _list_versions(group: str, name: str, catalog: Catalog) -> Iterator[KindFile
 
 
 def _respell(version: str) -> str:
-    """A version in its other spelling, which gitsync accepts too."""
+    """Spell a version in its other form, which gitsync accepts too."""
     return "v" + version.removeprefix(LEGACY) if version.startswith(LEGACY) else LEGACY + version.removeprefix("v")
 
 
@@ -146,7 +148,7 @@ def _has_api_version(rule: Schema) -> Schema:
 
 
 def _refuse_unknown_groups(known: Iterable[str]) -> Schema:
-    """A group that looks like one of ASO and is none, such as a misspelt one."""
+    """Refuse a group that looks like one of ASO and is none, such as a misspelt one."""
     others = "|".join(
         [*map(re.escape, sorted(known)), *(rf"(?:[^/]*\.)?{re.escape(group)}" for group in sorted(FOREIGN))]
     )
@@ -158,7 +160,7 @@ def _refuse_unknown_groups(known: Iterable[str]) -> Schema:
 
 
 def _select_core_kinds() -> Iterator[Schema]:
-    """Return what gitsync reads of Kubernetes' own kinds."""
+    """Yield what gitsync reads of Kubernetes' own kinds."""
     texts = {
         "type": "object",
         "additionalProperties": {"type": "string", "errorMessage": "The value must be a string. Quote it."},
@@ -175,7 +177,7 @@ def _select_core_kinds() -> Iterator[Schema]:
 
 
 def _offer_examples(examples: Mapping[str, Any]) -> Schema:
-    """Whole manifests, as snippets for a document that has no apiVersion yet."""
+    """Offer whole manifests, as snippets for a document that has no apiVersion yet."""
     snippets = [
         {"label": label, "description": f"A {label} with its required fields.", "body": body}
         for label, body in sorted(examples.items())
@@ -184,7 +186,7 @@ def _offer_examples(examples: Mapping[str, Any]) -> Schema:
 
 
 def build_files(catalog: Catalog) -> Iterator[tuple[str, bytes]]:
-    """Build the path and the content of each file, one at a time: all of them are some megabytes."""
+    """Yield the path and the content of each file, one at a time: all of them are some megabytes."""
     files = tuple(list_kind_files(catalog))
     for file in files:
         yield from _build_kind_files(file, catalog)

@@ -134,7 +134,7 @@ def _build_labels() -> Schema:
 
 
 def _build_annotations(known: Mapping[str, Schema]) -> Schema:
-    """Annotations: those that are known with their values, where an empty one counts as absent."""
+    """Build annotations: those that are known with their values, where an empty one counts as absent."""
     in_any_case = QUALIFIED_NAME.replace("a-z", "A-Za-z")
     own = _know_own({*_ANNOTATIONS, *OPERATOR_ANNOTATIONS})
     return {
@@ -173,7 +173,7 @@ def _build_plain(field: Field) -> Schema:
 
 
 def _allow_names(path: str, pattern: str = QUALIFIED_NAME) -> Schema:
-    """A key or a name that an API server takes in the metadata of any object."""
+    """Allow the keys or names that an API server takes in the metadata of any object."""
     message = (
         f"{path} takes names of at most 63 letters, digits, -, _ and ., with a letter or digit at both ends. A DNS "
         "name and a slash may stand before them."
@@ -186,7 +186,9 @@ def _allow_names(path: str, pattern: str = QUALIFIED_NAME) -> Schema:
 
 
 def _know_own(known: Iterable[str]) -> Schema:
-    """Of annotations of ASO and gitsync, only those that exist; those of other tools have any name."""
+    """Allow only those annotations of ASO and gitsync that exist. Annotations of other tools may have any
+    name.
+    """
     prefixes = "|".join(re.escape(prefix) for prefix in sorted({ASO_PREFIX, OUR_PREFIX}))
     message = f"There is no such annotation. Known annotations: {', '.join(sorted(_ANNOTATIONS))}."
     return {"if": {"pattern": f"^(?:{prefixes})"}, "then": {"enum": sorted(known), "errorMessage": message}}
@@ -266,7 +268,7 @@ def _require_texts(names: Iterable[str]) -> Schema:
 
 
 def _forbid_others(name: str, others: Iterable[str]) -> Schema:
-    """Beside one field of a reference, others are absent: not there, null or empty."""
+    """Forbid other fields beside one field of a reference: they are absent, null or empty."""
     message = f"Remove it: {name} is set."
     return {"properties": {other: {"enum": [None, ""], "errorMessage": message} for other in others}}
 

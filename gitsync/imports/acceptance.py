@@ -42,7 +42,7 @@ class Acceptance:
         return self._accepted.get(arm_id.casefold())
 
     def is_set(self, resource: FoundResource) -> bool:
-        """Tell whether somebody has set something of a resource."""
+        """Tell whether somebody has changed something of a resource."""
         return not self._is_as_made(resource)
 
     def leave_out(self, subject: str, reason: str) -> None:
@@ -54,7 +54,7 @@ class Acceptance:
         self._unread.add(line)
 
     async def accept(self, resources: Sequence[FoundResource]) -> list[FoundResource]:
-        """Keep what is imported, and return what may have something below it that is."""
+        """Keep what is imported, and return each resource below which there may be more to import."""
         reasons = await asyncio.gather(*map(self._find_reason, resources))
         accepted = []
         for resource, reason in zip(resources, reasons, strict=True):
@@ -67,7 +67,9 @@ class Acceptance:
         return accepted
 
     def finish(self) -> Findings:
-        """The findings, without what is as Azure made it, unless that owns something that is imported."""
+        """Return the findings, without what is as Azure made it, unless that owns something that is
+        imported.
+        """
         owners: set[str] = set()
         for arm_id, resource in sorted(self._accepted.items(), reverse=True):  # children before their parents
             if arm_id not in owners and self._is_as_made(resource):

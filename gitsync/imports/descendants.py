@@ -116,7 +116,7 @@ class Descendants:
 
 
 def _name_entries(parent: FoundResource, kind: Kind, entries: Iterable[Body]) -> dict[str, Body]:
-    """Entries by their ids, spelled as those of the parent and of the catalog."""
+    """Map entries to ids that are spelled as those of the parent and of the catalog."""
     return {_name_child(parent, kind, str(entry.get("id", "")).rpartition("/")[2]): entry for entry in entries}
 
 
@@ -125,7 +125,7 @@ def _name_child(parent: FoundResource, kind: Kind, name: str) -> str:
 
 
 def make_found(kind: Kind, bodies: Mapping[str, Body], owner_id: str) -> list[FoundResource]:
-    """Resources of one kind and one owner, sorted by id."""
+    """Make resources of one kind and one owner, sorted by id."""
     return [
         FoundResource(kind=kind, arm_id=arm_id, owner_id=owner_id, body=bodies[arm_id]) for arm_id in sorted(bodies)
     ]
@@ -148,14 +148,16 @@ def asks_all(kinds: Iterable[Kind], acceptance: Acceptance) -> bool:
 
 
 async def look_everywhere(parents: Iterable[FoundResource], look: Look) -> list[FoundResource]:
-    """What all parents have."""
+    """Find what all parents have."""
     return [entry for entries in await asyncio.gather(*map(look, parents)) for entry in entries]
 
 
 async def look_around(
     parents: Sequence[FoundResource], look: Look, what: str, acceptance: Acceptance
 ) -> list[FoundResource]:
-    """What the parents have, if a sample of them has anything. `what` names the collection in the findings."""
+    """Find what the parents have, if a sample of them has anything. `what` names the collection in the
+    findings.
+    """
     if len(parents) <= MANY:
         return await look_everywhere(parents, look)
     sampled = {number * len(parents) // SAMPLE for number in range(SAMPLE)}

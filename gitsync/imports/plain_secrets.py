@@ -41,7 +41,7 @@ _SHORTEST: Final = 4
 
 
 def mark_plain_secrets(manifest: ImportedManifest) -> ImportedManifest:
-    """The manifest with the values of its spec that look like secrets."""
+    """Add the values of its spec that look like secrets to a manifest."""
     return replace(manifest, plain_secrets=tuple(_find(manifest)))
 
 

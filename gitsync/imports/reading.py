@@ -53,8 +53,8 @@ class ResourceReader:
         return live.body if live else None
 
     async def try_read(self, arm_id: str, api_version: str) -> Body | None:
-        """A resource; None if it does not exist, and for one that is refused, which is noted. Raises ArmError if there
-        is no answer.
+        """Read a resource; None if it does not exist, and for a refusal, which is noted. Raises ArmError
+        if there is no answer.
         """
         try:
             return await self.read(arm_id, api_version)
@@ -79,7 +79,9 @@ class ResourceReader:
             self._count(0, 1)
 
     async def try_list(self, path: str, kind: Kind, query: Mapping[str, str] | None = None) -> list[Body]:
-        """The entries of a list; of a refused one none, which is noted unless nothing of the kind can be there."""
+        """Read the entries of a list. A refused list has none; it is noted unless nothing of the kind can
+        be there.
+        """
         try:
             return await self.read_list(path, kind.api_version, query)
         except RefusedListError as refused:
@@ -105,8 +107,8 @@ class ResourceReader:
         return await self.complete(kind, known, [arm_id for arm_id in arm_ids if arm_id not in known])
 
     async def complete(self, kind: Kind, listed: Mapping[str, Body], others: Iterable[str] = ()) -> dict[str, Body]:
-        """The bodies of listed resources by their ids: those of the list, if it is whole. `others` are read one by
-        one. Resources that are gone are left out.
+        """Complete listed resources, by their ids: with the bodies of the list, if it is whole. `others`
+        are read one by one. Resources that are gone are left out.
         """
         # Providers differ by type, not by resource, so the first entry answers for all.
         is_whole = not listed or await self._check(kind, *next(iter(listed.items())))

@@ -67,7 +67,7 @@ OPERATOR_LABELS: Final = frozenset(
 
 
 def check_annotations(resource: Resource) -> Iterator[Finding]:
-    """Findings of the annotations and labels of one manifest."""
+    """Check the annotations and labels of one manifest."""
     yield from _check_as_api_server(resource)
     for key, value in resource.annotations.items():
         yield from _check_annotation(key, value)
@@ -83,7 +83,7 @@ def check_annotations(resource: Resource) -> Iterator[Finding]:
 
 
 def _check_as_api_server(resource: Resource) -> Iterator[Finding]:
-    """Findings of what an API server refuses in the labels, annotations and finalizers of any object."""
+    """Check what an API server refuses in the labels, annotations and finalizers of any object."""
     for path, name in _list_names(resource):
         # An API server checks keys of annotations in lower case, and the others as they are.
         if not _is_qualified(name.lower() if "annotations" in path else name):
@@ -126,13 +126,15 @@ def _list_names(resource: Resource) -> Iterator[tuple[FieldPath, str]]:
 
 @lru_cache(maxsize=4096)
 def _is_qualified(name: str) -> bool:
-    """Cached, since the same keys are in thousands of manifests."""
+    """Tell whether a name is qualified as Kubernetes wants it. Cached, since the same keys are in
+    thousands of manifests.
+    """
     prefix, _, _ = name.rpartition("/")
     return len(prefix) <= LONGEST_PREFIX and re.fullmatch(QUALIFIED_NAME, name) is not None
 
 
 def check_inherited_policy(resource: Resource, namespace: Mapping[str, str]) -> Iterator[Finding]:
-    """A finding if the manifest has its policy from a Namespace with an unknown one.
+    """Check the policy that a manifest has from its Namespace.
 
     `namespace` has the annotations of the manifest's own Namespace.
     """
@@ -197,8 +199,8 @@ def _check_override(resource: Resource, value: str) -> Iterator[Finding]:
 
 
 def _check_value(key: str, value: str) -> Iterator[Finding]:
-    """A finding for a value that an annotation of the author cannot have. `ignore_annotation`
-    checks that of `IGNORE`, which depends on the kind.
+    """Check the value of an annotation of the author. `ignore_annotation` checks that of `IGNORE`, which
+    depends on the kind.
     """
     path = ("metadata", "annotations", key)
     if key == RECONCILE_POLICY and value not in set(Policy):

@@ -26,7 +26,7 @@ Limits = tuple[tuple[Callable[[Any, Any], bool], Any], ...]
 
 
 def check_constraints(visit: Visit) -> Iterator[Finding]:
-    """Findings of one value that has the right shape; one for each rule that it breaks."""
+    """Check one value that has the right shape: a finding for each rule that it breaks."""
     for rule, fault in find_violations(visit.value, visit.rules):
         hint = _make_enum_hint(visit) if rule == "enum" else ""
         yield Finding(code=_CODES[rule], path=visit.path, message=f"{format_field(visit.path)} {fault}.", hint=hint)
@@ -49,7 +49,9 @@ def select_limits(rules: Mapping[str, Any], example: Any) -> Limits:
 
 
 def keeps_limits(value: Any, limits: Limits) -> bool:
-    """Tell whether `find_violations` finds none in a value of the type that the limits are for."""
+    """Tell whether a value of the type that the limits are for keeps all of them: `find_violations` would
+    find none.
+    """
     for holds, limit in limits:  # noqa: SIM110 - a generator takes longer than most of the checks
         if not holds(value, limit):
             return False
@@ -92,7 +94,7 @@ def _is_scalar(value: Any) -> bool:
 
 
 def _to_fraction(number: Any) -> Fraction:
-    """The exact decimal value of a number, so that 0.3 is a multiple of 0.1. Limits may be texts."""
+    """Turn a number into its exact decimal value, so that 0.3 is a multiple of 0.1. Limits may be texts."""
     return Fraction(number if isinstance(number, int) else str(number))
 
 

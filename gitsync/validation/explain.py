@@ -124,7 +124,7 @@ def _make_rows(
 
 
 def describe_kind(kind: Kind, catalog: Catalog) -> Iterator[tuple[str, str]]:
-    """Facts about a kind, as pairs of a heading and a text."""
+    """List facts about a kind, as pairs of a heading and a text."""
     yield "kind", kind.gvk.kind
     yield "apiVersion", kind.gvk.api_version
     others = [v for v in reversed(catalog.versions(kind.gvk.group, kind.gvk.kind)) if v != kind.gvk.version]
@@ -221,9 +221,7 @@ def find_named_type(type_: FieldType) -> str:
 
 
 def resolve_rules(field: Field) -> tuple[FieldType, Mapping[str, Any]]:
-    """Resolve the type of a field without the constraints around it, and all constraints of the
-    field.
-    """
+    """Resolve the type of a field without the constraints around it, and all constraints of the field."""
     rules: dict[str, Any] = dict(field)
     type_ = rules.pop("type")
     while isinstance(type_, Mapping) and "base" in type_:
@@ -254,7 +252,7 @@ def describe_field(kind_field: KindField, kind: Kind) -> tuple[str, ...]:
 
 
 def describe_rules(rules: Mapping[str, Any]) -> Iterator[str]:
-    """Constraints in words, one phrase for each."""
+    """Put constraints into words, one phrase for each."""
     if rules.get("required"):
         yield "required"
     if "enum" in rules:

@@ -36,7 +36,7 @@ class _Destination:
 
 
 def check_destinations(visits: Iterable[Visit]) -> Iterator[Finding]:
-    """Findings of all destinations of one manifest; one without a valid name is skipped."""
+    """Check all destinations of one manifest. A destination without a valid name is skipped."""
     destinations = [
         destination for visit in visits if (destination := _find_destination(visit)) is not None and destination.name
     ]
@@ -71,7 +71,7 @@ def _check_keys(destinations: Iterable[_Destination]) -> Iterator[Finding]:
 
 
 def _check_metadata(destinations: Iterable[_Destination]) -> Iterator[Finding]:
-    """A finding for an annotation or label that two destinations set on one object, even with equal values."""
+    """Check that no two destinations set an annotation or label on one object, even with equal values."""
     first: dict[tuple[str, str, str, str], FieldPath] = {}
     for destination in destinations:
         for field, word in (("annotations", "annotation"), ("labels", "label")):

@@ -50,7 +50,7 @@ def read_ignored_paths(resource: Resource, today: date | None) -> Paths:
 
 
 def check_ignore(resource: Resource, kind: Kind, today: date | None) -> Iterator[Finding]:
-    """Findings of the annotation: an invalid form, a path that the kind does not have, an entry that has expired."""
+    """Check the annotation: its form, that the kind has each path, and that no entry has expired."""
     for entry in _iterate_entries(resource):
         if isinstance(entry, Finding):
             yield entry
@@ -156,7 +156,7 @@ def _parse_steps(path: str) -> Steps:
 
 
 def _check_existence(entry: Ignored, kind: Kind) -> Iterator[Finding]:
-    """A warning for a path that does not exist, which would silently ignore nothing."""
+    """Warn of a path that does not exist: without a word it would ignore nothing."""
     misfit = find_misfit(kind, entry.path, any_step=ANY, chooses=lambda step: parse_entry_step(step) is not None)
     if misfit is None:
         return

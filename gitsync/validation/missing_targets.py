@@ -41,10 +41,11 @@ def check_presence(
     known: Mapping[Key, KnownId] = NOTHING_KNOWN,
     left_out: Mapping[Key, SourceLocation] = NOTHING_LEFT_OUT,
 ) -> Iterator[tuple[Member, Finding]]:
-    """Findings of every member whose owner or reference does not exist, or is below an owner that does not.
+    """Check that the owner and the references of every member exist, and that each is below an owner that
+    does.
 
-    References to kinds that are not ARM's are left to another check. `known` are resources of other sources, `left_out`
-    those of files that kustomizations leave out, without namespaces.
+    References to kinds that are not ARM's are left to another check. `known` are resources of other
+    sources, `left_out` those of files that kustomizations leave out, without namespaces.
     """
     names, hints = _Names(member.key for member in members), _IdHints(catalog, known, left_out)
     unplaced = _find_unplaced(members, names.present)
@@ -81,17 +82,17 @@ class _Names:
         return _group(((key.group, key.kind, key.name), key.namespace) for key in sorted(self.present))
 
     def find_nearest(self, key: Key) -> str | None:
-        """The most similar name of the same kind."""
+        """Find the most similar name of the same kind."""
         names = self._names_by_kind.get(key[:3], [])
         self._guesses -= len(names)
         return suggest(key.name, names) if self._guesses >= 0 else None
 
     def list_kinds_called(self, key: Key) -> Sequence[str]:
-        """Other kinds that have this name, in the same namespace."""
+        """List other kinds that have this name, in the same namespace."""
         return self._kinds_by_name.get(key[2:], ())
 
     def list_namespaces(self, key: Key) -> Sequence[str]:
-        """Other namespaces that have this name, of the same kind."""
+        """List other namespaces that have this name, of the same kind."""
         return self._namespaces_by_name.get((key.group, key.kind, key.name), ())
 
 
@@ -135,7 +136,7 @@ def _find_unplaced(members: Iterable[Member], present: frozenset[Key]) -> dict[K
 def _find_causes(
     chain: list[Key], end: Key | None, settled: Mapping[Key, str], present: frozenset[Key]
 ) -> Iterator[tuple[Key, str]]:
-    """The cause for each key of a chain of owners that leads up to `end`; "" if the chain is valid."""
+    """Find the cause for each key of a chain of owners that leads up to `end`; "" if the chain is valid."""
     if end is None:
         cause = ""
     elif end not in present:

@@ -63,7 +63,7 @@ def is_one_segment(name: str) -> bool:
 
 
 def check_names(resource: Resource, kind: Kind) -> Iterator[Finding]:
-    """Findings of the manifest's own name and namespace, and of the name in Azure."""
+    """Check the manifest's own name and namespace, and the name in Azure."""
     yield from check_object_name(resource)
     if resource.spec.get("azureName") and resource.spec.get("azureNameFromConfig"):
         yield Finding(
@@ -86,7 +86,7 @@ def check_names(resource: Resource, kind: Kind) -> Iterator[Finding]:
 
 
 def check_object_name(resource: Resource) -> Iterator[Finding]:
-    """Findings of metadata.name and metadata.namespace that an API server refuses."""
+    """Check metadata.name and metadata.namespace as an API server does."""
     name, namespace = resource.key.name, resource.key.namespace
     if not _OBJECT.fullmatch(name) or len(name) > _LONGEST_OBJECT:
         yield Finding(
@@ -139,7 +139,7 @@ _MANAGED_DOMAIN = "AzureManagedDomain"
 
 
 def check_kind_rules(resource: Resource, kind: Kind) -> Iterator[Finding]:
-    """Findings of the rules of this kind; none for most kinds."""
+    """Check the rules of this kind; most kinds have none."""
     rule = _RULES.get((resource.key.group, resource.key.kind))
     if rule is not None:
         yield from rule(resource, kind)

@@ -48,8 +48,8 @@ def is_arm_id(text: str) -> bool:
 
 
 def parse_arm_type(arm_id: str) -> str:
-    """Parse the ARM type of an id, in its own case: `Microsoft.Kusto/clusters/databases`. An
-    extension has its own.
+    """Parse the ARM type of an id, in its own case, such as `Microsoft.Kusto/clusters/databases`. The
+    type of an extension is its own, not that of its target.
     """
     provider_at = arm_id.casefold().rfind(_PROVIDERS)  # the last one: an extension has that of its target before it
     if provider_at >= 0:
@@ -59,14 +59,14 @@ def parse_arm_type(arm_id: str) -> str:
 
 
 def find_named_references(kind: Kind, spec: Any, namespace: str) -> Iterator[tuple[FieldPath, Key]]:
-    """Find every reference of a spec to another manifest, with its path, in the order of the
-    manifest, without owners.
+    """Find every reference of a spec to another manifest, with its path, in the order of the manifest,
+    without owners.
     """
     return select_named_references(visit_spec(kind, spec), namespace)
 
 
 def select_named_references(visits: Iterable[Visit], namespace: str) -> Iterator[tuple[FieldPath, Key]]:
-    """Find them in a spec that was visited already."""
+    """Find every reference to another manifest in a spec that was visited already."""
     for visit in visits:
         if visit.name in REFERENCES and visit.fits:
             key = _read_key(visit, namespace)
@@ -75,7 +75,9 @@ def select_named_references(visits: Iterable[Visit], namespace: str) -> Iterator
 
 
 def check_reference(visit: Visit, kind: Kind, catalog: Catalog, unknown: Level = Level.ERROR) -> Iterator[Finding]:
-    """Findings of one owner or reference that is a mapping of strings. `unknown` is the level of an unknown field."""
+    """Check one owner or reference that is a mapping of strings. `unknown` is the level of an unknown
+    field.
+    """
     fields = visit.fields
     texts = {name: value for name, value in visit.value.items() if value and name in fields and isinstance(value, str)}
     if texts and visit.value.get("armId") == "":
@@ -96,7 +98,9 @@ def check_reference(visit: Visit, kind: Kind, catalog: Catalog, unknown: Level =
 
 
 def _check_role_name(visit: Visit, name: str) -> Iterator[Finding]:
-    """A finding for a name that is nearly that of a built-in role. Azure may have newer roles, so it is a warning."""
+    """Warn of a name that is nearly that of a built-in role. It is no error, since Azure may have newer
+    roles.
+    """
     if near := suggest_role(name):
         yield Finding(
             code="UnknownRole",
@@ -108,7 +112,7 @@ def _check_role_name(visit: Visit, name: str) -> Iterator[Finding]:
 
 
 def _check_only_member(visit: Visit, texts: Mapping[str, str]) -> Iterator[Finding]:
-    """A finding if a reference by a well-known name has other members."""
+    """Check that a reference by a well-known name has no other members."""
     beside = [name for name in texts if name != "wellKnownName"]
     if beside:
         message = (
@@ -131,7 +135,7 @@ def _read_key(visit: Visit, namespace: str) -> Key | None:
 
 
 def _check_form(visit: Visit, texts: dict[str, str]) -> Iterator[Finding]:
-    """Findings unless one of the two forms is complete."""
+    """Check that one of the two forms is complete."""
     has_id, missing = "armId" in texts, [name for name in _KEY_FIELDS if name in visit.fields and name not in texts]
     if has_id or missing:
         yield from _check_members(visit, texts, missing)
@@ -145,7 +149,9 @@ def _check_form(visit: Visit, texts: dict[str, str]) -> Iterator[Finding]:
 
 
 def _check_members(visit: Visit, texts: dict[str, str], missing: Sequence[str]) -> Iterator[Finding]:
-    """A finding unless there is an ARM id and no member of the other form; `missing` are those that it lacks."""
+    """Check that there is either an ARM id or all members of the other form; `missing` are those that it
+    lacks.
+    """
     required = [name for name in _KEY_FIELDS if name in visit.fields]
     present = [name for name in required if name in texts]
     field, fields = format_field(visit.path), join_with_and(required)
@@ -180,7 +186,7 @@ def _make_malformed(visit: Visit, message: str, hint: str) -> Finding:
 
 
 def _check_spare_fields(visit: Visit, kind: Kind, unknown: Level) -> Iterator[Finding]:
-    """Findings of the group and kind of an owner whose kind is fixed: an owner of this form does not have them."""
+    """Check the group and kind of an owner whose kind is fixed: an owner of this form does not have them."""
     for field, expected in zip(("group", "kind"), kind.owner or (), strict=False):
         if field not in visit.value:
             continue

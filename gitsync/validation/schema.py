@@ -34,8 +34,8 @@ _MOVES: Final[Mapping[FieldPath, str]] = {
 
 
 def check_shape(visit: Visit, unknown: Level, kind: Kind | None = None) -> Iterator[Finding]:
-    """Findings of one value: its type, then its fields. `unknown` is the level of an unknown field. `kind` says whether
-    a field beside the spec belongs into it.
+    """Check the shape of one value: its type, then its fields. `unknown` is the level of an unknown
+    field. `kind` says whether a field beside the spec belongs into it.
     """
     if not visit.fits:
         yield _make_wrong_type(visit)
@@ -53,7 +53,7 @@ def check_shape(visit: Visit, unknown: Level, kind: Kind | None = None) -> Itera
 
 
 def check_missing_spec(resource: Resource, kind: Kind) -> Iterator[Finding]:
-    """A finding if a manifest has no spec and its kind requires one: one finding, not one for every field."""
+    """Check that a manifest has a spec if its kind requires one: one finding, not one for every field."""
     required = sorted(name for name, field in kind.types[kind.spec]["fields"].items() if field.get("required"))
     if required and not any(problem.field == "spec" for problem in resource.problems):
         yield Finding(
@@ -146,7 +146,7 @@ def _make_missing(visit: Visit, name: str, field: Field) -> Finding:
 
 
 def _check_union(visit: Visit, present: Mapping[str, Any]) -> Iterator[Finding]:
-    """A finding unless exactly one member of a union is set. The enum of its discriminator checks the rest."""
+    """Check that exactly one member of a union is set. The enum of its discriminator checks the rest."""
     if not visit.facts or not visit.facts.get("oneOf"):
         return
     members = [name for name, field in sorted(visit.fields.items()) if not field.get("meta")]
@@ -171,7 +171,7 @@ SOURCES = ("FromConfig", "FromSecret")
 
 
 def check_pairs(visit: Visit) -> Iterator[Finding]:
-    """A finding for every pair if a mapping sets both."""
+    """Report every pair of which a mapping sets both."""
     if not any(name.endswith(SOURCES) for name in visit.value):
         return  # as most
     for value_field, source_field in find_pairs(visit.present, visit.fields):

@@ -46,9 +46,11 @@ def validate_resource(
     unknown_fields: UnknownFields = "error",
     visits: Sequence[Visit] | None = None,
 ) -> tuple[Problem, ...]:
-    """Every problem of one manifest alone, in the order of its file: shape, constraints, owner and reference forms,
-    names, exports, annotations. If `kind` is None (not in the catalog), that is the problem. `visits` are those of the
-    spec, if they were made already.
+    """Find every problem of one manifest alone, in the order of its file: shape, constraints, owner and
+    reference forms, names, exports, annotations.
+
+    If `kind` is None (not in the catalog), that is the problem. `visits` are those of the spec, if they
+    were made already.
     """
     findings: Iterable[Finding]
     level = Level.WARNING if unknown_fields == "warn" else Level.ERROR
@@ -68,8 +70,8 @@ def validate_resource(
 def check_spec(
     visits: Iterable[Visit], kind: Kind, catalog: Catalog, unknown: Level = Level.ERROR
 ) -> Iterator[Finding]:
-    """Findings of the values of a spec: shape, constraints, forms of references. `unknown` is the level of an unknown
-    field.
+    """Check the values of a spec: shape, constraints, forms of references. `unknown` is the level of an
+    unknown field.
     """
     for visit in visits:
         yield from check_shape(visit, unknown)
@@ -85,13 +87,13 @@ def validate_set(
     known: Mapping[Key, KnownId] = NOTHING_KNOWN,
     left_out: Mapping[Key, SourceLocation] = NOTHING_LEFT_OUT,
 ) -> tuple[tuple[Problem, ...], ...]:
-    """Every problem between manifests: duplicates, missing owners and references, cycles, one ARM id twice,
-    subnets outside of their network.
+    """Find every problem between manifests: duplicates, missing owners and references, cycles, one ARM id
+    twice, subnets outside of their network.
 
-    Returns one tuple for each member, in the order of `members`: a key may occur twice. `namespaces` has the
-    annotations of Namespace manifests: an unknown reconcile policy there is a problem of every resource that has it.
-    `known` are the ids of resources that other sources declare, `left_out` the places of resources in files that
-    kustomizations leave out.
+    Returns one tuple for each member, in the order of `members`: a key may occur twice. `namespaces` has
+    the annotations of Namespace manifests: an unknown reconcile policy there is a problem of every
+    resource that has it. `known` are the ids of resources that other sources declare, `left_out` the
+    places of resources in files that kustomizations leave out.
     """
     by_member: dict[int, list[Finding]] = defaultdict(list)
     findings = (
@@ -128,7 +130,7 @@ def _check_resource(
 
 
 def _check_others(resource: Resource, kind: Kind | None, unknown: Level) -> Iterator[Finding]:
-    """Findings of the fields beside the spec, which an API server reads for every kind alike."""
+    """Check the fields beside the spec, which an API server reads for every kind alike."""
     for visit in visit_header(resource.others):
         yield from check_shape(visit, unknown, kind)
         if visit.fits:

@@ -34,7 +34,7 @@ _PLACES: Final[Mapping[str, str]] = {
 
 
 def list_embedding(arm_type: str) -> frozenset[str]:
-    """List the lists in the body of a type that hold resources of their own kinds."""
+    """Name the lists in the body of a type that hold resources of their own kinds."""
     parent = arm_type.casefold()
     return frozenset(path for child, path in _PLACES.items() if child.rpartition("/")[0] == parent)
 

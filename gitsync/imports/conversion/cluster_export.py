@@ -116,7 +116,9 @@ class _Reader:
             self._policies[header.name] = header.annotations[RECONCILE_POLICY]
 
     def inherit_policy(self, manifest: ExportedManifest) -> ExportedManifest:
-        """A manifest with the policy of its Namespace, if it has none itself: the Namespace stays in the cluster."""
+        """Give a manifest the policy of its Namespace, if it has none itself: the Namespace stays in the
+        cluster.
+        """
         metadata = manifest.document["metadata"]
         annotations = metadata.get("annotations", {})
         policy = annotations.get(RECONCILE_POLICY) or self._policies.get(manifest.key.namespace)
@@ -167,7 +169,7 @@ class _Reader:
             self.report(document, ("metadata", "name"), "DuplicateManifest", text, "Keep the newer export.")
 
     def warn_of_versions(self) -> Iterator[Problem]:
-        """One warning for each version that may lack fields."""
+        """Warn once of each version that may lack fields."""
         for gvk, source in sorted(self._unproven.items()):
             newest = self._catalog.versions(gvk.group, gvk.kind)[-1]
             yield Problem(
@@ -223,7 +225,7 @@ def find_only_subscription(export: ClusterExport) -> str | None:
 
 
 def take_manifests(export: ClusterExport) -> tuple[ImportedManifest, ...]:
-    """The manifests of an export as an import writes them."""
+    """Turn the manifests of an export into those that an import writes."""
     return tuple(_take(manifest) for manifest in export.manifests.values())
 
 

@@ -163,8 +163,10 @@ _DNS: Final = ("Dns", "PrivateDns", "TrafficManager")
 def place_manifests(
     manifests: Iterable[ImportedManifest], layout: Layout, taken: Collection[str] = ()
 ) -> dict[str, list[ImportedManifest]]:
-    """The manifests of each file, by its path in the folder of the import. No path is among those that are `taken`, nor
-    differs from one in case alone: such a file gets a number.
+    """Place manifests in files, by their paths in the folder of the import.
+
+    No path is among those that are `taken`, nor differs from one in case alone: such a file gets a
+    number.
     """
     together: dict[str, list[ImportedManifest]] = {}
     manifests = tuple(manifests)

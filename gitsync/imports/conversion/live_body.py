@@ -288,7 +288,7 @@ class _Reading:
         return _Part({"name": self.conversion.secret, "key": key}, is_set)
 
     def find_passwords(self, facts: TypeFacts, kept: Mapping[str, Any], path: JsonPath) -> dict[str, Any]:
-        """References for passwords of accounts: Azure shows the account only."""
+        """Make references for passwords of accounts: Azure shows the account only."""
         hidden = [name for name, field in _list_fields(facts) if field.get("mode") == "secret" and name not in kept]
         wanted = [name for name in hidden if _has_account(name, kept) and not _find_flag(_WITHOUT_PASSWORD, kept)]
         return {name: self.make_secret(name, "secret", path).value for name in wanted}
@@ -347,7 +347,9 @@ def fit_scalar(type_: FieldType, value: Any) -> Any:
 
 
 def _fit_choice(choices: list[Any], value: Any) -> Any:
-    """The choice that a value means. Recorded: a role definition of Cosmos DB answers with the number of the choice."""
+    """Find the choice that a value means. Recorded: a role definition of Cosmos DB answers with the
+    number of the choice.
+    """
     if value == "":
         return None
     if isinstance(value, int) and not isinstance(value, bool) and isinstance(choices[0], str):

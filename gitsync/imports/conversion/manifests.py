@@ -110,7 +110,7 @@ def _list_identity(resource: FoundResource, key: Key, index: ManifestIndex) -> I
 
 
 def format_manifests(manifests: Iterable[ImportedManifest]) -> bytes:
-    """Manifests as one file of YAML, with a comment for each value that looks like a secret."""
+    """Format manifests as one file of YAML, with a comment for each value that looks like a secret."""
     texts = []
     for manifest in manifests:
         comments = [f"# {secret.field} looks like a secret: {secret.way}." for secret in manifest.plain_secrets]
@@ -138,17 +138,17 @@ class ManifestIndex:
         self._keys = {arm_id.rstrip("/").casefold(): key for arm_id, key in keys.items()}
 
     def refer(self, arm_id: str) -> Mapping[str, Any]:
-        """A reference to a resource."""
+        """Refer to a resource: by name if it has a manifest, else by its ARM id."""
         key = self._keys.get(arm_id.rstrip("/").casefold())
         return {"group": key.group, "kind": key.kind, "name": key.name} if key else {"armId": arm_id}
 
     def refer_to_role(self, arm_id: str) -> Mapping[str, Any] | None:
-        """A reference to a role: by its name if it is a built-in one; None if it is none that the table has."""
+        """Refer to a role by its name, if it is a built-in one; None if the table does not have it."""
         name = name_built_in_role(arm_id)
         return {"wellKnownName": name} if name else None
 
     def own(self, kind: Kind, owner_id: str) -> Mapping[str, Any]:
-        """The owner of a resource of a kind: by its name alone where the kind says of what kind it is."""
+        """Refer to the owner of a resource: by its name alone where the kind fixes what its owner is."""
         key = self._keys.get(owner_id.rstrip("/").casefold())
         if key is None:
             return {"armId": owner_id}
@@ -188,7 +188,9 @@ def _find_unfit(kind: Kind, fields: Mapping[str, Any]) -> Iterator[FieldPath]:
 
 
 def _climb(kind: Kind, fields: Mapping[str, Any], path: FieldPath) -> FieldPath:
-    """The part that goes with one that goes: the list of an entry, and what would be empty then and may be absent."""
+    """Find the part that goes together with one that goes: the list of an entry, and what would be empty
+    then and may be absent.
+    """
     facts = [field for field, _ in _follow(kind, path)]
     while path:
         above = path[:-1]

@@ -22,7 +22,9 @@ _SUBSCRIPTION_STEPS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportScope:
-    """In resource groups, at resources by their ids, or without either in the whole subscription."""
+    """Where an import looks: in resource groups, at resources by their ids, or without either in the
+    whole subscription.
+    """
 
     subscription: str
     groups: tuple[str, ...] = ()
