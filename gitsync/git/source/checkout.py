@@ -154,10 +154,7 @@ def open_checkout(  # noqa: PLR0913 - each says what is read
     refuse_look_alike(source.path / wanted.path)
     wanted = replace(wanted, follow=FollowContext(name_folder(source.path, access, ref), variables))
     without = find_excluded(source.path, status_dir)
-    has_settings = True
-    if ref is None and config_file is not None:
-        settings_file = source.path / FILE_NAME  # read already, if it is the operator's own file
-        has_settings = not (settings_file.exists() and config_file.exists() and settings_file.samefile(config_file))
+    has_settings = ref is not None or config_file is None or not _is_settings_file(source.path, config_file)
     wanted = replace(wanted, without=without, has_settings=has_settings)
     tree = None if offline and ref is None else find_work_tree(source.path, access)
     if tree is None and trusted:
@@ -179,6 +176,12 @@ def _take(contents: SourceContents) -> dict[str, Any]:
     values = ("files", "units", "problems", "ignored", "settings", "file")
     readers = ("read_whole", "read_left_out", "explain_unreadable")
     return {name: getattr(contents, name) for name in (*values, *readers)}
+
+
+def _is_settings_file(folder: Path, config_file: Path) -> bool:
+    """Tell whether the operator's own file is the gitsync.yaml of a folder: then it has been read already."""
+    settings_file = folder / FILE_NAME
+    return settings_file.exists() and config_file.exists() and settings_file.samefile(config_file)
 
 
 def find_excluded(root: Path, folder: Path | None) -> tuple[str, ...]:
