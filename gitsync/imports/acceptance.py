@@ -8,8 +8,7 @@ from typing import Final
 
 from gitsync.extensions.api import Imported, Subject, imported
 from gitsync.extensions.registry import Registry
-from gitsync.imports.conversion.azure_made import is_made_by_azure
-from gitsync.imports.conversion.children import is_in_parent
+from gitsync.imports.conversion.children import is_in_parent, is_made_by_azure
 from gitsync.imports.conversion.findings import Findings, FoundResource, LeftOut
 from gitsync.imports.conversion.scope import Filters
 from gitsync.model.gvk import Key

@@ -15,8 +15,7 @@ from gitsync.catalog.roles import name_built_in_role
 from gitsync.catalog.spec_visitor import visit_spec
 from gitsync.formats.json_pointer import JsonPath, format_pointer
 from gitsync.git.state.yaml_text import dump
-from gitsync.imports.conversion.azure_made import is_unset
-from gitsync.imports.conversion.children import is_separate, list_embedding
+from gitsync.imports.conversion.children import is_separate, is_unset, list_embedding
 from gitsync.imports.conversion.findings import FoundResource, ImportedManifest
 from gitsync.imports.conversion.layout import Taken, name_manifests
 from gitsync.imports.conversion.live_body import EVERY, Conversion, ConvertedSpec, convert_body
