@@ -1,20 +1,24 @@
-"""Evaluates the tree of an expression with values for its variables (CEL's language definition).
+"""Evaluates the tree of an expression with values for its variables (CEL's language definition): names, access to
+fields and entries, operators that need not evaluate all of their parts, and macros.
 
 The checker has seen the tree before, but where types are dynamic only this finds out. Nothing here knows of files,
 clocks or Azure, and nothing changes the values that it is given. A failure never repeats a value. It names a field or
 key only if that is a literal of the expression: a computed one may be a secret.
+
+A macro with one variable binds it to an item of a list or a key of a map; with two they are index and item, or key and
+value. `all` and `exists` forget an error if another item decides, as `&&` and `||` do; the others do not.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from gitsync.cel.functions.comprehensions import expand
+from gitsync.cel.budget import EvaluationBudget
 from gitsync.cel.functions.functions import call
 from gitsync.cel.functions.operators import NUMBERS, has_key
-from gitsync.cel.scope import EvaluationBudget, EvaluationScope, require_bool
 from gitsync.cel.syntax.tree import (
     ExpressionNode,
     FunctionCall,
@@ -31,21 +35,43 @@ from gitsync.errors import EvaluationError
 
 _MISSING: Final = object()
 
+_KeysAndValues = Iterator[tuple[Any, Any]]
+
 
 def evaluate(node: ExpressionNode, variables: Mapping[str, Any], budget: EvaluationBudget | None = None) -> Any:
     """Evaluate a tree. `budget` is what several may spend together; by itself a tree has one of its own.
 
     Raises EvaluationError, and nothing else, where it has no value or is too much work.
     """
-    scope = EvaluationScope(variables, budget or EvaluationBudget(), _evaluate_node)
+    scope = EvaluationScope(variables, budget or EvaluationBudget())
     try:
         return scope.evaluate(node)
     except RecursionError:
         raise EvaluationError("the expression or its input is nested too deeply") from None
 
 
-def _evaluate_node(node: ExpressionNode, scope: EvaluationScope) -> Any:
-    return _NODES[type(node)](node, scope)
+@dataclass(frozen=True, slots=True)
+class EvaluationScope:
+    """The variables that a part of the expression sees, with their values, and what is left to spend."""
+
+    names: Mapping[str, Any]
+    budget: EvaluationBudget
+
+    def evaluate(self, node: ExpressionNode) -> Any:
+        """Evaluate a part of the expression; it costs a step."""
+        self.budget.step()
+        return _NODES[type(node)](node, self)
+
+    def bind(self, names: Iterable[tuple[str, Any]]) -> EvaluationScope:
+        """Make a scope with some more names, which hide those of outside."""
+        return replace(self, names={**self.names, **dict(names)})
+
+
+def _require_bool(value: Any, where: str) -> bool:
+    """Return a value where true or false must stand. Raises EvaluationError for any other."""
+    if not isinstance(value, bool):
+        raise EvaluationError(f"no such overload: {where}({name_type(value)})")
+    return value
 
 
 def _evaluate_name(node: Ident, scope: EvaluationScope) -> Any:
@@ -58,13 +84,13 @@ def _evaluate_name(node: Ident, scope: EvaluationScope) -> Any:
 
 def _evaluate_select(node: Select, scope: EvaluationScope) -> Any:
     operand = scope.evaluate(node.operand)
-    return has(operand, node.field) if node.test else select_field(operand, node.field, optional=node.optional)
+    return _has_field(operand, node.field) if node.test else _select_field(operand, node.field, optional=node.optional)
 
 
 def _evaluate_index(node: IndexAccess, scope: EvaluationScope) -> Any:
     operand, key = scope.evaluate(node.operand), scope.evaluate(node.key)
     shown = str(node.key.value) if isinstance(node.key, Literal) else ""
-    return select_entry(operand, key, optional=node.optional, shown=shown)
+    return _select_entry(operand, key, optional=node.optional, shown=shown)
 
 
 def _evaluate_call(node: FunctionCall, scope: EvaluationScope) -> Any:
@@ -78,13 +104,13 @@ def _evaluate_call(node: FunctionCall, scope: EvaluationScope) -> Any:
 def _make_logical(decides: bool, sign: str) -> Callable[[EvaluationScope, ExpressionNode, ExpressionNode], bool]:  # noqa: FBT001 - && and || differ in this alone
     def evaluate_sides(scope: EvaluationScope, left: ExpressionNode, right: ExpressionNode) -> bool:
         try:
-            first = require_bool(scope.evaluate(left), sign)
+            first = _require_bool(scope.evaluate(left), sign)
         except EvaluationError:
             # If one side decides, the other may fail, whichever of them comes first.
-            if require_bool(scope.evaluate(right), sign) == decides:
+            if _require_bool(scope.evaluate(right), sign) == decides:
                 return decides
             raise
-        return first if first == decides else require_bool(scope.evaluate(right), sign)
+        return first if first == decides else _require_bool(scope.evaluate(right), sign)
 
     return evaluate_sides
 
@@ -125,24 +151,24 @@ def _iterate_entries(node: MapOf, scope: EvaluationScope) -> Iterator[tuple[Any,
             yield key, found.value
 
 
-def select_field(operand: Any, field: str, *, optional: bool) -> Any:
+def _select_field(operand: Any, field: str, *, optional: bool) -> Any:
     """Evaluate `operand.field` or `operand.?field`. Optional access, and any access to an optional,
     gives an optional.
     """
     if isinstance(operand, Optional):
-        return select_field(operand.value, field, optional=True) if operand.present else NONE
+        return _select_field(operand.value, field, optional=True) if operand.present else NONE
     if optional:
-        return Optional(_find_member(operand, field)) if has(operand, field) else NONE
+        return Optional(_find_member(operand, field)) if _has_field(operand, field) else NONE
     found = _find_member(operand, field)
     if found is _MISSING:
         raise EvaluationError(f"no such key: {field}")
     return found
 
 
-def has(operand: Any, field: str) -> bool:
+def _has_field(operand: Any, field: str) -> bool:
     """Evaluate `has(operand.field)`: a key that is there, or a field that is not its zero value."""
     if isinstance(operand, Optional):
-        return operand.present and has(operand.value, field)
+        return operand.present and _has_field(operand.value, field)
     match name_type(operand):
         case "map":
             return field in operand
@@ -162,10 +188,10 @@ def _find_member(operand: Any, field: str) -> Any:
             return _MISSING
 
 
-def select_entry(operand: Any, key: Any, *, optional: bool, shown: str) -> Any:
+def _select_entry(operand: Any, key: Any, *, optional: bool, shown: str) -> Any:
     """Evaluate `operand[key]` or `operand[?key]`; `shown` is the key as the expression says it, or empty."""
     if isinstance(operand, Optional):
-        return select_entry(operand.value, key, optional=True, shown=shown) if operand.present else NONE
+        return _select_entry(operand.value, key, optional=True, shown=shown) if operand.present else NONE
     found, missing = _find_entry(operand, key)
     if optional:
         return NONE if found is _MISSING else Optional(found)
@@ -187,11 +213,132 @@ def _find_entry(operand: Any, key: Any) -> tuple[Any, str]:
     raise EvaluationError(f"no such overload: {kinds[0]}[{kinds[1]}]")
 
 
+def _expand(macro: Macro, scope: EvaluationScope) -> Any:
+    """Evaluate a macro. Raises EvaluationError where it goes over something that has no items."""
+    return _MACROS[macro.name](macro, scope, scope.evaluate(macro.over))
+
+
+def _iterate_pairs(over: Any) -> _KeysAndValues:
+    """Iterate over index and item of a list, or key and value of a map."""
+    match name_type(over):
+        case "list":
+            return enumerate(over)
+        case "map":
+            return iter(over.items())
+        case kind:
+            raise EvaluationError(f"no such overload: a macro over {kind}")
+
+
+def _iterate_rounds(macro: Macro, scope: EvaluationScope, over: Any) -> Iterator[tuple[Any, EvaluationScope]]:
+    """Bind the variables to each item in turn; yield its index or key and the scope."""
+    of_map = name_type(over) == "map"
+    for key, value in _iterate_pairs(over):
+        scope.budget.step()
+        single = (key,) if of_map else (value,)
+        values = (key, value) if len(macro.variables) == 2 else single
+        yield key, scope.bind(zip(macro.variables, values, strict=True))
+
+
+def _filter_rounds(macro: Macro, scope: EvaluationScope, over: Any) -> Iterator[tuple[Any, EvaluationScope]]:
+    """Iterate over the rounds that a filter lets through: the first of two arguments. With one argument, all."""
+    for key, inner in _iterate_rounds(macro, scope, over):
+        if len(macro.args) == 1 or _require_bool(inner.evaluate(macro.args[0]), macro.name):
+            yield key, inner
+
+
+def _decide(macro: Macro, scope: EvaluationScope, over: Any, by: bool) -> bool:  # noqa: FBT001 - the two macros differ in this alone
+    failure: EvaluationError | None = None
+    for _, inner in _iterate_rounds(macro, scope, over):
+        try:
+            if _require_bool(inner.evaluate(macro.args[0]), macro.name) == by:
+                return by
+        except EvaluationError as error:
+            failure = failure or error
+    if failure is not None:
+        scope.budget.step()  # fails if the failure is the budget's own: that one is not forgotten
+        raise failure
+    return not by
+
+
+def _exists_one(macro: Macro, scope: EvaluationScope, over: Any) -> bool:
+    truths = (
+        _require_bool(inner.evaluate(macro.args[0]), macro.name) for _, inner in _iterate_rounds(macro, scope, over)
+    )
+    return sum(truths) == 1
+
+
+def _filter(macro: Macro, scope: EvaluationScope, over: Any) -> list[Any]:
+    rounds = _iterate_rounds(macro, scope, over)
+    variable = macro.variables[0]
+    return [inner.names[variable] for _, inner in rounds if _require_bool(inner.evaluate(macro.args[0]), macro.name)]
+
+
+def _make_list(macro: Macro, scope: EvaluationScope, over: Any) -> list[Any]:
+    return [inner.evaluate(macro.args[-1]) for _, inner in _filter_rounds(macro, scope, over)]
+
+
+def _merge_maps(macro: Macro, scope: EvaluationScope, over: Any) -> MapValue:
+    found: dict[tuple[bool, Any], tuple[Any, Any]] = {}
+    for _, inner in _filter_rounds(macro, scope, over):
+        for key, value in _iterate_made(inner.evaluate(macro.args[-1]), inner):
+            if (isinstance(key, bool), key) in found:
+                raise EvaluationError("the same key is in a map twice")
+            found[isinstance(key, bool), key] = (key, value)
+    return MapValue(found.values())
+
+
+def _iterate_made(value: Any, scope: EvaluationScope) -> _KeysAndValues:
+    if not isinstance(value, Mapping):
+        raise EvaluationError("transformMapEntry: the result is not a map")
+    scope.budget.step(len(value))
+    return iter(value.items())
+
+
+def _map_optional(macro: Macro, scope: EvaluationScope, over: Any) -> Any:
+    if not isinstance(over, Optional):
+        raise EvaluationError(f"no such overload: {name_type(over)}.{macro.name}")
+    if not over.present:
+        return NONE
+    return _bind(macro, scope, over.value)
+
+
+def _wrap_mapped(macro: Macro, scope: EvaluationScope, over: Any) -> Any:
+    found = _map_optional(macro, scope, over)
+    return Optional(found) if over.present else NONE
+
+
+def _require_mapped(macro: Macro, scope: EvaluationScope, over: Any) -> Optional:
+    found = _map_optional(macro, scope, over)
+    if not isinstance(found, Optional):
+        raise EvaluationError("optFlatMap: the result is not an optional")
+    return found
+
+
+def _bind(macro: Macro, scope: EvaluationScope, over: Any) -> Any:
+    return scope.bind([(macro.variables[0], over)]).evaluate(macro.args[0])
+
+
+_MACROS: Final[dict[str, Callable[[Macro, EvaluationScope, Any], Any]]] = {
+    "all": lambda macro, scope, over: _decide(macro, scope, over, by=False),
+    "exists": lambda macro, scope, over: _decide(macro, scope, over, by=True),
+    "exists_one": _exists_one,
+    "filter": _filter,
+    "map": _make_list,
+    "transformList": _make_list,
+    "transformMap": lambda macro, scope, over: MapValue(
+        (key, inner.evaluate(macro.args[-1])) for key, inner in _filter_rounds(macro, scope, over)
+    ),
+    "transformMapEntry": _merge_maps,
+    "optMap": _wrap_mapped,
+    "optFlatMap": _require_mapped,
+    "bind": _bind,
+}
+
 _LAZY: Final[dict[tuple[str, int], Callable[..., Any]]] = {
     ("_&&_", 2): _make_logical(False, "_&&_"),
     ("_||_", 2): _make_logical(True, "_||_"),
     ("_?_:_", 3): lambda scope, condition, then, otherwise: scope.evaluate(
-        then if require_bool(scope.evaluate(condition), "_?_:_") else otherwise
+        then if _require_bool(scope.evaluate(condition), "_?_:_") else otherwise
     ),
     ("or", 2): _evaluate_or,
     ("orValue", 2): _evaluate_or_value,
@@ -206,5 +353,5 @@ _NODES: Final[dict[type, Callable[[Any, EvaluationScope], Any]]] = {
     FunctionCall: _evaluate_call,
     ListOf: _build_list,
     MapOf: lambda node, scope: MapValue(_iterate_entries(node, scope)),
-    Macro: expand,
+    Macro: _expand,
 }

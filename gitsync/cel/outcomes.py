@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from gitsync.cel.budget import EvaluationBudget
 from gitsync.cel.evaluate import evaluate
 from gitsync.cel.export_expressions import Exported
 from gitsync.cel.expressions import CompiledExpression, quote_expression
 from gitsync.cel.objects import Object
-from gitsync.cel.scope import EvaluationBudget
 from gitsync.errors import EvaluationError, ExportError
 from gitsync.model.export import Holder
 from gitsync.model.secret import Secret

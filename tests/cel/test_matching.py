@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitsync.cel.budget import EvaluationBudget
 from gitsync.cel.evaluate import evaluate
 from gitsync.cel.functions.matching import matches
-from gitsync.cel.scope import EvaluationBudget
 from gitsync.cel.syntax.parser import parse
 from gitsync.errors import EvaluationError
 

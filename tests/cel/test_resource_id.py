@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitsync.cel.budget import EvaluationBudget
 from gitsync.cel.evaluate import evaluate
 from gitsync.cel.functions.resource_id import parse_resource_id
-from gitsync.cel.scope import EvaluationBudget
 from gitsync.cel.syntax.parser import parse
 from gitsync.errors import EvaluationError
 

@@ -13,10 +13,10 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from gitsync.cel.budget import EvaluationBudget
 from gitsync.cel.functions.conversions import decode_bytes, encode_text, format_double
 from gitsync.cel.functions.strings import quote_printable
 from gitsync.cel.functions.times import write_duration, write_timestamp
-from gitsync.cel.scope import EvaluationBudget
 from gitsync.cel.types.format_strings import Clause, split_clauses
 from gitsync.cel.values import find_type, name_type
 from gitsync.errors import EvaluationError

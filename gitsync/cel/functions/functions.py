@@ -13,6 +13,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from gitsync.cel.budget import EvaluationBudget
 from gitsync.cel.functions import (
     conversions,
     format,  # noqa: A004 - the module is named after the function that it is about
@@ -23,7 +24,6 @@ from gitsync.cel.functions import (
     times,
 )
 from gitsync.cel.functions.operators import NUMBERS, contains
-from gitsync.cel.scope import EvaluationBudget
 from gitsync.cel.values import NONE, Duration, Optional, name_type
 from gitsync.errors import EvaluationError
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from gitsync.cel.scope import EvaluationBudget
+from gitsync.cel.budget import EvaluationBudget
 from gitsync.errors import EvaluationError
 
 MOST_CHARACTERS: Final = 1000

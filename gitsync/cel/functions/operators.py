@@ -15,7 +15,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from gitsync.cel.scope import EvaluationBudget
+from gitsync.cel.budget import EvaluationBudget
 from gitsync.cel.values import KEYS, Optional, Uint, name_type
 from gitsync.errors import EvaluationError
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from gitsync.cel.scope import EvaluationBudget
+from gitsync.cel.budget import EvaluationBudget
 from gitsync.cel.values import name_type
 from gitsync.errors import EvaluationError
 

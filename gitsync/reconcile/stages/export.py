@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from gitsync.arm.client import ExtensionClient
+from gitsync.cel.budget import EvaluationBudget
 from gitsync.cel.export_expressions import Exported, compile_exports, find_needed_fields
 from gitsync.cel.objects import Object, make_self
 from gitsync.cel.outcomes import evaluate_exports
-from gitsync.cel.scope import EvaluationBudget
 from gitsync.errors import ArmError, ExportError, GitsyncError, SecretStoreError
 from gitsync.model.condition import Condition
 from gitsync.model.export import Address, Export, Holder, Owner
