@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def open_arms(access: ArmAccess, clock: Clock) -> AsyncIterator[Arms]:
-    """The `Arm`s of a run, which are closed at the end in any case. Raises ConfigError for a CA bundle that cannot be
-    read. `access.sign_in` is not opened by this.
+    """Open the `Arm`s of a run, which are closed at the end in any case. Raises ConfigError for a
+    CA bundle that cannot be read. `access.sign_in` is not opened by this.
     """
     trust = read_trust(access.network.ca_bundle)
     async with AsyncExitStack() as stack:
@@ -52,8 +52,8 @@ class Arms:
         self._http: HttpConnection | None = None
 
     async def open(self, sign_in: SignIn, cloud: Cloud | None = None) -> Arm:
-        """The `Arm` of a sign-in, at the run's cloud or another. Raises ConfigError if the settings cannot work; the
-        `Arm` of the run's own credential raises it when it is first used.
+        """Open the `Arm` of a sign-in, at the run's cloud or another. Raises ConfigError if the
+        settings cannot work; the `Arm` of the run's own credential raises it when it is first used.
 
         No token is requested yet.
         """
@@ -67,8 +67,8 @@ class Arms:
         return arm
 
     async def _transport(self, access: ArmAccess) -> AuthenticatedTransport:
-        """The run's own transport opens when it is used; that of a Secret at once, since its error stops only the
-        resources that use the Secret.
+        """Return a transport: the run's own opens when it is used; that of a Secret at once, since
+        its error stops only the resources that use the Secret.
         """
         if access == self._access:
             return LazyTransport(partial(self._open_transport, access))

@@ -47,7 +47,7 @@ _JSON = {"Content-Type": "application/json"}
 
 @asynccontextmanager
 async def open_arm(access: ArmAccess, clock: Clock, credential: TokenCredential | None = None) -> AsyncIterator[Arm]:
-    """An `Arm` for the length of a run. `credential` stands in for what `access.sign_in` would give.
+    """Open an `Arm` for the length of a run. `credential` stands in for what `access.sign_in` would give.
 
     Raises ConfigError if the settings cannot work: nothing was sent then.
     """
@@ -93,7 +93,9 @@ class Arm:
         self._parts.retrier.host.note_answer()
 
     async def read_subscription_name(self, subscription: str, deadline: float = float("inf")) -> str:
-        """The display name of a subscription; "" if it cannot be read. One request, which is not tried again."""
+        """Read the display name of a subscription; "" if it cannot be read. One request, which is
+        not tried again.
+        """
         return await read_subscription_name(self._parts.retrier, subscription, deadline)
 
     def reader(self, session: Session) -> Reader:
@@ -134,7 +136,7 @@ class Reader:
         return self._session.last_error()
 
     async def get(self, arm_id: str, api_version: str) -> Live | None:
-        """The resource; None if it does not exist in Azure.
+        """Return the resource; None if it does not exist in Azure.
 
         Raises ArmError (code MalformedResource) if the response is not that resource.
         """
@@ -142,7 +144,9 @@ class Reader:
         return found if isinstance(found, Live) else None
 
     async def find(self, arm_id: str, api_version: str) -> Live | Absence:
-        """The same with the answer that says that it does not exist: the code may name a parent that is missing."""
+        """Return the same, or the answer that says that it does not exist: its code may name a
+        parent that is missing.
+        """
         answer = await self._read(arm_id, format_target(arm_id, api_version), _GET)
         return read_absence(answer) if answer.status in _ABSENT else read_shown_resource(answer, arm_id)
 
@@ -152,7 +156,8 @@ class Reader:
         return answer.status not in _ABSENT
 
     async def list(self, path: str, api_version: str, query: Mapping[str, str] | None = None) -> Entries:
-        """All entries of a collection. A page may be empty and still not be the last (resource-provider contract).
+        """List all entries of a collection. A page may be empty and still not be the last
+        (resource-provider contract).
 
         Raises ArmError (code MalformedList) if one page is not valid: an odd list is not an empty one.
         """
@@ -161,7 +166,8 @@ class Reader:
     async def pages(
         self, path: str, api_version: str, query: Mapping[str, str] | None = None, *, is_optional: bool = False
     ) -> AsyncGenerator[Entries, None]:
-        """The same page by page, each read when it is asked for, so that a caller keeps what it needs and may stop.
+        """Yield the same page by page, each read when it is asked for, so that a caller keeps what
+        it needs and may stop.
 
         A list that is optional has a substitute, such as single reads: only a 429 is waited for. Raises ArmError as
         `list` does, after the pages before; `is_refusal` tells whether there is no such list.
@@ -182,7 +188,9 @@ class Reader:
     async def _follow_pages(
         self, page: Page, source: Source, targets: set[str], read: Callable[[str], Awaitable[Response]]
     ) -> AsyncGenerator[Entries, None]:
-        """The entries of a page and of all that follow it; `targets` are those of the pages already read."""
+        """Yield the entries of a page and of all that follow it; `targets` are those of the pages
+        already read.
+        """
         yield page.entries
         while page.following is not None:
             if page.following in targets:
@@ -263,7 +271,8 @@ class Writer(Reader):
         return await self._parts.operations.result(reply, self._session)
 
     async def pages_from(self, page: Mapping[str, Any], path: str) -> Entries:
-        """All entries of a page that an action answered, and of those that follow; these are read with GET.
+        """Return all entries of a page that an action answered, and of those that follow; these are
+        read with GET.
 
         Raises ArmError (code MalformedList) if one page is not valid.
         """
@@ -333,7 +342,7 @@ class ExtensionClient:
         *,
         query: Mapping[str, str] | None = None,
     ) -> Mapping[str, Any]:
-        """What an action answers at its end; empty for a 204."""
+        """Return what an action answers at its end; empty for a 204."""
         self.has_acted = True
         answer = await self._writer.result(await self._writer.post(path, api_version, body, query=query))
         if answer is None:

@@ -47,7 +47,7 @@ class Cloud:
         return _is_loopback(self.origin[1])
 
     def target_of(self, url: str, base: str = "/") -> str | None:
-        """Path and query of a URL that Azure gave in answer to `base`; None if it leads elsewhere.
+        """Return path and query of a URL that Azure gave in answer to `base`; None if it leads elsewhere.
 
         Elsewhere is any other scheme, host or port: a token is not sent there.
         """
@@ -115,7 +115,7 @@ def parse_origin(url: str) -> HostOrigin | None:
 
 
 def is_safe(url: str) -> bool:
-    """Whether a secret may be sent to a URL: https, or this machine."""
+    """Tell whether a secret may be sent to a URL: https, or this machine."""
     origin = parse_origin(url)
     return origin is not None and (origin[0] == "https" or _is_loopback(origin[1]))
 

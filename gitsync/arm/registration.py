@@ -71,7 +71,9 @@ class Registrations:
         return True
 
     async def _ask(self, path: str, known: _Registration, session: Session) -> tuple[str, float | None]:
-        """The POST, or where it was sent before, nothing. Whether an unanswered one arrived shows when polled."""
+        """Send the POST, or nothing where it was sent before. Whether an unanswered one arrived
+        shows when polled.
+        """
         if known.was_asked:
             return "", None
         request = replace(

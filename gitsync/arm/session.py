@@ -70,7 +70,7 @@ class Session:
         return status == THROTTLED
 
     def list_failures(self) -> tuple[Attempt, ...]:
-        """The failed tries without those that were throttled and repeated."""
+        """List the failed tries without those that were throttled and repeated."""
         return tuple(attempt for place, attempt in enumerate(self.attempts) if place not in self._throttled)
 
     @property
@@ -79,8 +79,8 @@ class Session:
         return "The run was stopped" if self.is_ended else "Deadline exceeded"
 
     def last_error(self, stage: Stage | None = None) -> str:
-        """The last thing that went wrong (in one stage), as a sentence for the message of a deadline; "" if nothing
-        did.
+        """Return the last thing that went wrong (in one stage), as a sentence for the message of a
+        deadline; "" if nothing did.
         """
         stages = {stage} if stage else set(Stage)
         tries = (attempt for attempt in reversed(self.attempts) if attempt.stage in stages)

@@ -21,7 +21,7 @@ _CONTAINER = re.compile(
 
 
 def find_lock_name(arm_id: str) -> str:
-    """The name of the write lock of a resource: its top-most ancestor that is a resource, or itself.
+    """Find the name of the write lock of a resource: its top-most ancestor that is a resource, or itself.
 
     So a virtual network and its subnets exclude each other, and so do sibling agent pools and their cluster, at any
     depth: providers lock the top resource while an operation runs below it (Network, Kusto, Cosmos DB, AKS) and answer

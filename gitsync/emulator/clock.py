@@ -21,5 +21,5 @@ class EmulatorClock:
 
 
 def format_time(moment: datetime) -> str:
-    """A time as ARM writes it, to the microsecond."""
+    """Format a time as ARM writes it, to the microsecond."""
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -144,7 +144,7 @@ class Script:
         self._rules = [(f"rule:{index}:{digests[index]}", rule) for index, rule in enumerate(rules)]
 
     def find_applying(self, store: Store, request: ServerRequest, kind: str, *, poll: bool) -> list[FaultRule]:
-        """The rules that apply to a request for a type. Each rule that matches counts the request."""
+        """Find the rules that apply to a request for a type. Each rule that matches counts the request."""
         applying = []
         for name, rule in self._rules:
             if not rule.match.counts(request, kind, poll=poll):

@@ -37,14 +37,16 @@ _EXPANSIONS = ("createdTime", "changedTime", "provisioningState")
 
 
 def list_groups(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
-    """GET of the resource groups of a subscription."""
+    """Answer the GET of the resource groups of a subscription."""
     cloud = apply_lag(cloud, request)
     cloud.require_scope(request)
     return _make_page(cloud, request, _list_children(cloud, request.target), partial(_build_whole, cloud))
 
 
 def list_resources(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
-    """GET of the resources of a group or a subscription: tracked resources only, without their properties."""
+    """Answer the GET of the resources of a group or a subscription: tracked resources only, without
+    their properties.
+    """
     cloud = apply_lag(cloud, request)
     cloud.require_scope(request)
     wanted = _parse_filter(request.query.get("$filter", ""))
@@ -60,7 +62,7 @@ def list_resources(cloud: EmulatedCloud, request: ServerRequest) -> ServerRespon
 
 
 def list_collection(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
-    """GET of the resources of one type: below a parent, a group, a scope, or anywhere in a subscription."""
+    """Answer the GET of the resources of one type: below a parent, a group, a scope, or anywhere in a subscription."""
     if is_action_page(request):
         return run_action(cloud, request)
     cloud = apply_lag(cloud, request)
@@ -99,7 +101,7 @@ def _build_whole(cloud: EmulatedCloud, resource: StoredResource) -> dict[str, An
 
 
 def _list_type(cloud: EmulatedCloud, request: ServerRequest) -> list[str]:
-    """The keys of the resources of a list's type, where the list looks."""
+    """List the keys of the resources of a list's type, where the list looks."""
     target = request.target
     if is_record_list(target):
         zone = target.owner.key + "/"
@@ -108,13 +110,15 @@ def _list_type(cloud: EmulatedCloud, request: ServerRequest) -> list[str]:
 
 
 def _list_children(cloud: EmulatedCloud, target: Target) -> list[str]:
-    """The keys that are the list's own and a name."""
+    """List the keys below a list that have no further level."""
     prefix = target.key + "/"
     return [key for key in cloud.store.keys(prefix) if "/" not in key[len(prefix) :]]
 
 
 def _list_scope(cloud: EmulatedCloud, request: ServerRequest) -> list[str]:
-    """The keys of a type at a scope, in the groups of a subscription, and above or below if the list does."""
+    """List the keys of a type at a scope, in the groups of a subscription, and above or below if
+    the list does.
+    """
     scope, words = request.target.scope.casefold(), f"/providers/{request.target.type}/".casefold()
     reach = find_reach(request.target, request.query.get("$filter", ""))
     scopes_above = _list_scopes_above(scope) if Reach.ABOVE in reach else []
@@ -127,13 +131,15 @@ def _list_scope(cloud: EmulatedCloud, request: ServerRequest) -> list[str]:
 
 
 def _list_scopes_above(scope: str) -> list[str]:
-    """Every scope that contains this one, the tenant first; paths that are no scope have no resources."""
+    """List every scope that contains this one, the tenant first; paths that are no scope have no
+    resources.
+    """
     words = scope.split("/")
     return ["/".join(words[:count]) for count in range(1, len(words))] if scope else []
 
 
 def _read_filter_values(resource: StoredResource, names: Iterable[str]) -> dict[str, str]:
-    """The values that a filter compares, without case."""
+    """Read the values that a filter compares, without case."""
     target = parse(resource.id)
     values = {"resourcetype": target.type, "name": target.name, "location": str(resource.body.get("location", ""))}
     return {name: values[name].casefold() for name in names}
@@ -159,13 +165,13 @@ def _expand(resource: StoredResource, names: list[str]) -> dict[str, str]:
 
 
 def apply_lag(cloud: EmulatedCloud, request: ServerRequest) -> EmulatedCloud:
-    """The cloud as a stale list shows it."""
+    """Return the cloud as a stale list shows it, or as it is."""
     lag = request.list_fault.stale
     return replace(cloud, store=PastStore(cloud.store, cloud.clock.now().timestamp() - lag)) if lag else cloud
 
 
 def order_keys(keys: Sequence[str], fault: ListFault) -> list[tuple[str, str]]:
-    """The keys that a list with a fault has, each with its place in the list, by which pages go on."""
+    """Order the keys that a list with a fault has, each with its place in the list, by which pages go on."""
     if fault == ListFault():
         return list(zip(keys, keys, strict=True))
     listed = [(key, key) for key in keys if not _matches(key, fault.missing)]
@@ -181,7 +187,7 @@ def _matches(key: str, patterns: Collection[str]) -> bool:
 
 
 def trim_entry(entry: dict[str, Any], fault: ListFault) -> dict[str, Any]:
-    """An entry without the members that a list with a fault leaves out."""
+    """Drop the members of an entry that a list with a fault leaves out."""
     for pointer in fault.trim:
         entry = dict(change_at(entry, tuple(pointer.split("/")[1:]), lambda _member: GONE))
     return entry
@@ -234,7 +240,7 @@ _REACH: Mapping[str, Reach] = {
 
 
 def find_reach(target: Target, query_filter: str) -> Reach:
-    """What the list of a type covers; `atScope()` leaves out what is below."""
+    """Find what the list of a type covers; `atScope()` leaves out what is below."""
     is_subscription = parse(target.scope).shape is PathShape.SUBSCRIPTION
     reach = _REACH.get(target.type.casefold(), Reach.SCOPE | Reach.GROUPS if is_subscription else Reach.SCOPE)
     return reach & ~Reach.BELOW if "atscope()" in query_filter.casefold() else reach

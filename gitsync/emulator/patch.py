@@ -37,7 +37,7 @@ def merge_over(value: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str
 
 
 def set_value(value: Any, pointer: str, new_value: Any) -> Any:
-    """The value with the member at the pointer set, or removed if the new value is GONE.
+    """Set the member at the pointer, or remove it if the new value is GONE, and return the value with that.
 
     Missing objects on the way are created; "-" appends to a list. KeyError if a list has no such index.
     """
@@ -71,7 +71,7 @@ def _change_list(items: list[Any], word: str, rest: list[str], new_value: Any) -
 
 
 def change_at(value: Any, path: tuple[str, ...], change: ValueChange) -> Any:
-    """The value with the change applied at the path; a path without a value changes nothing.
+    """Apply the change at the path, and return the value with that; a path without a value changes nothing.
 
     The step `*` is every entry of a list or every member of an object.
     """
@@ -88,7 +88,7 @@ def change_at(value: Any, path: tuple[str, ...], change: ValueChange) -> Any:
 
 
 def find_value(value: Any, path: tuple[str, ...]) -> Any:
-    """The value at a path of member names; None if the path ends early."""
+    """Find the value at a path of member names; None if the path ends early."""
     for name in path:
         if not isinstance(value, Mapping):
             return None

@@ -34,7 +34,7 @@ Verb = Callable[[EmulatedCloud, ServerRequest], ServerResponse]
 
 
 def get(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
-    """200 with the resource, or 404. A read advances an operation, as a poll does."""
+    """Answer a GET or HEAD: 200 with the resource, or 404. A read advances an operation, as a poll does."""
     if not find_behaviour(request.target.type).gets and request.method == "GET":
         raise refuse_method("GET")
     cloud.require_scope(request)
@@ -150,7 +150,7 @@ def _make_reply(
     operation: EmulatedOperation | None,
     resource: StoredResource | None,
 ) -> Any:
-    """The body of a 202."""
+    """Make the body of a 202."""
     if operation is None:
         return None
     if behaviour.reply is AcceptedBody.RESOURCE and resource is not None:

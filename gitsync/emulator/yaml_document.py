@@ -40,11 +40,11 @@ class YamlNode:
         return f"{self._file}:{self._node.start_mark.line + 1}"
 
     def wrong(self, message: str, hint: str = "") -> ConfigError:
-        """The error for this value."""
+        """Make the error for this value."""
         return ConfigError(f"{self.where}: {message}", hint=hint)
 
     def members(self, *names: str) -> dict[str, YamlNode]:
-        """The members of a mapping, by name; ConfigError for an unknown name."""
+        """Read the members of a mapping, by name; ConfigError for an unknown name."""
         if not isinstance(self._node, yaml.MappingNode):
             raise self.wrong("Expected a mapping.", f"Known keys: {', '.join(names)}.")
         members: dict[str, YamlNode] = {}
@@ -59,20 +59,20 @@ class YamlNode:
         return members
 
     def items(self) -> list[YamlNode]:
-        """The items of a list; a single value counts as a list with one item."""
+        """Return the items of a list; a single value counts as a list with one item."""
         if isinstance(self._node, yaml.SequenceNode):
             return [YamlNode(self._file, item, self._loader) for item in self._node.value]
         return [self]
 
     def any(self) -> Any:
-        """The value as JSON."""
+        """Read the value as JSON."""
         try:
             return self._loader.construct_object(self._node, deep=True)
         except yaml.YAMLError as error:
             raise self.wrong(f"Cannot read this value: {error}") from error
 
     def text(self) -> str:
-        """A scalar as it is written, be it a word, a number or a date."""
+        """Read a scalar as it is written, be it a word, a number or a date."""
         if not isinstance(self._node, yaml.ScalarNode) or self.any() is None:
             raise self.wrong("Expected a string.")
         return str(self._node.value)
@@ -82,14 +82,14 @@ class YamlNode:
         return tuple(item.text() for item in self.items())
 
     def number(self) -> float:
-        """A number from 0."""
+        """Read a number from 0."""
         value = self.any()
         if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0:
             raise self.wrong("Expected a number of 0 or more.")
         return float(value)
 
     def count(self) -> int:
-        """A whole number from 0."""
+        """Read a whole number from 0."""
         value = self.number()
         if value != int(value):
             raise self.wrong("Expected an integer.")
@@ -102,7 +102,7 @@ class YamlNode:
         return value
 
     def choice(self, choices: type[_Choice]) -> _Choice:
-        """A member of an enumeration, by its value."""
+        """Read a member of an enumeration, by its value."""
         value = self.text()
         try:
             return choices(value)

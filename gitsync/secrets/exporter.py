@@ -62,7 +62,7 @@ class Outlets:
         self.kept = kept
 
     def wants(self, address: Address, *, is_watched: bool) -> bool:
-        """Whether an export has a reader: a Secret without readers is not requested from Azure.
+        """Tell whether an export has a reader: a Secret without readers is not requested from Azure.
 
         Only other resources read the exports of a watched resource.
         """
@@ -212,7 +212,7 @@ async def _try_remove(sink: Sink, one: Leftover, in_time: InTime) -> SecretStore
 
 
 def find_tried(leftovers: Iterable[Leftover], agent: str, repository: str) -> tuple[Leftover, ...]:
-    """The leftovers of an agent, sorted, with the repository that it has now."""
+    """Find the leftovers of an agent, sorted, with the repository that it has now."""
     return tuple(
         Leftover(Owner(one.owner.key, agent, repository), one.address, one.sink)
         for one in sorted(leftovers)
@@ -296,7 +296,7 @@ async def _find_problems(prepared: Prepared, sources: Sequence[SecretSource]) ->
 async def _iterate_holders(
     sources: Sequence[SecretSource], address: Address, keys: Collection[str], is_own: Callable[[str], bool]
 ) -> AsyncIterator[str]:
-    """The names of the sources that have an object which is not the exporter's own."""
+    """Yield the names of the sources that have an object which is not the exporter's own."""
     for source in sources:
         text = await _find_owner_in_source(source, address, keys)
         if text is not None and not is_own(text):

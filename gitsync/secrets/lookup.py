@@ -57,7 +57,7 @@ class Lookup:
         return await self._ask_once(address, {key})
 
     async def ask_each(self, address: Address, keys: Iterable[str]) -> LookupState:
-        """The same for several keys: each source is asked once, for all that no earlier one has."""
+        """Look for several keys: each source is asked once, for all that no earlier one has."""
         return await self._ask_once(address, set(keys))
 
     async def _ask_once(self, address: Address, keys: set[str | None]) -> LookupState:
@@ -69,11 +69,11 @@ class Lookup:
         return self.found(address)
 
     def list_asked(self) -> tuple[SecretSource, ...]:
-        """The sources that this run may ask, in order."""
+        """List the sources that this run may ask, in order."""
         return tuple(source for source in self._sources if self._reads_remote_secrets or not source.is_remote)
 
     def found(self, address: Address) -> LookupState:
-        """The state of an object, without a lookup."""
+        """Return the state of an object, without a lookup."""
         return self._states.setdefault(address, LookupState())
 
     async def _ask(self, address: Address, keys: Sequence[str]) -> None:
@@ -98,7 +98,9 @@ class Lookup:
     async def _read(
         self, source: SecretSource, address: Address, keys: tuple[str, ...]
     ) -> tuple[Mapping[str, Secret] | None, str]:
-        """The values of one source, and why they are not known, if a plan may not or cannot read them."""
+        """Read the values of one source, and why they are not known, if a plan may not or cannot
+        read them.
+        """
         if not source.is_remote or self._reads_remote_secrets:
             return await source.read(address, keys), ""
         if address.holder is Holder.SECRET:
@@ -108,7 +110,9 @@ class Lookup:
     async def _try(
         self, source: SecretSource, address: Address, keys: tuple[str, ...]
     ) -> tuple[Mapping[str, Secret] | None, str]:
-        """The same for a config map, which a plan reads if it may. A source that did not answer is not asked again."""
+        """Read a config map, which a plan reads if it may. A source that did not answer is not
+        asked again.
+        """
         refused = self._refused.setdefault(source.name, {})
         silence = next((error for error in refused.values() if isinstance(error, TransientStoreError)), None)
         try:
@@ -141,8 +145,8 @@ TIMED_OUT = "Timed out waiting for secret sources."
 
 
 async def wait_for_sources(work: Coroutine[Any, Any, T], *, resource_timeout: float, stop: asyncio.Event) -> T | None:
-    """The result of a lookup; None if the sources do not answer within `resource_timeout` seconds, or the run is
-    stopped.
+    """Wait for a lookup, and return its result; None if the sources do not answer within
+    `resource_timeout` seconds, or the run is stopped.
     """
     lookup_task = asyncio.create_task(work)
     stop_task = asyncio.create_task(stop.wait())
@@ -158,8 +162,8 @@ async def wait_for_sources(work: Coroutine[Any, Any, T], *, resource_timeout: fl
 async def find_credentials(
     credential_names: Iterable[CredentialName], lookup: Lookup, *, resource_timeout: float, stop: asyncio.Event
 ) -> Mapping[CredentialName, CredentialLookup]:
-    """The state of each of these Secrets in the sources. It is unknown if the sources do not answer within
-    `resource_timeout` seconds, or the run is stopped.
+    """Find the state of each of these Secrets in the sources. It is unknown if the sources do not
+    answer within `resource_timeout` seconds, or the run is stopped.
     """
     names = tuple(credential_names)
 

@@ -40,7 +40,7 @@ class SecretSource(Protocol):
     is_remote: bool
 
     async def read(self, address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
-        """The values of an object, by key; None if this source does not have the object.
+        """Read the values of an object, by key; None if this source does not have the object.
 
         `keys` are the wanted keys, so that no more is fetched than needed; none means all of them. The result may lack
         some of them. Raises SecretStoreError if the object cannot be read.
@@ -53,7 +53,7 @@ class KnowsOwners(Protocol):
     """An optional part of a source: it may hold exports. All objects of a source without it belong to people."""
 
     async def owner(self, address: Address) -> str | None:
-        """The owner of the object at an address, as a sink tells it.
+        """Return the owner of the object at an address, as a sink tells it.
 
         Raises SecretStoreError if the object cannot be read.
         """
@@ -70,7 +70,8 @@ class Sink(Protocol):
         ...
 
     async def owner(self, address: Address) -> str | None:
-        """The owner of the object at an address: the text of the owner's key, "" for no owner, None for no object.
+        """Return the owner of the object at an address: the text of the owner's key, "" for no
+        owner, None for no object.
 
         Raises SecretStoreError if the object cannot be read.
         """
@@ -108,8 +109,8 @@ class HasParts(Protocol):
     """An optional part of a sink: it holds each key of an object by itself, and so perhaps of several owners."""
 
     async def owners(self, address: Address) -> Mapping[str, str]:
-        """The owner of each part, as `owner` gives it, by what names the part in a sentence. Raises SecretStoreError as
-        `owner` does.
+        """Return the owner of each part, as `owner` gives it, by what names the part in a sentence.
+        Raises SecretStoreError as `owner` does.
         """
         ...
 

@@ -94,7 +94,7 @@ class Retries:
 
 
 def read_retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that an answer asks to wait; None if it does not say so in seconds."""
+    """Read seconds that an answer asks to wait; None if it does not say so in seconds."""
     text = headers.get("Retry-After", "").strip()
     return float(text) if text.isascii() and text.isdigit() else None
 
@@ -126,7 +126,7 @@ _LONGEST = 500  # characters
 
 
 def format_complaint(message: object, hidden_values: Iterable[Secret]) -> str:
-    """The text of a refusal without its full stop; "" if there is none."""
+    """Format the text of a refusal without its full stop; "" if there is none."""
     text = " ".join(str(message or "").split())
     for secret in hidden_values:
         if secret.reveal():

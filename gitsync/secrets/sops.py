@@ -76,8 +76,9 @@ class Sops:
         return output
 
     async def encrypt(self, manifest: bytes, file: Path, folder: Path) -> bytes:
-        """A manifest (JSON) as the encrypted YAML that belongs into `file` (absolute), by the creation rules of the
-        .sops.yaml that is found from `folder` upwards. Raises SecretStoreError.
+        """Encrypt a manifest (JSON) to the YAML that belongs into `file` (absolute), by the
+        creation rules of the .sops.yaml that is found from `folder` upwards. Raises
+        SecretStoreError.
         """
         format_options = ("--encrypted-regex", _ENCRYPTED_MEMBERS, "--input-type", "json", "--output-type", "yaml")
         input_options = ("--filename-override", str(file), "/dev/stdin")
@@ -92,7 +93,9 @@ class Sops:
         return output
 
     def _select_environment(self, text: bytes, path: str) -> Mapping[str, str]:
-        """The environment to decrypt a text: with the token of a Vault only if the text names only that Vault."""
+        """Select the environment to decrypt a text: with the token of a Vault only if the text
+        names only that Vault.
+        """
         own_address = self.environment.get("VAULT_ADDR", "").rstrip("/")
         values = _read_unambiguous(text, path)
         # sops sends the token of the environment to whatever address the file contains.
@@ -114,7 +117,9 @@ class Sops:
     async def _run(
         self, command: Sequence[str], stdin: bytes, environment: Mapping[str, str], folder: Path | None = None
     ) -> tuple[int, bytes, str]:
-        """Exit code, output and complaint. All that the program started ends with it."""
+        """Run a command, and return exit code, output and complaint. All that the program started
+        ends with it.
+        """
         call = ProgramCall(
             program=Program.SOPS,
             command=command,
@@ -148,7 +153,7 @@ def _format_complaint_line(complaint: str) -> str:
 
 
 def _read_unambiguous(text: bytes, path: str) -> list[Any]:
-    """The documents of a text. SecretStoreError if `sops` may read the text in another way."""
+    """Read the documents of a text. SecretStoreError if `sops` may read the text in another way."""
     contents = read_documents(path, text)
     duplicates = [
         problem for document in contents.documents for problem in document.problems if problem.code == "DuplicateKey"
@@ -159,7 +164,7 @@ def _read_unambiguous(text: bytes, path: str) -> list[Any]:
 
 
 def _find_members(value: Any, member: str) -> Iterator[str]:
-    """The values of a name anywhere in a document, case-insensitive."""
+    """Yield the values of a name anywhere in a document, case-insensitive."""
     if isinstance(value, Mapping):
         for key, item in value.items():
             if key.casefold() == member:

@@ -41,7 +41,8 @@ def _find_problems(text: str, rule: NameRule) -> Iterable[str]:
 
 
 def make_variable(address: Address, key: str) -> str:
-    """The name of a variable that stands for one key: NAMESPACE_NAME_KEY in capitals, with _ for all else.
+    """Make the name of a variable that stands for one key: NAMESPACE_NAME_KEY in capitals, with _
+    for all else.
 
     Different keys may result in one variable (`a-b` and `a.b`); the caller has to check.
     """
@@ -50,7 +51,7 @@ def make_variable(address: Address, key: str) -> str:
 
 
 def encode_value(value: Secret, address: Address, key: str) -> bytes:
-    """The value in UTF-8. SecretStoreError if it contains half of a surrogate pair."""
+    """Encode the value in UTF-8. SecretStoreError if it contains half of a surrogate pair."""
     text = value.reveal()
     if any("\ud800" <= character <= "\udfff" for character in text):
         raise SecretStoreError(f"The value of {key} of {address} is not text: it cannot be encoded in UTF-8.")
@@ -58,7 +59,9 @@ def encode_value(value: Secret, address: Address, key: str) -> bytes:
 
 
 def decode_secret(content: bytes, path: str) -> Secret:
-    """The text that was read from `path`, unchanged. SecretStoreError if it is too large or not UTF-8."""
+    """Decode the text that was read from `path`, unchanged. SecretStoreError if it is too large or
+    not UTF-8.
+    """
     if len(content) > MOST_BYTES:
         raise SecretStoreError(
             f"{path} exceeds the limit of {MOST_BYTES} bytes for one value.",
@@ -90,7 +93,7 @@ def check_owner(export: Export, owner: str | None, what: str) -> None:
 
 
 def describe_owner(owner: str | None, what: str = "it") -> str:
-    """A sentence that names the resource and the agent that own `what`, with a blank before it; "" if none does."""
+    """Name the resource and the agent that own `what`: a sentence with a blank before it; "" if none does."""
     known = _parse_owner(owner)
     if known is None:
         return ""

@@ -55,7 +55,7 @@ class Places:
     grace: Grace = field(default_factory=Grace)
 
     def sources_with(self, manifests: Manifests) -> tuple[SecretSource, ...]:
-        """Every source, the manifests among them, in order."""
+        """Return every source, the manifests among them, in order."""
         sops = Sops(environment=self.environment, grace=self.grace)
         manifest_source = EncryptedSource(ManifestSource(manifests), manifests.encrypted, sops)
         by_name = {**self.sources, MANIFESTS: manifest_source}
@@ -67,8 +67,8 @@ SINKS = ("folder", "sops", "dotenv", "ci")
 
 
 def open_local_source(word: str, config: Config, environment: Mapping[str, str]) -> SecretSource | None:
-    """The source `folder` or `environment`; None for another word. ConfigError if its folder is not set, or
-    does not exist: then all values would be unknown.
+    """Open the source `folder` or `environment`; None for another word. ConfigError if its folder
+    is not set, or does not exist: then all values would be unknown.
     """
     if word == "environment":
         return EnvironmentSource(environment)
@@ -131,7 +131,7 @@ OpenVault = Callable[[], AbstractAsyncContextManager[tuple[Any, VaultConnection]
 async def open_for_plan(
     config: Config, identity: OpenVault, clock: Clock, environment: Mapping[str, str], account: Path = FOLDER
 ) -> AsyncIterator[Mapping[str, SecretSource]]:
-    """The remote sources of a plan, by their word. `account` is the folder of the service account.
+    """Open the remote sources of a plan, by their word. `account` is the folder of the service account.
 
     Raises ConfigError if a setting is missing that a sync would need; with --plan-secrets also if a source cannot be
     opened. Nothing is sent yet.
@@ -157,7 +157,7 @@ async def open_for_plan(
 async def _open_if_inside(
     stack: AsyncExitStack, environment: Mapping[str, str], clock: Clock, account: Path
 ) -> SecretSource:
-    """The cluster, or its replacement outside of a cluster."""
+    """Open the cluster, or its replacement outside of a cluster."""
     try:
         return await stack.enter_async_context(open_kubernetes(environment, clock, account))
     except ConfigError as error:
@@ -168,8 +168,8 @@ async def _open_if_inside(
 async def open_remote(
     config: Config, identity: OpenVault, clock: Clock, environment: Mapping[str, str], account: Path = FOLDER
 ) -> AsyncIterator[Mapping[str, KeyVault | Kubernetes]]:
-    """The remote sources and sinks that the settings name, by their word. `account` is the folder of the service
-    account.
+    """Open the remote sources and sinks that the settings name, by their word. `account` is the
+    folder of the service account.
 
     Raises ConfigError if one cannot be opened. Nothing is sent yet.
     """

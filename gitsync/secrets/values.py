@@ -117,7 +117,9 @@ class RunValues:
         return arm_id
 
     def root(self, key: Key) -> str:
-        """The prefix of the ids of its extension resources. A plan shows a placeholder if it is not known yet."""
+        """Return the prefix of the ids of its extension resources. A plan shows a placeholder if it
+        is not known yet.
+        """
         if key in self._roots:
             return self._roots[key]
         if self._foresees:

@@ -47,7 +47,9 @@ _FIELDS = (*_IDS, "client_secret", "authentication_endpoint")
 
 
 def open_certificate_credential(sign_in: SignIn, options: dict[str, Any]) -> CertificateCredential:
-    """The credential of a certificate with its private key. ConfigError if it is not one, or the password is wrong."""
+    """Open the credential of a certificate with its private key. ConfigError if it is not one, or
+    the password is wrong.
+    """
     certificate = sign_in.client_certificate
     data = _read(Path(sign_in.client_certificate_path)) if certificate is None else _decode(certificate, sign_in)
     password = sign_in.client_certificate_password.reveal() if sign_in.client_certificate_password else None
@@ -60,7 +62,8 @@ def open_certificate_credential(sign_in: SignIn, options: dict[str, Any]) -> Cer
 
 
 def open_identity_file_credential(sign_in: SignIn, options: dict[str, Any], clock: Clock) -> ClientAssertionCredential:
-    """The credential of a user-assigned identity, whose file has its certificate and the authority to go to.
+    """Open the credential of a user-assigned identity, whose file has its certificate and the
+    authority to go to.
 
     Raises ConfigError if the file is outside the allowed folder, cannot be read, or is not such a file.
     """
@@ -92,7 +95,9 @@ def _decode(certificate: Secret, sign_in: SignIn) -> bytes:
 
 
 def _find_identity_file(sign_in: SignIn) -> Path:
-    """The identity's file; one that a Secret names only if a setting allows it (links are followed first)."""
+    """Find the identity's file; one that a Secret names only if a setting allows it (links are
+    followed first).
+    """
     path = Path(sign_in.identity_file)
     if not sign_in.secret_name:
         return path

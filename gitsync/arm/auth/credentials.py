@@ -65,7 +65,8 @@ _FOREIGN_TENANT = re.compile(
 async def open_credential(
     access: ArmAccess, http: HttpConnection, clock: Clock, override: TokenCredential | None = None
 ) -> AsyncIterator[RenewableCredential | None]:
-    """The credential of a run, None for anonymous access; `override` replaces the one in the settings.
+    """Open the credential of a run, None for anonymous access; `override` replaces the one in the
+    settings.
 
     Raises ConfigError if the settings of the method are incomplete, or for anonymous access to another machine.
     """
@@ -149,7 +150,9 @@ class _GuardedCredential:
 
 
 def format_causes(message: str) -> str:
-    """The message of a credential in one line; of a chain, the cause of each credential, by its name."""
+    """Format the message of a credential in one line; of a chain, the cause of each credential, by
+    its name.
+    """
     causes = message.partition(_CHAIN)[2].split("\n\t")[1:]
     if not causes:
         return _join_lines(message)

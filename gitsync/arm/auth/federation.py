@@ -47,7 +47,7 @@ class FederatedCredential:
 
 
 def find_job_tokens(environment: Mapping[str, str], http: HttpConnection) -> JobTokens | None:
-    """The source of tokens of the CI job; None outside of a job, or if the job may not have them."""
+    """Find the source of tokens of the CI job; None outside of a job, or if the job may not have them."""
     for find in (_find_github, _find_azure_pipelines):
         request = find(environment)
         if request is not None:
@@ -111,7 +111,7 @@ def _read_token(status: int, body: bytes, member: str) -> str:
 
 
 def _read_expiry(token: str) -> float:
-    """The claim `exp` of a JWT (RFC 7519), seconds since 1970; 0 if there is none."""
+    """Read the claim `exp` of a JWT (RFC 7519), seconds since 1970; 0 if there is none."""
     try:
         payload = token.split(".")[1]
         expiry = read_json(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))["exp"]

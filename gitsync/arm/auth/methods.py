@@ -74,7 +74,7 @@ def _build_client_secret(context: _BuildContext) -> Any:
 
 
 def _build_workload_identity(context: _BuildContext) -> Any:
-    """A token file if there is one, else the identity token of the CI job."""
+    """Build the credential of a token file if there is one, else of the identity token of the CI job."""
     sign_in = context.sign_in
     _require(sign_in, {})
     tokens = None if sign_in.federated_token_file else find_job_tokens(sign_in.environment, context.http)
@@ -99,7 +99,7 @@ def _build_workload_identity(context: _BuildContext) -> Any:
 
 
 def _redact_tokens(tokens: JobTokens, redactions: Redactions) -> JobTokens:
-    """The same tokens, each added to the redactions."""
+    """Return the same tokens, each added to the redactions."""
 
     async def ask() -> str:
         token = await tokens()
@@ -129,8 +129,8 @@ def _build_managed_identity(context: _BuildContext) -> Any:
 
 
 def _build_default(context: _BuildContext) -> Any:
-    """The first that can: certificate, secret, federated token, file of an identity, the machine's identity, who is
-    signed in to the Azure CLI or others.
+    """Build a chain that signs in with the first that can: certificate, secret, federated token, file of an
+    identity, the machine's identity, who is signed in to the Azure CLI or others.
 
     As azure-identity's DefaultAzureCredential, but for settings instead of variables, and with the CI systems' tokens.
     """

@@ -36,7 +36,9 @@ _TOOLS = {
 
 
 def describe_principal(principal: Principal | None, method: str) -> str:
-    """Who signed in, for people: what signed in, and its ids. `method` is the word for what a token does not tell."""
+    """Describe who signed in, for people: what signed in, and its ids. `method` is the word for
+    what a token does not tell.
+    """
     if principal is None:
         return method
     how = _TOOLS.get(principal.client) or ("managed-identity" if principal.managed else method)
@@ -45,7 +47,9 @@ def describe_principal(principal: Principal | None, method: str) -> str:
 
 
 def read_principal(token: str) -> Principal | None:
-    """The claims `tid`, `appid` or `azp`, `oid` and `xms_mirid` of a JWT (RFC 7519); None for anything else."""
+    """Read the claims `tid`, `appid` or `azp`, `oid` and `xms_mirid` of a JWT (RFC 7519); None for
+    anything else.
+    """
     try:
         payload = token.removeprefix("Bearer ").split(".")[1]
         claims = read_json(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))

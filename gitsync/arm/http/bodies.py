@@ -36,8 +36,8 @@ _PROVIDERS = "/providers/"
 
 
 def read_shown_resource(answer: Response, arm_id: str) -> Live:
-    """The resource that an answer to a GET shows. Raises ArmError (code MalformedResource) if it shows
-    another one, or none.
+    """Read the resource that an answer to a GET shows. Raises ArmError (code MalformedResource) if
+    it shows another one, or none.
     """
     if fault := find_fault(answer.body, arm_id):
         raise ArmError(
@@ -58,7 +58,7 @@ def is_shown(answer: Response, arm_id: str) -> bool:
 
 
 def find_fault(body: Any, arm_id: str) -> str:
-    """What is wrong with a body that should show the resource; "" if nothing is."""
+    """Find what is wrong with a body that should show the resource; "" if nothing is."""
     if not isinstance(body, dict):
         return "it is not a JSON object"
     shown_id = body.get("id")
@@ -95,7 +95,7 @@ def _is_id_of(shown: str, requested: str) -> bool:
 
 
 def _split_id(arm_id: str) -> tuple[str, str, str]:
-    """The scope of an id, and after the separator type and name; all in lower case."""
+    """Split the scope of an id, and after the separator type and name; all in lower case."""
     return arm_id.rstrip("/").casefold().rpartition(_PROVIDERS)
 
 
@@ -107,7 +107,7 @@ class Source:
     method: str = "GET"
 
     def malformed(self, how: str, *, code: str = MALFORMED_LIST, request_id: str = "") -> ArmError:
-        """The error for a list that is not valid. `how` completes the sentence "The list of … "."""
+        """Return the error for a list that is not valid. `how` completes the sentence "The list of … "."""
         return ArmError(
             f"The list of {self.path} {how}.",
             status=200,
@@ -150,7 +150,7 @@ def is_refusal(error: ArmError) -> bool:
 
 
 def list_ids(entries: Iterable[Mapping[str, Any]], path: str) -> list[str]:
-    """The ids of the listed resources. Raises ArmError (code MalformedList) if an entry has none."""
+    """List the ids of the resources of a list. Raises ArmError (code MalformedList) if an entry has none."""
     ids = [entry.get("id") for entry in entries]
     for place, arm_id in enumerate(ids):
         if not (isinstance(arm_id, str) and arm_id.startswith("/")):
@@ -179,7 +179,9 @@ def _read_entries(page: Mapping[str, Any], source: Source) -> Entries:
 
 
 def _find_following(link: object, source: Source, cloud: Cloud) -> str | None:
-    """Path and query of the next page. The token goes with the request, so the link must lead to the same endpoint."""
+    """Find path and query of the next page. The token goes with the request, so the link must lead
+    to the same endpoint.
+    """
     if link is None or link == "":
         return None
     if not isinstance(link, str):
@@ -198,7 +200,7 @@ def _describe_kind(value: object) -> str:
 
 
 def read_live(answer: Response) -> Live:
-    """The resource that a GET or PUT shows; its ETag comes from the header, else from the body."""
+    """Read the resource that a GET or PUT shows; its ETag comes from the header, else from the body."""
     body = answer.mapping()
     body_etag = body.get("etag")
     return Live(

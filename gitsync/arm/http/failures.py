@@ -44,7 +44,8 @@ _DENIED = re.compile(r"perform action '(?P<action>[^']+)' over scope '(?P<scope>
 
 
 def refuses_token(answer: Response) -> bool:
-    """Whether Azure did not accept the token as such: it expired early, or was revoked (RFC 6750 §3.1).
+    """Tell whether Azure did not accept the token as such: it expired early, or was revoked (RFC
+    6750 §3.1).
 
     A challenge for more claims is not one of these: the policy of azure-core answers it.
     """
@@ -55,7 +56,7 @@ def refuses_token(answer: Response) -> bool:
 
 
 def make_arm_error(answer: Response, request: ArmRequest, at: str, retry_after: float | None = None) -> ArmError:
-    """The error that an answer stands for, whatever its body is."""
+    """Make the error that an answer stands for, whatever its body is."""
     secrets = request.payload.secrets if request.payload else ()
     code, message, details = _read_private_error(answer) if request.is_private else read_error(answer, secrets)
     return (TokenRefusedError if answer.is_token_dropped else ArmError)(
@@ -74,13 +75,14 @@ def make_arm_error(answer: Response, request: ArmRequest, at: str, retry_after: 
 
 
 def read_absence(answer: Response) -> Absence:
-    """What an answer says that shows no resource."""
+    """Read what an answer says that shows no resource."""
     code, message, _ = read_error(answer)
     return Absence(code=code, message=scrub(message), request_id=answer.request_id)
 
 
 def read_error(answer: Response, secrets: tuple[str, ...] = ()) -> tuple[str, str, tuple[Mapping[str, Any], ...]]:
-    """Code, message and details of an error body: `{"error": {…}}` before top-level members, names without case.
+    """Read code, message and details of an error body: `{"error": {…}}` before top-level members,
+    names without case.
 
     The secrets that were sent are masked in all of it.
     """
@@ -102,8 +104,9 @@ def read_error(answer: Response, secrets: tuple[str, ...] = ()) -> tuple[str, st
 
 
 def _read_private_error(answer: Response) -> tuple[str, str, tuple[Mapping[str, Any], ...]]:
-    """The same for an answer that may hold keys: nothing but an ARM error is quoted, and what else the answer holds is
-    masked in it. One with a status of success holds keys until it says that its operation failed.
+    """Read the error of an answer that may hold keys: nothing but an ARM error is quoted, and what
+    else the answer holds is masked in it. One with a status of success holds keys until it says
+    that its operation failed.
     """
     body = _fold_names(answer.mapping())
     inner = body.get("error")
@@ -119,7 +122,7 @@ def _read_private_error(answer: Response) -> tuple[str, str, tuple[Mapping[str, 
 
 
 def _iterate_texts(value: Any) -> Iterator[str]:
-    """The texts in JSON that are long enough for a key."""
+    """Yield the texts in JSON that are long enough for a key."""
     if isinstance(value, str) and len(value) >= _SHORTEST_KEY:
         yield value
     if isinstance(value, (dict, list)):
@@ -128,7 +131,7 @@ def _iterate_texts(value: Any) -> Iterator[str]:
 
 
 def scrub(text: str) -> str:
-    """A text that is safe to show: no bearer token, no credentials in a URL, and of bounded length."""
+    """Return a text that is safe to show: no bearer token, no credentials in a URL, and of bounded length."""
     text = _TOKEN.sub("<hidden>", text)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters)"
 
@@ -143,13 +146,13 @@ def _read_text(value: object) -> str:
 
 
 def _describe_plain(answer: Response, secrets: tuple[str, ...]) -> str:
-    """An answer that is no ARM error: a proxy's page, a load balancer's text, nothing at all."""
+    """Describe an answer that is no ARM error: a proxy's page, a load balancer's text, nothing at all."""
     text = mask_payload(" ".join(answer.content.decode(errors="replace").split()), secrets)
     return f"HTTP {answer.status}: {truncate(text, _LONGEST_PLAIN)}" if text else f"HTTP {answer.status} without a body"
 
 
 def _limit_value(value: Any, levels: int = _DEEPEST_DETAIL) -> Any:
-    """A detail that is safe to show: short texts, few members, few levels."""
+    """Return a detail that is safe to show: short texts, few members, few levels."""
     if isinstance(value, str):
         return scrub(value)
     if not isinstance(value, (dict, list)):
@@ -163,7 +166,9 @@ def _limit_value(value: Any, levels: int = _DEEPEST_DETAIL) -> Any:
 
 
 def _find_hint(answer: Response, request: ArmRequest, code: str, message: str) -> str:
-    """What the identity lacks, if Azure refuses it. A policy or a lock also answers 403: no role helps there."""
+    """Find what the identity lacks, if Azure refuses it. A policy or a lock also answers 403: no
+    role helps there.
+    """
     denied = _DENIED.search(message)
     if answer.status == 403 and (denied or code.casefold() in _RIGHTS_CODES):
         action = denied["action"] if denied else find_rbac_action(request.method, request.path)
@@ -185,7 +190,7 @@ _VERBS = {"GET": "read", "HEAD": "read", "PUT": "write", "PATCH": "write", "DELE
 
 
 def find_rbac_action(method: str, path: str) -> str:
-    """The right that a request needs, in Azure's words: `Microsoft.Network/virtualNetworks/write`."""
+    """Find the right that a request needs, in Azure's words: `Microsoft.Network/virtualNetworks/write`."""
     verb = _VERBS[method]
     _, marker, rest = path.rpartition("/providers/")
     if not marker:

@@ -31,7 +31,7 @@ _FORBIDDEN = re.compile(r"[?#\\\x00-\x1f\x7f]")
 
 
 def format_target(path: str, api_version: str, query: Mapping[str, str] | None = None) -> str:
-    """Path and query of a request, quoted: `/a b` becomes `/a%20b?api-version=…`.
+    """Format path and query of a request, quoted: `/a b` becomes `/a%20b?api-version=…`.
 
     Raises ArmError (code InvalidResourceId) for a path that is not absolute, has an empty, `.` or `..` segment, or a
     character that means something else in a URL.
@@ -81,7 +81,7 @@ def encode_payload(body: Mapping[str, Any]) -> Payload:
 
 
 def mask_payload(value: Any, secrets: Iterable[str]) -> Any:
-    """A text, or JSON of texts, without the given secrets, be they plain or escaped as JSON does it."""
+    """Mask the given secrets in a text, or in JSON of texts, be they plain or escaped as JSON does it."""
     if isinstance(value, str):
         for secret in secrets:
             for spelling in (secret, json.dumps(secret)[1:-1]):
@@ -216,7 +216,7 @@ class Response:
         object.__setattr__(self, "body", _parse_json(self.content))
 
     def mapping(self) -> Mapping[str, Any]:
-        """The body if it is a JSON object, else an empty one."""
+        """Return the body if it is a JSON object, else an empty one."""
         return self.body if isinstance(self.body, dict) else {}
 
     @property
@@ -225,7 +225,8 @@ class Response:
         return self.headers.get("x-ms-request-id") or self.headers.get("x-ms-correlation-request-id") or ""
 
     def retry_after(self, now: datetime) -> float | None:
-        """Seconds to wait, from `Retry-After` (RFC 9110 §10.2.3: seconds or a date) or Azure's in milliseconds.
+        """Return seconds to wait, from `Retry-After` (RFC 9110 §10.2.3: seconds or a date) or
+        Azure's in milliseconds.
 
         None if nothing, nonsense, or no time at all is asked for: then the caller's own back-off applies. At most a
         day.
@@ -249,7 +250,9 @@ def _limit_wait(seconds: float) -> float | None:
 
 
 def _count_seconds_until(date: str, now: datetime) -> float:
-    """Seconds until an HTTP date; 0 if it is not a date. Python's parser fails in several ways on odd ones."""
+    """Count seconds until an HTTP date; 0 if it is not a date. Python's parser fails in several
+    ways on odd ones.
+    """
     if len(date) > _LONGEST_DATE:
         return 0.0
     try:

@@ -108,7 +108,8 @@ async def _prevent_resend(request: aiohttp.ClientRequest, handler: aiohttp.Clien
 
 
 def find_proxy(url: str, environment: Mapping[str, str]) -> str | None:
-    """The proxy that the environment names for a URL (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`, in either case).
+    """Find the proxy that the environment names for a URL (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`,
+    in either case).
 
     `NO_PROXY` is a list of hosts, domains (with or without a leading dot) and `host:port`; `*` is all.
     Raises ConfigError for a proxy that is not http(s).
@@ -156,7 +157,7 @@ async def connect(http: HttpConnection, url: str, *, is_direct: bool) -> None:
 
 
 def make_transport_error(message: str, cause: BaseException) -> TransportError:
-    """The error for a request that got no answer, by what aiohttp says of it."""
+    """Make the error for a request that got no answer, by what aiohttp says of it."""
     return TransportError(
         scrub(message),
         was_sent=not isinstance(cause, _NEVER_SENT),
@@ -166,7 +167,7 @@ def make_transport_error(message: str, cause: BaseException) -> TransportError:
 
 
 def make_authority_error(message: str, cause: BaseException) -> AuthorityError:
-    """The same for a request for a token."""
+    """Make the same for a request for a token."""
     hint = _find_hint(cause) or "Check AZURE_AUTHORITY_HOST, the network, and HTTPS_PROXY."
     return AuthorityError(scrub(message), was_sent=False, is_wrong_host=_is_wrong_host(cause), hint=hint)
 

@@ -180,7 +180,7 @@ class Retrier:
         self._raise_for(answer, request, sent_at)
 
     def _make_deadline_error(self, request: ArmRequest, session: Session, *, may_be_done: bool) -> ArmError:
-        """The error of a deadline. Whether a write that it cut off was done is not known."""
+        """Make the error of a deadline. Whether a write that it cut off was done is not known."""
         doing = f"to {'send' if request.is_write else 'read'} {request.resource_id}"
         message, fields = _format_deadline_message(doing, session), self._list_deadline_fields(request)
         if not may_be_done:
@@ -188,7 +188,7 @@ class Retrier:
         return TransportError(message, was_sent=True, outcome_unknown=True, **fields)
 
     def _list_deadline_fields(self, request: ArmRequest | None) -> dict[str, Any]:
-        """The members of a deadline error other than its message."""
+        """List the members of a deadline error other than its message."""
         about = {"resource_id": request.resource_id, "method": request.method} if request else {}
         return {"code": DEADLINE, "at": format_rfc3339(self.clock.now()), **about}
 
@@ -267,7 +267,7 @@ def may_write_again(error: ArmError) -> bool:
 
 
 def _format_deadline_message(doing: str, session: Session) -> str:
-    """The message of a deadline, with the last cause."""
+    """Format the message of a deadline, with the last cause."""
     text = f"{session.end_reason} before Azure responded to the request {doing}. {session.last_error()}"
     return text.rstrip()
 
@@ -334,7 +334,7 @@ class Traffic:
         )
 
     def throttle(self, access: ArmAccess) -> Throttle:
-        """The buckets of the principal that signs in."""
+        """Return the buckets of the principal that signs in."""
         principal = _find_principal(access)
         if principal not in self._throttles:
             self._throttles[principal] = Throttle(
@@ -343,12 +343,14 @@ class Traffic:
         return self._throttles[principal]
 
     def host(self, access: ArmAccess) -> Host:
-        """What is known of the endpoint, for every identity."""
+        """Return what is known of the endpoint, for every identity."""
         return self._hosts.setdefault(access.cloud.endpoint, Host(self._clock, access.network.patience))
 
 
 def _find_principal(access: ArmAccess) -> _Principal:
-    """A client of a tenant is one principal however it proves itself; without a client, the method is all we know."""
+    """Name the principal of an access: a client of a tenant is one, however it proves itself;
+    without a client, the method is all that is known.
+    """
     sign_in = access.sign_in
     identity = (sign_in.tenant_id.casefold(), sign_in.client_id.casefold()) if sign_in.client_id else (sign_in.method,)
     return (access.cloud.origin, *identity)

@@ -214,7 +214,7 @@ class _Bucket:
         self._slots.release()
 
     def _wait(self, ahead: int = 0) -> float:
-        """Seconds until there is a token for a request behind `ahead` others; 0 for at once."""
+        """Return seconds until there is a token for a request behind `ahead` others; 0 for at once."""
         now = self._fill()
         missing = ahead + 1 - self._tokens
         return self._filled_at - now + (missing / self._per_second if missing > _ROUNDING else 0.0)
@@ -351,7 +351,9 @@ def classify_request(request: ArmRequest) -> RequestAction:
 
 
 def find_type(request: ArmRequest) -> str:
-    """The ARM type that a request is about: for an action its resource's, for a list that of its entries."""
+    """Find the ARM type that a request is about: for an action its resource's, for a list that of
+    its entries.
+    """
     if request.method == "POST":
         return parse_arm_type(request.resource_id.rpartition("/")[0])
     return parse_arm_type(f"{request.resource_id}/" if request.is_list else request.resource_id)

@@ -146,7 +146,7 @@ class _UnsharedRequest(HttpRequest):
 
 
 async def _read_content(response: Any, request: ArmRequest) -> bytes:
-    """The whole answer, decompressed. Raises ArmError if it is larger than the request allows."""
+    """Read the whole answer, decompressed. Raises ArmError if it is larger than the request allows."""
     content = bytearray()
     async for piece in response.iter_raw():  # which the session has decompressed; iter_bytes would do so again
         content += piece
@@ -171,7 +171,7 @@ def _make_failure(error: AzureError, request: ArmRequest) -> TransportError:
 
 
 def _make_unreadable_error(error: Exception, request: ArmRequest) -> TransportError:
-    """The error for an answer that the SDK cannot read, such as an invalid challenge in a header."""
+    """Make the error for an answer that the SDK cannot read, such as an invalid challenge in a header."""
     return TransportError(
         f"The response of Azure Resource Manager cannot be read ({type(error).__name__}).",
         was_sent=True,

@@ -53,7 +53,8 @@ class Operations:
         return poll.state is OperationProgress.DONE
 
     async def result(self, reply: AcceptedWrite, session: Session) -> Response | None:
-        """What an action answers at its end, None when the deadline came first; ArmError when it failed.
+        """Return what an action answers at its end, None when the deadline came first; ArmError
+        when it failed.
 
         That is the answer itself, or the one at its Location, or without one the last status of its operation, as in
         the SDKs of Azure.
@@ -141,7 +142,9 @@ class Operations:
         )
 
     def _make_lost_error(self, poll: _PollState, reply: AcceptedWrite) -> ArmError:
-        """The error for an action without a poll URL: it has no resource that could be polled instead."""
+        """Make the error for an action without a poll URL: it has no resource that could be polled
+        instead.
+        """
         return ArmError(
             f"Azure accepted {reply.arm_id} but returned no URL to poll.",
             status=poll.answer.status,

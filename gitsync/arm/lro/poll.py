@@ -47,7 +47,7 @@ class AcceptedWrite:
 
 
 def accept_write(request: ArmRequest, api_version: str, answer: Response) -> AcceptedWrite:
-    """The reply to a write, from an answer that was expected."""
+    """Return the reply to a write, from an answer that was expected."""
     live = read_live(answer)
     return AcceptedWrite(
         arm_id=request.path,
@@ -92,7 +92,7 @@ _HEADERS = (
 
 
 def read_first_progress(reply: AcceptedWrite) -> OperationProgress:
-    """The progress after the answer to the write itself.
+    """Read the progress after the answer to the write itself.
 
     A terminal provisioningState in a 200 or 201 ends the operation, whatever the headers offer (contract).
     """
@@ -129,7 +129,9 @@ def _is_resource(url: str, reply: AcceptedWrite) -> bool:
 
 
 def find_first_target(reply: AcceptedWrite, cloud: Cloud) -> PollTarget:
-    """Where to poll, from the headers of the write's answer; the resource if they offer nothing to be followed."""
+    """Find where to poll, from the headers of the write's answer; the resource if they offer
+    nothing to be followed.
+    """
     target = _find_offered_target(reply.answer, reply.request.target, cloud)
     if target is None or _is_resource(target.target, reply):
         return PollTarget(Watch.RESOURCE)
@@ -137,14 +139,14 @@ def find_first_target(reply: AcceptedWrite, cloud: Cloud) -> PollTarget:
 
 
 def find_location(reply: AcceptedWrite, cloud: Cloud) -> PollTarget | None:
-    """The URL of the result of an action, from its first response; None if it has none."""
+    """Find the URL of the result of an action, from its first response; None if it has none."""
     url = reply.answer.headers.get(Watch.LOCATION.value)
     target = cloud.target_of(url, reply.request.target) if url else None
     return None if target is None else PollTarget(Watch.LOCATION, target)
 
 
 def find_next_target(current: PollTarget, answer: Response, cloud: Cloud) -> PollTarget:
-    """Where to poll next: an operation may move, and says so in the header that named it first."""
+    """Find where to poll next: an operation may move, and says so in the header that named it first."""
     target = _find_offered_target(answer, current.target, cloud)
     return target if target is not None and target.watch is current.watch else current
 
@@ -159,7 +161,7 @@ def _find_offered_target(answer: Response, base: str, cloud: Cloud) -> PollTarge
 
 
 def read_progress(watch: Watch, method: str, answer: Response) -> OperationProgress:
-    """The progress of an operation that `method` began, from the answer to a poll."""
+    """Read the progress of an operation that `method` began, from the answer to a poll."""
     body = answer.mapping()
     if watch is Watch.STATUS:
         state = body.get("status")
@@ -193,7 +195,9 @@ def _read_resource(method: str, answer: Response, body: Mapping[str, Any]) -> Op
 
 
 def _read_state(state: str) -> OperationProgress:
-    """Every word but the terminal ones means "still running" (contract)."""
+    """Read the progress that a state names: every word but the terminal ones means "still running"
+    (contract).
+    """
     if state.casefold() in FAILED_STATES:
         return OperationProgress.FAILED
     return OperationProgress.DONE if state.casefold() == "succeeded" else OperationProgress.RUNNING

@@ -34,7 +34,7 @@ _AUTHORITY = x509.KeyUsage(
 
 
 def make_tls_context(host: str, now: datetime, keep: Path) -> ssl.SSLContext:
-    """A server's TLS context for a host, by name or address. Only the context contains the key.
+    """Make a server's TLS context for a host, by name or address. Only the context contains the key.
 
     The certificate (PEM) is written to `keep`, for clients to trust.
     """

@@ -64,7 +64,9 @@ class RequestHandler:
         self._request_ids = map(f"{str(uuid4())[:23]}-{{:012x}}".format, count(1))
 
     def answer_beside(self, path: str, method: str, content: bytes, base: str, remote: str) -> ServerResponse | None:
-        """The answer of a path that is not ARM's but the emulator's own, or the identity platform's; else None."""
+        """Answer a path that is not ARM's but the emulator's own, or the identity platform's; None
+        for all others.
+        """
         try:
             if path.startswith(OWN_PREFIX):
                 return answer_own_path(self._cloud, self.requests, method, path, remote)
@@ -75,7 +77,7 @@ class RequestHandler:
         return self.tokens.answer(path, dict(parse_qsl(content.decode("utf-8", "replace"))), base)
 
     async def answer(self, request: ServerRequest, content: bytes) -> ServerResponse | None:
-        """The answer of ARM to a request with the body as it was sent; None if the connection breaks instead."""
+        """Answer a request to ARM with the body as it was sent; None if the connection breaks instead."""
         answer: ServerResponse | None
         try:
             request, headers = self._admit(request, content)
@@ -97,7 +99,7 @@ class RequestHandler:
         return replace(request, body=_parse_json(content)) if content else request, headers
 
     async def _run_script(self, request: ServerRequest) -> ServerResponse | None:
-        """The answer after applying the script; None if the connection breaks instead."""
+        """Apply the script, and answer; None if the connection breaks instead."""
         rules = self._find_rules(request) if self._cloud.settings.rules else []
         if not rules:
             return self._route(request)
@@ -117,7 +119,9 @@ class RequestHandler:
         return answer
 
     def _answer_by_rules(self, request: ServerRequest, rules: list[FaultRule]) -> ServerResponse:
-        """The first answer of a rule, else the normal one, with the first course and list fault of a rule."""
+        """Answer as the first rule with an answer says, else as usual, with the first course and
+        list fault of a rule.
+        """
         # An answer of a rule stands in for the work: nothing is done.
         canned = next((rule.answer for rule in rules if rule.answer), None)
         if canned is not None:
@@ -132,7 +136,7 @@ class RequestHandler:
             return self._script.find_applying(self._cloud.store, request, kind, poll=poll)
 
     def _find_type_and_poll(self, request: ServerRequest) -> tuple[str, bool]:
-        """The ARM type of a request, and whether it polls an operation."""
+        """Find the ARM type of a request, and whether it polls an operation."""
         poll_path = parse_operation_path(request.target.path)
         operation = self._cloud.store.operation(poll_path[1]) if poll_path else None
         return parse(operation.path).type if operation else request.target.type, poll_path is not None
@@ -163,7 +167,7 @@ class RequestHandler:
 
 
 def _identify(answer: ServerResponse, request: ServerRequest, request_id: str) -> ServerResponse:
-    """The answer with the ids of its request, unless a script gives others."""
+    """Add the ids of its request to an answer, unless a script gives others."""
     given = {name.casefold() for name in answer.headers}
     correlation = request.headers.get("x-ms-correlation-request-id", request_id)
     headers = {"x-ms-request-id": request_id, "x-ms-correlation-request-id": correlation}
@@ -225,7 +229,7 @@ def _poll(cloud: EmulatedCloud, request: ServerRequest, as_operation: bool, name
 
 
 def _make_result(cloud: EmulatedCloud, operation: EmulatedOperation) -> Any:
-    """The answer of a finished operation's request."""
+    """Make the answer of a finished operation's request."""
     if operation.verb == "POST":
         return operation.answer
     target = parse(operation.path)
@@ -293,7 +297,7 @@ class LoggedRequest:
     body: Any = None
 
     def summary(self) -> dict[str, Any]:
-        """The entry as JSON, without the body."""
+        """Return the entry as JSON, without the body."""
         return {
             "method": self.method,
             "path": self.path,
@@ -316,7 +320,7 @@ class RequestLog(list[LoggedRequest]):
             del self[: _MOST // 10]
 
     def counts(self) -> dict[str, int]:
-        """How many by method; requests for operations count as POLL."""
+        """Count the requests by method; requests for operations count as POLL."""
         counter = Counter("POLL" if request.poll else request.method for request in self)
         return dict(sorted(counter.items()))
 

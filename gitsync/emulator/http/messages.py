@@ -98,7 +98,7 @@ class ServerResponse:
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def but(self, headers: Mapping[str, str]) -> ServerResponse:
-        """The same answer with further headers."""
+        """Return the same answer with further headers."""
         return replace(self, headers={**self.headers, **headers})
 
 
@@ -117,7 +117,7 @@ def make_refusal(
     details: Sequence[Mapping[str, Any]] = (),
     **words: Any,
 ) -> ServerResponse:
-    """The answer for an ARM code; a code that is not in the table needs a status, or is a 400."""
+    """Make the answer for an ARM code; a code that is not in the table needs a status, or is a 400."""
     usual, text = CODES.get(code, (400, code))
     error: dict[str, Any] = {"code": code, "message": message or text.format_map(_Blank(words))}
     if details:
@@ -134,12 +134,14 @@ class Refused(Exception):  # noqa: N818 - it is an answer, not a fault
 
 
 def refuse(code: str, *, headers: Mapping[str, str] | None = None, **words: Any) -> Refused:
-    """The exception to raise to answer with an ARM code."""
+    """Return the exception to raise to answer with an ARM code."""
     return Refused(make_refusal(code, **words).but(headers or {}))
 
 
 def refuse_method(method: str) -> Refused:
-    """The exception to raise where a provider, rather than ARM, has no such method: it answers without a code."""
+    """Return the exception to raise where a provider, rather than ARM, has no such method: it
+    answers without a code.
+    """
     return Refused(ServerResponse(405, {"Message": f"The requested resource does not support http method '{method}'."}))
 
 

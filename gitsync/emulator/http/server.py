@@ -87,18 +87,18 @@ class Emulator:
         await self.stop()
 
     def resource(self, arm_id: str) -> dict[str, Any] | None:
-        """The body that a GET would return, or None. Unlike a GET, it does not advance operations."""
+        """Return the body that a GET would return, or None. Unlike a GET, it does not advance operations."""
         target = parse(arm_id)
         resource = self.cloud.store.resource(target.key)
         return build_body(self.cloud, target, resource) if resource is not None and resource.visible else None
 
     def received(self, arm_id: str) -> dict[str, Any] | None:
-        """The body as it was sent, with the secrets that no GET shows."""
+        """Return the body as it was sent, with the secrets that no GET shows."""
         resource = self.cloud.store.resource(parse(arm_id).key)
         return copy.deepcopy(dict(resource.body)) if resource is not None else None
 
     def ids(self, below: str = "/") -> list[str]:
-        """The ids of all resources, sorted case-insensitively."""
+        """Return the ids of all resources, sorted case-insensitively."""
         return [resource.id for _, resource in self.cloud.store.below(below.casefold())]
 
     def put(self, arm_id: str, body: Mapping[str, Any], *, api_version: str = "2024-01-01") -> None:
@@ -145,7 +145,7 @@ def _read_request(request: web.BaseRequest, base: str) -> ServerRequest:
 
 
 async def _read_content(request: web.BaseRequest) -> bytes:
-    """The body; reading stops soon after the limit."""
+    """Read the body; reading stops soon after the limit."""
     content = bytearray()
     async for chunk in request.content.iter_any():
         content += chunk

@@ -131,7 +131,7 @@ def parse(path: str) -> Target:
 
 
 def _read_scope(words: list[str]) -> tuple[str, str]:
-    """The subscription and the group at the start of the words."""
+    """Read the subscription and the group at the start of the words."""
     if len(words) < 2 or words[0].casefold() != "subscriptions":
         return "", ""
     has_group = len(words) > 3 and words[2].casefold() == "resourcegroups"
@@ -139,7 +139,7 @@ def _read_scope(words: list[str]) -> tuple[str, str]:
 
 
 def _normalize(words: list[str]) -> str:
-    """The path with ARM's own words in their usual case; they occur only at even positions."""
+    """Return the path with ARM's own words in their usual case; they occur only at even positions."""
     path = ""
     for index, word in enumerate(words):
         lower = word.casefold()

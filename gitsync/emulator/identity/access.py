@@ -22,7 +22,7 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(-[a-z0-9.-]+)?", re.IGNORECASE)
 
 
 def check_version(version: str | None) -> str:
-    """The api-version of a request; refused if it is missing or not a date."""
+    """Check the api-version of a request, which is returned; refused if it is missing or not a date."""
     if not version:
         raise refuse("MissingApiVersionParameter")
     if not _DATE.fullmatch(version):
@@ -31,7 +31,7 @@ def check_version(version: str | None) -> str:
 
 
 def find_version(cloud: EmulatedCloud, request: ServerRequest) -> str:
-    """The api-version of a request, checked.
+    """Find the api-version of a request, and check it.
 
     A relative Location is the id of the resource, without a version: a read of it gets the version of the write.
     """
@@ -54,7 +54,7 @@ def check_access(cloud: EmulatedCloud, request: ServerRequest) -> None:
 
 
 def find_action(request: ServerRequest) -> str:
-    """The action of a request, as roles spell it: Microsoft.Network/virtualNetworks/write."""
+    """Find the action of a request, as roles spell it: Microsoft.Network/virtualNetworks/write."""
     target = request.target
     if request.verb == "action":
         return f"{target.type}/action"
@@ -87,7 +87,7 @@ def _make_denial(request: ServerRequest) -> Refused:
 
 
 def _find_scope(request: ServerRequest) -> str:
-    """The scope of the right that is needed: for an action, its resource."""
+    """Find the scope of the right that is needed: for an action, its resource."""
     if request.verb != "action":
         return request.target.path
     return request.target.owner.path if request.target.names else request.target.scope
@@ -140,7 +140,7 @@ def _check_registration(cloud: EmulatedCloud, request: ServerRequest) -> None:
 
 
 def find_registration(cloud: EmulatedCloud, target: Target) -> str:
-    """The state of a namespace in a subscription."""
+    """Find the state of a namespace in a subscription."""
     namespace = target.namespace.casefold()
     if namespace not in {name.casefold() for name in cloud.settings.unregistered}:
         return "Registered"
@@ -163,7 +163,7 @@ def _check_locks(cloud: EmulatedCloud, request: ServerRequest) -> None:
 
 
 def _list_stored_locks(cloud: EmulatedCloud, request: ServerRequest) -> list[ManagementLock]:
-    """The locks that were PUT, on what the request names, above it, and for a DELETE below it."""
+    """List the locks that were PUT, on what the request names, above it, and for a DELETE below it."""
     target = request.target
     scopes = [
         f"/subscriptions/{target.subscription}".casefold(),

@@ -64,7 +64,9 @@ BUILT_IN: Mapping[str, str] = {
 
 
 def list_roles(target: Target) -> list[StoredResource]:
-    """The roles that exist without a PUT, by name; none for a path that is not about role definitions."""
+    """List the roles that exist without a PUT, by name; none for a path that is not about role
+    definitions.
+    """
     if target.type.casefold() != _TYPE:
         return []
     scope = f"/subscriptions/{target.subscription}" if target.subscription else ""

@@ -46,7 +46,7 @@ class Tokens:
             self._key = base64.b64decode(store.note("token-key"))
 
     def answer(self, path: str, form: Mapping[str, str], base: str) -> ServerResponse | None:
-        """The answer of the identity platform's own paths; None for any other path."""
+        """Answer the identity platform's own paths; None for any other path."""
         tenant = path.split("/")[1]
         if _DISCOVERY.fullmatch(path):
             return ServerResponse(200, _make_discovery(tenant, base))
@@ -82,7 +82,7 @@ class Tokens:
         seconds: float | None = None,
         tenant: str = "",
     ) -> str:
-        """A token for a principal in a tenant ("": its own), valid for some seconds from now."""
+        """Issue a token for a principal in a tenant ("": its own), valid for some seconds from now."""
         now = self._clock.now().timestamp()
         tenant = tenant or principal.tenant or self._settings.tenant
         claims = {
@@ -101,7 +101,7 @@ class Tokens:
         return f"{signing_input}.{self._sign(signing_input)}"
 
     def caller(self, authorization: str, base: str) -> Caller:
-        """The sender of a request; Refused if a token is required and missing or invalid."""
+        """Find out who sent a request; Refused if a token is required and missing or invalid."""
         if not self._settings.require_token:
             return _make_caller(_decode_claims(authorization.partition(" ")[2]) or {}, read_only=False)
         try:
@@ -196,6 +196,6 @@ def _decode_claims(token: str) -> Mapping[str, Any] | None:
 
 
 def _format_us_time(moment: datetime) -> str:
-    """A time as .NET writes it for Americans: 8/17/2017 10:54:41 PM."""
+    """Format a time as .NET writes it for Americans: 8/17/2017 10:54:41 PM."""
     clock = moment.strftime("%I:%M:%S %p").lstrip("0")
     return f"{moment.month}/{moment.day}/{moment.year} {clock}"

@@ -35,7 +35,7 @@ def parse_operation_path(path: str) -> tuple[bool, str] | None:
 
 
 def poll_operation(store: Store, operation: EmulatedOperation, now: float) -> EmulatedOperation:
-    """The operation after one more poll of it, or of its resource."""
+    """Count one more poll of an operation, or of its resource, and end it if it is due."""
     if operation.over:
         return operation
     if operation.polls <= 0 and now >= operation.started + operation.seconds:
@@ -85,7 +85,7 @@ def drop_with_children(store: Store, key: str) -> None:
 
 
 def make_operation_headers(operation: EmulatedOperation, base: str) -> dict[str, str]:
-    """The headers of the answer that starts the operation."""
+    """Make the headers of the answer that starts the operation."""
     style = Style(operation.style)
     headers: dict[str, str] = {}
     if style.has_async:
@@ -100,7 +100,7 @@ def make_operation_headers(operation: EmulatedOperation, base: str) -> dict[str,
 
 
 def make_operation_url(operation: EmulatedOperation, base: str, word: str) -> str:
-    """The URL of an operation: absolute and signed, as ARM's are."""
+    """Make the URL of an operation: absolute and signed, as ARM's are."""
     return f"{operation.host or base}{make_operation_path(operation, word)}?{_make_signature(operation)}"
 
 
@@ -120,7 +120,7 @@ def _make_signature(operation: EmulatedOperation) -> str:
 
 
 def answer_status_poll(operation: EmulatedOperation, base: str) -> ServerResponse:
-    """The answer of an Azure-AsyncOperation URL: always about the operation, whatever its result."""
+    """Answer a poll of an Azure-AsyncOperation URL: always about the operation, whatever its result."""
     behaviour = find_behaviour(parse(operation.path).type)
     status = operation.result if operation.over else operation.running
     started = format_time(datetime.fromtimestamp(operation.started, UTC))
@@ -146,7 +146,7 @@ def answer_status_poll(operation: EmulatedOperation, base: str) -> ServerRespons
 
 
 def answer_location_poll(operation: EmulatedOperation, base: str, result: Any) -> ServerResponse:
-    """The answer of a Location URL: 202 while it runs, then the answer of the request itself."""
+    """Answer a poll of a Location URL: 202 while it runs, then the answer of the request itself."""
     if not operation.over:
         return ServerResponse(
             202,

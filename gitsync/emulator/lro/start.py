@@ -26,7 +26,7 @@ _DELETE_STYLES = {
 def start_write(
     cloud: EmulatedCloud, request: ServerRequest, behaviour: TypeBehaviour, *, created: bool
 ) -> tuple[EmulatedOperation | None, Style]:
-    """The operation of a PUT or PATCH, stored; None if the answer completes it."""
+    """Start the operation of a PUT or PATCH, stored; None if the answer completes it."""
     default_style = behaviour.put if created or behaviour.update is None else behaviour.update
     if request.target.shape is not PathShape.GROUP:
         default_style = cloud.settings.operations.style or default_style
@@ -44,7 +44,7 @@ def start_write(
 
 
 def start_delete(cloud: EmulatedCloud, request: ServerRequest, behaviour: TypeBehaviour) -> EmulatedOperation | None:
-    """The operation of a DELETE, stored; None if the resource is deleted at once."""
+    """Start the operation of a DELETE, stored; None if the resource is deleted at once."""
     default_style = (
         behaviour.delete
         if request.target.shape is PathShape.GROUP
@@ -63,7 +63,9 @@ def start_delete(cloud: EmulatedCloud, request: ServerRequest, behaviour: TypeBe
 def start_action(
     cloud: EmulatedCloud, request: ServerRequest, style: Style, name: str, answer: Any
 ) -> EmulatedOperation:
-    """The operation of a POST, stored; `request` names the resource of the action, `answer` is its result."""
+    """Start the operation of a POST, stored; `request` names the resource of the action, `answer`
+    is its result.
+    """
     course_style = request.course.style
     style = course_style if course_style is not None and course_style.is_accepted else style
     operation = replace(
@@ -102,7 +104,9 @@ def _make_operation(
 
 
 def _find_location(cloud: EmulatedCloud, request: ServerRequest) -> str:
-    """The region in the URL of an operation: that of the body, of the stored resource, or of an ancestor."""
+    """Find the region in the URL of an operation: that of the body, of the stored resource, or of
+    an ancestor.
+    """
     if isinstance(request.body, dict) and request.body.get("location"):
         return str(request.body["location"])
     nearest = [request.target, *reversed(request.target.ancestors)]

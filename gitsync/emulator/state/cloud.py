@@ -41,13 +41,15 @@ class EmulatedCloud:
         return format_time(self.clock.now())
 
     def number(self) -> int:
-        """The next number of a sequence that never repeats."""
+        """Return the next number of a sequence that never repeats."""
         number = int(self.store.note("number") or 0) + 1
         self.store.put_note("number", number)
         return number
 
     def find(self, target: Target) -> StoredResource | None:
-        """A resource or group with its operation updated; one that is not visible yet counts as absent."""
+        """Find a resource or group with its operation updated; one that is not visible yet counts
+        as absent.
+        """
         resource = self.look_up(target.key)
         return resource if resource is not None and resource.visible else None
 
@@ -103,7 +105,7 @@ class EmulatedCloud:
 
 
 def make_not_found(target: Target) -> Refused:
-    """The 404 of a resource or a group."""
+    """Make the 404 of a resource or a group."""
     if target.shape is PathShape.GROUP:
         return refuse("ResourceGroupNotFound", group=target.group)
     absent = ABSENT.get(target.type.casefold())
@@ -124,7 +126,7 @@ def make_not_found(target: Target) -> Refused:
 
 
 def _fill(body: Mapping[str, Any], words: Mapping[str, str]) -> dict[str, Any]:
-    """The body of an error with the words of its message."""
+    """Fill the words of its message into the body of an error."""
     filled = dict(body)
     if "message" in body:
         filled["message"] = body["message"].format_map(words)
@@ -146,7 +148,7 @@ _PREFIX = "/providers/microsoft.subscription/aliases/"
 
 
 def list_alias_subscriptions(store: Store) -> set[str]:
-    """The ids of the subscriptions of all aliases, in lower case."""
+    """List the ids of the subscriptions of all aliases, in lower case."""
     return {
         str(find_value(alias.body, ("properties", "subscriptionId")) or make_uuid(key, "subscription")).casefold()
         for key, alias in store.below(_PREFIX)

@@ -44,12 +44,12 @@ def keep_deleted_vault(store: Store, resource: StoredResource, now: float) -> No
 
 
 def find_deleted_vault(store: Store, subscription: str, name: str) -> DeletedVault | None:
-    """The deleted vault of a name."""
+    """Find the deleted vault of a name."""
     return _list_all(store).get(_make_key(subscription, name))
 
 
 def list_deleted_vaults(store: Store, subscription: str) -> list[DeletedVault]:
-    """The deleted vaults of a subscription, by name."""
+    """List the deleted vaults of a subscription, by name."""
     rows = sorted(_list_all(store).items())
     return [deleted_vault for key, deleted_vault in rows if key.startswith(_make_key(subscription, ""))]
 
@@ -61,12 +61,14 @@ def remove_deleted_vault(store: Store, subscription: str, name: str) -> None:
 
 
 def normalize_region(name: Any) -> str:
-    """A region without the blanks and the case of its display name."""
+    """Return a region without the blanks and the case of its display name."""
     return str(name or "").replace(" ", "").casefold()
 
 
 def show_deleted_vault(deleted_vault: DeletedVault, target: Target) -> StoredResource:
-    """A deleted vault as a resource that can be read; `target` is the path that asks for it, or for a list of them."""
+    """Show a deleted vault as a resource that can be read; `target` is the path that asks for it,
+    or for a list of them.
+    """
     vault = parse(deleted_vault["id"])
     location = target.names[0] if target.names else deleted_vault["location"]
     properties = {

@@ -55,7 +55,7 @@ class StoredResource:
 
 
 def make_implied(owner: StoredResource, path: str, body: Mapping[str, Any]) -> StoredResource:
-    """An implied resource, with the times of its owner."""
+    """Make an implied resource, with the times of its owner."""
     return StoredResource(
         id=path,
         body=body,
@@ -97,7 +97,7 @@ _MEMBERS = {cls: tuple(field.name for field in fields(cls)) for cls in (StoredRe
 
 
 def encode_json(value: StoredResource | EmulatedOperation) -> dict[str, Any]:
-    """The members by name; they are JSON already, so nothing is copied."""
+    """Encode the members by name; they are JSON already, so nothing is copied."""
     return {name: getattr(value, name) for name in _MEMBERS[type(value)]}
 
 
@@ -126,11 +126,11 @@ class Store(Protocol):
     def drop_resource(self, key: str) -> None: ...
 
     def below(self, prefix: str) -> list[tuple[str, StoredResource]]:
-        """Every resource whose key has the prefix, sorted by key."""
+        """Return every resource whose key has the prefix, sorted by key."""
         ...
 
     def keys(self, prefix: str) -> list[str]:
-        """The keys alone; of many resources they are read much faster than the values."""
+        """Return the keys alone; of many resources they are read much faster than the values."""
         ...
 
     def operation(self, name: str) -> EmulatedOperation | None: ...
@@ -138,7 +138,7 @@ class Store(Protocol):
     def put_operation(self, operation: EmulatedOperation) -> None: ...
 
     def note(self, name: str) -> Any:
-        """A JSON value; None if there is none."""
+        """Return a JSON value; None if there is none."""
         ...
 
     def put_note(self, name: str, value: Any) -> None: ...

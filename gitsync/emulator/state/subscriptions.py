@@ -25,20 +25,20 @@ _CANCELED: Mapping[str, bool] = {"cancel": True, "enable": False}
 
 
 def show_subscription(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
-    """GET of one subscription. Every subscription exists, unless the settings name them."""
+    """Answer the GET of one subscription. Every subscription exists, unless the settings name them."""
     cloud.require_scope(request)
     return ServerResponse(200, _make_subscription(cloud, request.target.subscription))
 
 
-def list_subscriptions(cloud: EmulatedCloud, _call: ServerRequest) -> ServerResponse:
-    """GET of the subscriptions: those that the settings and aliases name, and those with resources."""
+def list_subscriptions(cloud: EmulatedCloud, _request: ServerRequest) -> ServerResponse:
+    """Answer the GET of the subscriptions: those that the settings and aliases name, and those with resources."""
     used = {parse(resource.id).subscription for _, resource in cloud.store.below("/subscriptions/")}
     names = sorted({*cloud.settings.subscriptions, *list_alias_subscriptions(cloud.store), *used} - {""})
     return ServerResponse(200, {"value": [_make_subscription(cloud, name) for name in names]})
 
 
 def change_subscription(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
-    """POST …/providers/Microsoft.Subscription/cancel and /enable."""
+    """Answer POST …/providers/Microsoft.Subscription/cancel and /enable."""
     cloud.require_scope(request)
     target, word = request.target, request.target.types[-1].casefold()
     if word not in _CANCELED or not target.subscription:
@@ -73,7 +73,7 @@ _COMMON = ("Microsoft.Authorization", "Microsoft.Resources")
 
 
 def show_provider(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
-    """GET of one provider; while it is being registered, a poll."""
+    """Answer the GET of one provider; while it is being registered, a poll."""
     note = cloud.store.note(_make_note_name(request.target))
     if note and note["state"] == "Registering":
         polls_left = int(note["polls"]) - 1
@@ -82,14 +82,14 @@ def show_provider(cloud: EmulatedCloud, request: ServerRequest) -> ServerRespons
 
 
 def list_providers(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
-    """GET of all providers that the settings name."""
+    """Answer the GET of all providers that the settings name."""
     namespaces = {kind.split("/")[0] for kind in cloud.settings.types} | {*cloud.settings.unregistered, *_COMMON}
     targets = [parse(f"{request.target.path}/{name}") for name in sorted(namespaces, key=str.casefold)]
     return ServerResponse(200, {"value": [_make_provider(cloud, target) for target in targets]})
 
 
 def register_provider(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
-    """POST …/providers/{namespace}/register and /unregister."""
+    """Answer POST …/providers/{namespace}/register and /unregister."""
     word = request.target.types[-1].casefold()
     if word not in {"register", "unregister"} or not request.target.subscription:
         raise refuse("NotFound", path=request.target.path)

@@ -90,7 +90,7 @@ def _find_owner(cloud: EmulatedCloud, request: ServerRequest) -> StoredResource:
 
 
 def _list_entries(cloud: EmulatedCloud, request: ServerRequest, answer: dict[str, Any]) -> ServerResponse:
-    """The answer of an action: its entries page by page if it has a list of them."""
+    """Answer an action: page by page if it has a list of entries."""
     if "value" not in answer:
         return ServerResponse(200, answer)
     rows = [(f"{index:06}", entry) for index, entry in enumerate(answer["value"], 1)]

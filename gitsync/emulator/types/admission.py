@@ -28,7 +28,9 @@ _STATE = "privateLinkServiceConnectionState"
 def admit_write(
     cloud: EmulatedCloud, request: ServerRequest, before: StoredResource | None, body: RequestBody
 ) -> RequestBody:
-    """The body to store for a PUT or PATCH, by the rules of its type; Refused if the type does not allow it."""
+    """Check a PUT or PATCH by the rules of its type, and return the body to store; Refused if the
+    type does not allow it.
+    """
     check = _WRITES.get(request.target.type.casefold())
     return check(cloud, request, before, body) if check is not None else body
 
@@ -43,7 +45,7 @@ def admit_delete(cloud: EmulatedCloud, request: ServerRequest) -> None:
 def _admit_vault(
     cloud: EmulatedCloud, request: ServerRequest, before: StoredResource | None, body: RequestBody
 ) -> RequestBody:
-    """The name of a deleted vault is taken; createMode recover restores the vault.
+    """Refuse the name of a deleted vault, unless createMode recover restores the vault.
 
     It is restored unchanged: in recordings Azure ignored the rest of such a body.
     """
@@ -91,7 +93,7 @@ def _check_unassigned(cloud: EmulatedCloud, request: ServerRequest, grant: tuple
 
 
 def _read_grant(body: Mapping[str, Any]) -> tuple[str, str]:
-    """The role, by the last word of its id, and the principal."""
+    """Read the role, by the last word of its id, and the principal."""
     role, principal = (
         str(find_value(body, ("properties", name)) or "") for name in ("roleDefinitionId", "principalId")
     )
@@ -99,17 +101,19 @@ def _read_grant(body: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _admit_instance(
-    _cloud: EmulatedCloud, _call: ServerRequest, before: StoredResource | None, body: RequestBody
+    _cloud: EmulatedCloud, _request: ServerRequest, before: StoredResource | None, body: RequestBody
 ) -> RequestBody:
-    """Only the provider sets the state of the protection; a PUT does not change it."""
+    """Keep the state of the protection, which only the provider sets: a PUT does not change it."""
     status = find_value(before.body, ("properties", "protectionStatus")) if before is not None else None
     return body if status is None else dict(set_value(body, "/properties/protectionStatus", status))
 
 
 def _admit_endpoint(
-    _cloud: EmulatedCloud, _call: ServerRequest, before: StoredResource | None, body: RequestBody
+    _cloud: EmulatedCloud, _request: ServerRequest, before: StoredResource | None, body: RequestBody
 ) -> RequestBody:
-    """Only the other side approves a connection; a PUT of the same connection keeps its state."""
+    """Keep the state of connections, which only the other side approves: a PUT of the same
+    connection changes none.
+    """
     for list_name in _CONNECTIONS if before is not None else ():
         states = {
             entry.get("name"): _read_state(entry)
@@ -135,7 +139,9 @@ def _read_state(entry: Mapping[str, Any]) -> Any:
 
 
 def _delete_product(cloud: EmulatedCloud, request: ServerRequest) -> None:
-    """A product with subscriptions cannot be deleted, unless the request deletes the subscriptions too."""
+    """Delete the subscriptions of a product if the request says so; a product with subscriptions is
+    refused otherwise.
+    """
     target = request.target
     service, scope_suffix = target.key.rpartition("/products/")[0], f"/products/{target.name}".casefold()
     prefix = f"{service}/subscriptions/"

@@ -85,7 +85,7 @@ class TypeBehaviour:
 
 
 def _spell_both(spelled: str) -> dict[str, str]:
-    """The same spelling in types and in ids."""
+    """Give types and ids the same spelling."""
     return {"spelled": spelled, "spelled_in_ids": spelled}
 
 
@@ -381,7 +381,7 @@ _ROWS: Mapping[str, Mapping[str, Any]] = {
 
 @lru_cache(maxsize=2048)
 def find_behaviour(kind: str) -> TypeBehaviour:
-    """The behaviour of an ARM type, in any case."""
+    """Find the behaviour of an ARM type, in any case."""
     words = kind.casefold().split("/")
     patterns = ["/".join((*words[:depth], "*")) for depth in range(2, len(words))]
     changes: dict[str, Any] = {}
@@ -392,18 +392,18 @@ def find_behaviour(kind: str) -> TypeBehaviour:
 
 @lru_cache(maxsize=2048)
 def spell(kind: str) -> str:
-    """A type as its provider spells it in answers."""
+    """Spell a type as its provider spells it in answers."""
     behaviour = find_behaviour(kind)
     return kind.casefold() if behaviour.lowers_types else _apply_spelling(behaviour.spelled, kind)
 
 
 @lru_cache(maxsize=2048)
 def spell_in_ids(kind: str) -> str:
-    """A type as its provider spells it in ids."""
+    """Spell a type as its provider spells it in ids."""
     return _apply_spelling(find_behaviour(kind).spelled_in_ids, kind)
 
 
 def _apply_spelling(spelled: str, kind: str) -> str:
-    """The spelled words, then the rest as in the request."""
+    """Return the spelled words, then the rest as in the request."""
     spelled_words = spelled.split("/") if spelled else []
     return "/".join([*spelled_words, *kind.split("/")[len(spelled_words) :]])

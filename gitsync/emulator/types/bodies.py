@@ -39,7 +39,7 @@ class BodyOrigin:
 
 
 def drop_read_only(body: Mapping[str, Any]) -> dict[str, Any]:
-    """A body without the members that its sender does not decide."""
+    """Return a body without the members that its sender does not decide."""
     decided = {name: value for name, value in body.items() if name not in _READ_ONLY}
     properties = body.get("properties")
     if isinstance(properties, Mapping) and "provisioningState" in properties:
@@ -48,7 +48,9 @@ def drop_read_only(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def make_stored(cloud: EmulatedCloud, target: Target, body: Mapping[str, Any], origin: BodyOrigin) -> StoredResource:
-    """The value to store for a body, settled; the one that is there keeps its id, number and creation."""
+    """Make the value to store for a body, settled; the one that is there keeps its id, number and
+    creation.
+    """
     now = cloud.time()
     before = cloud.store.resource(target.key)
     if before is None:
@@ -93,12 +95,12 @@ EMBEDDED: Mapping[str, tuple[EmbeddedList, ...]] = {
 
 
 def find_embedded_lists(kind: str) -> tuple[EmbeddedList, ...]:
-    """The lists that a type embeds."""
+    """Find the lists that a type embeds."""
     return EMBEDDED.get(kind.casefold(), ())
 
 
 def find_misshapen_list(kind: str, body: Mapping[str, Any]) -> str:
-    """The path of the first member that has the wrong type for an embedded list; "" if all are valid."""
+    """Find the path of the first member that has the wrong type for an embedded list; "" if all are valid."""
     for embedded in find_embedded_lists(kind):
         value: Any = body
         for depth, name in enumerate(embedded.path, 1):
@@ -117,7 +119,7 @@ def find_misshapen_list(kind: str, body: Mapping[str, Any]) -> str:
 def take_children(
     body: Mapping[str, Any], embedded: EmbeddedList
 ) -> tuple[dict[str, Any], list[Mapping[str, Any]] | None]:
-    """A parent's body without the list, and the list; None if the body has none."""
+    """Split a parent's body into the rest of it and the list; None if it has no list."""
     value = find_value(body, embedded.path)
     if not isinstance(value, list):
         return dict(body), None
@@ -128,7 +130,7 @@ def take_children(
 
 
 def list_children(store: Store, key: str, embedded: EmbeddedList) -> list[tuple[str, StoredResource]]:
-    """The children of one kind, the oldest first."""
+    """List the children of one kind, the oldest first."""
     prefix = f"{key}/{embedded.type.casefold()}/"
     rows = [(child_key, child) for child_key, child in store.below(prefix) if "/" not in child_key[len(prefix) :]]
     return sorted(rows, key=lambda pair: pair[1].number)
@@ -157,7 +159,7 @@ def store_children(
 
 
 def embed_children(cloud: EmulatedCloud, target: Target, body: Mapping[str, Any]) -> Any:
-    """A stored body with the children that it embeds, each as it was sent."""
+    """Embed the stored children in a stored body, each as it was sent."""
     for embedded in find_embedded_lists(target.type):
         child_rows = list_children(cloud.store, target.key, embedded)
         if child_rows or find_value(body, embedded.path[:-1]) is not None:
@@ -185,7 +187,7 @@ _EMPTIED = frozenset({"configurationprotectedsettings"})
 
 
 def without_secrets(value: Any) -> Any:
-    """A body as a GET shows it."""
+    """Return a body as a GET shows it."""
     if isinstance(value, dict):
         return {
             name: _show_member(name, member)
@@ -211,7 +213,7 @@ def _is_secret_name(name: str) -> bool:
 
 
 def build_body(cloud: EmulatedCloud, target: Target, resource: StoredResource) -> dict[str, Any]:
-    """The whole body of a resource or group; `target` names it in any case."""
+    """Build the whole body of a resource or group; `target` names it in any case."""
     kind = parse(resource.id)
     behaviour = find_behaviour(kind.type)
     # In this order: the rewrite applies to what the provider adds, and children are shown as themselves.
@@ -249,7 +251,7 @@ def _add_state(resource: StoredResource, behaviour: TypeBehaviour, body: Mapping
 
 
 def build_summary(resource: StoredResource) -> dict[str, Any]:
-    """A resource as the lists of a group and of a subscription show it: without properties."""
+    """Build a resource as the lists of a group and of a subscription show it: without properties."""
     target = parse(resource.id)
     behaviour = find_behaviour(target.type)
     members = ("location", "tags", "sku", "kind", "identity", "managedBy", "zones", "plan", "extendedLocation")

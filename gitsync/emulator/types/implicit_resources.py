@@ -22,12 +22,12 @@ _DELETED = ("microsoft.keyvault/locations/deletedvaults", "microsoft.keyvault/de
 
 
 def find_resource(cloud: EmulatedCloud, target: Target) -> StoredResource | None:
-    """The resource that a path names, stored or implied; None if it does not exist."""
+    """Find the resource that a path names, stored or implied; None if it does not exist."""
     return cloud.find(target) or find_implied(cloud, target)
 
 
 def find_implied(cloud: EmulatedCloud, target: Target) -> StoredResource | None:
-    """The implied resource that a path names; None if its owner does not exist."""
+    """Find the implied resource that a path names; None if its owner does not exist."""
     matches = [
         resource
         for resource in list_implied(cloud, target)
@@ -37,7 +37,7 @@ def find_implied(cloud: EmulatedCloud, target: Target) -> StoredResource | None:
 
 
 def list_implied(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
-    """The implied resources of a type, by name; `target` names one of them or the collection."""
+    """List the implied resources of a type, by name; `target` names one of them or the collection."""
     return [
         *list_roles(target),
         *_list_rules(cloud, target),
@@ -107,7 +107,9 @@ _THROUGHPUTS: Final = frozenset(
 
 
 def list_singletons(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
-    """The singleton of the type that `target` names, unless its parent does not exist or it was PUT already."""
+    """List the singleton of the type that `target` names, unless its parent does not exist or it
+    was PUT already.
+    """
     parent = target.parent
     owner = cloud.find(parent) if parent is not None else None
     if parent is None or owner is None:
@@ -138,7 +140,7 @@ _FIRST: Mapping[str, Mapping[str, str]] = {
 
 
 def add_connection_states(path: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """An endpoint's body as a GET shows it: with its interface, and the state of every connection."""
+    """Show an endpoint's body as a GET does: with its interface, and the state of every connection."""
     for word, first in _FIRST.items():
         entries = find_value(body, ("properties", word))
         if isinstance(entries, list):
@@ -158,14 +160,14 @@ def _complete_connection(path: str, word: str, entry: Any, first: Mapping[str, s
 
 
 def make_interface_id(path: str, body: Mapping[str, Any]) -> str:
-    """The id of an endpoint's network interface; the endpoint may set its name."""
+    """Make the id of an endpoint's network interface; the endpoint may set its name."""
     name = find_value(body, ("properties", "customNetworkInterfaceName"))
     name = name or f"{parse(path).name}.nic.{make_uuid(path.casefold(), 'interface')}"
     return f"{parse(path).group_path}/providers/Microsoft.Network/networkInterfaces/{name}"
 
 
 def make_interface(endpoint: StoredResource) -> StoredResource:
-    """The network interface of an endpoint, as a resource that can be read."""
+    """Make the network interface of an endpoint, as a resource that can be read."""
     path = make_interface_id(endpoint.id, endpoint.body)
     name = f"privateEndpointIpConfig.{make_uuid(endpoint.id.casefold(), 'address')}"
     address = {
@@ -196,7 +198,7 @@ def make_interface(endpoint: StoredResource) -> StoredResource:
 
 
 def _find_address(endpoint: StoredResource) -> str:
-    """The address in the endpoint's body, or one derived from its id."""
+    """Find the address in the endpoint's body, or one derived from its id."""
     configurations = find_value(endpoint.body, ("properties", "ipConfigurations"))
     address = (
         find_value(configurations[0], ("properties", "privateIPAddress"))

@@ -31,13 +31,15 @@ _HUB_RIGHTS: Mapping[str, str] = {
 
 
 def make_key(arm_id: str, purpose: str) -> str:
-    """The key that a resource has for a purpose: 44 characters of base64, the same ones each time, in any case."""
+    """Make the key that a resource has for a purpose: 44 characters of base64, the same ones each
+    time, in any case.
+    """
     digest = hashlib.sha256(f"{purpose}:{arm_id}".casefold().encode()).digest()
     return base64.b64encode(digest).decode()
 
 
 def list_named_keys(**purposes: str) -> KeyListing:
-    """A flat answer: members by name, each with the key for a purpose."""
+    """Make a flat answer: members by name, each with the key for a purpose."""
     return lambda resource: {name: make_key(resource.id, purpose) for name, purpose in purposes.items()}
 
 
@@ -184,12 +186,12 @@ def _encode_base64(text: str) -> str:
 
 
 def _make_user_listing(user: str) -> KeyListing:
-    """The list of AKS and of fleets: one kubeconfig, base64."""
+    """Make the answer of AKS and of fleets: one kubeconfig, base64."""
     return lambda resource: {"kubeconfigs": [{"name": user, "value": _encode_base64(_make_kubeconfig(resource, user))}]}
 
 
 def answer_requested_kubeconfig(resource: StoredResource) -> dict[str, Any]:
-    """The final answer of a hosted control plane: a kubeconfig as text, and its expiry."""
+    """Answer the request for a credential of a hosted control plane: a kubeconfig as text, and its expiry."""
     return {"expirationTimestamp": _EXPIRES, "kubeconfig": _make_kubeconfig(resource, "admin")}
 
 

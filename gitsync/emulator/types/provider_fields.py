@@ -139,12 +139,12 @@ _INITIAL: Mapping[str, Mapping[str, Any]] = {
 
 
 def make_uuid(key: str, purpose: str) -> str:
-    """The identifier that a resource has for a purpose: the same one each time."""
+    """Make the identifier that a resource has for a purpose: the same one each time."""
     return str(uuid5(_SPACE, f"{purpose}:{key}"))
 
 
 def add_provider_fields(kind: str, path: str, body: Mapping[str, Any], tenant: str) -> Mapping[str, Any]:
-    """A body with what its provider adds; `path` is the resource's id, `tenant` the directory's."""
+    """Return a body with what its provider adds; `path` is the resource's id, `tenant` the directory's."""
     rows, initial_rows = _COMPUTED.get(kind.casefold(), {}), _INITIAL.get(kind.casefold(), {})
     if not rows and not initial_rows and "identity" not in body:
         return body

@@ -70,7 +70,9 @@ _DEFAULTS: Mapping[str, Mapping[str, Any]] = {
 
 
 def rewrite_body(kind: str, body: Mapping[str, Any], subscription: str = "") -> dict[str, Any]:
-    """A body as Azure might give it back; tags and names of members stay. `subscription` is the resource's own."""
+    """Rewrite a body as Azure might give it back; tags and names of members stay. `subscription` is
+    the resource's own.
+    """
     defaults: dict[str, Any] = {"tags": {}} if "location" in body else {}
     defaults = merge_over(defaults, _DEFAULTS.get(kind.casefold(), {}))
     values = {name: value if name == "tags" else _rewrite_value(name, value) for name, value in body.items()}
@@ -87,7 +89,9 @@ def _rewrite_value(name: str, value: Any) -> Any:
 
 
 def _find_sort_key(item: Any) -> str:
-    """The sort key of an entry: a text, or a name (the extensions of a scale set came back so); "" for all else."""
+    """Find the sort key of an entry: a text, or a name (the extensions of a scale set came back
+    so); "" for all else.
+    """
     name = item.get("name") if isinstance(item, Mapping) else item
     return name if isinstance(name, str) else ""
 
@@ -106,7 +110,7 @@ _LARGER = {"S": "M", "M": "H"}
 
 
 def apply_quirks(kind: str, body: dict[str, Any], subscription: str) -> dict[str, Any]:
-    """A body as its type would return it; `subscription` completes ids that name none."""
+    """Change a body as its type would return it; `subscription` completes ids that name none."""
     for path, change in _CHANGES.get(kind.casefold(), ()):
         body = change_at(body, tuple(path.split("/")), change)
     for path in _COMPLETED.get(kind.casefold(), ()):
@@ -118,7 +122,7 @@ def apply_quirks(kind: str, body: dict[str, Any], subscription: str) -> dict[str
 
 
 def _change_text(change: Callable[[str], str]) -> ValueChange:
-    """A change of texts only; any other value is kept."""
+    """Make a change that applies to texts only; any other value is kept."""
     return lambda original: change(original) if isinstance(original, str) else original
 
 

@@ -57,7 +57,7 @@ def make_vault_key(address: Address, key: str) -> VaultKey:
 
 
 def make_secret_name(vault_key: VaultKey) -> str:
-    """The name of a secret in Key Vault, different for every key (but for a collision of the digest)."""
+    """Make the name of a secret in Key Vault, different for every key (but for a collision of the digest)."""
     parts = (vault_key.namespace, vault_key.name, vault_key.key)
     plain = _SEPARATOR.join(parts)
     if len(plain) <= _LONGEST and all(_PLAIN.fullmatch(part) for part in parts):
@@ -68,7 +68,9 @@ def make_secret_name(vault_key: VaultKey) -> str:
 
 
 def find_vault_key(name: str, tags: Mapping[str, str]) -> VaultKey | None:
-    """The key that a secret holds, by its tags, or by a name that a person made; None if neither names one."""
+    """Find the key that a secret holds, by its tags, or by a name that a person made; None if
+    neither names one.
+    """
     if tags.keys() >= {NAMESPACE, NAME, KEY}:
         return VaultKey(tags[NAMESPACE], tags[NAME], tags[KEY])
     parts = name.casefold().split(_SEPARATOR)
@@ -111,7 +113,7 @@ class VaultIndex:
         self._by_name = {secret.name.casefold(): secret for secret in secrets}
 
     def at(self, address: Address) -> tuple[VaultSecret, ...]:
-        """Every secret that holds a key of an object, by name."""
+        """Return every secret that holds a key of an object, by name."""
         matches = (
             secret
             for secret in self._by_name.values()
@@ -120,7 +122,9 @@ class VaultIndex:
         return tuple(sorted(matches, key=lambda secret: secret.name))
 
     def tagged(self, vault_key: VaultKey) -> tuple[VaultSecret, ...]:
-        """Every secret with the tags of one key, by name: at most one, unless several have the same tags."""
+        """Return every secret with the tags of one key, by name: at most one, unless several have
+        the same tags.
+        """
         matches = (secret for secret in self._by_name.values() if secret.is_tagged and secret.vault_key == vault_key)
         return tuple(sorted(matches, key=lambda secret: secret.name))
 

@@ -45,7 +45,8 @@ _INSTALL = "pip install 'gitsync[keyvault]'"
 async def open_key_vault(
     url: str, credential: Any, connection: VaultConnection, clock: Clock
 ) -> AsyncIterator[KeyVault]:
-    """The vault at an https address; `credential` is azure.core's, None for anonymous access (a local emulator).
+    """Open the vault at an https address; `credential` is azure.core's, None for anonymous access
+    (a local emulator).
 
     Raises ConfigError for an invalid URL, for anonymous access to another machine, and if the extra is not installed.
     It sends no request yet.
@@ -117,7 +118,7 @@ class KeyVault:
         return present if present or (keys and await self._list_vault_keys(address)) else None
 
     async def owner(self, address: Address) -> str | None:
-        """The exporter of a whole object; "" if a part of it belongs to somebody else."""
+        """Return the exporter of a whole object; "" if a part of it belongs to somebody else."""
         if address.holder is not Holder.SECRET:
             return None
         owners = {stored.owner for stored in (await self._load_index()).at(address)}
@@ -126,7 +127,7 @@ class KeyVault:
         return owners.pop() if len(owners) == 1 else ""
 
     async def owners(self, address: Address) -> Mapping[str, str]:
-        """The exporter of each secret that holds a key of an object, by its name in the vault."""
+        """Return the exporter of each secret that holds a key of an object, by its name in the vault."""
         if address.holder is not Holder.SECRET:
             return {}
         stored = (await self._load_index()).at(address)
@@ -188,7 +189,7 @@ class KeyVault:
                 index.drop(listed.name)
 
     async def _load_index(self) -> VaultIndex:
-        """The list of the vault, which is asked for once, whatever comes of it."""
+        """Load the list of the vault, which is asked for once, whatever comes of it."""
         async with self._listing:
             if self._unlisted:
                 raise SecretStoreError(self._unlisted.message, hint=self._unlisted.hint)
@@ -239,7 +240,9 @@ class KeyVault:
             )
 
     async def _find_owned(self, vault_key: VaultKey, export: Export) -> VaultSecret | None:
-        """The secret that an export would overwrite; SecretStoreError if the exporting resource does not own it."""
+        """Find the secret that an export would overwrite; SecretStoreError if the exporting
+        resource does not own it.
+        """
         stored = await self._get_newest(make_secret_name(vault_key))
         if stored is None:
             return None
@@ -253,13 +256,15 @@ class KeyVault:
             raise self._make_disabled(stored.name)
 
     async def _get_newest(self, name: str) -> VaultSecret | None:
-        """A secret as it is now; a disabled one as it was in the list, since Key Vault does not show it."""
+        """Read a secret as it is now; a disabled one as it was in the list, since Key Vault does
+        not show it.
+        """
         listed = (await self._load_index()).named(name)
         is_disabled = listed is not None and not listed.enabled
         return listed if is_disabled else await self._requests.get(name)
 
     async def _get(self, name: str) -> VaultSecret | None:
-        """A secret. SecretStoreError if it is disabled, which not every server says: the list does."""
+        """Read a secret. SecretStoreError if it is disabled, which not every server says: the list does."""
         try:
             return await self._requests.get(name)
         except StoreForbiddenError:

@@ -115,11 +115,11 @@ class KeyVaultRequests:
         self.vault = client.vault_url
 
     async def get(self, name: str) -> VaultSecret | None:
-        """A secret with its value; None if there is none."""
+        """Return a secret with its value; None if there is none."""
         return await self._show(VaultRequest(method="GET", path=f"/secrets/{name}", doing=f"show secret {name}"))
 
     async def get_deleted(self, name: str) -> VaultSecret | None:
-        """A deleted secret that can be recovered; None if there is none."""
+        """Return a deleted secret that can be recovered; None if there is none."""
         doing = f"show deleted secret {name}"
         return await self._show(
             VaultRequest(method="GET", path=f"/deletedsecrets/{name}", doing=doing, needs=VaultPermission.WRITE)
@@ -155,7 +155,7 @@ class KeyVaultRequests:
         await self._send(VaultRequest(method="GET", path="/secrets?maxresults=1", doing="list its secrets"))
 
     async def list_all(self) -> list[VaultSecret]:
-        """All secrets, without values."""
+        """List all secrets, without values."""
         secrets: list[VaultSecret] = []
         path = "/secrets"
         for _ in range(_MOST_PAGES):
@@ -168,7 +168,9 @@ class KeyVaultRequests:
         raise SecretStoreError(f"The list of the secrets of {self.vault} does not end.")
 
     def _read_entries(self, page: Any) -> list[Any]:
-        """The entries of a page. An odd list is not an empty one: a secret that it leaves out would be overwritten."""
+        """Read the entries of a page. An odd list is not an empty one: a secret that it leaves out
+        would be overwritten.
+        """
         entries = page.get("value") if isinstance(page, dict) else None
         link = page.get("nextLink") if isinstance(page, dict) else None
         if isinstance(entries, list) and isinstance(link, str | None):
@@ -200,7 +202,7 @@ class KeyVaultRequests:
         )
 
     def _find_target(self, link: str) -> str:
-        """Path and query of a link to this vault: no other host gets a token."""
+        """Find path and query of a link to this vault: no other host gets a token."""
         parts = urlsplit(link)
         if _find_origin(link) != _find_origin(self.vault):
             raise SecretStoreError(
@@ -217,7 +219,7 @@ class KeyVaultRequests:
         )
 
     async def _send(self, request: VaultRequest) -> Any:
-        """The body of the answer; None for 404."""
+        """Send a request, and return the body of the answer; None for 404."""
         return await self._retries.ask(lambda: self._send_once(request))
 
     async def _send_once(self, request: VaultRequest) -> Any:
@@ -298,7 +300,7 @@ _CAUSES_BY_STATUS: dict[int, tuple[str, str]] = {
 def make_failure(
     request: VaultRequest, vault: str, status: int, headers: Mapping[str, str], body: Any
 ) -> SecretStoreError:
-    """The error for an answer."""
+    """Make the error for an answer."""
     code, reason = _read_reason(body, request.secret)
     cause, hint = (
         _CAUSES_BY_CODE.get(code) or _CAUSES_BY_STATUS.get(status) or ("", request.needs.value if status == 403 else "")
@@ -320,7 +322,7 @@ def make_failure(
 
 
 def _read_reason(body: Any, secret: Secret | None) -> tuple[str, str]:
-    """The innermost code of an error body, and its message."""
+    """Read the innermost code of an error body, and its message."""
     error = body.get("error") if isinstance(body, dict) else None
     if not isinstance(error, dict):
         return _NO_REASON, ""

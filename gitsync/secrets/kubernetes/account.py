@@ -38,7 +38,7 @@ class ServiceAccount:
 
 
 def find_service_account(environment: Mapping[str, str], folder: Path = FOLDER) -> ServiceAccount:
-    """The service account of the pod; ConfigError outside of a cluster."""
+    """Find the service account of the pod; ConfigError outside of a cluster."""
     host, port = environment.get("KUBERNETES_SERVICE_HOST", ""), environment.get("KUBERNETES_SERVICE_PORT", "")
     if not (host and port.isdigit()):
         raise ConfigError(
@@ -65,7 +65,7 @@ def find_service_account(environment: Mapping[str, str], folder: Path = FOLDER) 
 
 
 def _find_name(token: str) -> str:
-    """The account that a token names (`sub` of a JWT), as namespace:name; "" if it names none."""
+    """Find the account that a token names (`sub` of a JWT), as namespace:name; "" if it names none."""
     try:
         payload = token.split(".")[1]
         claims = read_json(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))

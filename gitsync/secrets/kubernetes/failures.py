@@ -65,7 +65,7 @@ class Cause:
 def make_failure(
     api_call: ApiCall, status: int, headers: Mapping[str, str], body: Any, *, may_pass: bool = False
 ) -> SecretStoreError:
-    """The error for an answer. `may_pass`: a server that has just started refuses what it will allow."""
+    """Make the error for an answer. `may_pass`: a server that has just started refuses what it will allow."""
     reason = format_complaint(body.get("message") if isinstance(body, dict) else None, api_call.secrets)
     cause = find_cause(api_call.verb, api_call.address, body) if status in REFUSING else None
     words = f" {cause.words}" if cause and cause.words else ""
@@ -88,7 +88,7 @@ def make_failure(
 
 
 def make_unreachable(api_call: object, error: Exception) -> SecretStoreError:
-    """The error for a request without an answer. A certificate that is not trusted does not pass."""
+    """Make the error for a request without an answer. A certificate that is not trusted does not pass."""
     if reason := find_certificate_error(error):
         return SecretStoreError(
             f"The certificate of the API server is not accepted: {reason}.",
@@ -116,7 +116,9 @@ def _find_hint(api_call: ApiCall, status: int, cause: Cause | None) -> str:
 
 
 def find_cause(verb: str, address: Address, body: Any) -> Cause | None:
-    """The cause of a refusal, from the body of the answer; None if it is not one of those that are known."""
+    """Find the cause of a refusal, from the body of the answer; None if it is not one of those that
+    are known.
+    """
     message = str(body.get("message") or "") if isinstance(body, Mapping) else ""
     namespace = address.namespace
     if 'resource "selfsubjectaccessreviews"' in message:
@@ -146,7 +148,7 @@ def is_starting(body: Any) -> bool:
 
 
 def find_account(message: str) -> str:
-    """The service account that a refusal names, as namespace:name; "" if it names none."""
+    """Find the service account that a refusal names, as namespace:name; "" if it names none."""
     match = _ACCOUNT.search(message)
     return f"{match[1]}:{match[2]}" if match else ""
 

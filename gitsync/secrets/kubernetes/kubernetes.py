@@ -34,7 +34,8 @@ _INSTALL = "pip install 'gitsync[kubernetes]'"
 async def open_kubernetes(
     environment: Mapping[str, str], clock: Clock, folder: Path = FOLDER
 ) -> AsyncIterator[Kubernetes]:
-    """The API server that the pod's variables name, as its service account, whose files are in `folder`.
+    """Open the API server that the pod's variables name, as its service account, whose files are in
+    `folder`.
 
     Raises ConfigError outside of a cluster, and if the extra is not installed. Nothing is sent yet.
     """
@@ -119,7 +120,7 @@ class Kubernetes:
             self._fresh[export.address] = existing
 
     async def _take_fresh(self, address: Address) -> StoredObject | None:
-        """The object as it was just read, for one attempt: the next one reads it again."""
+        """Take the object as it was just read, for one attempt: the next one reads it again."""
         if address in self._fresh:
             return self._fresh.pop(address)
         return await self._requests.get(address)

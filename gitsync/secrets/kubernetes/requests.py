@@ -96,7 +96,7 @@ class KubernetesRequests:
         return is_allowed
 
     async def get(self, address: Address) -> StoredObject | None:
-        """The object; None if it does not exist."""
+        """Return the object; None if it does not exist."""
         api_call = ApiCall(verb="get", address=address)
         try:
             answer = await self._answer(
@@ -158,7 +158,9 @@ class KubernetesRequests:
         return answer
 
     def _make_failure(self, response: httpx2.Response, api_call: ApiCall) -> SecretStoreError:
-        """The error for a refusal. One of a server that has just started may pass: it has not read all roles yet."""
+        """Make the error for a refusal. One of a server that has just started may pass: it has not
+        read all roles yet.
+        """
         status, body = response.status_code, _parse_json(response.content)
         if status == 401:
             self._check_token()

@@ -43,7 +43,7 @@ May = Callable[[Right, str], Awaitable[bool]]
 
 
 def find_rights(needs: ExportNeeds) -> Mapping[Right, tuple[str, ...]]:
-    """The rights that a run needs, sorted, each with the names of the objects."""
+    """Find the rights that a run needs, sorted, each with the names of the objects."""
     names: dict[Right, set[str]] = defaultdict(set)
     for verbs, addresses in ((_TO_WRITE, needs.written), (_TO_REMOVE, needs.removed)):
         for verb in verbs:
@@ -54,7 +54,7 @@ def find_rights(needs: ExportNeeds) -> Mapping[Right, tuple[str, ...]]:
 
 
 async def find_missing_rights(rights: Mapping[Right, tuple[str, ...]], may: May) -> tuple[Right, ...]:
-    """The rights that the account lacks, in their order."""
+    """Find the rights that the account lacks, in their order."""
     return tuple([right for right, names in rights.items() if not await _has(right, names, may)])
 
 
@@ -70,7 +70,7 @@ async def _has(right: Right, names: Iterable[str], may: May) -> bool:
 
 
 def make_refusal(missing: tuple[Right, ...], account: str) -> ConfigError:
-    """The error that names what is missing, and the Roles that grant it."""
+    """Make the error that names what is missing, and the Roles that grant it."""
     named = ", ".join(str(right) for right in missing[:_MOST_NAMED])
     more = f" and {len(missing) - _MOST_NAMED} more" if len(missing) > _MOST_NAMED else ""
     who = f"The service account {account}" if account else "The service account of the job"
@@ -80,7 +80,9 @@ def make_refusal(missing: tuple[Right, ...], account: str) -> ConfigError:
 
 
 def format_grant(rights: Iterable[Right], account: str) -> str:
-    """The hint that grants rights. `account` is the service account as namespace:name; "" if it is not known."""
+    """Format the hint that grants rights. `account` is the service account as namespace:name; "" if
+    it is not known.
+    """
     by_namespace: dict[str, list[Right]] = defaultdict(list)
     for right in sorted(set(rights)):
         by_namespace[right.namespace].append(right)

@@ -62,7 +62,7 @@ class StoredObject:
 
 
 def make_object(export: Export, existing: StoredObject | None) -> StoredObject:
-    """The object that an export asks for, as a replacement of the existing one.
+    """Make the object that an export asks for, as a replacement of the existing one.
 
     It has no owner reference: its owner is not an object of the cluster, and Kubernetes collects objects without an
     existing owner. Manifests cannot change the marks of gitsync.

@@ -174,7 +174,7 @@ def _find_names(lines: Sequence[str]) -> list[str]:
 
 
 def _parse(text: str) -> DotenvContent:
-    """A block is its header and the assignments of its object right under it."""
+    """Parse the lines of the file: a block is its header and the assignments of its object right under it."""
     content = DotenvContent()
     block: Block | None = None
     prefix = ""

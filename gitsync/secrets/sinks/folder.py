@@ -99,7 +99,7 @@ class FolderSink:
                 shutil.rmtree(aside)
 
     def _find_folder(self, address: Address) -> Path:
-        """The folder of an object, after a check of those above it."""
+        """Find the folder of an object, after a check of those above it."""
         part_folder = self._top / PARTS[address.holder]
         for folder in (self._top, part_folder, part_folder / address.namespace):
             if os.path.lexists(folder):
@@ -138,7 +138,7 @@ def _as_store_error(top: Path) -> Iterator[None]:
 
 
 def _make_files(export: Export) -> Mapping[str, bytes]:
-    """The files of an object."""
+    """Make the files of an object."""
     note = {
         "name": export.address.name,
         "owner": str(export.owner),
@@ -150,7 +150,9 @@ def _make_files(export: Export) -> Mapping[str, bytes]:
 
 
 def _read_object(folder: Path) -> Mapping[str, bytes] | None:
-    """The object in a folder; None if there is none, if no sink wrote it, or if other users can read it."""
+    """Read the object in a folder; None if there is none, if no sink wrote it, or if other users
+    can read it.
+    """
     if not os.path.lexists(folder):
         return None
     check_private_folder(folder)
@@ -164,8 +166,8 @@ def _read_object(folder: Path) -> Mapping[str, bytes] | None:
 
 
 def _read_note(folder: Path) -> Mapping[str, Any] | None:
-    """The note about an object; empty if no sink wrote it, None if there is no object. SecretStoreError if the note
-    cannot be read.
+    """Read the note about an object; empty if no sink wrote it, None if there is no object.
+    SecretStoreError if the note cannot be read.
     """
     if not os.path.lexists(folder):
         return None

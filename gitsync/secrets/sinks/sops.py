@@ -92,7 +92,9 @@ class SopsSink:
         return self._top / address.namespace / f"{address.name}.yaml"
 
     def _read(self, address: Address) -> Document | None:
-        """The existing manifest; None if there is none. Raises SecretStoreError if it is not that of the Secret."""
+        """Read the existing manifest; None if there is none. Raises SecretStoreError if it is not
+        that of the Secret.
+        """
         file = self._find_file(address)
         if address.holder is not Holder.SECRET or not os.path.lexists(file):
             return None
@@ -126,7 +128,7 @@ class SopsSink:
 
 
 def _read_first(path: str, text: bytes) -> Any:
-    """The first document of the program's output; None if there is none."""
+    """Read the first document of the program's output; None if there is none."""
     return next((document.value for document in read_documents(path, text).documents), None)
 
 

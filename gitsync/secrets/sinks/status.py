@@ -30,7 +30,7 @@ class KeptConfigMaps:
         return str(export.owner) if export else None
 
     def find_value(self, address: Address, key: str, owner: Key) -> str | None:
-        """The value that a resource exported to a key before; None if the status has none."""
+        """Find the value that a resource exported to a key before; None if the status has none."""
         export = self._before.get(address)
         value = export.data.get(key) if export and export.owner.key == owner else None
         return value.reveal() if value else None

@@ -47,5 +47,5 @@ class EnvironmentSource:
 
 
 def make_secret_variable(address: Address, key: str) -> str:
-    """The variable that one key of a Secret is read from."""
+    """Make the variable that one key of a Secret is read from."""
     return PREFIX + make_variable(address, key).removeprefix("_")

@@ -58,7 +58,7 @@ class FolderSource:
         }
 
     async def owner(self, address: Address) -> str | None:
-        """The owner in the note of the sink of such folders; "" without a note."""
+        """Return the owner in the note of the sink of such folders; "" without a note."""
         top = self._tops[address.holder]
         if top is None:
             return None
@@ -113,7 +113,9 @@ def _is_folder(path: Path) -> bool:
 
 
 def _is_object(path: Path) -> bool:
-    """A folder of folders alone is a namespace, which may have the name of an object."""
+    """Tell whether a path is the folder of an object. A folder of folders alone is a namespace,
+    which may have the name of an object.
+    """
     if not _is_folder(path):
         return False
     entries = [entry for entry in path.iterdir() if not entry.name.startswith(".")]
@@ -121,7 +123,7 @@ def _is_object(path: Path) -> bool:
 
 
 def _read_content(top: Path, file: Path) -> bytes | None:
-    """The bytes of a file, one more than allowed at most; None if it does not exist or is a folder."""
+    """Read the bytes of a file, one more than allowed at most; None if it does not exist or is a folder."""
     try:
         real = file.resolve(strict=True)
     except (FileNotFoundError, NotADirectoryError):

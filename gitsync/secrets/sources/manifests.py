@@ -62,7 +62,9 @@ class EncryptedSource:
         self._lock = asyncio.Lock()
 
     async def read(self, address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
-        """All values of the object. SecretStoreError if it cannot be decrypted, or decrypts to another object."""
+        """Read all values of the object. SecretStoreError if it cannot be decrypted, or decrypts to
+        another object.
+        """
         entry = self._encrypted.get(address)
         if entry is None:
             return await self._plain.read(address, keys)
@@ -88,7 +90,7 @@ class EncryptedSource:
             return error
 
     async def _decrypt(self, entry: Encrypted) -> Mapping[tuple[str, str, str], Secret]:
-        """The objects in a text, as JSON, by the names that they have there."""
+        """Decrypt the objects of a text: as JSON, by the names that they have there."""
         form = "json" if entry.source.path.endswith(".json") else "yaml"
         plain = await self._sops.decrypt(entry.text, form=form, path=entry.source.path)
         contents = read_documents(entry.source.path, plain)
@@ -101,7 +103,7 @@ class EncryptedSource:
 
 
 def _read_values(text: Secret, address: Address, entry: Encrypted) -> Mapping[str, Secret] | None:
-    """The values of an object, with the name that its unit gives it; None if it is something else."""
+    """Read the values of an object, with the name that its unit gives it; None if it is something else."""
     metadata = {"namespace": address.namespace, "name": address.name}
     renamed = json.dumps({**json.loads(text.reveal()), "metadata": metadata}).encode()
     manifests = read_manifests({"secret.json": renamed})
