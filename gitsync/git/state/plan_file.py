@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from gitsync.errors import ConfigError
 from gitsync.model.gvk import Key
@@ -23,6 +23,9 @@ LARGEST = 64 * 1024 * 1024
 _HINT = "Run `gitsync plan --out` to create a new plan."
 _MEMBERS = frozenset({"schema", "repository", "revision", "prune", "digestKey", "nodes"})
 _NODE_MEMBERS = frozenset({"action", "desiredDigest", "liveDigest", "etag", "secrets", "later"})
+_KINDS: Mapping[type, str] = {dict: "an object", str: "a string", bool: "true or false"}
+
+_T = TypeVar("_T")
 
 
 def encode(review: Review) -> str:
@@ -68,33 +71,33 @@ def read_plan(path: Path) -> Review:
 
 def decode(content: bytes) -> Review:
     """Read the plan in a text. ValueError has the problem with it."""
-    document = _require_mapping(json.loads(content.decode(), object_pairs_hook=_reject_duplicates), "the file")
+    document = _require(json.loads(content.decode(), object_pairs_hook=_reject_duplicates), dict, "the file")
     schema = document.get("schema")
     if schema != SCHEMA:
         raise ValueError(f"its schema is {schema!r}; this gitsync reads {SCHEMA}")
     _check_members(document, _MEMBERS, "the file")
-    nodes = _require_mapping(document["nodes"], "nodes")
+    nodes = _require(document["nodes"], dict, "nodes")
     return Review(
-        repository=_require_text(document["repository"], "repository"),
-        revision=_require_text(document["revision"], "revision"),
-        prune=_require_bool(document["prune"], "prune"),
-        digest_key=_require_text(document["digestKey"], "digestKey"),
+        repository=_require(document["repository"], str, "repository"),
+        revision=_require(document["revision"], str, "revision"),
+        prune=_require(document["prune"], bool, "prune"),
+        digest_key=_require(document["digestKey"], str, "digestKey"),
         nodes={_parse_key(name): _decode_node(node, name) for name, node in nodes.items()},
     )
 
 
 def _decode_node(value: Any, name: str) -> Reviewed:
     # Both are left out where they say nothing.
-    node = {"secrets": False, "later": [], **_require_mapping(value, name)}
+    node = {"secrets": False, "later": [], **_require(value, dict, name)}
     _check_members(node, _NODE_MEMBERS, name)
     later = node["later"] if isinstance(node["later"], list) else [None]
     return Reviewed(
-        action=Action(_require_text(node["action"], f"action of {name}")),
-        desired=_require_text(node["desiredDigest"], f"desiredDigest of {name}"),
-        live=_require_text(node["liveDigest"], f"liveDigest of {name}"),
-        etag=None if node["etag"] is None else _require_text(node["etag"], f"etag of {name}"),
-        secrets=_require_bool(node["secrets"], f"secrets of {name}"),
-        later=tuple(_require_text(pointer, f"later of {name}") for pointer in later),
+        action=Action(_require(node["action"], str, f"action of {name}")),
+        desired=_require(node["desiredDigest"], str, f"desiredDigest of {name}"),
+        live=_require(node["liveDigest"], str, f"liveDigest of {name}"),
+        etag=None if node["etag"] is None else _require(node["etag"], str, f"etag of {name}"),
+        secrets=_require(node["secrets"], bool, f"secrets of {name}"),
+        later=tuple(_require(pointer, str, f"later of {name}") for pointer in later),
     )
 
 
@@ -118,19 +121,7 @@ def _parse_key(text: str) -> Key:
         raise ValueError(f"{text!r} is not Kind.group/namespace/name") from None
 
 
-def _require_mapping(value: Any, name: str) -> Mapping[str, Any]:
-    if not isinstance(value, dict):
-        raise ValueError(f"{name} is not an object")  # noqa: TRY004 - one kind of error for a file that is not a plan
-    return value
-
-
-def _require_text(value: Any, name: str) -> str:
-    if not isinstance(value, str):
-        raise ValueError(f"{name} is not a string")  # noqa: TRY004 - as above
-    return value
-
-
-def _require_bool(value: Any, name: str) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError(f"{name} is not true or false")  # noqa: TRY004 - as above
+def _require(value: Any, kind: type[_T], name: str) -> _T:
+    if not isinstance(value, kind):
+        raise ValueError(f"{name} is not {_KINDS[kind]}")  # noqa: TRY004 - one kind of error for a file that is not a plan
     return value
