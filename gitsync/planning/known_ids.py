@@ -18,7 +18,7 @@ from gitsync.model.manifests import KnownId
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record, Trust
 from gitsync.planning.record_checks import UNTRUSTED, find_contradiction
-from gitsync.request.owners import is_alias
+from gitsync.request.arm_id import is_alias
 
 _SEALED: Final = frozenset({Trust.SIGNED, Trust.SIGNED_BEFORE})
 

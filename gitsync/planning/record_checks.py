@@ -15,7 +15,7 @@ from gitsync.formats.arm_path import is_below, normalize_id
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level, Problem
 from gitsync.model.record import Claim, Record, Trust
-from gitsync.request.owners import is_alias
+from gitsync.request.arm_id import is_alias
 from gitsync.validation.references import is_arm_id, parse_arm_type
 
 _RESTORE = "Restore it from the history of the status, or remove it."

@@ -28,7 +28,7 @@ from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.planning.generation import digest_spec
 from gitsync.planning.renames import describe_rename
 from gitsync.planning.replacement import add_takes, build_replacement_condition, find_replacement, make_move
-from gitsync.request.azure_names import ConfigMaps
+from gitsync.request.arm_id import ConfigMaps
 from gitsync.request.fill import fill
 from gitsync.request.placeholders import Placeholders, Secrets
 from gitsync.status.conditions import make_error, make_warning

@@ -12,7 +12,7 @@ from gitsync.model.export import Address, Holder
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Prepared
 from gitsync.request.exports import find_addresses, may_export
-from gitsync.request.holes import find_values
+from gitsync.request.fill import find_values
 
 _MOST_NAMES = 3
 

@@ -7,18 +7,134 @@ from `formats.arm_path`, which reads ids.
 
 from __future__ import annotations
 
+import re
+import uuid
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from gitsync.model.facts import Kind, Scope
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef, Resource
 from gitsync.model.template import ConfigMapHole, RootHole, Text
-from gitsync.request.azure_names import AzureName
 from gitsync.validation.annotations import OVERRIDE
+from gitsync.validation.name_rules import is_one_segment, is_uuid_named
 from gitsync.validation.references import is_arm_id, parse_arm_type
+
+# The owner that a manifest names (docs/reference/reconciliation.md#owner-forms). `references` reports invalid forms.
+
+
+ALIAS: Final = ("subscription.azure.com", "Alias")
+
+
+def is_alias(owner: Key | None) -> bool:
+    """Tell whether an owner created a subscription: its children are in that one, not in the run's."""
+    return owner is not None and (owner.group, owner.kind) == ALIAS
+
+
+def place_owner(owner: OwnerRef | None, known_ids: Mapping[Key, str]) -> OwnerRef | None:
+    """Add the ARM id of an owner that no manifest declares, if it is known."""
+    if owner is None or owner.key is None or owner.key not in known_ids:
+        return owner
+    return replace(owner, arm_id=known_ids[owner.key])
+
+
+def find_owner(resource: Resource, kind: Kind) -> OwnerRef | None:
+    """Return the owner; None for a kind without one, or if the manifest does not name one in a valid form."""
+    owner = resource.spec.get("owner")
+    if not kind.has_owner or not isinstance(owner, Mapping):
+        return None
+    name, arm_id = owner.get("name"), owner.get("armId")
+    if arm_id:
+        return OwnerRef(arm_id=arm_id) if isinstance(arm_id, str) and not name else None
+    group, kind_name = kind.owner or (owner.get("group"), owner.get("kind"))
+    if not all(isinstance(text, str) and text for text in (group, kind_name, name)):
+        return None
+    return OwnerRef(key=Key(str(group), str(kind_name), resource.key.namespace, str(name)))
+
+
+# The name of a resource in Azure (docs/reference/reconciliation.md#azure-names, #uuid-names).
+#
+# Separate from `validation.name_rules`, which checks names: this makes them. Every run gives a manifest the same
+# name, so nothing here is random.
+
+
+AzureName = str | ConfigMapHole
+ConfigMaps = Mapping[tuple[str, str], Mapping[str, str]]
+
+_SEEDS: Final = uuid.UUID("9a329043-7ad7-4b1c-812f-9c7a93d6392a")
+_UUID: Final = re.compile(
+    r"(?:urn:uuid:)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\{[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}"
+    r"|[0-9a-f]{32}",
+    re.IGNORECASE,
+)
+"""The forms of a UUID that Go's `uuid.Parse` takes."""
+
+
+def derive_azure_name(
+    resource: Resource, kind: Kind, owner: OwnerRef | None, config_maps: ConfigMaps
+) -> AzureName | None:
+    """Return the name in Azure: a placeholder if it is in a ConfigMap that no manifest declares, None if there is none.
+
+    There is none for a derived name without an owner, and for a random name.
+    """
+    if kind.fixed_azure_name is not None:
+        return kind.fixed_azure_name
+    azure_name = resource.spec.get("azureName")
+    if azure_name:
+        return azure_name if isinstance(azure_name, str) else None
+    source = resource.spec.get("azureNameFromConfig")
+    if source:
+        return _read_config_name(resource.key.namespace, source, config_maps)
+    if is_uuid_named(kind):
+        return _derive_name(resource, kind, owner)
+    return resource.key.name
+
+
+def is_named_at_random(resource: Resource, kind: Kind) -> bool:
+    """Tell whether the manifest sets a random name, which would differ in every run."""
+    convention = _find_convention(resource)
+    is_random = isinstance(convention, str) and convention.casefold() == "random"
+    return is_random and is_uuid_named(kind) and not resource.spec.get("azureName")
+
+
+def format_seed(key: Key, owner: OwnerRef, *, legacy: bool) -> str:
+    """Return the seed of a derived name: "group/kind" of the owner, then "kind/group" of the manifest. The older
+    spellings of versions leave out an owner's ARM id, and so make one name for many.
+    """
+    own = f"{key.kind}/{key.group}:{key.namespace}/{key.name}"
+    if owner.key:
+        return f"{owner.key.group}/{owner.key.kind}:{key.namespace}/{owner.key.name}:{own}"
+    return f"/:{key.namespace}/:{own}" if legacy else f"{owner.arm_id}:{own}"
+
+
+def _derive_name(resource: Resource, kind: Kind, owner: OwnerRef | None) -> str | None:
+    convention = _find_convention(resource)
+    is_stable = not convention or (isinstance(convention, str) and convention.casefold() == "stable")
+    if owner is None or is_named_at_random(resource, kind) or not (is_stable or kind.legacy):
+        return None
+    if _UUID.fullmatch(resource.key.name):
+        return resource.key.name
+    return str(uuid.uuid5(_SEEDS, format_seed(resource.key, owner, legacy=kind.legacy)))
+
+
+def _find_convention(resource: Resource) -> Any:
+    operator_spec = resource.spec.get("operatorSpec")
+    return operator_spec.get("namingConvention") if isinstance(operator_spec, Mapping) else None
+
+
+def _read_config_name(namespace: str, source: Any, config_maps: ConfigMaps) -> AzureName | None:
+    """Read the name from a ConfigMap of the manifests, or return a placeholder."""
+    if not isinstance(source, Mapping):
+        return None
+    name, key = source.get("name"), source.get("key")
+    if not (isinstance(name, str) and name and isinstance(key, str) and key):
+        return None
+    value = config_maps.get((namespace, name), {}).get(key, "")
+    return value if value and is_one_segment(value) else ConfigMapHole(name, key)  # `fill` refuses other values
+
 
 ArmId = str | Text
 

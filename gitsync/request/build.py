@@ -14,18 +14,18 @@ from itertools import chain, islice
 from typing import Final, Literal
 
 from gitsync.catalog.catalog import Catalog
+from gitsync.catalog.later_versions import find_later_version
 from gitsync.catalog.spec_visitor import visit_spec
 from gitsync.diff.ignore import Paths
 from gitsync.manifests.annotations import decide_policy
-from gitsync.manifests.migration import migrate_versions
-from gitsync.model.gvk import Key
+from gitsync.model.gvk import GVK, Key
 from gitsync.model.manifests import Manifests
 from gitsync.model.policy import Policy, PolicyDecision
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import WAITING, Prepared, Resource
+from gitsync.model.unit import UnitOptions
 from gitsync.problems.finding import Finding, locate_finding
-from gitsync.request.arm_id import ArmIds
-from gitsync.request.azure_names import is_named_at_random
+from gitsync.request.arm_id import ArmIds, is_named_at_random
 from gitsync.request.credential_choice import Credential, CredentialOf
 from gitsync.request.dependencies import Dependencies
 from gitsync.request.draft import (
@@ -34,8 +34,7 @@ from gitsync.request.draft import (
     find_draft_subscription,
     finish_draft,
 )
-from gitsync.request.export_owners import SharedExports, check_declared
-from gitsync.request.exports import may_export
+from gitsync.request.exports import SharedExports, check_declared, may_export
 from gitsync.validation.annotations import IGNORE
 from gitsync.validation.ignore_annotation import check_ignore, read_ignored_paths
 from gitsync.validation.validate import MAX_PROBLEMS, validate_resource, validate_set
@@ -171,3 +170,44 @@ def _check_draft(draft: Draft) -> Iterator[Problem]:
         yield locate_finding(Finding(code="RandomName", path=path, message=message, hint=hint), draft.resource)
     for finding in draft.findings:
         yield locate_finding(finding, draft.resource)
+
+
+# Manifests of versions that ASO has removed, read as later versions, if their unit allows that.
+
+
+_USUAL: Final = UnitOptions()
+
+
+def migrate_versions(manifests: Manifests, catalog: Catalog) -> Manifests:
+    """Read each resource of a removed version as the nearest later one that has all of its fields, with a warning.
+
+    Only in units with the option, and of what CAPZ manages; a resource without such a version stays as it is.
+    """
+    return replace(manifests, resources=tuple(_migrate(resource, catalog) for resource in manifests.resources))
+
+
+def _migrate(resource: Resource, catalog: Catalog) -> Resource:
+    if not _may_migrate(resource) or catalog.kind(resource.gvk):
+        return resource
+    later = find_later_version(resource.gvk, resource.spec, catalog)
+    if later is None or later.lacks:
+        return resource
+    problem = locate_finding(_make_warning(resource.gvk, later.gvk), resource)
+    problems = tuple(sorted((*resource.problems, problem), key=lambda one: one.order))
+    return replace(resource, gvk=later.gvk, problems=problems)
+
+
+def _may_migrate(resource: Resource) -> bool:
+    """Tell whether a later version may be read. What CAPZ manages is not written, whatever its version."""
+    options = resource.unit.options if resource.unit else _USUAL
+    return options.migrates_versions or (resource.wrapper is not None and not options.manages_capz)
+
+
+def _make_warning(removed: GVK, later: GVK) -> Finding:
+    return Finding(
+        code="VersionMigrated",
+        path=("apiVersion",),
+        message=f"{removed.kind} of {removed.group} has no version {removed.version}: it is read as {later.version}.",
+        hint=f"Change it to {later.version}.",
+        level=Level.WARNING,
+    )

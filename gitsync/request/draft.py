@@ -19,13 +19,11 @@ from gitsync.model.policy import Policy
 from gitsync.model.resource import OwnerRef, Resource
 from gitsync.model.template import Gap, Hole, ReferenceHole, Template, find_gaps
 from gitsync.problems.finding import Finding
-from gitsync.request.arm_id import ArmId, ArmIds, Standing
-from gitsync.request.azure_names import ConfigMaps, derive_azure_name
+from gitsync.request.arm_id import ArmId, ArmIds, ConfigMaps, Standing, derive_azure_name, find_owner, place_owner
 from gitsync.request.body import Converted, convert
 from gitsync.request.credential_choice import Credential, CredentialOf
 from gitsync.request.dependencies import Needs
-from gitsync.request.holes import fill_references, find_holes, list_holes
-from gitsync.request.owners import find_owner, place_owner
+from gitsync.request.fill import fill_references, find_holes, list_holes
 from gitsync.validation.references import select_named_references
 from gitsync.validation.relations import Member
 

@@ -12,7 +12,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.resource import Prepared
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.model.template import ConfigMapHole, Request, RootHole, Text
-from gitsync.request.azure_names import ConfigMaps
+from gitsync.request.arm_id import ConfigMaps
 from gitsync.request.fill import fill
 
 Secrets = Mapping[tuple[str, str], Mapping[str, Secret]]

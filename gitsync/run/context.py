@@ -17,8 +17,7 @@ from gitsync.planning.unused_exports import find_needed_secrets
 from gitsync.reconcile.context import Connections, RunContext
 from gitsync.reconcile.identities import Identities
 from gitsync.reconcile.rules import Approval, RunRules
-from gitsync.request.export_owners import iterate_own_addresses
-from gitsync.request.exports import assign_exporters
+from gitsync.request.exports import assign_exporters, iterate_own_addresses
 from gitsync.run.load import RunInput
 from gitsync.secrets.exporter import Outlets
 from gitsync.secrets.protocols import SecretSource

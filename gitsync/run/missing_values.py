@@ -16,7 +16,7 @@ from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Prepared
 from gitsync.request.exports import find_addresses
-from gitsync.request.holes import find_values
+from gitsync.request.fill import find_values
 from gitsync.secrets.protocols import SecretSource
 from gitsync.secrets.sources.environment import make_secret_variable
 from gitsync.secrets.stores import MANIFESTS, open_local_source

@@ -26,8 +26,8 @@ from gitsync.model.unit import Unit
 from gitsync.redaction import Redactions
 from gitsync.request.build import prepare
 from gitsync.request.credential_choice import CredentialOf
+from gitsync.request.dependencies import order_units
 from gitsync.request.exports import has_expressions
-from gitsync.request.unit_order import order_units
 from gitsync.run.variables import find_declared, has_references, list_references
 
 _MISSING: Final = frozenset({"OwnerNotFound", "ReferenceNotFound"})

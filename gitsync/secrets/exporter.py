@@ -20,8 +20,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Prepared
 from gitsync.problems.finding import locate_finding
-from gitsync.request.export_owners import find_first_fields, make_foreign
-from gitsync.request.exports import format_not_owned, group_keys
+from gitsync.request.exports import find_first_fields, format_not_owned, group_keys, make_foreign
 from gitsync.secrets.protocols import (
     ChecksAccess,
     Examines,

@@ -17,8 +17,7 @@ from gitsync.model.export import Address, Export, Holder
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.model.template import Hole
-from gitsync.request.fill import describe_missing_reference
-from gitsync.request.holes import find_value
+from gitsync.request.fill import describe_missing_reference, find_value
 from gitsync.request.placeholders import format_alias_root
 from gitsync.secrets.lookup import Lookup
 

@@ -13,7 +13,7 @@ from gitsync.model.template import (
     Text,
 )
 from gitsync.request.body import convert
-from gitsync.request.holes import find_holes
+from gitsync.request.fill import find_holes
 from tests.support.handmade_kinds import a_kind
 
 ARM_ID = "/subscriptions/1/resourceGroups/rg"

@@ -7,7 +7,7 @@ from gitsync.model.policy import Policy
 from gitsync.model.problem import SourceLocation
 from gitsync.model.resource import Prepared, Resource
 from gitsync.model.unit import Unit, UnitKind
-from gitsync.request.unit_order import order_units
+from gitsync.request.dependencies import order_units
 
 GROUP = "resources.azure.com"
 

@@ -26,7 +26,7 @@ from gitsync.model.policy import RECONCILE_POLICY, Policy
 from gitsync.model.problem import Level
 from gitsync.problems.field_path import FieldPath, find_member
 from gitsync.request.body import convert
-from gitsync.request.holes import find_values
+from gitsync.request.fill import find_values
 from gitsync.validation.validate import check_spec
 
 

@@ -20,8 +20,8 @@ from gitsync.planning.replacement import make_move
 from gitsync.problems.field_path import format_field
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.protocols import Observing
+from gitsync.request.arm_id import is_alias
 from gitsync.request.fill import describe_missing_reference
-from gitsync.request.owners import is_alias
 from gitsync.status.conditions import make_error, make_other_agent, make_waiting_for_owner, make_warning
 from gitsync.validation.references import find_named_references, parse_arm_type
 

@@ -15,7 +15,7 @@ from gitsync.planning.group_deletes import describe_strangers, find_unlisted, is
 from gitsync.reconcile.attempt import PruneAttempt
 from gitsync.reconcile.protocols import Observing
 from gitsync.reconcile.stages.delete import DELETED, record_deleted
-from gitsync.request.owners import is_alias
+from gitsync.request.arm_id import is_alias
 from gitsync.status.conditions import DELETING, DELETION_NOT_SUPPORTED, make_other_agent, make_warning
 
 DETACHED = Condition(status=ConditionStatus.TRUE, reason="Detached", message="It stays in Azure.")

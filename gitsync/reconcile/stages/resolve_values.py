@@ -13,8 +13,7 @@ from gitsync.model.template import ConfigMapHole
 from gitsync.model.verdict import Verdict
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.protocols import Observing
-from gitsync.request.fill import fill
-from gitsync.request.holes import find_holes, list_holes
+from gitsync.request.fill import fill, find_holes, list_holes
 from gitsync.secrets.lookup import TIMED_OUT
 from gitsync.secrets.values import RunValues
 from gitsync.status.conditions import FAILED, make_warning
