@@ -1,8 +1,8 @@
-"""The ARM id of a resource, built from its name and those of its owners
+"""Makes the ARM id of a resource from the owner that its manifest names, its name in Azure, and its type
 (docs/reference/reconciliation.md#arm-ids).
 
-An id may have a placeholder: a name that is read from a ConfigMap, or the subscription that an alias creates. Separate
-from `formats.arm_path`, which reads ids.
+An id may have a placeholder: a name that is read from a ConfigMap, or the subscription that an alias creates.
+`formats.arm_path` reads ids, `validation.name_rules` checks names, and `validation.references` reports invalid owners.
 """
 
 from __future__ import annotations
@@ -23,10 +23,23 @@ from gitsync.validation.annotations import OVERRIDE
 from gitsync.validation.name_rules import is_one_segment, is_uuid_named
 from gitsync.validation.references import is_arm_id, parse_arm_type
 
-# The owner that a manifest names (docs/reference/reconciliation.md#owner-forms). `references` reports invalid forms.
-
+AzureName = str | ConfigMapHole
+ArmId = str | Text
+ConfigMaps = Mapping[tuple[str, str], Mapping[str, str]]
 
 ALIAS: Final = ("subscription.azure.com", "Alias")
+
+_ALIAS_TYPE: Final = "microsoft.subscription/aliases"
+_GROUP_TYPE: Final = "microsoft.resources/resourcegroups"
+_DEEPEST: Final = 20  # extensions of extensions; no id in Azure is as deep
+
+_SEEDS: Final = uuid.UUID("9a329043-7ad7-4b1c-812f-9c7a93d6392a")
+_UUID: Final = re.compile(
+    r"(?:urn:uuid:)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\{[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}"
+    r"|[0-9a-f]{32}",
+    re.IGNORECASE,
+)
+"""The forms of a UUID that Go's `uuid.Parse` takes."""
 
 
 def is_alias(owner: Key | None) -> bool:
@@ -42,7 +55,9 @@ def place_owner(owner: OwnerRef | None, known_ids: Mapping[Key, str]) -> OwnerRe
 
 
 def find_owner(resource: Resource, kind: Kind) -> OwnerRef | None:
-    """Return the owner; None for a kind without one, or if the manifest does not name one in a valid form."""
+    """Return the owner that a manifest names (docs/reference/reconciliation.md#owner-forms); None for a kind
+    without one, or if the form is not valid.
+    """
     owner = resource.spec.get("owner")
     if not kind.has_owner or not isinstance(owner, Mapping):
         return None
@@ -55,30 +70,13 @@ def find_owner(resource: Resource, kind: Kind) -> OwnerRef | None:
     return OwnerRef(key=Key(str(group), str(kind_name), resource.key.namespace, str(name)))
 
 
-# The name of a resource in Azure (docs/reference/reconciliation.md#azure-names, #uuid-names).
-#
-# Separate from `validation.name_rules`, which checks names: this makes them. Every run gives a manifest the same
-# name, so nothing here is random.
-
-
-AzureName = str | ConfigMapHole
-ConfigMaps = Mapping[tuple[str, str], Mapping[str, str]]
-
-_SEEDS: Final = uuid.UUID("9a329043-7ad7-4b1c-812f-9c7a93d6392a")
-_UUID: Final = re.compile(
-    r"(?:urn:uuid:)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\{[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}"
-    r"|[0-9a-f]{32}",
-    re.IGNORECASE,
-)
-"""The forms of a UUID that Go's `uuid.Parse` takes."""
-
-
 def derive_azure_name(
     resource: Resource, kind: Kind, owner: OwnerRef | None, config_maps: ConfigMaps
 ) -> AzureName | None:
-    """Return the name in Azure: a placeholder if it is in a ConfigMap that no manifest declares, None if there is none.
+    """Return the name in Azure (docs/reference/reconciliation.md#azure-names, #uuid-names): a placeholder if it is in a
+    ConfigMap that no manifest declares, None if there is none.
 
-    There is none for a derived name without an owner, and for a random name.
+    There is none for a derived name without an owner, and for a random name: every run gives a manifest the same name.
     """
     if kind.fixed_azure_name is not None:
         return kind.fixed_azure_name
@@ -136,14 +134,6 @@ def _read_config_name(namespace: str, source: Any, config_maps: ConfigMaps) -> A
     return value if value and is_one_segment(value) else ConfigMapHole(name, key)  # `fill` refuses other values
 
 
-ArmId = str | Text
-
-_ALIAS_TYPE: Final = "microsoft.subscription/aliases"
-
-_GROUP_TYPE: Final = "microsoft.resources/resourcegroups"
-_DEEPEST: Final = 20  # extensions of extensions; no id in Azure is as deep
-
-
 class Standing(NamedTuple):
     """A manifest with what its id depends on. `name` is None if it has none."""
 
@@ -165,7 +155,7 @@ class ArmIds:
         self._ids: dict[Key, ArmId | None] = {}
 
     def of(self, key: Key, depth: int = 0) -> ArmId | None:
-        """The id of a manifest of the set; None if it has none."""
+        """Return the id of a manifest of the set; None if it has none."""
         if depth > _DEEPEST:
             return None
         if key not in self._ids:
@@ -175,7 +165,7 @@ class ArmIds:
         return self._ids[key]
 
     def make(self, standing: Standing, depth: int = 0) -> ArmId | None:
-        """The id of one manifest, which may be another version of one in the set."""
+        """Make the id of one manifest, which may be another version of one in the set."""
         kind, name = standing.kind, standing.name
         if name is None:
             return None
@@ -211,7 +201,11 @@ class ArmIds:
             if standing.kind.scope is Scope.LOCATION:
                 return standing.resource
             parent = self._standings.get(standing.owner.key) if standing.owner and standing.owner.key else None
-            if parent is None or (standing.kind.scope is Scope.EXTENSION and _has_own_root(parent)):
+            # The ids of extension resources of an alias, or of an overridden id, do not begin with their parent's.
+            if parent is None or (
+                standing.kind.scope is Scope.EXTENSION
+                and (_is_alias(parent) or is_arm_id(parent.resource.annotations.get(OVERRIDE, "")))
+            ):
                 return None
             standing = parent
         return None
@@ -268,11 +262,6 @@ def _find_steps(kind: Kind) -> _Steps:
     return (
         _Steps(parent.casefold(), f"/{last}/") if "/" in parent else _Steps(_GROUP_TYPE, f"/providers/{parent}/{last}/")
     )
-
-
-def _has_own_root(parent: Standing) -> bool:
-    """Tell whether the ids of extension resources of this parent do not begin with its id."""
-    return _is_alias(parent) or is_arm_id(parent.resource.annotations.get(OVERRIDE, ""))
 
 
 def _is_alias(standing: Standing) -> bool:

@@ -1,4 +1,5 @@
-"""A manifest's spec as the body of a PUT, with placeholders (docs/reference/reconciliation.md#request-bodies).
+"""Converts the spec of a manifest to the body of a PUT, with placeholders
+(docs/reference/reconciliation.md#request-bodies).
 
 The facts give the place of every field in the ARM body, and one of five ways to make its value. Fields that the facts
 do not know are left out, and a value of the wrong type is passed on: validation reports both.
@@ -6,7 +7,7 @@ do not know are left out, and a value of the wrong type is passed on: validation
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -15,9 +16,6 @@ from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 from gitsync.model.gvk import Key
 from gitsync.model.template import ConfigMapHole, ReferenceHole, ReferenceKeys, SecretHole, SecretMapHole
 from gitsync.request.arm_id import AzureName
-
-# What the conversion of a spec to a body needs of the facts of a kind, found once for each type of the kind.
-
 
 _EMPTY: Final[Mapping[str, Callable[[], Any]]] = {"list": list, "map": dict}
 
@@ -50,7 +48,9 @@ class TypeForm(NamedTuple):
 
 
 class Forms(dict[str, TypeForm]):
-    """The forms of types by their names, made as they are asked for."""
+    """What the conversion needs of the facts of a kind: the forms of its types by their names, each made once, when it
+    is asked for.
+    """
 
     def __init__(self, types: Mapping[str, TypeFacts]) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class Forms(dict[str, TypeForm]):
 
 @cache
 def find_forms(kind: Kind) -> Forms:
-    """The forms of the types of a kind."""
+    """Return the forms of the types of a kind."""
     return Forms(kind.types)
 
 
@@ -146,7 +146,10 @@ class _Conversion:
             if form.is_union:
                 body.update(value if isinstance(value, dict) else {})
             elif field.parents:
-                _make_parents(body, field.parents)[field.last] = value
+                inner = body
+                for step in field.parents:
+                    inner = inner.setdefault(step, {})
+                inner[field.last] = value
             else:
                 body[field.last] = value
         for field in form.sent_empty:
@@ -203,31 +206,13 @@ class _Conversion:
         return ReferenceKeys(references) if references else None
 
 
-def _make_secret_hole(_conversion: _Conversion, _type: FieldType, value: Any) -> SecretHole:
-    return SecretHole(_require_text(value, "name"), _require_text(value, "key"))
-
-
-def _make_secret_map_hole(_conversion: _Conversion, _type: FieldType, value: Any) -> SecretMapHole:
-    return SecretMapHole(_require_text(value, "name"))
-
-
-def _make_config_map_hole(_conversion: _Conversion, _type: FieldType, value: Any) -> ConfigMapHole:
-    return ConfigMapHole(_require_text(value, "name"), _require_text(value, "key"))
-
-
 _MODES: Final[Mapping[str, Callable[[_Conversion, FieldType, Any], Any]]] = {
     "reference": _Conversion.reference,
     "identityMap": _Conversion.identities,
-    "secret": _make_secret_hole,
-    "secretMap": _make_secret_map_hole,
-    "configMap": _make_config_map_hole,
+    "secret": lambda _, _type, value: SecretHole(_require_text(value, "name"), _require_text(value, "key")),
+    "secretMap": lambda _, _type, value: SecretMapHole(_require_text(value, "name")),
+    "configMap": lambda _, _type, value: ConfigMapHole(_require_text(value, "name"), _require_text(value, "key")),
 }
-
-
-def _make_parents(body: dict[str, Any], parents: Iterable[str]) -> dict[str, Any]:
-    for step in parents:
-        body = body.setdefault(step, {})
-    return body
 
 
 def _put_empty(body: dict[str, Any], field: FieldForm) -> None:

@@ -1,4 +1,4 @@
-"""From manifests to requests with placeholders: names, owners, ids, bodies, edges, policies and problems. All offline.
+"""Prepares manifests for ARM: versions, names, owners, ids, bodies, edges, policies and problems. All offline.
 
 The first of the two steps of conversion. It takes all manifests through `draft` and through validation. Itself, it
 decides the policy only.
@@ -39,6 +39,8 @@ from gitsync.validation.annotations import IGNORE
 from gitsync.validation.ignore_annotation import check_ignore, read_ignored_paths
 from gitsync.validation.validate import MAX_PROBLEMS, validate_resource, validate_set
 
+_USUAL: Final = UnitOptions()
+
 
 def prepare(
     manifests: Manifests,
@@ -56,8 +58,11 @@ def prepare(
     entries of `gitsync/ignore` have expired; without it, none has.
     """
     manifests = migrate_versions(manifests, catalog)
-    credential_of = _use_everywhere(subscription) if isinstance(subscription, str) else subscription
-    drafts = _make_drafts(manifests, catalog, credential_of)
+    if isinstance(subscription, str):
+        credential = Credential(subscription=subscription)
+        drafts = _make_drafts(manifests, catalog, lambda _: credential)
+    else:
+        drafts = _make_drafts(manifests, catalog, subscription)
     arm_ids = {draft.resource.key: draft.known_id for draft in drafts if draft.known_id}
     dependencies = Dependencies(manifests.resources, arm_ids, manifests.declared)
     shared = SharedExports(manifests.resources)
@@ -101,11 +106,6 @@ def _check_exports(resource: Resource, manifests: Manifests, shared: SharedExpor
     return (locate_finding(finding, resource) for finding in islice(findings, MAX_PROBLEMS))
 
 
-def _use_everywhere(subscription: str) -> CredentialOf:
-    credential = Credential(subscription=subscription)
-    return lambda _: credential
-
-
 def _make_drafts(manifests: Manifests, catalog: Catalog, credential_of: CredentialOf) -> list[Draft]:
     known_ids = manifests.known_ids
     starts = [begin_draft(resource, catalog, manifests.config_maps, known_ids) for resource in manifests.resources]
@@ -122,7 +122,8 @@ def _make_prepared(
     all_problems = set(problems)
     if draft.resource.wrapper and not decision.policy.allows_modify:
         all_problems = {_leave_to_capz(problem) for problem in all_problems}
-    if draft.template is None and not any(_is_reason(problem) for problem in all_problems):
+    explains = any((problem.is_error and problem.invalidates) or problem.code in WAITING for problem in all_problems)
+    if draft.template is None and not explains:
         all_problems.add(locate_finding(_NO_REQUEST, draft.resource))
     return Prepared(
         resource=draft.resource,
@@ -147,11 +148,6 @@ def _leave_to_capz(problem: Problem) -> Problem:
     return replace(problem, level=Level.WARNING, hint="Ignore this if CAPZ sets it, or its cluster has it.")
 
 
-def _is_reason(problem: Problem) -> bool:
-    """Tell whether a problem explains why there is no request."""
-    return (problem.is_error and problem.invalidates) or problem.code in WAITING
-
-
 _NO_REQUEST: Final = Finding(
     code="NoRequest",
     path=("spec",),
@@ -172,14 +168,9 @@ def _check_draft(draft: Draft) -> Iterator[Problem]:
         yield locate_finding(finding, draft.resource)
 
 
-# Manifests of versions that ASO has removed, read as later versions, if their unit allows that.
-
-
-_USUAL: Final = UnitOptions()
-
-
 def migrate_versions(manifests: Manifests, catalog: Catalog) -> Manifests:
-    """Read each resource of a removed version as the nearest later one that has all of its fields, with a warning.
+    """Read each resource of a version that ASO has removed as the nearest later one that has all of its fields, with
+    a warning.
 
     Only in units with the option, and of what CAPZ manages; a resource without such a version stays as it is.
     """
@@ -193,7 +184,7 @@ def _migrate(resource: Resource, catalog: Catalog) -> Resource:
     if later is None or later.lacks:
         return resource
     problem = locate_finding(_make_warning(resource.gvk, later.gvk), resource)
-    problems = tuple(sorted((*resource.problems, problem), key=lambda one: one.order))
+    problems = tuple(sorted((*resource.problems, problem), key=lambda problem: problem.order))
     return replace(resource, gvk=later.gvk, problems=problems)
 
 

@@ -1,4 +1,5 @@
-"""The dependencies of a manifest: other manifests that must be applied before (docs/reference/design.md#order).
+"""Finds the manifests that must be applied before another one (docs/reference/design.md#order): its owner, what its
+request refers to, and what Flux's `spec.dependsOn` and the sync waves of Argo CD put first.
 
 Separate from the graph, which does not know manifests. Every dependency is a manifest of the same set.
 """
@@ -22,6 +23,8 @@ from gitsync.model.template import Hole, ReferenceHole
 from gitsync.model.unit import Unit, UnitKind
 from gitsync.request.exports import iterate_own_addresses, may_export
 from gitsync.request.fill import find_value
+
+_Group = frozenset[Key]
 
 
 class Needs(NamedTuple):
@@ -94,19 +97,12 @@ def _find_producers(
     return producers
 
 
-# The order of units and of waves: what Flux's `spec.dependsOn` and the sync waves of Argo CD put first.
-#
-# Both wait until what comes first is ready. So a resource that does not depend on another one of its group depends on
-# those of the group before that no other one there needs; a resource that fails then blocks the groups after its own.
-
-
-_Group = frozenset[Key]
-
-
 def order_units(prepared: Sequence[Prepared]) -> tuple[Prepared, ...]:
     """Return the resources, with the dependencies that the order of their units and waves adds.
 
-    A dependency that would close a circle is left out: owners and references go first.
+    Flux and Argo CD wait until what comes first is ready. So a resource that does not depend on another one of its
+    group depends on those of the group before that no other one there needs; a resource that fails then blocks the
+    groups after its own. A dependency that would close a circle is left out: owners and references go first.
     """
     pairs = [*_list_units(prepared), *_list_waves(prepared)]
     if not pairs:

@@ -126,7 +126,9 @@ def _make_problem(unit: Unit, rivals: Mapping[str, Prepared], chosen: set[str]) 
             f"bodies (for example {what}). Which one is meant?"
         )
         code, level = "UnitsConflict", Level.ERROR
-        hint = _make_hint(unit)
+        path = unit.home or ROOT if unit.is_declared else unit.name
+        naming = "" if unit.is_declared else "name the unit under `units` in gitsync.yaml, "
+        hint = f"Set --path {path}, {naming}or give them different names."
     return Problem(
         code=code,
         message=message,
@@ -137,12 +139,6 @@ def _make_problem(unit: Unit, rivals: Mapping[str, Prepared], chosen: set[str]) 
         unit=unit.name,
         parts=parts,
     )
-
-
-def _make_hint(unit: Unit) -> str:
-    if unit.is_declared:
-        return f"Set --path {unit.home or ROOT}, or give them different names."
-    return f"Set --path {unit.name}, name the unit under `units` in gitsync.yaml, or give them different names."
 
 
 def _enumerate(names: Sequence[str]) -> str:

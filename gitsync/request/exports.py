@@ -1,7 +1,7 @@
-"""The exports of a resource, from the values of its fields and expressions to whole Secrets and config maps.
+"""Makes the Secrets and config maps that a resource exports, of the values of its fields and expressions, and finds
+those that are not its own (docs/reference/reconciliation.md#export-values, #export-ownership).
 
-Pure: the caller has the values. Words and rules are ASO's
-(docs/reference/reconciliation.md#export-values).
+Pure: the caller has the values. Words and rules are ASO's.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from gitsync.model.secret import Secret
 from gitsync.problems.field_path import FieldPath
 from gitsync.problems.finding import Finding
 
+Declared = Mapping[Address, DeclaredObject]
+
 OPERATOR_SPEC: Final = "operatorSpec"
 """The field of a manifest with its exports."""
 
@@ -28,6 +30,7 @@ _FIXED: Final = {Holder.SECRET: "secrets", Holder.CONFIG_MAP: "configMaps"}
 _EXPRESSIONS: Final = {Holder.SECRET: "secretExpressions", Holder.CONFIG_MAP: "configMapExpressions"}
 _WORDS: Final = {Holder.SECRET: ("secret", "StringData"), Holder.CONFIG_MAP: ("configmap", "Data")}
 _NOUNS: Final = {Holder.SECRET: "secret", Holder.CONFIG_MAP: "value"}
+_FIRSTS = 2
 
 MOST_CHARACTERS: Final = 1024 * 1024
 """The limit for one object: Kubernetes takes no more, and an expression could make gigabytes."""
@@ -124,7 +127,7 @@ def collect_fields(destinations: Mapping[str, Destination], values: Mapping[str,
     """
     with_values = {name: to for name, to in destinations.items() if name in values}
     empty = [
-        f"could not find {_NOUNS[to.address.holder]} to save to '{_format_destination(to)}'"
+        f'could not find {_NOUNS[to.address.holder]} to save to \'Name: "{to.address.name}", Key: "{to.key}"\''
         for name, to in with_values.items()
         if not values[name].reveal()
     ]
@@ -201,10 +204,6 @@ def _merge_metadata(
     return dict(sorted(merged.items()))
 
 
-def _format_destination(to: Destination) -> str:
-    return f'Name: "{to.address.name}", Key: "{to.key}"'
-
-
 def _find_operator_spec(resource: Resource) -> Mapping[str, Any]:
     operator_spec = resource.spec.get(OPERATOR_SPEC)
     if operator_spec is None:
@@ -214,16 +213,6 @@ def _find_operator_spec(resource: Resource) -> Mapping[str, Any]:
 
 def _read_texts(value: Any) -> dict[str, str]:
     return {str(key): str(text) for key, text in value.items()} if isinstance(value, Mapping) else {}
-
-
-# Exports to objects that are not the resource's own (docs/reference/reconciliation.md#export-ownership).
-#
-# A run refuses such an export at its end, as ASO does, so these problems do not make a manifest invalid.
-
-
-Declared = Mapping[Address, DeclaredObject]
-
-_FIRSTS = 2
 
 
 def iterate_own_addresses(resource: Resource, declared: Declared) -> Iterator[tuple[Address, str | None]]:
@@ -272,7 +261,9 @@ def find_first_fields(resource: Resource) -> dict[Address, FieldPath]:
 
 
 def make_foreign(key: Key, address: Address, path: FieldPath, cause: str) -> Finding:
-    """The finding for an object of people; `cause` says who has it."""
+    """Make the finding for an object that is not the resource's own; `cause` says who has it. A run refuses the export
+    at its end, as ASO does, so the manifest is not invalid.
+    """
     return Finding(
         code="ExportNotOwned",
         path=path,

@@ -1,4 +1,4 @@
-"""The request of a template, with its placeholders filled, to be sent or shown.
+"""Fills the placeholders of a template, the values that a manifest needs from elsewhere, and lists them.
 
 The second of the two steps of conversion. The caller has the values: a run reads them from Azure and from secret
 sources, `render` has placeholders.
@@ -120,11 +120,6 @@ _HOLES: Final[Mapping[type, Callable[[_Filling, Any], Any]]] = {
 }
 
 
-# The placeholders of a body or of an id: the values that a manifest needs from elsewhere.
-#
-# The root of an id below an alias is not one of them: the resource waits for its owner anyway.
-
-
 def fill_references(value: Any, arm_ids: Mapping[Key, str]) -> Any:
     """Return a body with the ARM id in place of each reference that is among `arm_ids`."""
     if isinstance(value, dict):
@@ -155,7 +150,9 @@ def find_value(hole: Hole, namespace: str) -> tuple[Address, str | None] | None:
 
 
 def find_holes(value: Any) -> Iterator[Hole]:
-    """Every placeholder of a body or of an ARM id, in order."""
+    """List every placeholder of a body or of an ARM id, in order. The root of an id below an alias is not one of them:
+    the resource waits for its owner anyway.
+    """
     return list_holes(find_gaps(value))
 
 
