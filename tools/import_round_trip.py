@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from gitsync.catalog.catalog import Catalog, open_catalog
-from gitsync.imports.conversion.findings import FoundResource
+from gitsync.imports.conversion.found_resources import FoundResource
 from gitsync.imports.conversion.manifests import ManifestStyle, format_manifests, make_manifests
 from gitsync.imports.conversion.proof import ImportProof, prove
 from gitsync.imports.discovery import find_owner_id

@@ -20,7 +20,7 @@ from gitsync.errors import ArmError, ConfigError, ExitCode, SourceError
 from gitsync.model.policy import Policy
 
 if TYPE_CHECKING:
-    from gitsync.imports.conversion.findings import Findings, FoundResource, ImportedManifest
+    from gitsync.imports.conversion.found_resources import FoundResource, ImportedManifest, SearchResult
     from gitsync.imports.conversion.proof import ImportProof
     from gitsync.imports.conversion.scope import Filters, ImportScope
     from gitsync.imports.report import ImportReport
@@ -136,7 +136,7 @@ def read_existing(config: Config, redactions: Redactions) -> ExistingManifests:
 
 async def _search(
     options: argparse.Namespace, config: Config, scope: ImportScope, filters: Filters
-) -> tuple[Findings, int]:
+) -> tuple[SearchResult, int]:
     """What is in Azure, and the number of requests that it took to find it."""
     from gitsync.arm.session import Session
     from gitsync.catalog.catalog import open_catalog
@@ -146,7 +146,7 @@ async def _search(
     from gitsync.imports.conversion.children import KindTree
     from gitsync.imports.conversion.manifests import is_as_made
     from gitsync.imports.discovery import Discovery
-    from gitsync.imports.reading import ResourceReader
+    from gitsync.imports.resource_reader import ResourceReader
     from gitsync.run.connections import open_azure
 
     tree = KindTree(open_catalog(), options.api_version)

@@ -9,7 +9,7 @@ from typing import Final
 from gitsync.extensions.api import Imported, Subject, imported
 from gitsync.extensions.registry import Registry
 from gitsync.imports.conversion.children import is_in_parent, is_made_by_azure
-from gitsync.imports.conversion.findings import Findings, FoundResource, LeftOut
+from gitsync.imports.conversion.found_resources import FoundResource, Omission, SearchResult
 from gitsync.imports.conversion.scope import Filters
 from gitsync.model.gvk import Key
 from gitsync.model.live import Live
@@ -32,7 +32,7 @@ class Acceptance:
         self.is_sparing = is_as_made is not None
         self._registry = registry
         self._is_as_made = is_as_made or (lambda _: False)
-        self._left_out: set[LeftOut] = set()
+        self._left_out: set[Omission] = set()
         self._unread: set[str] = set()
         self._accepted: dict[str, FoundResource] = {}
 
@@ -46,7 +46,7 @@ class Acceptance:
 
     def leave_out(self, subject: str, reason: str) -> None:
         """Note a resource or a type without a manifest."""
-        self._left_out.add(LeftOut(reason, subject))
+        self._left_out.add(Omission(reason, subject))
 
     def note_unread(self, line: str) -> None:
         """Note a collection that was not asked for, or refused."""
@@ -65,7 +65,7 @@ class Acceptance:
                 self._accepted[resource.arm_id.casefold()] = resource
         return accepted
 
-    def finish(self) -> Findings:
+    def finish(self) -> SearchResult:
         """Return the findings, without what is as Azure made it, unless that owns something that is
         imported.
         """
@@ -75,7 +75,7 @@ class Acceptance:
                 self.leave_out(self._accepted.pop(arm_id).arm_id, AS_MADE)
             else:
                 owners.add(resource.owner_id.casefold())
-        return Findings(
+        return SearchResult(
             resources=tuple(self._accepted[arm_id] for arm_id in sorted(self._accepted)),
             left_out=tuple(sorted(self._left_out)),
             unread=tuple(sorted(self._unread)),

@@ -11,11 +11,11 @@ from gitsync.errors import RefusedListError, SourceError
 from gitsync.formats.arm_path import find_resource_group, is_below
 from gitsync.imports.acceptance import EXCLUDED, Acceptance
 from gitsync.imports.conversion.children import KindTree
-from gitsync.imports.conversion.findings import GROUPS, UNKNOWN, Findings, FoundResource
+from gitsync.imports.conversion.found_resources import GROUPS, UNKNOWN, FoundResource, SearchResult
 from gitsync.imports.conversion.scope import ImportScope
-from gitsync.imports.descendants import Descendants
-from gitsync.imports.extending import Extending, has_hidden_types
-from gitsync.imports.reading import MOST_GROUP_LISTS, Body, ResourceReader
+from gitsync.imports.descendants import DescendantSearch
+from gitsync.imports.extension_resources import ExtensionSearch, has_hidden_types
+from gitsync.imports.resource_reader import MOST_GROUP_LISTS, Body, ResourceReader
 from gitsync.model.facts import Kind
 from gitsync.validation.references import parse_arm_type
 
@@ -33,10 +33,10 @@ class Discovery:
         self._reader = reader
         self._tree = tree
         self._acceptance = acceptance
-        self._descendants = Descendants(reader, tree, acceptance)
-        self._extending = Extending(reader, tree, acceptance)
+        self._descendants = DescendantSearch(reader, tree, acceptance)
+        self._extensions = ExtensionSearch(reader, tree, acceptance)
 
-    async def search(self, scope: ImportScope) -> Findings:
+    async def search(self, scope: ImportScope) -> SearchResult:
         """Find what the filters admit. Raises SourceError if the scope cannot be read, and ArmError."""
         try:
             groups = await self._find_groups(scope)
@@ -46,7 +46,7 @@ class Discovery:
         level = roots
         while level:
             level = await self._descendants.find(level)
-        await self._extending.find(scope, [*groups, *roots])
+        await self._extensions.find(scope, [*groups, *roots])
         return self._acceptance.finish()
 
     async def _find_groups(self, scope: ImportScope) -> list[FoundResource]:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from gitsync.catalog.aso_types import ASO_TYPES
 from gitsync.catalog.spec_visitor import Visit, visit_spec
-from gitsync.imports.conversion.findings import ImportedManifest, PlainSecret
+from gitsync.imports.conversion.found_resources import ImportedManifest, PlainSecret
 from gitsync.model.secret import Secret
 from gitsync.problems.field_path import FieldPath, find_member, format_field
 from gitsync.redaction import find_inner_secrets

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from gitsync.errors import ExitCode
-from gitsync.imports.conversion.findings import ImportedManifest, LeftOut
+from gitsync.imports.conversion.found_resources import ImportedManifest, Omission
 from gitsync.imports.conversion.proof import ImportProof
-from gitsync.imports.reading import NO_RIGHT
+from gitsync.imports.resource_reader import NO_RIGHT
 from gitsync.model.problem import Problem
 from gitsync.report.escape import format_value
 from gitsync.report.json import build_problem
@@ -31,7 +31,7 @@ class ImportReport:
     files: Mapping[str, list[ImportedManifest]]
     proofs: tuple[ImportProof, ...]
     skipped: tuple[str, ...]
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[Omission, ...]
     unread: tuple[str, ...]
     requests: int | None
     problems: tuple[Problem, ...] = ()

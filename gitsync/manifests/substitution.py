@@ -35,7 +35,7 @@ _SEALED: Final = ("data", "stringData", ENCRYPTED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Use:
+class VariableUse:
     """A variable without a value in one field."""
 
     variable: UnsetVariable
@@ -45,7 +45,7 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Substituted:
+class SubstitutedDocument:
     """A document with its variables replaced. A text of `spec` or data that cannot be is a `Placeholder`, other texts
     stay as written; `document.problems` has those that are no expansions, and `uses` those without a value, also where
     an empty text does.
@@ -55,7 +55,7 @@ class Substituted:
     """
 
     document: Document
-    uses: tuple[Use, ...] = ()
+    uses: tuple[VariableUse, ...] = ()
     names: frozenset[str] = frozenset()
     shown: tuple[Secret, ...] = ()
     hidden: tuple[Secret, ...] = ()
@@ -82,20 +82,22 @@ def is_disabled(value: Any) -> bool:
     return any(isinstance(member, dict) and member.get(SWITCH) == "disabled" for member in members)
 
 
-def substitute(document: Document, values: VariableValues, budget: ExpansionBudget, unit: Unit | None) -> Substituted:
+def substitute(
+    document: Document, values: VariableValues, budget: ExpansionBudget, unit: Unit | None
+) -> SubstitutedDocument:
     """Replace the variables of a document, unless it says not to. Raises TooLargeExpansionError.
 
     The data of an encrypted one stays, for it is decrypted from its file. In a Flux unit quotes make no difference,
     since Flux writes the YAML again; elsewhere what is quoted stays text.
     """
     if is_disabled(document.value):
-        return Substituted(document=replace(document, value=_unmark(document.value)))
+        return SubstitutedDocument(document=replace(document, value=_unmark(document.value)))
     heeds_quotes = unit is None or unit.kind is not UnitKind.FLUX
     substitution = _Substitution(document, values, budget, heeds_quotes=heeds_quotes)
     value = substitution.convert(document.value, ())
     lines = document.lines.rename(substitution.renamed) if substitution.renamed else document.lines
     problems = (*document.problems, *substitution.problems)
-    return Substituted(
+    return SubstitutedDocument(
         document=replace(document, value=value, lines=lines, problems=problems, original=document.original or document),
         uses=tuple(substitution.uses),
         names=frozenset(substitution.names),
@@ -121,7 +123,7 @@ class _Substitution:
     budget: ExpansionBudget
     heeds_quotes: bool = field(kw_only=True)
     problems: list[Problem] = field(default_factory=list)
-    uses: list[Use] = field(default_factory=list)
+    uses: list[VariableUse] = field(default_factory=list)
     names: set[str] = field(default_factory=set)
     shown: list[Secret] = field(default_factory=list)
     hidden: list[Secret] = field(default_factory=list)
@@ -182,7 +184,9 @@ class _Substitution:
         if is_left and not expanded.names:
             return None  # `$$` stays as well
         line = self.document.lines.find_nearest(path)
-        self.uses += [Use(variable=variable, path=path, line=line, is_key=is_key) for variable in expanded.unset]
+        self.uses += [
+            VariableUse(variable=variable, path=path, line=line, is_key=is_key) for variable in expanded.unset
+        ]
         self.names |= expanded.names
         return expanded
 

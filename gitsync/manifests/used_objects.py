@@ -136,7 +136,7 @@ def _list_members(value: Any) -> Iterable[Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class SetAside:
+class ConflictingConfigMap:
     """The document of a ConfigMap that differs from one of another cluster, and its unit."""
 
     address: Address
@@ -152,7 +152,7 @@ class ConfigMapVersions:
 
     clusters: frozenset[str] = frozenset()
     found: dict[Address, list[ConfigMapVersion]] = field(default_factory=dict)
-    aside: list[SetAside] = field(default_factory=list)
+    aside: list[ConflictingConfigMap] = field(default_factory=list)
 
     def add(self, address: Address, document: Document, unit: Unit | None, data: Mapping[str, str]) -> bool:
         """Add a ConfigMap. Return whether others of its name are all of other clusters."""
@@ -164,14 +164,14 @@ class ConfigMapVersions:
             self._find_cluster(other.home) not in {"", cluster} for other in others
         )
         if is_apart and any(other.data != data for other in others):
-            self.aside.append(SetAside(address, document, unit))
+            self.aside.append(ConflictingConfigMap(address, document, unit))
         return is_apart
 
     def _find_cluster(self, home: str) -> str:
         """Find the innermost cluster that a folder is in, "" for none."""
         return max((cluster for cluster in self.clusters if cluster and is_inside(home, cluster)), key=len, default="")
 
-    def list_repeated(self, namespaces: Iterable[str]) -> Iterator[SetAside]:
+    def list_repeated(self, namespaces: Iterable[str]) -> Iterator[ConflictingConfigMap]:
         """List those that were set aside in a namespace that has resources."""
         taken = frozenset(namespaces)
         return (version for version in self.aside if version.address.namespace in taken)

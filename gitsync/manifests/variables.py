@@ -13,7 +13,15 @@ from typing import Any, Final
 
 from gitsync.errors import TooLargeExpansionError
 from gitsync.manifests.expansions import MAX_CHARACTERS, ExpansionBudget
-from gitsync.manifests.substitution import INVALID, Substituted, Use, can_be_empty, is_disabled, is_shown, substitute
+from gitsync.manifests.substitution import (
+    INVALID,
+    SubstitutedDocument,
+    VariableUse,
+    can_be_empty,
+    is_disabled,
+    is_shown,
+    substitute,
+)
 from gitsync.manifests.unread_documents import UnreadContent, reject
 from gitsync.manifests.used_objects import find_feeding_object, is_feeding
 from gitsync.manifests.variable_values import (
@@ -101,7 +109,7 @@ class VariableReader:
             return self._leave(replace(subject, document=substituted.document), values.known)
         return self._note_braceless(subject, substituted.document, values)
 
-    def _note_unset(self, substituted: Substituted, values: VariableValues, subject: VariableSubject) -> None:
+    def _note_unset(self, substituted: SubstitutedDocument, values: VariableValues, subject: VariableSubject) -> None:
         subject = replace(subject, document=substituted.document)
         for use in substituted.uses:
             level = _find_level(use, substituted.document.value, values)
@@ -155,7 +163,7 @@ class VariableReader:
         return document if has_identity else reject(document, *document.problems)
 
 
-def _has_identity(substituted: Substituted) -> bool:
+def _has_identity(substituted: SubstitutedDocument) -> bool:
     """Tell whether all variables of the identity of a document have values."""
     document = substituted.document
     faulty = {problem.field for problem in document.problems if problem.code == INVALID}
@@ -185,7 +193,7 @@ def _identifies_in_azure(path: FieldPath) -> bool:
     return path[:1] == ("spec",) and path[1:2] != ("operatorSpec",) and is_shown(path)
 
 
-def _find_level(use: Use, value: Any, values: VariableValues) -> Level:
+def _find_level(use: VariableUse, value: Any, values: VariableValues) -> Level:
     """Return a warning if an empty text will do, or a plan can do without the value: only a sync
     reads it, and no id has it. A key of a Secret or ConfigMap, which may have no use, is a warning
     too. The other fields of those have none.
@@ -196,7 +204,7 @@ def _find_level(use: Use, value: Any, values: VariableValues) -> Level:
     return Level.WARNING if is_to_come or _is_empty(use, values) else Level.ERROR
 
 
-def _is_empty(use: Use, values: VariableValues) -> bool:
+def _is_empty(use: VariableUse, values: VariableValues) -> bool:
     return not use.is_key and can_be_empty(use.variable, use.path, values)
 
 

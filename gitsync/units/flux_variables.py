@@ -15,7 +15,7 @@ from typing import Any, Final
 from gitsync.errors import TooLargeExpansionError
 from gitsync.manifests.expansions import ExpansionBudget
 from gitsync.manifests.reader import read_manifests
-from gitsync.manifests.substitution import Use, substitute
+from gitsync.manifests.substitution import VariableUse, substitute
 from gitsync.manifests.used_objects import find_in_cluster
 from gitsync.manifests.variable_values import (
     ConfigMaps,
@@ -151,7 +151,7 @@ class FluxVariables:
         self._unread.clear()
 
 
-def _is_handed_on(use: Use, value: Any) -> bool:
+def _is_handed_on(use: VariableUse, value: Any) -> bool:
     """Tell whether a text of a Kustomization becomes a part of what it builds, or the value of a variable there. A
     patch does only if it can be read with its marker.
     """
@@ -164,7 +164,7 @@ def _is_handed_on(use: Use, value: Any) -> bool:
     return use.path[3:] == ("patch",) and isinstance(patch, str) and not read_documents("", patch.encode()).problems
 
 
-def _name_missing(use: Use, value: Any) -> str:
+def _name_missing(use: VariableUse, value: Any) -> str:
     """Name the variable that stands for a missing one: its marker, or the one whose value it is a
     part of, which then loses its marker.
     """
@@ -176,7 +176,7 @@ def _name_missing(use: Use, value: Any) -> str:
 
 
 def _list_unset(
-    uses: Iterable[Use], document: Document, values: VariableValues, unit: Unit | None, config_maps: ConfigMaps
+    uses: Iterable[VariableUse], document: Document, values: VariableValues, unit: Unit | None, config_maps: ConfigMaps
 ) -> Iterator[Problem]:
     """List the variables without a value, one problem each."""
     found = VariableUses()

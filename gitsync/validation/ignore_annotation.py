@@ -33,7 +33,7 @@ _INDEX: Final = re.compile(r"\d+|-")
 
 
 @dataclass(frozen=True, slots=True)
-class Ignored:
+class IgnoredPath:
     """One entry. `until` is the last day on which it applies, None without limit; `text` is its path as written."""
 
     text: str
@@ -45,7 +45,7 @@ def read_ignored_paths(resource: Resource, today: date | None) -> Paths:
     """Read the paths that a manifest ignores on a day, without entries that are invalid or have
     expired.
     """
-    entries = (entry for entry in _iterate_entries(resource) if isinstance(entry, Ignored))
+    entries = (entry for entry in _iterate_entries(resource) if isinstance(entry, IgnoredPath))
     return tuple(sorted({entry.path for entry in entries if not _has_expired(entry, today)}))
 
 
@@ -70,11 +70,11 @@ def check_ignore(resource: Resource, kind: Kind, today: date | None) -> Iterator
         )
 
 
-def _has_expired(entry: Ignored, today: date | None) -> bool:
+def _has_expired(entry: IgnoredPath, today: date | None) -> bool:
     return entry.until is not None and today is not None and today > entry.until
 
 
-def _iterate_entries(resource: Resource) -> Iterator[Ignored | Finding]:
+def _iterate_entries(resource: Resource) -> Iterator[IgnoredPath | Finding]:
     """Yield the entries in order, with findings in place of invalid ones. An empty annotation
     counts as absent.
     """
@@ -99,7 +99,7 @@ def _iterate_entries(resource: Resource) -> Iterator[Ignored | Finding]:
             yield from _read_entry(entry if isinstance(entry, Mapping) else {"path": entry}, f"Entry {number}")
 
 
-def _read_entry(entry: Mapping[str, Any], position: str) -> Iterator[Ignored | Finding]:
+def _read_entry(entry: Mapping[str, Any], position: str) -> Iterator[IgnoredPath | Finding]:
     findings = []
     for key in sorted(entry.keys() - set(_KEYS)):
         close = suggest(key, _KEYS)
@@ -111,7 +111,7 @@ def _read_entry(entry: Mapping[str, Any], position: str) -> Iterator[Ignored | F
         yield from findings
         return
     until = date.fromisoformat(entry["until"]) if entry.get("until") is not None else None
-    yield Ignored(text=entry["path"], path=_parse_steps(entry["path"]), until=until)
+    yield IgnoredPath(text=entry["path"], path=_parse_steps(entry["path"]), until=until)
 
 
 def _check_path(path: Any, position: str) -> Iterator[Finding]:
@@ -155,7 +155,7 @@ def _parse_steps(path: str) -> Steps:
     return tuple(steps) if steps != [ANY] else ("",)
 
 
-def _check_existence(entry: Ignored, kind: Kind) -> Iterator[Finding]:
+def _check_existence(entry: IgnoredPath, kind: Kind) -> Iterator[Finding]:
     """Warn of a path that does not exist: without a word it would ignore nothing."""
     misfit = find_misfit(kind, entry.path, any_step=ANY, chooses=lambda step: parse_entry_step(step) is not None)
     if misfit is None:

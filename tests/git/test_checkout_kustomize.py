@@ -6,7 +6,7 @@ import pytest
 
 from gitsync.errors import ConfigError, SourceError
 from gitsync.git.source.checkout import open_checkout
-from gitsync.git.source.contents import Wanted, read_contents
+from gitsync.git.source.contents import SourcePart, read_contents
 from gitsync.git.source.worktree import FolderListing
 from gitsync.model.problem import Level
 
@@ -126,9 +126,9 @@ def test_without_a_tool_only_manifests_of_aso_matter(tree, monkeypatch, mentions
     monkeypatch.setenv("PATH", str(tree.path))
     if mentions:
         with pytest.raises(SourceError, match="neither kustomize nor kubectl is installed"):
-            read_contents(FolderListing(root=tree.path), Wanted(path="apps"))
+            read_contents(FolderListing(root=tree.path), SourcePart(path="apps"))
         return
-    contents = read_contents(FolderListing(root=tree.path), Wanted(path="apps"))
+    contents = read_contents(FolderListing(root=tree.path), SourcePart(path="apps"))
     assert [(problem.code, problem.level) for problem in contents.problems] == [("KustomizationFailed", Level.WARNING)]
     assert list(contents.files) == ["apps/plain/m.yaml", "apps/rg.yaml"]
 

@@ -2,7 +2,7 @@
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.imports.conversion.children import KindTree
-from gitsync.imports.conversion.findings import FoundResource
+from gitsync.imports.conversion.found_resources import FoundResource
 from gitsync.imports.discovery import find_owner_id
 from gitsync.validation.references import parse_arm_type
 

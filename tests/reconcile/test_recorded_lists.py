@@ -10,7 +10,7 @@ from gitsync.catalog.collections import find_collections
 from gitsync.diff.hints import find_kind_hints
 from gitsync.diff.three_way import Remembered, compare, make_baseline
 from gitsync.formats.arm_path import normalize_id
-from gitsync.imports.conversion.findings import FoundResource
+from gitsync.imports.conversion.found_resources import FoundResource
 from gitsync.imports.conversion.manifests import ManifestStyle, format_manifests, make_manifests
 from gitsync.imports.discovery import find_owner_id
 from gitsync.manifests.reader import read_manifests

@@ -24,7 +24,7 @@ from gitsync.git.source.clone import fetch_ref, open_clone
 from gitsync.git.source.contents import (
     ExplainUnreadable,
     SourceContents,
-    Wanted,
+    SourcePart,
     explain_nothing,
     list_inputs,
     read_contents,
@@ -83,7 +83,7 @@ class Checkout:
     tree: WorkTree | None = field(default=None, repr=False)
     remote: Remote | None = None
     remote_refused: str = ""
-    wanted: Wanted = field(default_factory=Wanted)
+    wanted: SourcePart = field(default_factory=SourcePart)
     history: History | None = field(default=None, repr=False)
     explain_unreadable: ExplainUnreadable = field(default=explain_nothing, repr=False)
 
@@ -147,7 +147,7 @@ def open_checkout(  # noqa: PLR0913 - each says what is read
     """
     access = access or GitAccess()
     source = parse_location(location)
-    wanted = Wanted(path=check_path(path), entries=units, builds=builds or Builds(grace=access.grace))
+    wanted = SourcePart(path=check_path(path), entries=units, builds=builds or Builds(grace=access.grace))
     if isinstance(source, Url):
         wanted = replace(wanted, follow=FollowContext(name_url(source, ref), variables))
         return _read_url(source, ref, wanted, access, trusted)
@@ -190,7 +190,9 @@ def find_excluded(root: Path, folder: Path | None) -> tuple[str, ...]:
     return (excluded.relative_to(root).as_posix(),) if excluded != root and excluded.is_relative_to(root) else ()
 
 
-def _read_url(url: Url, ref: str | None, wanted: Wanted, access: GitAccess, trusted: TrustedKeys | None) -> Checkout:
+def _read_url(
+    url: Url, ref: str | None, wanted: SourcePart, access: GitAccess, trusted: TrustedKeys | None
+) -> Checkout:
     remote = open_remote(url, access)
     clone = open_clone(remote)
     try:
@@ -212,7 +214,7 @@ def _read_url(url: Url, ref: str | None, wanted: Wanted, access: GitAccess, trus
     )
 
 
-def _read_plain_folder(source: Folder, ref: str | None, wanted: Wanted) -> Checkout:
+def _read_plain_folder(source: Folder, ref: str | None, wanted: SourcePart) -> Checkout:
     if ref is not None:
         raise SourceError(f"{source.path} is not in a git repository, so it has no {ref}.", hint="Remove --ref.")
     # A ConfigMap that is mounted consists of links. In a checkout a link could lead to a file of the machine.
@@ -227,7 +229,7 @@ def _read_plain_folder(source: Folder, ref: str | None, wanted: Wanted) -> Check
 
 
 def _read_work_tree(
-    source: Folder, tree: WorkTree, ref: str | None, wanted: Wanted, access: GitAccess, trusted: TrustedKeys | None
+    source: Folder, tree: WorkTree, ref: str | None, wanted: SourcePart, access: GitAccess, trusted: TrustedKeys | None
 ) -> Checkout:
     try:
         remote, refusal = find_remote(tree, access)
@@ -295,13 +297,15 @@ def _resolve_commit(tree: WorkTree, ref: str) -> str:
         ) from error
 
 
-def _read_unsigned(folder: FolderListing, signed: SourceContents, wanted: Wanted) -> Mapping[str, bytes]:
+def _read_unsigned(folder: FolderListing, signed: SourceContents, wanted: SourcePart) -> Mapping[str, bytes]:
     """Read the files of a folder that would be read if they were signed. They are not built."""
     inputs = list_inputs(folder, wanted, has_declared=signed.has_declared)
     return folder.read(entry for entry in folder.find(inputs) if entry.kind is EntryKind.FILE)
 
 
-def _is_dirty(inputs: Mapping[str, bytes], revision: Revision | None, wanted: Wanted, *, has_declared: bool) -> bool:
+def _is_dirty(
+    inputs: Mapping[str, bytes], revision: Revision | None, wanted: SourcePart, *, has_declared: bool
+) -> bool:
     """Tell whether the inputs of a folder differ from the commit: manifests that git ignores count, other files and
     line ends do not. `has_declared` is that of the folder: if only one of them declares units, files differ.
     """
@@ -312,7 +316,7 @@ def _is_dirty(inputs: Mapping[str, bytes], revision: Revision | None, wanted: Wa
     return not any(_has_inputs(listing, inputs, wanted, has_declared=has_declared) for listing in (quick, revision))
 
 
-def _has_inputs(revision: Revision, inputs: Mapping[str, bytes], wanted: Wanted, *, has_declared: bool) -> bool:
+def _has_inputs(revision: Revision, inputs: Mapping[str, bytes], wanted: SourcePart, *, has_declared: bool) -> bool:
     """Tell whether these files are all that is read of a revision."""
     try:
         committed = list_inputs(revision, wanted, has_declared=has_declared)

@@ -43,7 +43,7 @@ from gitsync.units.unit_builds import list_inputs as list_unit_inputs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class SourcePart:
     """The wanted part of a source: the manifests below `path` ("" for all) or in that file, except those below folders
     in `without`, and its own settings, if it `has_settings`. `entries` are units that the operator names; None to take
     those of the source. `builds` are those of the run, and `follow` is what following objects of
@@ -93,7 +93,7 @@ class SourceContents:
     explain_unreadable: ExplainUnreadable = field(default=explain_nothing, compare=False, repr=False)
 
 
-def read_contents(listing: SourceListing, wanted: Wanted) -> SourceContents:
+def read_contents(listing: SourceListing, wanted: SourcePart) -> SourceContents:
     """Read the wanted part of a source. A unit that cannot be built is a problem, and the rest is read.
 
     SourceError if the folder does not exist, cannot be read or is too large, or no tool to build with is
@@ -174,7 +174,7 @@ def _warn_unused(paths: Iterable[str]) -> tuple[Problem, ...]:
     )
 
 
-def list_inputs(listing: SourceListing, wanted: Wanted, *, has_declared: bool) -> Mapping[str, str]:
+def list_inputs(listing: SourceListing, wanted: SourcePart, *, has_declared: bool) -> Mapping[str, str]:
     """List every file that `read_contents` reads of a listing, by path, with its id ("" in a
     folder). `has_declared` tells that objects of controllers may declare some of its units: only
     then are contents read.
@@ -195,7 +195,7 @@ def _find_unit_inputs(choice: _Choice, built: AllUnits | None) -> list[SourceEnt
     return [choice.source_files.find(path) for path in sorted(needed)]
 
 
-def _find_settings_entries(listing: SourceListing, wanted: Wanted) -> tuple[SourceEntry, ...]:
+def _find_settings_entries(listing: SourceListing, wanted: SourcePart) -> tuple[SourceEntry, ...]:
     """Find the gitsync.yaml at the root of the source, for every folder of manifests. SourceError
     if it is not a file: then the settings are unknown.
     """
@@ -209,7 +209,7 @@ def _find_settings_entries(listing: SourceListing, wanted: Wanted) -> tuple[Sour
     return entries
 
 
-def _read_settings(listing: SourceListing, wanted: Wanted) -> SourceFile | None:
+def _read_settings(listing: SourceListing, wanted: SourcePart) -> SourceFile | None:
     entries = _find_settings_entries(listing, wanted)
     check_budget(entries, wanted.budget)  # before it is read: anybody may commit a file of any size
     content = listing.read(entries).get(FILE_NAME)
@@ -218,7 +218,7 @@ def _read_settings(listing: SourceListing, wanted: Wanted) -> SourceFile | None:
 
 def read_settings(listing: SourceListing) -> SourceFile | None:
     """Read the source's settings alone; None if it has none. SourceError if they cannot be read."""
-    return _read_settings(listing, Wanted())
+    return _read_settings(listing, SourcePart())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,7 +238,7 @@ class _Choice:
 
 
 def _choose(
-    listing: SourceListing, entries: tuple[SourceEntry, ...], wanted: Wanted, settings: SourceFile | None
+    listing: SourceListing, entries: tuple[SourceEntry, ...], wanted: SourcePart, settings: SourceFile | None
 ) -> _Choice:
     """Choose among the entries below the path that is wanted."""
     file = wanted.path if any(entry.path == wanted.path for entry in entries) else ""
@@ -340,7 +340,7 @@ class _SourceFiles:
         return {path: self._contents[path] for path in paths}
 
 
-def _read_ignore_rules(listing: SourceListing, entries: tuple[SourceEntry, ...], wanted: Wanted) -> IgnoreRules:
+def _read_ignore_rules(listing: SourceListing, entries: tuple[SourceEntry, ...], wanted: SourcePart) -> IgnoreRules:
     """Read the ignore files below the path, and those in the folders above it."""
     inner = [e for e in entries if e.kind is EntryKind.FILE and e.path.rpartition("/")[2] == IGNORE_FILE]
     parents = accumulate(wanted.path.split("/")[:-1], "{}/{}".format)  # outermost first: "a" of "a/b"

@@ -18,7 +18,7 @@ from gitsync.errors import ConfigError, GitError, SourceError
 from gitsync.git.access import Remote
 from gitsync.git.command import Repository
 from gitsync.git.source.clone import Clone, fetch_commit, has_commit, list_advertised, open_clone
-from gitsync.git.source.contents import SourceContents, Wanted, read_contents, read_settings
+from gitsync.git.source.contents import SourceContents, SourcePart, read_contents, read_settings
 from gitsync.git.source.listing import Revision
 from gitsync.git.source.signatures import TrustedKeys, check_signature
 from gitsync.model.commit import LastCommit
@@ -51,7 +51,7 @@ class History:
         self._trusted = trusted
         self._opened: dict[str, Revision] = {}
 
-    def contents_at(self, revision: str, wanted: Wanted) -> SourceContents | None:
+    def contents_at(self, revision: str, wanted: SourcePart) -> SourceContents | None:
         """Read the manifests of another revision, by the same rules and its own units, without those if
         its settings are invalid; None if it cannot be read.
         """
@@ -209,7 +209,7 @@ class History:
         return [line.split()[0] for line in lines if line.strip()]
 
 
-def _read_contents(listing: Revision, wanted: Wanted) -> SourceContents:
+def _read_contents(listing: Revision, wanted: SourcePart) -> SourceContents:
     try:
         return read_contents(listing, wanted)
     except ConfigError:  # the settings of that time are wrong; its manifests still say what it declared

@@ -19,7 +19,7 @@ from gitsync.formats.repository_name import normalize_repository
 from gitsync.git.access import GitAccess, Remote, open_remote
 from gitsync.git.source.checkout import check_outside, find_excluded, find_remote
 from gitsync.git.source.clone import Clone, fetch_commit, fetch_ref, open_clone
-from gitsync.git.source.contents import ExplainUnreadable, Wanted, explain_nothing, read_contents
+from gitsync.git.source.contents import ExplainUnreadable, SourcePart, explain_nothing, read_contents
 from gitsync.git.source.git_directory import refuse_look_alike
 from gitsync.git.source.history import UNREADABLE, History, ManifestPaths
 from gitsync.git.source.listing import Revision
@@ -92,7 +92,7 @@ def read_revision(  # noqa: PLR0913 - each says what is read
 
     SourceError, which names the revision, if it cannot be read, or is not signed by a `trusted` key.
     """
-    wanted = Wanted(path=check_path(path), entries=units, builds=builds or Builds(grace=access.grace))
+    wanted = SourcePart(path=check_path(path), entries=units, builds=builds or Builds(grace=access.grace))
     parsed, source = _parse(name), parse_location(location)
     if isinstance(source, Url):
         wanted = replace(wanted, follow=FollowContext(name_url(source, parsed.ref), variables))
@@ -130,7 +130,7 @@ def find_commits_before(
 
 
 def _read_from(
-    tree: WorkTree, parsed: _Name, wanted: Wanted, access: GitAccess, trusted: TrustedKeys | None, opened: ExitStack
+    tree: WorkTree, parsed: _Name, wanted: SourcePart, access: GitAccess, trusted: TrustedKeys | None, opened: ExitStack
 ) -> RevisionManifests:
     local_commit = _find_local_commit(tree, parsed.text)
     if local_commit is not None:
@@ -153,7 +153,7 @@ def _parse(name: str) -> _Name:
         ) from None
 
 
-def _read(revision: Revision, wanted: Wanted, trusted: TrustedKeys | None) -> RevisionManifests:
+def _read(revision: Revision, wanted: SourcePart, trusted: TrustedKeys | None) -> RevisionManifests:
     if trusted:
         check_signature(revision.repository, revision.commit, trusted)
     folder_path = "/".join(part for part in (revision.root, wanted.path) if part)
@@ -183,7 +183,7 @@ def _find_local_commit(tree: WorkTree, name: str) -> str | None:
 def _fetch(
     remote: Remote,
     name: _Name,
-    wanted: Wanted,
+    wanted: SourcePart,
     tree: WorkTree | None,
     trusted: TrustedKeys | None,
     opened: ExitStack,

@@ -16,7 +16,7 @@ from gitsync.catalog.catalog import NOT_ARM, Catalog
 from gitsync.catalog.type_words import join_with_or
 from gitsync.formats.arm_path import find_subscription
 from gitsync.imports.conversion.cluster_objects import ObjectVersion, choose_version, clean_metadata, clean_spec
-from gitsync.imports.conversion.findings import FoundResource, ImportedManifest, LeftOut
+from gitsync.imports.conversion.found_resources import FoundResource, ImportedManifest, Omission
 from gitsync.imports.conversion.manifests import list_secrets
 from gitsync.manifests.headers import Header, is_object, read_header
 from gitsync.manifests.list_items import split_list
@@ -241,6 +241,6 @@ def _take(exported: ExportedManifest) -> ImportedManifest:
     )
 
 
-def list_left_out(export: ClusterExport) -> tuple[LeftOut, ...]:
+def list_left_out(export: ClusterExport) -> tuple[Omission, ...]:
     """List each object without a manifest, by its kind."""
-    return tuple(LeftOut(OTHER_OBJECTS, kind) for kind, count in export.left_out.items() for _ in range(count))
+    return tuple(Omission(OTHER_OBJECTS, kind) for kind, count in export.left_out.items() for _ in range(count))

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from gitsync.catalog.roles import name_built_in_role
 from gitsync.formats.arm_path import find_resource_group, find_subscription
-from gitsync.imports.conversion.findings import GROUPS, FoundResource, ImportedManifest
+from gitsync.imports.conversion.found_resources import GROUPS, FoundResource, ImportedManifest
 from gitsync.model.facts import Scope
 from gitsync.problems.field_path import find_member
 

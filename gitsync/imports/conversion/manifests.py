@@ -16,7 +16,7 @@ from gitsync.catalog.spec_visitor import visit_spec
 from gitsync.formats.json_pointer import JsonPath, format_pointer
 from gitsync.git.state.yaml_text import dump
 from gitsync.imports.conversion.children import is_separate, is_unset, list_embedding
-from gitsync.imports.conversion.findings import FoundResource, ImportedManifest
+from gitsync.imports.conversion.found_resources import FoundResource, ImportedManifest
 from gitsync.imports.conversion.layout import Taken, name_manifests
 from gitsync.imports.conversion.live_body import EVERY, Conversion, ConvertedSpec, convert_body
 from gitsync.model.export import Holder

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from gitsync.diff.hints import find_kind_hints
 from gitsync.diff.three_way import compare
 from gitsync.formats.arm_path import find_subscription, is_same_id
-from gitsync.imports.conversion.findings import FoundResource
+from gitsync.imports.conversion.found_resources import FoundResource
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem
 from gitsync.model.verdict import Difference

@@ -34,7 +34,7 @@ class FoundResource:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class LeftOut:
+class Omission:
     """A resource, or all resources of a type (`subject`), without a manifest, and the reason."""
 
     reason: str
@@ -42,11 +42,11 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Findings:
+class SearchResult:
     """What was found, sorted by ARM id. `unread` says which collections were not asked for, or refused."""
 
     resources: tuple[FoundResource, ...]
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[Omission, ...] = ()
     unread: tuple[str, ...] = ()
 
 

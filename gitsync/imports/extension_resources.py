@@ -9,10 +9,10 @@ from typing import Final
 from gitsync.formats.arm_path import is_below, is_same_id
 from gitsync.imports.acceptance import Acceptance
 from gitsync.imports.conversion.children import KindTree
-from gitsync.imports.conversion.findings import FoundResource
+from gitsync.imports.conversion.found_resources import FoundResource
 from gitsync.imports.conversion.scope import Filters, ImportScope
 from gitsync.imports.descendants import asks_all, look_around, look_everywhere, make_found
-from gitsync.imports.reading import Body, ResourceReader
+from gitsync.imports.resource_reader import Body, ResourceReader
 from gitsync.model.facts import Kind
 
 INHERITED: Final = "inherited from above"
@@ -51,7 +51,7 @@ _WITHOUT_SETTINGS: Final = frozenset(
 """Types that Azure Monitor's list of supported resources does not have: they have no diagnostic settings."""
 
 
-class Extending:
+class ExtensionSearch:
     """The search for what extends the resources that were found before."""
 
     def __init__(self, reader: ResourceReader, tree: KindTree, acceptance: Acceptance) -> None:
