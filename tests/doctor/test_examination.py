@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import subprocess
 
 import pytest
+import pytest_asyncio
 
 from gitsync.config.config import Config
 from gitsync.doctor.examination import examine
@@ -42,17 +42,13 @@ def make_place(outside):
     return folder
 
 
-def doctor(folder, script="", **settings):
+async def doctor(folder, script="", **settings):
     """The checks by name; of several with one name, the last."""
     if script:
         (folder.parent / "script.yaml").write_text(script)
         settings["emulator_script"] = str(folder.parent / "script.yaml")
-
-    async def run():
-        config = Config(**{"source": str(folder), "subscription": SUBSCRIPTION, "emulator": "", **settings})
-        return [check async for check in examine(config, Redactions())]
-
-    checks = asyncio.run(run())
+    config = Config(**{"source": str(folder), "subscription": SUBSCRIPTION, "emulator": "", **settings})
+    checks = [check async for check in examine(config, Redactions())]
     assert all(check.hint or check.level == OK for check in checks), "each problem says what to do"
     return {check.name: check for check in checks}
 
@@ -61,8 +57,8 @@ def levels(checks):
     return {name: check.level.value for name, check in checks.items()}
 
 
-def test_a_set_up_that_is_fine(place):
-    checks = doctor(place)
+async def test_a_set_up_that_is_fine(place):
+    checks = await doctor(place)
     assert set(levels(checks).values()) == {OK}
     assert list(checks) == [
         "git",
@@ -81,26 +77,26 @@ def test_a_set_up_that_is_fine(place):
     assert "4 rights at 2 scopes granted. Deny assignments" in checks["rights"].message
 
 
-def test_nothing_is_pushed(place):
-    doctor(place)
+async def test_nothing_is_pushed(place):
+    await doctor(place)
     refs = subprocess.run(
         ["git", "for-each-ref"], cwd=place.parent / "remote.git", capture_output=True, text=True, check=True
     )
     assert "gitsync" not in refs.stdout
 
 
-def test_a_source_that_cannot_be_read_hides_nothing_else(place):
-    checks = doctor(place.parent / "nowhere")
+async def test_a_source_that_cannot_be_read_hides_nothing_else(place):
+    checks = await doctor(place.parent / "nowhere")
     assert levels(checks) | {"git": OK} == levels(checks)
     assert (checks["source"].level, checks["endpoint"].level, checks["subscription"].level) == (ERROR, OK, OK)
 
 
-def test_a_remote_that_refuses_pushes(place):
+async def test_a_remote_that_refuses_pushes(place):
     hook = place.parent / "remote.git" / "objects"
     hook.chmod(0o555)
     try:
         git(place, "remote", "set-url", "origin", str(place.parent / "gone.git"))
-        checks = doctor(place)
+        checks = await doctor(place)
     finally:
         hook.chmod(0o755)
     assert (checks["status"].level, checks["manifests"].level, checks["rights"].level) == (ERROR, OK, OK)
@@ -115,26 +111,26 @@ settings:
 """
 
 
-def test_rights_that_are_not_granted(place):
-    checks = doctor(place, MISSING)
+async def test_rights_that_are_not_granted(place):
+    checks = await doctor(place, MISSING)
     assert levels(checks)["rights"] == ERROR
     assert "1 of 4 rights at 2 scopes not granted" in checks["rights"].message
     assert "Microsoft.Network/virtualNetworks/write in resource group core" in checks["rights"].message
     assert (
         "Microsoft.Resources/subscriptions/resourceGroups/delete in"
-        in doctor(place, MISSING, prune=True)["rights"].message
+        in (await doctor(place, MISSING, prune=True))["rights"].message
     )
 
 
-def test_providers_that_are_not_registered(place):
-    assert doctor(place, MISSING)["providers"].level == WARNING, "a sync registers them"
-    checks = doctor(place, MISSING, register_providers=False)
+async def test_providers_that_are_not_registered(place):
+    assert (await doctor(place, MISSING))["providers"].level == WARNING, "a sync registers them"
+    checks = await doctor(place, MISSING, register_providers=False)
     assert checks["providers"].level == ERROR
     assert "az provider register -n Microsoft.Network" in checks["providers"].hint
 
 
-def test_a_subscription_that_is_not_there(place):
-    checks = doctor(place, "settings: {subscriptions: [11111111-1111-4111-8111-111111111111]}")
+async def test_a_subscription_that_is_not_there(place):
+    checks = await doctor(place, "settings: {subscriptions: [11111111-1111-4111-8111-111111111111]}")
     assert checks["subscription"].level == ERROR
     assert (
         checks["subscription"].message.startswith("SubscriptionNotFound: ")
@@ -142,11 +138,11 @@ def test_a_subscription_that_is_not_there(place):
     )
 
 
-@pytest.fixture(scope="module")
-def unreachable(tmp_path_factory):
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def unreachable(tmp_path_factory):
     """The checks with an endpoint that is waited for in vain, in a set-up that prunes."""
     place = make_place(tmp_path_factory.mktemp("unreachable"))
-    return doctor(place, emulator=None, endpoint="http://127.0.0.1:9", credential="anonymous", prune=True)
+    return await doctor(place, emulator=None, endpoint="http://127.0.0.1:9", credential="anonymous", prune=True)
 
 
 def test_an_endpoint_that_cannot_be_reached(unreachable):
@@ -154,26 +150,28 @@ def test_an_endpoint_that_cannot_be_reached(unreachable):
     assert unreachable["rights"].message.startswith("Not checked")
 
 
-def test_places_of_secrets_are_checked_one_by_one(place, tmp_path):
-    assert doctor(place, export_to=("folder",), export_folder=str(tmp_path / "new"))["secrets (folder)"].level == OK
+async def test_places_of_secrets_are_checked_one_by_one(place, tmp_path):
+    assert (await doctor(place, export_to=("folder",), export_folder=str(tmp_path / "new")))[
+        "secrets (folder)"
+    ].level == OK
     assert not (tmp_path / "new").exists(), "only a run creates it"
     (tmp_path / "file").write_text("")
-    checks = doctor(place, export_to=("folder", "status"), export_folder=str(tmp_path / "file" / "below"))
+    checks = await doctor(place, export_to=("folder", "status"), export_folder=str(tmp_path / "file" / "below"))
     assert (checks["secrets (folder)"].level, checks["secrets (environment)"].level) == (ERROR, OK)
 
 
-def test_invalid_manifests_and_uncommitted_changes(place):
+async def test_invalid_manifests_and_uncommitted_changes(place):
     (place / "all.yaml").write_text(GROUP.replace("\n    ", "\n").lstrip().replace("location", "locaton"))
-    checks = doctor(place)
+    checks = await doctor(place)
     assert (checks["source"].level, checks["manifests"].level) == (WARNING, WARNING)
     assert checks["manifests"].hint == "Run `gitsync validate`."
 
 
-def test_resources_with_their_own_credential_are_named(place):
+async def test_resources_with_their_own_credential_are_named(place):
     text = (place / "all.yaml").read_text()
     text = text.replace("name: hub", "name: hub\n  annotations: {serviceoperator.azure.com/credential-from: other}")
     (place / "all.yaml").write_text(text)
-    checks = doctor(place)
+    checks = await doctor(place)
     assert checks["credentials"].message.startswith("1 resource with a credential Secret")
 
 

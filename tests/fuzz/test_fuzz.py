@@ -6,6 +6,7 @@ on for FUZZ_SECONDS, which the tests share.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -27,7 +28,7 @@ from gitsync.git.state.plan_file import read_plan
 from gitsync.git.state.status_tree import decode_config_map
 from gitsync.manifests.reader import read_manifests
 from gitsync.request.build import prepare
-from tests.support.arm_rig import API, GROUP, OPERATION, VNET, Rig, moving, run
+from tests.support.arm_rig import API, GROUP, OPERATION, VNET, moving, rigged
 from tests.support.replaced_files import PLACES, contents, has_documents, list_deletes_after
 from tests.support.scripted_server import Say
 
@@ -214,19 +215,20 @@ def ignore_files(data, folder):
 def answers(data, folder):
     said = data.draw(st.lists(SAID, min_size=3, max_size=3))
 
-    async def ask(rig: Rig) -> None:
-        for method, path in (("GET", VNET), ("GET", f"{GROUP}/resources"), ("PUT", VNET)):
-            rig.server.on(method, path, *said)
-        rig.server.on("GET", OPERATION, *said)
-        for call in (
-            rig.reader.get(VNET, API),
-            rig.reader.list(f"{GROUP}/resources", API),
-            rig.writer.put(VNET, API, moving()),
-        ):
-            with suppress(GitsyncError):
-                await call
+    async def ask() -> None:
+        async with rigged(seconds=60) as rig:
+            for method, path in (("GET", VNET), ("GET", f"{GROUP}/resources"), ("PUT", VNET)):
+                rig.server.on(method, path, *said)
+            rig.server.on("GET", OPERATION, *said)
+            for call in (
+                rig.reader.get(VNET, API),
+                rig.reader.list(f"{GROUP}/resources", API),
+                rig.writer.put(VNET, API, moving()),
+            ):
+                with suppress(GitsyncError):
+                    await call
 
-    run(ask, seconds=60)
+    asyncio.run(ask())
 
 
 def replaced_files(data, folder):

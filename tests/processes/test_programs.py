@@ -104,48 +104,44 @@ def a_call(script, **options):
     )
 
 
-def by_waiting(call):
+async def by_waiting(call):
     return run(call)
 
 
-def beside(call):
-    return asyncio.run(run_beside(call))
-
-
-WAYS = [by_waiting, beside]
+WAYS = [by_waiting, run_beside]
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_how_a_program_ends_is_told(way, tmp_path):
-    ended = way(a_call("cat; echo told >&2; pwd >&2; exit 3", stdin=b"given" * 100_000, folder=tmp_path))
+async def test_how_a_program_ends_is_told(way, tmp_path):
+    ended = await way(a_call("cat; echo told >&2; pwd >&2; exit 3", stdin=b"given" * 100_000, folder=tmp_path))
     assert ended == (3, b"given" * 100_000, f"told\n{tmp_path}\n".encode())
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_program_that_reads_nothing_may_end(way):
-    assert way(a_call("exit 0", stdin=b"x" * 1_000_000)).code == 0
+async def test_a_program_that_reads_nothing_may_end(way):
+    assert (await way(a_call("exit 0", stdin=b"x" * 1_000_000))).code == 0
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_program_that_reads_late_gets_all_of_its_input(way):
+async def test_a_program_that_reads_late_gets_all_of_its_input(way):
     """git takes seconds to read the status of ten thousand resources."""
-    ended = way(a_call("sleep 0.6; wc -c", stdin=b"x" * 1_000_000, timeout=20))
+    ended = await way(a_call("sleep 0.6; wc -c", stdin=b"x" * 1_000_000, timeout=20))
     assert ended.output.strip() == b"1000000"
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_program_that_is_not_there(way):
+async def test_a_program_that_is_not_there(way):
     call = ProgramCall(program=Program.GIT, command=["/nowhere/git"], environment={}, timeout=1.0)
     with pytest.raises(OSError, match="No such file"):
-        way(call)
+        await way(call)
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("script", ["sleep 300", "trap '' TERM; sleep 300 & wait", "sleep 300 & exit 0"])
-def test_a_program_ends_with_its_time_and_all_that_it_started(way, script, tmp_path):
+async def test_a_program_ends_with_its_time_and_all_that_it_started(way, script, tmp_path):
     began = time.monotonic()
     with pytest.raises(TimeoutError):
-        way(a_call(f"echo $$ > {tmp_path}/leader; {script}", timeout=0.6))
+        await way(a_call(f"echo $$ > {tmp_path}/leader; {script}", timeout=0.6))
     assert time.monotonic() - began < 5
     assert not remain((tmp_path / "leader").read_text().strip())
 
@@ -171,14 +167,14 @@ def alive(group):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_program_that_runs_when_the_run_is_told_to_end_has_a_little_time(way):
+async def test_a_program_that_runs_when_the_run_is_told_to_end_has_a_little_time(way):
     grace = SetGrace()
     timer = threading.Timer(0.5, grace.begin)
     timer.start()
     call = a_call("sleep 300", grace=grace)
     began = time.monotonic()
     with pytest.raises(TimeoutError):
-        way(call)
+        await way(call)
     assert time.monotonic() - began > 0.5
     assert call.was_told_to_end
 
@@ -201,14 +197,10 @@ def test_a_grace_counts_down_from_its_beginning():
     assert grace.left(0.05) == 0
 
 
-def test_what_waits_for_a_program_can_be_broken_off(tmp_path):
+async def test_what_waits_for_a_program_can_be_broken_off(tmp_path):
     """As a second signal does; nothing stays behind."""
-
-    async def broken_off():
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(run_beside(a_call(f"echo $$ > {tmp_path}/leader; sleep 300")), 0.6)
-
-    asyncio.run(broken_off())
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(run_beside(a_call(f"echo $$ > {tmp_path}/leader; sleep 300")), 0.6)
     assert not remain((tmp_path / "leader").read_text().strip())
 
 

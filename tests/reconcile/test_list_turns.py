@@ -46,7 +46,7 @@ class Azure:
         self.at_once -= 1
         yield self.answer(one.path)
 
-    def find_all(self, judge=lambda entry: entry["id"]):
+    async def find_all(self, judge=lambda entry: entry["id"]):
         async def find(one):
             async def decide(entry):
                 await asyncio.sleep(0)
@@ -54,10 +54,7 @@ class Azure:
 
             return await self.lists.find_approval(one.key, KIND, one.arm_id, decide)
 
-        async def all_at_once():
-            return await asyncio.gather(*map(find, self.things))
-
-        return asyncio.run(all_at_once())
+        return await asyncio.gather(*map(find, self.things))
 
 
 def show_both(path):
@@ -71,12 +68,12 @@ def refuse(status, code):
     return answer
 
 
-def test_a_list_is_asked_for_once_and_serves_all_that_wait():
+async def test_a_list_is_asked_for_once_and_serves_all_that_wait():
     azure = Azure("12345678", show_both)
-    assert [found.casefold() for found in azure.find_all()] == [one.arm_id.casefold() for one in azure.things]
+    assert [found.casefold() for found in await azure.find_all()] == [one.arm_id.casefold() for one in azure.things]
     assert set(azure.asked.values()) == {1}
     assert azure.most_at_once > 1, "once the first has shown that lists are of use"
-    assert azure.find_all() == [None] * 16, "an entry is handed out once, and a list is not asked for again"
+    assert await azure.find_all() == [None] * 16, "an entry is handed out once, and a list is not asked for again"
     assert azure.asked.total() == 8
 
 
@@ -90,13 +87,13 @@ def test_a_list_is_asked_for_once_and_serves_all_that_wait():
         (show_both, lambda _entry: None, 2, "three entries in a row that approve nothing"),
     ],
 )
-def test_lists_that_are_of_no_use_are_given_up(answer, judge, asked, why):
+async def test_lists_that_are_of_no_use_are_given_up(answer, judge, asked, why):
     azure = Azure("12345678", answer)
-    assert azure.find_all(judge or (lambda entry: entry["id"])) == [None] * 16
+    assert await azure.find_all(judge or (lambda entry: entry["id"])) == [None] * 16
     assert azure.asked.total() == asked, why
 
 
-def test_a_failed_judgement_leaves_the_turn_to_the_next():
+async def test_a_failed_judgement_leaves_the_turn_to_the_next():
     azure = Azure("12", show_both)
 
     def fail_once(entry):
@@ -104,21 +101,18 @@ def test_a_failed_judgement_leaves_the_turn_to_the_next():
             raise ValueError("a bug in a rule")
         return entry["id"]
 
-    async def find_with_gaps():
-        tasks = [azure.lists.find_approval(one.key, KIND, one.arm_id, judge) for one in azure.things]
-        return await asyncio.gather(*tasks, return_exceptions=True)
-
     async def judge(entry):
         return fail_once(entry)
 
-    found = asyncio.run(find_with_gaps())
+    tasks = [azure.lists.find_approval(one.key, KIND, one.arm_id, judge) for one in azure.things]
+    found = await asyncio.gather(*tasks, return_exceptions=True)
     assert isinstance(found[0], ValueError)
     assert None not in found[1:]
 
 
-def test_the_doubt_about_one_type_is_told_once_with_those_it_concerns():
+async def test_the_doubt_about_one_type_is_told_once_with_those_it_concerns():
     azure = Azure("1", show_both)
-    azure.find_all()
+    await azure.find_all()
     one, other = (resource.key for resource in azure.things)
     azure.lists.note_approved(one, KIND)
     assert azure.lists.take_doubtful() == frozenset()

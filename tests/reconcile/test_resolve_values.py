@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import cast
@@ -28,7 +27,7 @@ from tests.support.fake_clock import FakeClock
         (True, "The run was stopped before the values of VirtualNetwork.network.azure.com/default/hub were read. "),
     ],
 )
-def test_the_last_answer_of_azure_is_named(is_stopped, message):
+async def test_the_last_answer_of_azure_is_named(is_stopped, message):
     clock = FakeClock()
     session = Session(deadline=clock.monotonic())
     session.attempts.append(
@@ -42,8 +41,8 @@ def test_the_last_answer_of_azure_is_named(is_stopped, message):
     )
     run = cast(Observing, SimpleNamespace(clock=clock))
     with pytest.raises(DeadlineError) as failure:
-        asyncio.run(resolve_values(attempt, run))
+        await resolve_values(attempt, run)
     assert failure.value.message == f"{message}Last error: 404 ResourceGroupNotFound: It could not be found."
     plain = prepared(vnet(), vnet_id())
     attempt = replace(attempt, apply=Apply(prepared=plain))
-    assert asyncio.run(resolve_values(attempt, run)) is attempt, "it needs none"
+    assert await resolve_values(attempt, run) is attempt, "it needs none"

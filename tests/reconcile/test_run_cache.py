@@ -31,14 +31,14 @@ async def read() -> Live:
         (SUBNET, ANEW, "a write to a child shows in it"),
     ],
 )
-def test_what_is_read_is_kept_until_a_write_may_have_changed_it(written, expected, why):
+async def test_what_is_read_is_kept_until_a_write_may_have_changed_it(written, expected, why):
     cache = RunCache()
     cache.keep(vnet_id(), SEEN)
     cache.note_write(written)
-    assert asyncio.run(cache.read_once(vnet_id().lower(), read)) is expected, why
+    assert await cache.read_once(vnet_id().lower(), read) is expected, why
 
 
-def test_one_read_serves_all():
+async def test_one_read_serves_all():
     cache, reads = RunCache(), []
 
     async def count() -> Live:
@@ -46,14 +46,11 @@ def test_one_read_serves_all():
         await asyncio.sleep(0)
         return ANEW
 
-    async def main() -> None:
-        await asyncio.gather(*(cache.read_once(vnet_id(), count) for _ in range(3)))
-
-    asyncio.run(main())
+    await asyncio.gather(*(cache.read_once(vnet_id(), count) for _ in range(3)))
     assert len(reads) == 1
 
 
-def test_a_question_for_the_run_is_asked_until_it_has_an_answer():
+async def test_a_question_for_the_run_is_asked_until_it_has_an_answer():
     cache, reads = RunCache(), []
     question = LookupRequest("/roles", "1", lists=True, for_the_run=True)
     answers = iter([ArmError("No."), (), ({"name": "a"},), ({"name": "never asked for"},)])
@@ -66,12 +63,9 @@ def test_a_question_for_the_run_is_asked_until_it_has_an_answer():
             raise answer
         return answer
 
-    async def main():
-        with pytest.raises(ArmError):
-            await cache.ask_once(question, list_once)
-        assert await cache.ask_once(question, list_once) == ()
-        found = await asyncio.gather(*(cache.ask_once(question, list_once) for _ in range(3)))
-        assert found == [({"name": "a"},)] * 3
-
-    asyncio.run(main())
+    with pytest.raises(ArmError):
+        await cache.ask_once(question, list_once)
+    assert await cache.ask_once(question, list_once) == ()
+    found = await asyncio.gather(*(cache.ask_once(question, list_once) for _ in range(3)))
+    assert found == [({"name": "a"},)] * 3
     assert len(reads) == 3, "neither a failure nor an empty list is kept, and what is kept serves all"

@@ -21,14 +21,11 @@ def nodes(**depends_on):
     }
 
 
-def walked(graph, run=None, *, stopped=False, known=None):
-    async def main():
-        stop = asyncio.Event()
-        if stopped:
-            stop.set()
-        return await run_in_order(graph, run or remember([]), lambda node: result(node.key, is_fine=False), stop, known)
-
-    return asyncio.run(main())
+async def walked(graph, run=None, *, stopped=False, known=None):
+    stop = asyncio.Event()
+    if stopped:
+        stop.set()
+    return await run_in_order(graph, run or remember([]), lambda node: result(node.key, is_fine=False), stop, known)
 
 
 def remember(order, stop=None):
@@ -41,9 +38,9 @@ def remember(order, stop=None):
     return run
 
 
-def test_owners_come_first_and_their_results_are_handed_on():
+async def test_owners_come_first_and_their_results_are_handed_on():
     order = []
-    walked(nodes(child=["owner"], owner=[]), remember(order))
+    await walked(nodes(child=["owner"], owner=[]), remember(order))
     assert order == [
         ("begin", "owner", []),
         ("end", "owner", None),
@@ -52,54 +49,50 @@ def test_owners_come_first_and_their_results_are_handed_on():
     ]
 
 
-def test_what_depends_on_nothing_unfinished_runs_side_by_side():
+async def test_what_depends_on_nothing_unfinished_runs_side_by_side():
     order = []
-    walked(nodes(a=[], b=[], c=["a"]), remember(order))
+    await walked(nodes(a=[], b=[], c=["a"]), remember(order))
     assert [step[:2] for step in order[:2]] == [("begin", "a"), ("begin", "b")]
 
 
-def test_nothing_begins_once_the_run_is_told_to_stop():
+async def test_nothing_begins_once_the_run_is_told_to_stop():
     order = []
-    results = walked(nodes(a=[], b=["a"]), remember(order), stopped=True)
+    results = await walked(nodes(a=[], b=["a"]), remember(order), stopped=True)
     assert order == []
     assert [one.is_fine for one in results.values()] == [False, False]
 
 
-def test_what_is_under_way_at_a_stop_is_waited_for():
+async def test_what_is_under_way_at_a_stop_is_waited_for():
     ended = []
+    stop = asyncio.Event()
 
-    async def main():
-        stop = asyncio.Event()
+    async def run(node, before):
+        stop.set()
+        await asyncio.sleep(0)
+        ended.append(node.key.name)
+        return result(node.key)
 
-        async def run(node, before):
-            stop.set()
-            await asyncio.sleep(0)
-            ended.append(node.key.name)
-            return result(node.key)
-
-        return await run_in_order(nodes(a=[], b=["a"]), run, lambda node: result(node.key, is_fine=False), stop)
-
-    results = asyncio.run(main())
+    results = await run_in_order(nodes(a=[], b=["a"]), run, lambda node: result(node.key, is_fine=False), stop)
     assert ended == ["a"]
     assert [one.is_fine for one in results.values()] == [True, False]
 
 
-def test_results_from_elsewhere_count():
+async def test_results_from_elsewhere_count():
     graph = {vnet(): Apply(prepared=prepared(vnet(), ""), depends_on=(rg(),))}
     order = []
-    results = walked(graph, remember(order), known={rg(): result(rg()), subnet(): result(subnet())})
+    results = await walked(graph, remember(order), known={rg(): result(rg()), subnet(): result(subnet())})
     assert order[0] == ("begin", "hub", ["core"])
     assert list(results) == [vnet()]
 
 
 @given(st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=20))
-def test_every_owner_ends_before_its_dependents_begin(edges):
+async def test_every_owner_ends_before_its_dependents_begin(edges):
     graph = {str(n): [] for n in range(8)}
     for low, high in edges:
         if low < high:
             graph[str(high)].append(str(low))
     order = []
-    walked(nodes(**graph), remember(order))
+    await walked(nodes(**graph), remember(order))
     place = {(what, name): index for index, (what, name, _) in enumerate(order)}
     assert all(place["end", other] < place["begin", name] for name, others in graph.items() for other in others)
     assert len(place) == 16

@@ -2,12 +2,13 @@
 
 import asyncio
 import threading
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+import pytest_asyncio
 
 from gitsync.model.problem import SourceLocation
 from gitsync.model.verdict import Action, Difference, Verdict
@@ -17,7 +18,10 @@ from tests.report.large_reports import landing_zone
 from tests.report.report_builders import DRIFTED, FULL, IN_SYNC, PROBLEMS, REFUSED, TARGET, key, report, result
 from tests.report.test_report_html import EVIL, everywhere
 
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium is installed; it is looked for by name in PATH")
+pytestmark = [
+    pytest.mark.skipif(PROGRAM is None, reason="no Chromium is installed; it is looked for by name in PATH"),
+    pytest.mark.asyncio(loop_scope="module"),
+]
 
 SMALL, LARGE = landing_zone(groups=2, every=5), replace(landing_zone(groups=77, every=17), target=TARGET)
 FOLDED = landing_zone(groups=20, every=5)
@@ -65,32 +69,29 @@ def _render(value):
     return render(value) if standard is None else _render_standard(standard)
 
 
-@pytest.fixture(scope="module")
-def opened():
-    """A function of a report and of what to look for on its page, which a browser opens from a server. There is one
-    page for all tests, since a process that shows another costs more than what most tests do.
-    """
-    with started() as address, asyncio.Runner() as runner:
-        stack = AsyncExitStack()
-        page = runner.run(stack.enter_async_context(new_page(address)))
-
-        def run(value, look, **options):
-            with served(_render(value)) as (url, asked):
-                found = runner.run(_looked(page, url, look, options))
-            assert asked == ["/report.html"]
-            return found
-
-        yield run
-        runner.run(stack.aclose())
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def page():
+    """One page for all tests, since a process that shows another costs more than what most tests do."""
+    with started() as address:
+        async with new_page(address) as page:
+            yield page
 
 
-async def _looked(page, url, look, options):
-    await page.open(url, **options)
-    found = await look(page)
-    assert page.complaints == []
-    assert page.asked == []
-    assert page.of("Page.javascriptDialogOpening") == []
-    return found
+@pytest.fixture
+def opened(page):
+    """A function of a report, which a browser opens from a server: its page, to look at within the context."""
+
+    @asynccontextmanager
+    async def opened(value, **options):
+        with served(_render(value)) as (url, asked):
+            await page.open(url, **options)
+            yield page
+            assert page.complaints == []
+            assert page.asked == []
+            assert page.of("Page.javascriptDialogOpening") == []
+        assert asked == ["/report.html"]
+
+    return opened
 
 
 SHOWN = "[...document.querySelectorAll('.resource')].filter((one) => one.checkVisibility()).length"
@@ -99,12 +100,13 @@ COUNT = "document.querySelector('output').textContent"
 
 
 @pytest.mark.parametrize("value", [SMALL, LARGE], ids=["28 resources", "1003 resources"])
-def test_the_page_opens_quietly_and_asks_nothing(value, opened):
-    async def look(page):
-        return await page.value("document.querySelectorAll('.resource').length"), await page.value(COUNT)
-
+async def test_the_page_opens_quietly_and_asks_nothing(value, opened):
     number = len(value.results)
-    assert opened(value, look) == (number, f"{number:,} resources")
+    async with opened(value) as page:
+        assert (await page.value("document.querySelectorAll('.resource').length"), await page.value(COUNT)) == (
+            number,
+            f"{number:,} resources",
+        )
 
 
 async def typed(page, text):
@@ -138,27 +140,27 @@ SEARCHES = [
 ]
 
 
-def test_search_narrows_the_list(opened):
+async def test_search_narrows_the_list(opened):
     """One page for all: each search begins from the whole list again."""
-
-    async def look(page):
-        everything, found = await page.value(COUNT), []
-        for text, *_ in SEARCHES:
+    assert all(any(map(fits, LARGE.results)) for _, fits, _ in SEARCHES)
+    async with opened(LARGE) as page:
+        everything = await page.value(COUNT)
+        for text, fits, why in SEARCHES:
+            number = sum(map(fits, LARGE.results))
             await typed(page, text)
-            found.append((await counted(page, everything), await page.value(SHOWN)))
+            narrowed = await counted(page, everything)
+            assert (narrowed, await page.value(SHOWN)) == (f"{number} of 1,003 resources", number), why
             await page.press("Escape")
-            await counted(page, found[-1][0])
-        return found
-
-    numbers = [sum(map(fits, LARGE.results)) for _, fits, _ in SEARCHES]
-    assert min(numbers) > 0
-    expected = [(f"{number} of 1,003 resources", number) for number in numbers]
-    for one, other, (_, _, why) in zip(opened(LARGE, look), expected, SEARCHES, strict=True):
-        assert one == other, why
+            await counted(page, narrowed)
 
 
-def test_filters_go_together_and_can_be_taken_back(opened):
-    async def look(page):
+async def test_filters_go_together_and_can_be_taken_back(opened):
+    def count(*verdicts, kind=""):
+        return sum(r.verdict in verdicts and r.key.kind.startswith(kind) for r in LARGE.results)
+
+    narrowed = [count("drifted"), count("drifted", "conflict"), count("drifted", "conflict", kind="Vault")]
+    everything = "1,003 resources"
+    async with opened(LARGE) as page:
         told = [await page.value(COUNT)]
         for script in (
             "document.querySelector('[value=drifted]').click()",
@@ -168,18 +170,12 @@ def test_filters_go_together_and_can_be_taken_back(opened):
         ):
             await page.value(script)
             told.append(await counted(page, told[-1]))
-        return told
-
-    def count(*verdicts, kind=""):
-        return sum(r.verdict in verdicts and r.key.kind.startswith(kind) for r in LARGE.results)
-
-    narrowed = [count("drifted"), count("drifted", "conflict"), count("drifted", "conflict", kind="Vault")]
-    everything = "1,003 resources"
-    assert opened(LARGE, look) == [everything, *(f"{number} of {everything}" for number in narrowed), everything]
+        assert told == [everything, *(f"{number} of {everything}" for number in narrowed), everything]
 
 
-def test_a_slash_leads_to_the_search_and_escape_out_of_it(opened):
-    async def look(page):
+async def test_a_slash_leads_to_the_search_and_escape_out_of_it(opened):
+    number = len(SMALL.results)
+    async with opened(SMALL) as page:
         await page.press("/")
         inside = await page.value("document.activeElement.type")
         before = await page.value(COUNT)
@@ -187,46 +183,39 @@ def test_a_slash_leads_to_the_search_and_escape_out_of_it(opened):
         narrowed = await counted(page, before)
         told = await page.value("document.getElementById('none').checkVisibility()")
         await page.press("Escape")
-        return inside, narrowed, told, await counted(page, narrowed)
+        assert (inside, narrowed, told, await counted(page, narrowed)) == (
+            "search",
+            f"0 of {number} resources",
+            True,
+            f"{number} resources",
+        )
 
-    number = len(SMALL.results)
-    assert opened(SMALL, look) == ("search", f"0 of {number} resources", True, f"{number} resources")
 
-
-def test_a_resource_group_of_the_picture_narrows_the_list_to_it(opened):
-    async def look(page):
+async def test_a_resource_group_of_the_picture_narrows_the_list_to_it(opened):
+    async with opened(LARGE) as page:
         before = await page.value(COUNT)
         click = "dispatchEvent(new MouseEvent('click', {bubbles: true, cancelable: true}))"
         await page.value(f"document.querySelector('[data-place*=app-005] rect').{click}")
-        return await counted(page, before)
-
-    assert opened(LARGE, look) == "13 of 1,003 resources"
+        assert (await counted(page, before)) == "13 of 1,003 resources"
 
 
-def test_a_link_unfolds_what_it_leads_to(opened):
+async def test_a_link_unfolds_what_it_leads_to(opened):
     is_shown = "document.querySelector('tr.resource').checkVisibility()"
-
-    async def look(page):
+    async with opened(FOLDED) as page:
         before = await page.value(is_shown)
         await page.value("location.hash = document.querySelector('tr.resource').id")
         await page.value("new Promise((done) => setTimeout(done, 100))")
-        return before, await page.value(is_shown)
-
-    assert opened(FOLDED, look) == (False, True)
+        assert (before, await page.value(is_shown)) == (False, True)
 
 
-def test_without_a_script_all_can_be_read(opened):
+async def test_without_a_script_all_can_be_read(opened):
     """There is no form, what is few is unfolded, and all that is folded opens by the browser's own means."""
-
-    async def look(page):
+    async with opened(SMALL, script=False) as page:
         seen = await page.value("document.body.innerText")
         form = await page.value("document.getElementById('filters').checkVisibility()")
         everything = await page.value(
             "document.querySelectorAll('details').forEach((one) => one.setAttribute('open', '')); " + SHOWN
         )
-        return seen, form, everything
-
-    seen, form, everything = opened(SMALL, look, script=False)
     assert form is False
     assert everything == len(SMALL.results)
     assert "Search and filters need JavaScript" in seen
@@ -237,14 +226,11 @@ def test_without_a_script_all_can_be_read(opened):
             assert difference.rule in seen
 
 
-def test_foreign_text_runs_nothing(opened):
+async def test_foreign_text_runs_nothing(opened):
     everything = everywhere("".join(text for text, _ in EVIL))
-
-    async def look(page):
+    async with opened(everything) as page:
         await page.value("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-        return await page.value("document.querySelectorAll('script, img, style').length")
-
-    assert opened(everything, look) == 2
+        assert (await page.value("document.querySelectorAll('script, img, style').length")) == 2
 
 
 CONTRAST = """(() => {
@@ -272,42 +258,37 @@ CONTRAST = """(() => {
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_stands_out_from_what_is_behind_it(scheme, opened):
+async def test_text_stands_out_from_what_is_behind_it(scheme, opened):
     """WCAG 2.2, success criterion 1.4.3: 4.5 to 1."""
-
-    async def look(page):
+    async with opened(landing_zone(groups=3, every=4)) as page:
         await show_as(page, scheme)
-        return await page.value("getComputedStyle(document.body).backgroundColor"), await page.value(CONTRAST)
-
-    behind, low = opened(landing_zone(groups=3, every=4), look)
+        behind, low = await page.value("getComputedStyle(document.body).backgroundColor"), await page.value(CONTRAST)
     assert (behind == "rgb(255, 255, 255)") == (scheme == "light")
     assert low == []
 
 
-def test_a_page_that_leaves_some_out_counts_those_it_has(opened):
-    async def look(page):
-        return await page.value(COUNT)
-
+async def test_a_page_that_leaves_some_out_counts_those_it_has(opened):
     many = report(*(replace(IN_SYNC, key=key("A", f"b{number}")) for number in range(5001)))
-    assert opened(many, look) == "5,000 resources on this page"
+    async with opened(many) as page:
+        assert (await page.value(COUNT)) == "5,000 resources on this page"
 
 
-def test_a_phone_shows_the_page_in_its_width(opened):
-    async def look(page):
-        return await page.value("[innerWidth, document.documentElement.scrollWidth]")
-
-    assert opened(SMALL, look, size=PHONE) == [400, 400]
+async def test_a_phone_shows_the_page_in_its_width(opened):
+    async with opened(SMALL, size=PHONE) as page:
+        assert (await page.value("[innerWidth, document.documentElement.scrollWidth]")) == [400, 400]
 
 
-def test_paper_has_what_is_folded_and_no_form(opened):
-    async def look(page):
+async def test_paper_has_what_is_folded_and_no_form(opened):
+    async with opened(FOLDED) as page:
         inside = "[...document.querySelectorAll('.inside')].every((one) => one.checkVisibility())"
         form = "document.getElementById('filters').checkVisibility()"
         before = await page.value(inside)
         await page.send("Emulation.setEmulatedMedia", media="print")
-        return before, await page.value(f"dispatchEvent(new Event('beforeprint')); {inside}"), await page.value(form)
-
-    assert opened(FOLDED, look) == (False, True, False)
+        assert (
+            before,
+            await page.value(f"dispatchEvent(new Event('beforeprint')); {inside}"),
+            await page.value(form),
+        ) == (False, True, False)
 
 
 REFUSALS = [replace(REFUSED, key=key("A", f"b{number}")) for number in range(9)]
@@ -322,11 +303,9 @@ STATES = [
 
 
 @pytest.mark.parametrize(("value", "why"), STATES, ids=[s[-1] for s in STATES])
-def test_the_first_change_shows_without_scrolling(value, why, opened):
-    async def look(page):
-        return await page.value(f"{FIRST}.getBoundingClientRect().bottom")
-
-    assert opened(value, look) < DESKTOP["height"], why
+async def test_the_first_change_shows_without_scrolling(value, why, opened):
+    async with opened(value) as page:
+        assert (await page.value(f"{FIRST}.getBoundingClientRect().bottom")) < DESKTOP["height"], why
 
 
 AUDIT = """axe.run(document, {resultTypes: ['violations']}).then(({violations}) => violations
@@ -335,27 +314,23 @@ AUDIT = """axe.run(document, {resultTypes: ['violations']}).then(({violations}) 
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed; npm brings it")
-def test_axe_finds_nothing_serious(opened):
+async def test_axe_finds_nothing_serious(opened):
     """With all that is folded shown, so that it is looked at too; on a desk, and in the dark on a phone."""
-
-    async def look(page):
+    few = landing_zone(groups=1, every=5)
+    everything = replace(few, results=(*few.results, *FULL.results), problems=PROBLEMS, target=TARGET)
+    async with opened(everything) as page:
         await page.value("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
         await page.value(AXE.read_text(encoding="utf-8") + "; true")
         await show_as(page, "light")
         found = await page.value(AUDIT)
         await page.send("Emulation.setDeviceMetricsOverride", **PHONE)
         await show_as(page, "dark")
-        return found + await page.value(AUDIT)
-
-    few = landing_zone(groups=1, every=5)
-    everything = replace(few, results=(*few.results, *FULL.results), problems=PROBLEMS, target=TARGET)
-    assert opened(everything, look) == []
+        assert (found + await page.value(AUDIT)) == []
 
 
-def test_the_keyboard_reaches_and_opens_the_first_resource(opened):
+async def test_the_keyboard_reaches_and_opens_the_first_resource(opened):
     focused = "document.activeElement"
-
-    async def look(page):
+    async with opened(LARGE) as page:
         await page.press("Tab")
         skip = await page.value(f"{focused}.className")
         await page.press("Enter")
@@ -363,15 +338,12 @@ def test_the_keyboard_reaches_and_opens_the_first_resource(opened):
         inside = await page.value(f"{focused}.matches('#resources .card > summary')")
         before = await page.value(f"{focused}.parentElement.open")
         await page.press("Enter")
-        return skip, inside, before, await page.value(f"{focused}.parentElement.open")
-
-    assert opened(LARGE, look) == ("skip", True, False, True)
+        assert (skip, inside, before, await page.value(f"{focused}.parentElement.open")) == ("skip", True, False, True)
 
 
-def test_every_control_is_reached_and_shows_its_focus(opened):
+async def test_every_control_is_reached_and_shows_its_focus(opened):
     """Tab goes through the page to its end, and what has the focus has an outline."""
-
-    async def look(page):
+    async with opened(SMALL) as page:
         reached = []
         for _ in range(400):
             await page.press("Tab")
@@ -382,9 +354,7 @@ def test_every_control_is_reached_and_shows_its_focus(opened):
             if now[0] == "BODY":
                 break
             reached.append(tuple(now))
-        return reached, await page.value("document.querySelectorAll('.card').length")
-
-    reached, cards = opened(SMALL, look)
+        cards = await page.value("document.querySelectorAll('.card').length")
     tags = [tag for tag, *_ in reached]
     assert {"text", "kind", "verdict", "unfold", "fold"} <= {name for _, name, _ in reached}
     assert tags.count("SUMMARY") >= cards > 3
@@ -421,50 +391,40 @@ LONG = result(
 )
 
 
-def test_no_word_is_broken(opened):
+async def test_no_word_is_broken(opened):
     """At four widths, none of which has to be scrolled sideways."""
     value = replace(
         SMALL, results=(*SMALL.results, LONG, replace(LONG, key=key("A", "b"), differences=())), target=TARGET
     )
-
-    async def look(page):
+    async with opened(value) as page:
         found = {}
         for width in (1440, 1000, 640, 400):
             await page.send("Emulation.setDeviceMetricsOverride", **DESKTOP | {"width": width})
             fits = await page.value("document.documentElement.scrollWidth <= innerWidth")
             found[width] = await page.value(BROKEN_WORDS), fits
-        return found
-
-    assert opened(value, look) == dict.fromkeys((1440, 1000, 640, 400), ([], True))
+        assert found == dict.fromkeys((1440, 1000, 640, 400), ([], True))
 
 
-def test_the_contents_lead_to_the_graph_and_unfold_it(opened):
-    async def look(page):
+async def test_the_contents_lead_to_the_graph_and_unfold_it(opened):
+    async with opened(LARGE) as page:
         folded = await page.value("document.querySelector('#graph .scroller').checkVisibility()")
         await page.value("document.querySelector('.contents [href=\"#graph\"]').click()")
         await page.until_value("document.querySelector('#graph .scroller').checkVisibility()")
-        return folded
-
-    assert opened(LARGE, look) is False
+        assert folded is False
 
 
-def test_filters_are_folded_on_a_phone_and_a_slash_unfolds_them(opened):
-    async def look(page):
+async def test_filters_are_folded_on_a_phone_and_a_slash_unfolds_them(opened):
+    async with opened(SMALL, size=PHONE) as page:
         folded = await page.value("document.querySelector('[type=search]').checkVisibility()")
         await page.press("/")
-        return folded, await page.value("document.activeElement.type")
-
-    assert opened(SMALL, look, size=PHONE) == (False, "search")
+        assert (folded, await page.value("document.activeElement.type")) == (False, "search")
 
 
-def test_a_search_shows_failures_that_are_folded(opened):
+async def test_a_search_shows_failures_that_are_folded(opened):
     value = report(*REFUSALS, DRIFTED)
-
-    async def look(page):
+    async with opened(value) as page:
         before = await page.value(SHOWN)
         told = await page.value(COUNT)
         await typed(page, "b8")
         await counted(page, told)
-        return before, await page.value(SHOWN)
-
-    assert opened(value, look) == (3, 1)
+        assert (before, await page.value(SHOWN)) == (3, 1)

@@ -6,14 +6,12 @@ brought about for all tests of this file, and each has a copy of it.
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.patch import GONE
 from gitsync.emulator.settings import Timing
 from gitsync.model.verdict import Verdict
@@ -49,26 +47,19 @@ def at(number, path, name=""):
 
 def behind(world, changes):
     """Make changes without git: (id, pointer, value) each; what Azure had received before, by id."""
-
-    async def make():
-        async with Emulator(world.settings, world.store, world.clock) as azure:
-            before = {arm_id: azure.received(arm_id) for arm_id, _, _ in changes}
-            for arm_id, pointer, value in changes:
-                if value is DELETED:
-                    azure.remove(arm_id)
-                else:
-                    azure.change(arm_id, pointer, value)
-            return before
-
-    return asyncio.run(make())
+    azure = world.azure()
+    before = {arm_id: azure.received(arm_id) for arm_id, _, _ in changes}
+    for arm_id, pointer, value in changes:
+        if value is DELETED:
+            azure.remove(arm_id)
+        else:
+            azure.change(arm_id, pointer, value)
+    return before
 
 
 def received(world, arm_ids):
-    async def look():
-        async with Emulator(world.settings, world.store, world.clock) as azure:
-            return {arm_id: azure.received(arm_id) for arm_id in arm_ids}
-
-    return asyncio.run(look())
+    azure = world.azure()
+    return {arm_id: azure.received(arm_id) for arm_id in arm_ids}
 
 
 def moved(report):
@@ -420,7 +411,7 @@ def leaves(value, pointer=""):
 
 def drawn_changes(data, world):
     """Changes that somebody could make in Azure; where a resource is cannot be changed, and its name is its own."""
-    bodies = received(world, everything(world))
+    bodies = received(world, world.azure().ids())
     for arm_id in data.draw(st.lists(st.sampled_from(sorted(bodies)), unique=True, max_size=6), label="resources"):
         pointers = [p for p in leaves(bodies[arm_id]) if p not in {"/location", "/properties"}]
         pointer = data.draw(st.sampled_from(pointers), label=arm_id) if pointers else ""
@@ -428,20 +419,12 @@ def drawn_changes(data, world):
         yield arm_id, pointer, data.draw(values, label=pointer)
 
 
-def everything(world):
-    async def look():
-        async with Emulator(world.settings, world.store, world.clock) as azure:
-            return azure.ids()
-
-    return asyncio.run(look())
-
-
 @settings(max_examples=4, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_after_a_sync_nothing_is_left_to_say_or_to_send(small, tmp_path_factory, data):
     world = small.copy(tmp_path_factory.mktemp("drawn"))
     for change in drawn_changes(data, world):
-        if change[0] in everything(world):  # an owner may have gone, and it with it
+        if change[0] in world.azure().ids():  # an owner may have gone, and it with it
             behind(world, [change])
     files = estate(47)
     edits = st.lists(st.sampled_from([row[0] for row in COMMITS[:15]]), unique_by=id, max_size=4)
@@ -487,7 +470,7 @@ def ours(small, tmp_path_factory):
 def test_whatever_azure_shows_otherwise_is_found(small, ours, tmp_path, turn):
     """One value of every resource is made another; each resource's values take turns."""
     world = small.copy(tmp_path)
-    bodies = received(world, [arm_id for arm_id in everything(world) if arm_id.casefold() in ours])
+    bodies = received(world, [arm_id for arm_id in world.azure().ids() if arm_id.casefold() in ours])
     asked = {arm_id: list(scalars(body)) for arm_id, body in bodies.items()}
     rows = [(arm_id, found[(turn * 7) % len(found)], "else") for arm_id, found in asked.items() if found]
     before = shown(world, asked)
@@ -500,13 +483,6 @@ def test_whatever_azure_shows_otherwise_is_found(small, ours, tmp_path, turn):
 
 def shown(world, arm_ids):
     """What Azure says of them, without what tells only that they were written."""
-
-    async def look():
-        async with Emulator(world.settings, world.store, world.clock) as azure:
-            found = {arm_id: azure.resource(arm_id) for arm_id in arm_ids}
-            return {
-                a: {n: v for n, v in body.items() if n not in {"systemData", "etag", "eTag"}}
-                for a, body in found.items()
-            }
-
-    return asyncio.run(look())
+    azure = world.azure()
+    found = {arm_id: azure.resource(arm_id) for arm_id in arm_ids}
+    return {a: {n: v for n, v in body.items() if n not in {"systemData", "etag", "eTag"}} for a, body in found.items()}

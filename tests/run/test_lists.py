@@ -5,7 +5,6 @@ One ordinary estate is brought about for all tests of this file, and each has a 
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from dataclasses import replace
 
@@ -15,7 +14,6 @@ from hypothesis import strategies as st
 
 from gitsync.emulator.faults import Canned, FaultRule, Match
 from gitsync.emulator.http.messages import ListFault
-from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.patch import GONE
 from gitsync.emulator.settings import Timing
 from gitsync.model.verdict import Verdict
@@ -170,13 +168,9 @@ def test_a_list_of_strangers_is_given_up(world):
 
 def crowd(world, arm_ids):
     """Create resources that git does not know."""
-
-    async def create():
-        async with Emulator(world.settings, world.store, world.clock) as azure:
-            for arm_id in arm_ids:
-                azure.put(arm_id, {"location": "westeurope", "properties": {"sku": {"name": "standard"}}})
-
-    asyncio.run(create())
+    azure = world.azure()
+    for arm_id in arm_ids:
+        azure.put(arm_id, {"location": "westeurope", "properties": {"sku": {"name": "standard"}}})
 
 
 NEXT_LINK_ELSEWHERE = {"value": [], "nextLink": "https://elsewhere.example/page"}

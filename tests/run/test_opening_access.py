@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from gitsync.config.config import Config
@@ -20,9 +18,6 @@ from gitsync.run.connections import open_access
         ({"endpoint": "http://127.0.0.1:9", "credential": "anonymous"}, 0.02, "an emulator of another process"),
     ],
 )
-def test_an_emulator_is_polled_sooner_than_azure(settings, first, why):
-    async def main() -> float:
-        async with open_access(Config(**settings), Redactions()) as access:
-            return access.poll_interval.after(0)
-
-    assert asyncio.run(main()) == first, why
+async def test_an_emulator_is_polled_sooner_than_azure(settings, first, why):
+    async with open_access(Config(**settings), Redactions()) as access:
+        assert access.poll_interval.after(0) == first, why

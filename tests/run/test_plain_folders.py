@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import textwrap
 from pathlib import Path
 
@@ -29,30 +28,26 @@ AT_ONCE = EmulatorSettings(limits=None, operations=Timing(style=Style.DONE))
         ({"status_dir": "state"}, True, "the operator says where the records are"),
     ],
 )
-def test_a_record_that_came_with_a_folder_deletes_nothing(tmp_path: Path, settings, is_deleted, why):
+async def test_a_record_that_came_with_a_folder_deletes_nothing(tmp_path: Path, settings, is_deleted, why):
     source = tmp_path / "source"
     source.mkdir()
     if "status_dir" in settings:
         settings = {"status_dir": str(tmp_path / "state")}
-
-    async def main():
-        async with Emulator(AT_ONCE, MemoryStore()) as azure:
-            config = Config(
-                source=str(source),
-                subscription=SUBSCRIPTION,
-                endpoint=azure.url,
-                credential="anonymous",
-                prune=True,
-                **settings,
-            )
-            (source / "group.yaml").write_text(textwrap.dedent(GROUP))
-            (source / "hub.yaml").write_text(textwrap.dedent(VNET))
-            await execute(config, writes=True)
-            (source / "hub.yaml").unlink()
-            report = await execute(config, writes=True)
-            return report, [r.path for r in azure.requests if r.method == "DELETE"]
-
-    report, deleted = asyncio.run(main())
+    async with Emulator(AT_ONCE, MemoryStore()) as azure:
+        config = Config(
+            source=str(source),
+            subscription=SUBSCRIPTION,
+            endpoint=azure.url,
+            credential="anonymous",
+            prune=True,
+            **settings,
+        )
+        (source / "group.yaml").write_text(textwrap.dedent(GROUP))
+        (source / "hub.yaml").write_text(textwrap.dedent(VNET))
+        await execute(config, writes=True)
+        (source / "hub.yaml").unlink()
+        report = await execute(config, writes=True)
+        deleted = [r.path for r in azure.requests if r.method == "DELETE"]
     assert bool(deleted) is is_deleted, why
     if not is_deleted:
         assert "Set --status-dir, or sign records" in of(report, "VirtualNetwork").condition.message

@@ -38,17 +38,12 @@ def repository(tmp_path: Path) -> Path:
     return work
 
 
-def test_each_resource_is_created_by_one_run(repository):
-    async def main():
-        async with Emulator(EmulatorSettings(limits=None), MemoryStore()) as azure:
-            config = Config(
-                source=str(repository), subscription=SUBSCRIPTION, endpoint=azure.url, credential="anonymous"
-            )
-            reports = await asyncio.gather(*(execute(config, writes=True) for _ in range(RUNS)))
-            after = await execute(config, writes=True)
-            return reports, after, Counter(r.path for r in azure.requests if r.method == "PUT")
-
-    reports, after, puts = asyncio.run(main())
+async def test_each_resource_is_created_by_one_run(repository):
+    async with Emulator(EmulatorSettings(limits=None), MemoryStore()) as azure:
+        config = Config(source=str(repository), subscription=SUBSCRIPTION, endpoint=azure.url, credential="anonymous")
+        reports = await asyncio.gather(*(execute(config, writes=True) for _ in range(RUNS)))
+        after = await execute(config, writes=True)
+        puts = Counter(r.path for r in azure.requests if r.method == "PUT")
     assert set(puts.values()) == {1}, puts
     assert len(puts) == 3
     assert (after.exit_code, [result.record.claim.value for result in after.results]) == (0, ["created"] * 3)

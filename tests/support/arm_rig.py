@@ -1,10 +1,9 @@
 """The real client against a scripted server, with a clock that moves when slept on."""
 
-import asyncio
 import base64
 import json
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -61,16 +60,6 @@ def anonymous(url: str, **network: Any) -> ArmAccess:
         sign_in=SignIn(method=Method.ANONYMOUS),
         network=Network(**{"read_timeout": 5, **network}),
     )
-
-
-def run(test: Callable[[Rig], Awaitable[None]], **options: Any) -> None:
-    """Run one test in a loop of its own."""
-
-    async def with_rig() -> None:
-        async with rigged(**options) as rig:
-            await test(rig)
-
-    asyncio.run(with_rig())
 
 
 def jwt(**claims: Any) -> str:

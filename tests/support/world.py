@@ -11,7 +11,6 @@ import subprocess
 import tempfile
 import textwrap
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -148,7 +147,8 @@ class World:
             store.save(Update(records=signed, revision=state.revision, summary=None, report=None, headline="Sign"))
         return self
 
-    def azure(self) -> AbstractAsyncContextManager[Emulator]:
+    def azure(self) -> Emulator:
+        """An emulator of what is in Azure: it serves while it is entered, and what it holds can be seen without."""
         return Emulator(self.settings, self.store, self.clock)
 
     def access(self, url: str) -> ArmAccess:
