@@ -46,6 +46,7 @@ def evaluate(node: ExpressionNode, variables: Mapping[str, Any], budget: Evaluat
     scope = EvaluationScope(variables, budget or EvaluationBudget())
     try:
         return scope.evaluate(node)
+    # The depth of a tree is limited, that of a response of Azure is not.
     except RecursionError:
         raise EvaluationError("the expression or its input is nested too deeply") from None
 
@@ -89,6 +90,7 @@ def _evaluate_select(node: Select, scope: EvaluationScope) -> Any:
 
 def _evaluate_index(node: IndexAccess, scope: EvaluationScope) -> Any:
     operand, key = scope.evaluate(node.operand), scope.evaluate(node.key)
+    # A computed key may be a secret, and messages show none.
     shown = str(node.key.value) if isinstance(node.key, Literal) else ""
     return _select_entry(operand, key, optional=node.optional, shown=shown)
 

@@ -65,6 +65,7 @@ def build_environment(kind: Kind) -> Environment:
     return Environment({"self": make_self_type(kind), "secret": TEXTS})
 
 
+# Checks and exports compile the same few expressions again and again.
 @lru_cache(maxsize=1024)
 def compile_expression(text: str, environment: Environment) -> CompiledExpression:
     """Compile an expression. Raises ExpressionError with every mistake, each with its line and column, and a hint."""

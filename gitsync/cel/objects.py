@@ -142,6 +142,7 @@ def make_object(kind: Kind, document: Mapping[str, Any]) -> Object:
     """Make `self` of a whole object as an API server gives it: apiVersion, kind, metadata, spec and status."""
     metadata = document.get("metadata")
     embedded = metadata if isinstance(metadata, Mapping) else {}
+    # Go embeds the metadata, so `self.namespace` is a field too.
     return Object(make_self_type(kind), {**embedded, **document})
 
 
@@ -163,6 +164,7 @@ def convert_value(type_: Type, raw: Any, make: type[Object] = Object) -> Any:
     """
     if raw is None:
         return _make_zero(type_)
+    # An expression could write its value to a ConfigMap, in plain text.
     if isinstance(raw, Secret):
         raise EvaluationError("the field has a variable from a Secret, which an expression cannot read")
     if type_ == TIME:

@@ -82,6 +82,7 @@ class MapValue(Mapping[Any, Any]):
     def __init__(self, entries: Iterable[tuple[Any, Any]] = ()) -> None:
         self._entries: dict[tuple[bool, Any], Any] = {}
         for key, value in entries:
+            # Python would take a tuple or bytes as a key, which CEL does not have.
             if name_type(key) not in KEYS:
                 raise EvaluationError(f"unsupported key type: {find_type(key).name}")
             self._entries[_make_entry_key(key)] = value

@@ -107,6 +107,7 @@ def _find_rule(result: Result, report: Report) -> str:
         return result.verdict.value if result.verdict in _HINDERED else FAILED
     if result.verdict in {Verdict.IN_SYNC, Verdict.SKIP}:
         return ""
+    # Differences that no action resolves are findings of a sync too; what it resolved is none.
     is_unresolved = bool(result.differences) and result.action is Action.NONE
     changes = result.action is not Action.NONE or bool(result.differences) or result.verdict is not Verdict.ADOPT
     return result.verdict.value if is_unresolved or (changes and report.command == "plan") else ""
@@ -116,6 +117,7 @@ def find_weight(rule: str) -> Weight:
     """Find the severity of a rule for resources."""
     if rule in {FAILED, REPLACE_RULE} or rule in {verdict.value for verdict in _HINDERED}:
         return Weight.ERROR
+    # What is merely to be done is a note: a pull request that adds a resource is not broken.
     return Weight.WARNING if rule in {verdict.value for verdict in DRIFTED} else Weight.NOTE
 
 

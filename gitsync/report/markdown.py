@@ -143,6 +143,7 @@ def _format_table(report: Report) -> list[str]:
     rows = [_format_row(r, names[r.key], causes.get(r.key, ""), columns) for r in listed_results]
     *fitting_rows, last = _select_fitting(rows, _TABLE_ROOM, "resource")
     head = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
+    # The last line may be the sentence about rows that are left out, which is no row.
     if last.startswith("|"):
         return ["\n".join([*head, *fitting_rows, last])]
     return ["\n".join([*head, *fitting_rows]), last]

@@ -60,6 +60,7 @@ def mask_coverage(coverage: Coverage, mask: Mask) -> Coverage:
 
 
 def mask_condition(condition: Condition, mask: Mask) -> Condition:
+    """Mask the texts of a condition: before it is compared with the recorded one, or each run would commit."""
     return _mask_texts(condition, mask, "reason", "message", "request_id", "advice")
 
 

@@ -97,6 +97,7 @@ def print_progress(tally: Tally, say: Callable[[str], None], every: float) -> It
         while not stop.wait(every):
             say(tally.line())
 
+    # A daemon: a run that is killed does not wait for it.
     thread = threading.Thread(target=print_lines, name="gitsync-progress", daemon=True)
     thread.start()
     try:

@@ -151,6 +151,7 @@ def estimate_sync(report: Report) -> RequestCounts | None:
 
     A sync reads what the plan has read, and once more what it has written.
     """
+    # A plan of two revisions did not read Azure, so it does not know what a sync would do.
     if report.command != "plan" or report.base is not None:
         return None
     times = Counter(result.action for result in report.results)

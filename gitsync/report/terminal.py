@@ -38,6 +38,8 @@ _WORDS = {
     "in-sync": _GREEN,
     "changed": _GREEN,
 }
+# A word counts only if it fills a column, with the gaps of a table around it: not inside of a
+# message.
 _COLUMN = re.compile(r"(?<=   )(" + "|".join(sorted(_WORDS)) + r")(?=   |$)")
 
 

@@ -171,10 +171,8 @@ def _format_body(result: Result) -> Iterator[str]:
 
 def _format_detail(result: Result, width: int | None, paint: Paint) -> Iterator[str]:
     differences = sorted(result.differences, key=lambda d: d.path)
-    is_waiting = result.verdict in {
-        Verdict.BLOCKED,
-        Verdict.INVALID,
-    }  # its row names the cause; it was not read from Azure
+    # Its row names the cause; it was not read from Azure.
+    is_waiting = result.verdict in {Verdict.BLOCKED, Verdict.INVALID}
     is_new = result.body is not None and (result.arm_id or "") not in result.condition.message
     if result.arm_id and (is_new or differences or result.attempts or not (result.is_fine or is_waiting)):
         yield f"  id: {escape_controls(result.arm_id)}"

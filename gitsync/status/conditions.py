@@ -32,6 +32,7 @@ DELETION_NOT_SUPPORTED = Condition(
     "'serviceoperator.azure.com/reconcile-policy: detach-on-delete' to permit deletion in Kubernetes",
 )
 
+# The numbers are those of ASO; only their order matters.
 _PRIORITY = {
     (ConditionStatus.TRUE, Severity.NONE): 5,
     (ConditionStatus.FALSE, Severity.ERROR): 5,

@@ -99,5 +99,6 @@ NOT_ALLOWED = frozenset({"AuthorizationFailed", "LinkedAuthorizationFailed"})
 
 def classify(error: ArmError) -> Classification:
     """Return the default class of an error; codes compare with case, and unknown ones go by their HTTP status."""
+    # As ASO does for codes that it does not know.
     by_status = Retry.VERY_SLOW if error.status == 400 else Retry.SLOW
     return Classification(retry=_BY_CODE.get(error.code, by_status))

@@ -191,6 +191,7 @@ def read_form(source: ApplicationSource) -> dict[str, Any]:
     does not build it, InvalidFieldError if it cannot be read.
     """
     overrides = (posixpath.join(source.path, name.format(source.name)) for name in OVERRIDES)
+    # Image updaters write these files: what the Application says would not be what is deployed.
     if found := next((path for path in overrides if path in source.paths), None):
         raise RefusedSourceError(f"{found} changes its values, and is not read.")
     return _FORMS[_find_form(source)](source)

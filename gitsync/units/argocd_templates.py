@@ -200,6 +200,7 @@ class _Expression:
         if function is None:
             raise self._refuse()
         try:
+            # Charged before the text is made.
             self._budget.spend(_count_made(name, arguments))
             return function(*arguments)
         except (TypeError, ValueError, AttributeError) as error:  # of a wrong number, or of another type

@@ -67,6 +67,7 @@ def _merge(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     merged = dict(under)
     for key, value in over.items():
         known = merged.get(key)
+        # A list replaces the one below it, and null stays: for it, Helm removes a value of the chart.
         is_nested = isinstance(known, Mapping) and isinstance(value, Mapping)
         merged[key] = _merge(known or {}, value) if is_nested else value
     return merged

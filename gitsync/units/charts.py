@@ -343,6 +343,7 @@ class ChartPacker:
             raise _make_too_large(path, f"{MOST_CHARTS} charts, or {_DEEPEST_PACKED} in each other")
         try:
             with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
+                # One byte more than allowed shows that there is more, and a bomb is not unpacked.
                 unpacked = stream.read(MOST_BYTES - self.size + 1)
             self.size += len(unpacked)
             if self.size > MOST_BYTES:

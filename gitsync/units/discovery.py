@@ -64,6 +64,7 @@ def find_units(
     owned = {find_folder(one): one for one in kustomizations}
     if path in owned:
         roots: Iterable[str] = (owned[path],)
+        # As Flux does: the kustomization at the path of the run is all that is read.
         owned = {path: owned[path]}
     else:
         named = {owned[entry.path] for entry in entries if entry.path in owned}

@@ -100,6 +100,7 @@ class _Follower:
     def take(self, found: _FoundObject) -> Unit | None:
         """Take up an object, and return its unit if it is followed from now on."""
         known = self.found.get(found.name)
+        # Several units may contain one object.
         if known is not None:
             if not known.declared.says_the_same(found.declared):
                 problem = _make_problem(found, "DuplicateUnit", f"{known.declared.declared_at} declares it otherwise.")

@@ -207,6 +207,7 @@ def check_references(path: str, references: Iterable[Reference], folder: str) ->
 
 def _check_remote(path: str, reference: Reference) -> None:
     text = reference.text
+    # kustomize would fetch it, and has no flag against that.
     if _ADDRESS.search(text) or (reference.field in BASES and _REMOTE.search(text)):
         raise UnbuildableError(
             f"{path} names {text[:200]!r}: gitsync does not fetch remote files when it builds a kustomization.",

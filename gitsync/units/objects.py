@@ -67,7 +67,8 @@ def find_type(document: Document) -> tuple[str, str]:
 
 def read_key(document: Document, namespace: str) -> ObjectName:
     """Read the name of an object; `namespace` is that of one that names none."""
-    read_mapping(document, ("spec",))  # for what is no mapping has no fields
+    # A spec that is not a mapping is the problem, and not that it lacks the first field that is read.
+    read_mapping(document, ("spec",))
     name = read_text(document, ("metadata", "name"))
     return ObjectName(read_text(document, ("metadata", "namespace"), default=namespace), name)
 

@@ -181,6 +181,7 @@ class Builds:
         try:
             self._results.update(zip(new, (future.result() for future in futures), strict=True))
         except BaseException:
+            # Interrupted: the programs end before the workers are waited for.
             self.grace.begin()
             raise
         finally:

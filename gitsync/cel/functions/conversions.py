@@ -24,6 +24,7 @@ from gitsync.cel.functions.times import (
 from gitsync.cel.values import Uint, find_type
 from gitsync.errors import EvaluationError
 
+# Longer numbers do not fit 64 bits, and Python refuses to read thousands of digits.
 _INT: Final = re.compile(r"[+-]?[0-9]{1,50}")
 _UINT: Final = re.compile(r"[0-9]{1,50}")
 _DIGITS: Final = r"\d+(?:_\d+)*"
@@ -43,6 +44,7 @@ def _make_refusal(source: str, target: str) -> EvaluationError:
 
 
 def _convert_double_to_int(number: float) -> int:
+    # Both bounds are refused, as in cel-go.
     if not SMALLEST_INT < number < LARGEST_INT:
         raise EvaluationError("integer overflow")
     return int(number)
@@ -75,6 +77,7 @@ def _parse_double(text: str) -> float:
     if not _DOUBLE.fullmatch(text):
         raise _make_refusal("string", "double")
     number = float(text)
+    # Python reads 1e400 as an infinity.
     if math.isinf(number) and "inf" not in text.casefold():
         raise EvaluationError("double: the number is too large")
     return number

@@ -47,6 +47,7 @@ def _format_clause(budget: EvaluationBudget, clause: Clause, rest: Iterator[Any]
     if value is _MISSING:
         raise EvaluationError("format: there are more clauses than values")
     precision = _PRECISION if clause.precision is None else clause.precision
+    # `%.1000000000f` would make a text of that length.
     budget.charge_characters(precision)
     budget.weigh(value)
     if clause.letter == "s":

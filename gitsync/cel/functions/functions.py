@@ -61,6 +61,7 @@ def _call_overload(budget: EvaluationBudget, name: str, args: list[Any]) -> Any:
     if name in _OF_MANY:
         return _find_extreme(name, args)
     exact = (name, *map(name_type, args))
+    # The exact types come first: an overload for "any" is for all others.
     for key in (exact, (name, *("any",) * len(args))):
         if key in _PLAIN:
             return _PLAIN[key](*args)

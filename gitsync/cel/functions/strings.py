@@ -80,6 +80,7 @@ def _split(text: str, separator: str, limit: int = -1) -> list[str]:
 def _replace(budget: EvaluationBudget, text: str, old: str, new: str, limit: int = -1) -> str:
     found = text.count(old)
     count = found if limit < 0 else min(found, limit)
+    # Charged before the text is made: doubling one again and again must not fill the memory.
     budget.charge_characters(len(text) + count * len(new))
     return text.replace(old, new, count)
 
@@ -87,6 +88,7 @@ def _replace(budget: EvaluationBudget, text: str, old: str, new: str, limit: int
 def _join(budget: EvaluationBudget, parts: Sequence[Any], separator: str = "") -> str:
     if any(name_type(part) != "string" for part in parts):
         raise EvaluationError("join: the list contains a value that is not a string")
+    # As above: before it is made.
     budget.charge_characters(sum(map(len, parts)) + len(parts) * len(separator))
     return separator.join(parts)
 

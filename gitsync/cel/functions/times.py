@@ -99,6 +99,7 @@ def parse_duration(text: str) -> Duration:
     parts = list(_LENGTH.finditer(unsigned))
     if not parts or "".join(part[0] for part in parts) != unsigned or any(not (p[1] or p[2]) for p in parts):
         raise EvaluationError("duration: the text is not a row of numbers with units, as in 1h30m or 1.5s")
+    # 64 bits have 19 digits.
     if any(len(part[1]) > 19 for part in parts):
         raise EvaluationError("duration out of range")
     total = sum(_measure(part[1], part[2], _UNITS[part[3]]) for part in parts)

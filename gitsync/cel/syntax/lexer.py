@@ -21,6 +21,7 @@ LONGEST: Final = 100_000
 
 _QUOTED = r'"""(?:[^\\]|\\.)*?"""|\'\'\'(?:[^\\]|\\.)*?\'\'\'|"(?:[^"\\\n\r]|\\.)*"|\'(?:[^\'\\\n\r]|\\.)*\''
 _RAW = r'[rR](?:"""(?:.*?)"""|\'\'\'(?:.*?)\'\'\'|"[^"\n\r]*"|\'[^\'\n\r]*\')'
+# The first form that matches counts: bytes and raw strings before names, doubles before ints.
 _FORMS: Final = (
     ("space", r"[ \t\r\n\f]+|//[^\n]*"),
     ("bytes", rf"[bB](?:{_RAW}|{_QUOTED})"),
@@ -55,6 +56,7 @@ def split_tokens(text: str) -> Iterator[Token]:
     """Yield the tokens in their order, and an "end" after them. Raises ExpressionError for text
     that is no token, and for a literal without a value.
     """
+    # Before any pattern sees the text: it is not trusted.
     if len(text) > LONGEST:
         raise ExpressionError(
             format_error(Position(1, 1), f"expression has {len(text)} characters, more than {LONGEST}")
@@ -102,6 +104,7 @@ _SIMPLE: Final = {
     "\\": "\\", "?": "?", '"': '"', "'": "'", "`": "`",
 }  # fmt: skip
 _SURROGATES = range(0xD800, 0xE000)
+# Python refuses to convert more than 4,300 digits, with an error of its own.
 _MOST_DIGITS = 400
 
 

@@ -100,6 +100,8 @@ class _Parser:
         asked = self._take_if("?")
         if asked is None:
             return condition
+        # Of the three parts only the last may be a condition without brackets, as in the grammar of
+        # CEL.
         first = self._parse_binary(1)
         self._expect(":")
         second = self._parse_inside(self._parse_expression)
@@ -159,6 +161,7 @@ class _Parser:
             return Select(node, name, dot.at, optional=True)
         if bracket := self._take_if("("):
             return self._parse_call(node, name, bracket)
+        # `google.protobuf.Timestamp` is the name of a type, and selects nothing.
         dotted = _format_dotted(node)
         if dotted and f"{dotted}.{name}" in _DOTTED_TYPES:
             return Ident(f"{dotted}.{name}", node.at)

@@ -120,6 +120,7 @@ class _Checker:
     def _infer_name(self, node: Ident) -> Type:
         if self._is_secret(node):
             self.uses_secret_whole = True
+        # The innermost variable of a name hides the others.
         for scope in reversed(self._scopes):
             if node.name in scope:
                 return scope[node.name]
@@ -177,6 +178,7 @@ class _Checker:
 
     def _infer_call(self, node: FunctionCall) -> Type:
         if node.function not in list_overloads():
+            # Mistakes inside of the call are reported too.
             for part in (node.target, *node.args):
                 if part is not None:
                     self.infer_type(part)

@@ -60,6 +60,8 @@ class Inference:
         before = len(self._earlier)
         if len(wanted) == len(given) and all(map(self._fit, wanted, given)):
             return True
+        # A call that does not fit must leave no trace: the next overload is tried with what was
+        # known.
         while len(self._earlier) > before:
             name, type_ = self._earlier.pop()
             if type_ is None:
@@ -116,6 +118,7 @@ class Inference:
             return True
         if NULL in (wanted, given):
             return wanted.is_nullable and given.is_nullable
+        # Types as values compare, whatever they are types of: `type(x) == string`.
         if wanted.name == "type":
             return given.name == "type"
         alike = wanted.name == given.name and len(wanted.params) == len(given.params)

@@ -239,6 +239,7 @@ def _iterate_comparisons() -> Iterator[str]:
 
 def _parse_line(line: str) -> tuple[str, Overload]:
     found = _LINE.fullmatch(line)
+    # This would be a slip in the tables above.
     if found is None:
         raise AssertionError(line)
     target, name = found["target"], found["name"]

@@ -56,6 +56,7 @@ def post(host: CommentHost, text: str, name: str = "") -> bool:
     log = f"[Log of this run]({host.log_url})" if host.log_url else ""
     parts = (f"**{name}**" if name else "", text.removeprefix(MARKER).strip(), log)
     content = mark + "\n" + "\n\n".join(part for part in parts if part) + "\n"
+    # Only comments of its own: anybody may write one with this first line, and could edit it later.
     old = next((one for one in host.list_own() if one.text.partition("\n")[0].strip() == mark), None)
     if old is None:
         host.create(content)

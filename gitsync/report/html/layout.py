@@ -23,10 +23,8 @@ NameT = TypeVar("NameT")
 _ROWS_A_COLUMN = 36  # of the newspaper; above that there are two, and three at most
 _MOST_COLUMNS = 3
 _STEPS_ACROSS = 5  # boxes beside each other that a page has room for
-_BEGIN, _END = (
-    6,
-    18,
-)  # pixels of a channel between columns that have no lanes; the lines of owners have theirs at its end
+# Pixels of a channel between columns that have no lanes; the lines of owners have theirs at its end.
+_BEGIN, _END = 6, 18
 _LANE = 5  # pixels from one lane to the next, if there is room
 _LEAVES, _REACHES = 0.75, 0.3  # of the height of a box; the line of its owner is in the middle
 _CORNER = 4  # pixels: the radius

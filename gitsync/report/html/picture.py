@@ -116,6 +116,7 @@ def _draw_resources(results: Sequence[Result]) -> Drawing:
         (key, target)
         for key in known
         for target in sorted({*known[key].depends_on})
+        # The line of the owner says that already.
         if target in known and target != key and not _is_above(target, key, owners)
     ]
     lines = [
