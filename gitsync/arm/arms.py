@@ -78,7 +78,7 @@ class Arms:
         from gitsync.arm.http.network import open_connection  # noqa: PLC0415 - as above
         from gitsync.arm.http.transport import open_transport  # noqa: PLC0415 - azure and aiohttp are slow to import
 
-        async with self._opening:
+        async with self._opening:  # resources open their credentials at the same time
             if self._http is None:
                 self._http = await self._stack.enter_async_context(open_connection(access.network, self._trust))
             return await self._stack.enter_async_context(open_transport(access, self._clock, http=self._http))

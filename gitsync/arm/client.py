@@ -90,6 +90,7 @@ class Arm:
         Raises ConfigError: at once if the host cannot be resolved or trusted, after some seconds if it refuses.
         """
         await make_first_contact(self._transport.connect, "to connect", self._parts.retrier, deadline)
+        # A connection stands, so a later failure is an outage and no mistake of the settings.
         self._parts.retrier.host.note_answer()
 
     async def read_subscription_name(self, subscription: str, deadline: float = float("inf")) -> str:
@@ -193,6 +194,7 @@ class Reader:
         """
         yield page.entries
         while page.following is not None:
+            # A list that goes in circles would never end, and one that is cut short is not the whole list.
             if page.following in targets:
                 raise source.malformed("has a `nextLink` to a page that was already read")
             if len(targets) >= MOST_PAGES:
@@ -347,6 +349,7 @@ class ExtensionClient:
         answer = await self._writer.result(await self._writer.post(path, api_version, body, query=query))
         if answer is None:
             raise self._make_deadline_error("POST", path)
+        # An empty answer is fine, a page of a proxy is not.
         if answer.content and not isinstance(answer.body, dict):
             raise ArmError(
                 f"{path} returned a response that is not a JSON object (a proxy?).",
@@ -366,7 +369,7 @@ class ExtensionClient:
     ) -> None:
         self.has_acted = True
         reply = await self._writer.delete(arm_id, api_version, if_match=if_match, query=query)
-        if not await self._writer.wait(reply):
+        if not await self._writer.wait(reply):  # it goes on in Azure, whatever becomes of the run
             raise self._make_deadline_error("DELETE", arm_id)
 
     def _make_deadline_error(self, method: str, path: str) -> ArmError:

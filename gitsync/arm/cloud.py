@@ -52,6 +52,7 @@ class Cloud:
         Elsewhere is any other scheme, host or port: a token is not sent there.
         """
         try:
+            # Azure may give a path alone (RFC 9110 allows it), or a URL of another host.
             absolute = urljoin(f"{self.endpoint}{base}", url)
         except ValueError:
             return None
@@ -82,6 +83,7 @@ def make_cloud(endpoint: str = PUBLIC_ENDPOINT, audience: str | None = None, aut
     """
     origin = _check_endpoint(endpoint)
     defaults = _KNOWN.get(origin[1])
+    # An emulator is its own audience; the authority is the public one, unless a setting names another.
     if defaults is None and _is_loopback(origin[1]):
         defaults = (endpoint.rstrip("/"), _KNOWN["management.azure.com"][1])
     if defaults is None and not (audience and authority):

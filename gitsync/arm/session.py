@@ -65,6 +65,7 @@ class Session:
 
     def pass_throttled(self, status: int) -> bool:
         """Note that the last try is repeated. Returns whether Azure throttled it: such a try is no failed attempt."""
+        # Marked, not dropped: the last error of a deadline may well be that Azure throttled.
         if status == THROTTLED:
             self._throttled.add(len(self.attempts) - 1)
         return status == THROTTLED
@@ -108,6 +109,7 @@ class Pace:
         Returns False at once if Azure requested more than the deadline leaves, or no time is left.
         """
         remaining = session.deadline - self.clock.monotonic()
+        # What Azure asks for is not shortened; our own interval is, so that a last poll fits in.
         seconds = requested or min(self.poll_interval.after(polls), remaining - LAST_LOOK)
         if seconds <= 0 or seconds > remaining:
             return False

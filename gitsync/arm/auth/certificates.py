@@ -99,7 +99,7 @@ def _find_identity_file(sign_in: SignIn) -> Path:
     followed first).
     """
     path = Path(sign_in.identity_file)
-    if not sign_in.secret_name:
+    if not sign_in.secret_name:  # a setting of the person who runs gitsync, who may name any file
         return path
     folder = Path(sign_in.identity_folder).resolve() if sign_in.identity_folder else None
     if folder is None or not path.resolve().is_relative_to(folder):
@@ -173,6 +173,7 @@ def make_assertion_source(certificate: bytes, client: str, audience: str, clock:
 
 def _load(certificate: bytes) -> tuple[Any, list[x509.Certificate]]:
     """Return the key, and the certificates from the client's own upwards."""
+    # The chain of PEM begins with the client's own certificate; PKCS#12 keeps that one apart.
     if b"-----BEGIN" in certificate:
         key = serialization.load_pem_private_key(certificate, None)
         return key, x509.load_pem_x509_certificates(certificate)

@@ -120,9 +120,10 @@ class _GuardedCredential:
             self._redactions.add(self._last)
         except GitsyncError:
             raise
-        except ClientAuthenticationError as error:
+        except ClientAuthenticationError as error:  # the authority answered, and refused
             raise self._make_token_error(scrub(format_causes(str(error.message)))) from error
         except AzureError as error:
+            # No answer: the authority may be out of reach for a while, so this is tried again.
             message = f"Could not get a token with {self._description}: {format_causes(str(error.message))}"
             raise make_authority_error(message, error.inner_exception or error) from error
         except TimeoutError as error:
@@ -136,6 +137,7 @@ class _GuardedCredential:
 
     def forget(self, token: str) -> None:
         """Make the next token a new one, unless this token was replaced already."""
+        # Many requests may be refused with one token: the first of them replaces it for all.
         if self._last is not None and self._last.reveal() == token:
             self._last = None
             self._credential = self._open_new()

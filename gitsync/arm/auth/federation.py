@@ -38,6 +38,7 @@ class FederatedCredential:
         self._exchange = ClientAssertionCredential(tenant, client, lambda: self._token, **options)
 
     async def get_token_info(self, *scopes: str, options: Any = None) -> Any:
+        # A job's token lives for minutes: it is asked for again before azure-identity sends an old one.
         if _read_expiry(self._token) < self._clock.now().timestamp() + _SPARE:
             self._token = await self._tokens()
         return await self._exchange.get_token_info(*scopes, options=options)
@@ -82,6 +83,7 @@ def _find_azure_pipelines(environment: Mapping[str, str]) -> _Request | None:
 
 
 def _make_token_source(http: HttpConnection, method: str, url: str, headers: dict[str, str], member: str) -> JobTokens:
+    # The variables of the job name the URL: its token goes nowhere in plain HTTP.
     if not is_safe(url):
         raise ConfigError("The token URL of the CI system is not https.", hint="Use an https URL.")
     proxy = next(iter(http.proxies(url).values()), None)

@@ -135,6 +135,7 @@ def _build_default(context: _BuildContext) -> Any:
     As azure-identity's DefaultAzureCredential, but for settings instead of variables, and with the CI systems' tokens.
     """
     sign_in, tenants = context.sign_in, list(context.sign_in.additional_tenants)
+    # A member that cannot work would raise when it is built, so only those with settings are in the chain.
     chain: list[Any] = []
     if sign_in.tenant_id and sign_in.client_id:
         chain += [_build_certificate(context)] if sign_in.client_certificate or sign_in.client_certificate_path else []

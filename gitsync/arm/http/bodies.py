@@ -76,6 +76,7 @@ def _find_fault_of_properties(properties: Any) -> str:
         return ""
     if not isinstance(properties, Mapping):
         return "its properties are not an object"
+    # Whether a resource is moving is decided by this member, so an odd one is no answer.
     if not isinstance(properties.get("provisioningState"), str | None):
         return "its provisioningState is not a string"
     return ""
@@ -161,7 +162,7 @@ def list_ids(entries: Iterable[Mapping[str, Any]], path: str) -> list[str]:
 def _check_object(body: object, source: Source) -> Mapping[str, Any]:
     if not isinstance(body, dict):
         raise source.malformed(f"is {_describe_kind(body)}, not an object")
-    if body.get("error"):
+    if body.get("error"):  # an empty list with an error is not an empty list
         raise source.malformed("is an error with a status of success")
     return body
 

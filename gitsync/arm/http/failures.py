@@ -111,11 +111,14 @@ def _read_private_error(answer: Response) -> tuple[str, str, tuple[Mapping[str, 
     body = _fold_names(answer.mapping())
     inner = body.get("error")
     is_failed_operation = isinstance(inner, dict) and str(body.get("status")).casefold() in FAILED_STATES
+    # An odd status of success may come with the keys themselves: nothing of it can be shown.
     if answer.status < 400 and not is_failed_operation:
         return UNKNOWN_CODE, f"HTTP {answer.status}, without a message that can be shown", ()
     if not isinstance(answer.body, dict):
         return UNKNOWN_CODE, f"HTTP {answer.status}, without an Azure error", ()
     code, message, _ = read_error(answer)
+    # A provider may repeat a key in its message, so every text beside the error counts as one.
+    # The longest goes first, so that no part of it stays.
     beside = (value for name, value in body.items() if name not in _ERROR_MEMBERS)
     keys = sorted({text for value in beside for text in _iterate_texts(value)}, key=lambda text: (-len(text), text))
     return mask_payload(code, keys), mask_payload(message, keys), ()
@@ -137,6 +140,7 @@ def scrub(text: str) -> str:
 
 
 def _fold_names(body: Mapping[str, Any]) -> dict[str, Any]:
+    # Empty members do not count: an `error` without content leaves what is at the top.
     return {name.casefold(): value for name, value in body.items() if value}
 
 
@@ -157,7 +161,7 @@ def _limit_value(value: Any, levels: int = _DEEPEST_DETAIL) -> Any:
         return scrub(value)
     if not isinstance(value, (dict, list)):
         return value
-    if not levels:
+    if not levels:  # a body may be nested as deep as its reader allows
         return "…"
     if isinstance(value, dict):
         members = islice(value.items(), _MOST_DETAILS)
@@ -171,6 +175,7 @@ def _find_hint(answer: Response, request: ArmRequest, code: str, message: str) -
     """
     denied = _DENIED.search(message)
     if answer.status == 403 and (denied or code.casefold() in _RIGHTS_CODES):
+        # Azure's own words are best: the right may be on a linked resource, such as a subnet.
         action = denied["action"] if denied else find_rbac_action(request.method, request.path)
         scope = denied["scope"] if denied else request.resource_id
         return f"{_name_identity(answer.principal)} is missing {action} on {scope}: assign a role that grants it."
@@ -193,12 +198,12 @@ def find_rbac_action(method: str, path: str) -> str:
     """Find the right that a request needs, in Azure's words: `Microsoft.Network/virtualNetworks/write`."""
     verb = _VERBS[method]
     _, marker, rest = path.rpartition("/providers/")
-    if not marker:
+    if not marker:  # groups and subscriptions are types of Microsoft.Resources
         depth = "subscriptions/resourceGroups" if "/resourcegroups/" in path.casefold() else "subscriptions"
         return f"Microsoft.Resources/{depth}/{verb}"
     namespace, *names = rest.strip("/").split("/")
     if not names:
         return f"Microsoft.Resources/subscriptions/providers/{verb}"
-    if verb == "action":
+    if verb == "action":  # the last word is the action, and belongs to no type
         return "/".join((namespace, *names[:-1:2], names[-1], verb))
     return "/".join((namespace, *names[::2], verb))

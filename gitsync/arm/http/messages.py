@@ -84,6 +84,7 @@ def mask_payload(value: Any, secrets: Iterable[str]) -> Any:
     """Mask the given secrets in a text, or in JSON of texts, be they plain or escaped as JSON does it."""
     if isinstance(value, str):
         for secret in secrets:
+            # A provider may quote the body as text, in which quotes and newlines are escaped.
             for spelling in (secret, json.dumps(secret)[1:-1]):
                 value = value.replace(spelling, MASK)
         return value
@@ -231,6 +232,7 @@ class Response:
         None if nothing, nonsense, or no time at all is asked for: then the caller's own back-off applies. At most a
         day.
         """
+        # Some services of Azure give milliseconds too, which are finer than whole seconds.
         for name in _MILLISECONDS:
             if _SECONDS.fullmatch(self.headers.get(name, "")):
                 return _limit_wait(float(self.headers[name]) / 1000)

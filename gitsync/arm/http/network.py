@@ -81,7 +81,7 @@ async def open_connection(network: Network, trust: Trust | None = None) -> Async
     async with aiohttp.ClientSession(
         connector=connector,
         cookie_jar=aiohttp.DummyCookieJar(),
-        middlewares=(_prevent_resend,),
+        middlewares=(_prevent_resend,),  # each request that is sent has to be counted
         response_class=BoundedResponse,
     ) as session:
         transport = AioHttpTransport(
@@ -118,6 +118,7 @@ def find_proxy(url: str, environment: Mapping[str, str]) -> str | None:
     proxy = _variable(environment, f"{parts.scheme}_proxy")
     if not proxy or _is_exempt(parts.hostname or "", parts.port, _variable(environment, "no_proxy")):
         return None
+    # As curl and pip do: a proxy without a scheme is spoken to in plain HTTP.
     proxy = proxy if "://" in proxy else f"http://{proxy}"
     if urlsplit(proxy).scheme not in {"http", "https"}:
         raise ConfigError(f"{parts.scheme.upper()}_PROXY is not an http(s) URL.", hint="Set it to an http(s) URL.")
@@ -125,11 +126,13 @@ def find_proxy(url: str, environment: Mapping[str, str]) -> str | None:
 
 
 def _variable(environment: Mapping[str, str], name: str) -> str:
+    # In lower case first, as curl has it.
     return (environment.get(name) or environment.get(name.upper()) or "").strip()
 
 
 def _is_exempt(host: str, port: int | None, exempt: str) -> bool:
     for entry in (part.strip().casefold() for part in exempt.split(",")):
+        # More than one colon is an address of IPv6, and no port.
         name, _, exempt_port = entry.partition(":") if entry.count(":") == 1 else (entry, "", "")
         name = name.removeprefix("*").removeprefix(".")
         if entry == "*" or (
@@ -152,6 +155,7 @@ async def connect(http: HttpConnection, url: str, *, is_direct: bool) -> None:
         session=http.session,
         proxy=URL(proxy) if proxy else None,
     )
+    # The request is never sent: it only tells the connector where to connect, and through which proxy.
     connection = await connector.connect(request, [], aiohttp.ClientTimeout(sock_connect=PATIENCE))
     connection.release()
 

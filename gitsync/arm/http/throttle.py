@@ -80,6 +80,7 @@ class Throttle:
         The deadline is looked at again after every wait: a run that is stopped brings it forward.
         """
         bucket, pause = self._bucket(method, path), self._provider_pauses[self._make_provider_key(method, path)]
+        # The pause first: a token that was taken would be missing to requests to other providers.
         while await self._outlast(pause, session) and await bucket.take(session):
             if pause.until <= self._clock.monotonic():
                 return True
@@ -175,6 +176,7 @@ class _Bucket:
 
     async def take(self, session: Session) -> bool:
         """One token and a slot, waiting its turn; False if that would be later than the deadline."""
+        # Refused at once: to wait for a turn that comes too late would only lengthen the queue.
         if self._wait(ahead=self._waiting) > session.deadline - self._clock.monotonic():
             return False
         self._waiting += 1
@@ -190,6 +192,7 @@ class _Bucket:
                 return False
             with self._held.holding():
                 await self._clock.sleep(seconds)
+        # Nothing is awaited between the look at the tokens and this: no other request takes one.
         self._tokens -= 1
         self._in_flight += 1
         self._taken += 1
@@ -197,6 +200,7 @@ class _Bucket:
 
     async def _has_slot(self) -> bool:
         """Wait for a slot; False if the token was gone when it came."""
+        # All buckets share the slots, so this may take long, and Azure may have refused meanwhile.
         await self._slots.acquire()
         if self._wait() <= 0:
             return True
@@ -287,7 +291,7 @@ class HeldTime:
     @contextmanager
     def holding(self) -> Iterator[None]:
         """Count the time inside of this context."""
-        if not self._held:
+        if not self._held:  # the first of those that overlap
             self._since = self._clock.monotonic()
         self._held += 1
         try:

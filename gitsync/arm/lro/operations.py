@@ -61,6 +61,7 @@ class Operations:
         """
         try:
             poll = await self._poll_to_end(self._start_poll(reply), reply, session)
+            # The status of an operation is not its result: that is at the Location, read once it is done.
             location = find_location(reply, self._cloud) if poll.place.watch is Watch.STATUS else None
             if poll.state is OperationProgress.DONE and location is not None:
                 poll = await self._poll_once(
@@ -84,7 +85,7 @@ class Operations:
             try:
                 answer = await self._retrier.send(request, session)
             except DeadlineError:
-                return latest
+                return latest  # still moving: the next run looks again
             wait = answer.retry_after(self._pace.clock.now())
             latest = None if answer.status == 404 else read_shown_resource(answer, arm_id)
         return latest
@@ -117,10 +118,11 @@ class Operations:
         except DeadlineError:
             raise
         except ArmError as error:
+            # The failure of a poll says nothing of the operation: it is asked again, or elsewhere.
             if may_read_again(error):
                 self._retrier.note_repeated(error, session)
                 return replace(poll, state=OperationProgress.RUNNING, wait=error.retry_after)
-            if poll.place.watch is Watch.RESOURCE:
+            if poll.place.watch is Watch.RESOURCE:  # there is nothing else that could be asked
                 raise
             return replace(poll, state=OperationProgress.UNREADABLE)
         return self._judge(poll, answer, reply)
@@ -157,6 +159,7 @@ class Operations:
     def _make_failure(self, poll: _PollState, reply: AcceptedWrite, session: Session) -> ArmError:
         error = make_arm_error(poll.answer, reply.request, format_rfc3339(self._pace.clock.now()))
         state = read_live(poll.answer).provisioning_state
+        # Polls of a resource show a state and no reason.
         if error.code == UNKNOWN_CODE and state:
             error.hint = f"Azure gave no reason; the provisioningState of the resource is {state}."
         self._retrier.remember(error, session)

@@ -147,11 +147,13 @@ def find_location(reply: AcceptedWrite, cloud: Cloud) -> PollTarget | None:
 
 def find_next_target(current: PollTarget, answer: Response, cloud: Cloud) -> PollTarget:
     """Find where to poll next: an operation may move, and says so in the header that named it first."""
+    # Another header may be about something else, such as the resource: only the same one is followed.
     target = _find_offered_target(answer, current.target, cloud)
     return target if target is not None and target.watch is current.watch else current
 
 
 def _find_offered_target(answer: Response, base: str, cloud: Cloud) -> PollTarget | None:
+    # The order matters: a status tells an error, a Location only that the work is over.
     for name, watch in _HEADERS:
         url = answer.headers.get(name)
         target = cloud.target_of(url, base) if url else None
@@ -177,7 +179,7 @@ def _read_location(answer: Response, body: Mapping[str, Any]) -> OperationProgre
         return OperationProgress.FAILED
     if answer.status == 202:
         return OperationProgress.RUNNING
-    if answer.status == 404:
+    if answer.status == 404:  # the URL of a result is not kept for ever
         return OperationProgress.UNREADABLE
     provisioning_state = _read_provisioning_state(body)
     return (
@@ -190,6 +192,8 @@ def _read_location(answer: Response, body: Mapping[str, Any]) -> OperationProgre
 def _read_resource(method: str, answer: Response, body: Mapping[str, Any]) -> OperationProgress:
     if answer.status == 404:  # a create that is not visible yet, or a delete that is done
         return OperationProgress.DONE if method == "DELETE" else OperationProgress.RUNNING
+    # A resource without a provisioningState is there as soon as it is shown; one that is deleted is
+    # shown until it is gone, often as "Succeeded".
     progress = _read_state(_read_provisioning_state(body) or "Succeeded")
     return OperationProgress.RUNNING if method == "DELETE" and progress is OperationProgress.DONE else progress
 
