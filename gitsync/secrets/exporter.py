@@ -104,6 +104,7 @@ class Outlets:
         for sink in self._sinks:
             if isinstance(sink, Examines):
                 sink.examine(exports)
+        # After this nothing is known to stand against a write; a sink can still fail in the middle.
         await self._rehearse(exports)
         for sink in self._sinks:
             for export in exports:
@@ -141,7 +142,7 @@ class Outlets:
 async def _format_not_owned_by(sink: Sink, export: Export, owner: str) -> str:
     """ASO's message, and who the owner is: a person of another team has to be asked, not overruled."""
     known = describe_owner(owner)
-    if isinstance(sink, HasParts):
+    if isinstance(sink, HasParts):  # then only the parts of others stand in the way
         owners = await sink.owners(export.address)
         foreign = [(part, one) for part, one in owners.items() if one != str(export.owner)][:_MOST_PARTS]
         known = "".join(describe_owner(one, part) or f" No resource exports {part}." for part, one in foreign)
@@ -195,6 +196,7 @@ async def remove_forgotten(
         failures = [error for error in errors if error]
         still_there[one] = bool(failures)
         problems += [_make_not_removed_problem(one, error) for error in failures]
+    # A sink that the settings name no more cannot be asked: its leftovers stay in the state.
     absent = [leftover for leftover in earlier if leftover.sink not in known]
     return Collected(still_there=still_there, problems=(*problems, *warn_left_over(absent)))
 

@@ -61,6 +61,7 @@ class Lookup:
         return await self._ask_once(address, set(keys))
 
     async def _ask_once(self, address: Address, keys: set[str | None]) -> LookupState:
+        # Resources ask at the same time: the second one finds what the first one learned.
         async with self._locks.setdefault(address, asyncio.Lock()):
             asked_keys = self._asked_keys.setdefault(address, set())
             if None not in asked_keys and (new_keys := keys - asked_keys):
@@ -90,7 +91,7 @@ class Lookup:
             for value in iterate_secrets(values) if address.holder is Holder.SECRET else ():
                 self._redact(value)
             for name, value in values.items():
-                state.values.setdefault(name, value)
+                state.values.setdefault(name, value)  # an earlier source has it already
             missing = [key for key in missing if key not in values]
             if not missing:
                 return
@@ -155,6 +156,7 @@ async def wait_for_sources(work: Coroutine[Any, Any, T], *, resource_timeout: fl
     if lookup_task.done():
         return lookup_task.result()
     lookup_task.cancel()
+    # Awaited, so that no request is under way when its connection is closed.
     await asyncio.wait({lookup_task})
     return None
 

@@ -30,6 +30,7 @@ def ensure_private_folder(folder: Path) -> None:
 
     Raises UnsafePathError if other users can enter it, or it is not a folder; OSError if it cannot be created.
     """
+    # From the top down: a folder that is created is private from its first moment.
     for parent in reversed(folder.absolute().parents):
         if not parent.exists():
             parent.mkdir(mode=FOLDER_MODE, exist_ok=True)
@@ -84,6 +85,7 @@ def write_new(file: Path, content: bytes, mode: int = FILE_MODE) -> None:
 
 def replace(file: Path, content: bytes, mode: int = FILE_MODE) -> None:
     """Write a file as a whole: readers see the old one or the new one."""
+    # Beside the file, since a rename is atomic only within one file system.
     temporary = file.with_name(f".gitsync-{secrets.token_hex(8)}")
     try:
         write_new(temporary, content, mode)

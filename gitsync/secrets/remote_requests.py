@@ -69,6 +69,7 @@ class Retries:
         if before := self._failure:
             message = f"{before.message} In this run, it is not asked again."
             raise TransientStoreError(message, attempts=1, is_of_all=True, hint=before.hint)
+        # Each attempt may last long by itself, so the time is bounded as well as the number.
         latest = self._clock.monotonic() + LONGEST_WAIT
 
         async def once() -> _Answer:  # tenacity awaits nothing but coroutine functions
@@ -88,7 +89,7 @@ class Retries:
                 reraise=True,
             )(once)
         except TransientStoreError as error:
-            if error.is_of_all:
+            if error.is_of_all:  # not of the one object that was asked for
                 self._failure = error
             raise
 
@@ -112,7 +113,7 @@ def _wait(state: RetryCallState) -> float:
 
 def find_certificate_error(error: BaseException | None) -> str:
     """Why a certificate was not accepted, as OpenSSL says it; "" if the error has another cause."""
-    seen: set[int] = set()
+    seen: set[int] = set()  # causes can go in circles
     while error is not None and id(error) not in seen:
         reason = getattr(error, "verify_message", "")  # aiohttp's error of this type has none; its cause does
         if isinstance(error, ssl.SSLCertVerificationError) and reason:
@@ -128,7 +129,7 @@ _LONGEST = 500  # characters
 def format_complaint(message: object, hidden_values: Iterable[Secret]) -> str:
     """Format the text of a refusal without its full stop; "" if there is none."""
     text = " ".join(str(message or "").split())
-    for secret in hidden_values:
+    for secret in hidden_values:  # a service may quote what it was sent
         if secret.reveal():
             text = text.replace(secret.reveal(), MASKED)
     return truncate(text, _LONGEST).rstrip(".")

@@ -106,6 +106,7 @@ class Sops:
                 f"{path} is encrypted for the HashiCorp Vault at {foreign[0]!r}, which would receive the Vault token.",
                 hint="Set VAULT_ADDR to the same address to allow it.",
             )
+        # A Key Vault of the author's choice would receive a token of the identity.
         for url in sorted(url for value in values for url in _find_members(value, "vault_url")):
             if not _KEY_VAULT.fullmatch(url):
                 raise SecretStoreError(
@@ -147,6 +148,7 @@ def _format_complaint_line(complaint: str) -> str:
     lines = [line.strip() for line in complaint.splitlines() if line.strip()]
     if not lines:
         return "nothing"
+    # Only the first line: it has the reason, and a condition has no room for more.
     line = _SENSITIVE.sub(MASKED, lines[0])
     plain = "".join(character if character.isprintable() else " " for character in line)
     return f"“{truncate(plain.strip(), _LONGEST_COMPLAINT)}”"
@@ -158,6 +160,7 @@ def _read_unambiguous(text: bytes, path: str) -> list[Any]:
     duplicates = [
         problem for document in contents.documents for problem in document.problems if problem.code == "DuplicateKey"
     ]
+    # gitsync judges the addresses in a text: sops must not read others out of it, such as a second key.
     for problem in (*contents.problems, *duplicates):
         raise SecretStoreError(f"{path} is not passed to sops: {problem.message}", hint=problem.hint)
     return [document.value for document in contents.documents]

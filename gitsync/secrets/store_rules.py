@@ -47,12 +47,13 @@ def make_variable(address: Address, key: str) -> str:
     Different keys may result in one variable (`a-b` and `a.b`); the caller has to check.
     """
     name = _NOT_IN_A_VARIABLE.sub("_", f"{address.namespace}_{address.name}_{key}".upper())
-    return f"_{name}" if name[0].isdigit() else name
+    return f"_{name}" if name[0].isdigit() else name  # no variable begins with a digit
 
 
 def encode_value(value: Secret, address: Address, key: str) -> bytes:
     """Encode the value in UTF-8. SecretStoreError if it contains half of a surrogate pair."""
     text = value.reveal()
+    # JSON can hold half of a pair, which `encode` would refuse with the whole text in its error.
     if any("\ud800" <= character <= "\udfff" for character in text):
         raise SecretStoreError(f"The value of {key} of {address} is not text: it cannot be encoded in UTF-8.")
     return text.encode()
@@ -67,6 +68,7 @@ def decode_secret(content: bytes, path: str) -> Secret:
             f"{path} exceeds the limit of {MOST_BYTES} bytes for one value.",
             hint="Check that it is the right file.",
         )
+    # Compared with the bytes rather than decoded strictly: that error would carry the content.
     text = content.decode("utf-8", "replace")
     if text.encode() != content:
         raise SecretStoreError(f"{path} is not text in UTF-8, and resources take only text.", hint="Keep it encoded.")

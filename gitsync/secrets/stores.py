@@ -136,9 +136,10 @@ async def open_for_plan(
     Raises ConfigError if a setting is missing that a sync would need; with --plan-secrets also if a source cannot be
     opened. Nothing is sent yet.
     """
+    # What would refuse the sync refuses its plan as well.
     if KeyVault.name in {*config.secret_sources, *config.export_to}:
         _require_key_vault(config)
-    sources = replace(config, export_to=())
+    sources = replace(config, export_to=())  # a plan writes nothing
     if config.plan_secrets:
         async with open_remote(sources, identity, clock, environment, account) as opened:
             yield opened

@@ -58,6 +58,7 @@ class RunValues:
         """Read the values of references from the sources, except exports of this run. Raises SecretStoreError if a
         source cannot be read.
         """
+        # What this run exports is not asked for: the sources have at most what a former run wrote.
         for address, key in filter(None, (find_value(hole, namespace) for hole in holes)):
             if not (self._is_exported(address, key) or self._is_to_come(address, key)):
                 await self._lookup.ask(address, key)
@@ -111,6 +112,7 @@ class RunValues:
         arm_id = self._arm_ids.get(key)
         if arm_id is None:
             raise MissingValueError("ReferenceNotFound", describe_missing_reference(key))
+        # No id of Azure has a "<": it marks a part that a plan does not know yet.
         if "<" in arm_id or key in self._unsure:
             return Placeholder(arm_id, why=f"the ARM id of {key.kind} {key.name} is not known yet", is_public=True)
         return arm_id
@@ -135,6 +137,7 @@ class RunValues:
         if key in used:  # all uses in a run see the same value, whatever is exported in between
             return used[key]
         value = self._find_current(address, key, placeholder)
+        # A placeholder may become known later in the same plan.
         if value is not None and not isinstance(value, Placeholder):
             used[key] = value
         return value
@@ -163,6 +166,7 @@ class RunValues:
         """ASO's words for a missing object, or for an object without the key."""
         place = f"{address.namespace}/{address.name}"
         promised = self._promised.get(address, frozenset())
+        # ASO has two texts: one for an object that is not there, one for an object without the key.
         is_made_without = bool(promised) and promised.isdisjoint({key, None})
         if is_made_without or address in self._exported or self._lookup.found(address).exists:
             return f'{place} does not exist ({address.holder} "{place}" does not contain key "{key}")'

@@ -60,6 +60,7 @@ def make_secret_name(vault_key: VaultKey) -> str:
     """Make the name of a secret in Key Vault, different for every key (but for a collision of the digest)."""
     parts = (vault_key.namespace, vault_key.name, vault_key.key)
     plain = _SEPARATOR.join(parts)
+    # A name in capitals or with dots would be the same as another one, so only plain parts are joined.
     if len(plain) <= _LONGEST and all(_PLAIN.fullmatch(part) for part in parts):
         return plain
     digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:_DIGITS]

@@ -270,7 +270,7 @@ class KeyVault:
         except StoreForbiddenError:
             try:
                 listed = (await self._load_index()).named(name)
-            except SecretStoreError:
+            except SecretStoreError:  # without a right to list, the refusal itself is the better message
                 listed = None
             if listed is None or listed.enabled:
                 raise
@@ -301,6 +301,7 @@ class KeyVault:
                 f"{self._requests.vault} keeps the name {name} for a deleted secret that is disabled.",
                 hint="Recover and enable it, or purge it.",
             )
+        # Recovered first and written then: a new version keeps the history of the secret.
         await self._requests.recover(name)
         if conflict := await self._requests.put(name, value, tags):
             message = f"{self._requests.vault} has not recovered secret {name} yet."
@@ -318,6 +319,7 @@ def _make_checked_tags(vault_key: VaultKey, export: Export) -> dict[str, str]:
 
 
 def _is_same(stored: VaultSecret, value: Secret, tags: Mapping[str, str]) -> bool:
+    # Dates that someone set are not the export's: such a secret gets a new version without them.
     is_plain = stored.enabled and stored.expires is None and stored.not_before is None
     return is_plain and stored.value == value and dict(stored.tags) == dict(tags)
 

@@ -90,6 +90,7 @@ async def open_requests(
         credential=cast("Any", credential or AnonymousCredential()),  # the SDK names an older protocol, and takes both
         transport=connection.transport,
         proxies={} if is_local else dict(connection.proxies(url)),
+        # A challenge of another audience would take the token elsewhere.
         verify_challenge_resource=not is_local,
         retry_policy=AsyncRetryPolicy.no_retries(),
         redirect_policy=AsyncRedirectPolicy.no_redirects(),
@@ -204,6 +205,7 @@ class KeyVaultRequests:
     def _find_target(self, link: str) -> str:
         """Find path and query of a link to this vault: no other host gets a token."""
         parts = urlsplit(link)
+        # The list names the next page; the request for it carries a token.
         if _find_origin(link) != _find_origin(self.vault):
             raise SecretStoreError(
                 f"The list of the secrets of {self.vault} continues on another host, {parts.scheme}://{parts.hostname}.",

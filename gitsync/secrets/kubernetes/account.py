@@ -48,7 +48,7 @@ def find_service_account(environment: Mapping[str, str], folder: Path = FOLDER) 
     token, certificates = folder / "token", folder / "ca.crt"
     try:
         token_text = token.read_text(encoding="utf-8")
-        certificates.open("rb").close()
+        certificates.open("rb").close()  # read by the client, which would fail later and less clearly
         namespace = (folder / "namespace").read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"The service account of this pod cannot be read: {error}.", hint=_OUTSIDE) from error

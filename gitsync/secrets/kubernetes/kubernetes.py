@@ -153,6 +153,7 @@ def _check_writable(export: Export, existing: StoredObject | None, desired: Stor
             hint="Give each repository a name with --agent, or export to another name. If the repository has moved, "
             f"remove the annotation {REPOSITORY} from the object.",
         )
+    # An immutable object that is already as desired needs no write.
     if existing.is_immutable and not existing.is_same_as(desired):
         raise SecretStoreError(f"{what} is immutable.", hint="Delete it; the next run creates it again.")
 

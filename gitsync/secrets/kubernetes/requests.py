@@ -121,7 +121,7 @@ class KubernetesRequests:
         """Delete an object if it still has the version that it carries. One that is gone already is no error."""
         kind, address = _KINDS[stored.address.holder], stored.address
         call = self._client.delete_at_version(kind, address.name, address.namespace, stored.version)
-        with suppress(StoreNotFoundError):
+        with suppress(StoreNotFoundError):  # someone else was first, and the aim is reached
             await self._answer(call, ApiCall(verb="delete", address=address))
 
     async def _write(self, verb: str, stored: StoredObject, *, is_rehearsal: bool) -> None:
@@ -162,7 +162,7 @@ class KubernetesRequests:
         read all roles yet.
         """
         status, body = response.status_code, _parse_json(response.content)
-        if status == 401:
+        if status == 401:  # an empty file gives a clearer message than a refused token
             self._check_token()
         may_pass = status == 403 and (self._was_away or is_starting(body))
         self._was_away = self._was_away and (may_pass or status >= 500)

@@ -36,6 +36,7 @@ class StoredObject:
     @property
     def owner(self) -> str:
         """The key of the resource that exported it. "" if none did, or Azure Service Operator owns it."""
+        # ASO would write its object again, and both would change it in turn.
         if any(owner.partition("/")[0].endswith(_OPERATOR) for owner in self.owners):
             return ""
         return self.annotations.get(OWNER, "")

@@ -183,6 +183,7 @@ def _parse(text: str) -> DotenvContent:
             address = Address(Holder(header[1]), header[2], header[3])
             prefix = make_variable(address, "")
             block = content.blocks[address] = Block(header[4])
+        # Any other line ends the block: a person may have added one below it, which is kept.
         elif block is not None and line.startswith(prefix) and _ASSIGNMENT.match(line):
             block.lines.append(line)
         else:

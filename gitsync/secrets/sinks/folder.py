@@ -84,6 +84,7 @@ class FolderSink:
         with _as_store_error(self._top), lock_folder(self._top):
             folder = self._find_folder(export.address)
             check_owner(export, _read_owner(_read_note(folder)), f"{export.address} in {self._top}")
+            # An unchanged object keeps its folder, so that its readers see no new one.
             if _read_object(folder) != files:
                 ensure_private_folder(folder.parent)
                 _swap(folder, files)
@@ -160,7 +161,7 @@ def _read_object(folder: Path) -> Mapping[str, bytes] | None:
     for file in folder.iterdir():
         mode = file.lstat().st_mode
         if not stat.S_ISREG(mode) or stat.S_IMODE(mode) != FILE_MODE:
-            return None
+            return None  # written anew, with the right modes
         files[file.name] = file.read_bytes()
     return files
 
@@ -200,7 +201,7 @@ def _swap(folder: Path, files: Mapping[str, bytes]) -> None:
         aside = _move_aside(folder, _OLD) if os.path.lexists(folder) else None
         try:
             new.rename(folder)
-        except OSError:
+        except OSError:  # the disk may be full, or the folder there again: the old object goes back
             if aside:
                 aside.rename(folder)
             raise

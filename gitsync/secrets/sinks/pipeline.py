@@ -83,6 +83,7 @@ class PipelineSink:
 
     async def write(self, export: Export) -> None:
         self.examine((export,))
+        # Written once: a second line for one name would be a second output of the same name.
         if self._write_all is None or self._written.get(export.address) == export:
             return
         values = {make_variable(export.address, key): export.data[key].reveal() for key in sorted(export.data)}

@@ -81,7 +81,7 @@ class SopsSink:
             return
         try:
             with lock_folder(file.parent):
-                document = self._read(address)
+                document = self._read(address)  # again, under the lock
                 if document is not None and _read_owner(document.value) == str(owner):
                     file.unlink()
                     sync_folder(file.parent)
@@ -98,6 +98,7 @@ class SopsSink:
         file = self._find_file(address)
         if address.holder is not Holder.SECRET or not os.path.lexists(file):
             return None
+        # A link could lead the manifest of one team into the folder of another.
         for path in (file.parent, file):
             _refuse_link(path)
         try:

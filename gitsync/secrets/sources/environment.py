@@ -37,6 +37,7 @@ class EnvironmentSource:
         return values or None  # a pipeline sets variables without a value to "": these are absent
 
     def _read_value(self, name: str, address: Address, key: str) -> Secret:
+        # `a-b` and `a.b` are both A_B: one variable cannot be the value of two keys.
         first = self._owners.setdefault(name, (address, key))
         if first != (address, key):
             raise SecretStoreError(

@@ -136,6 +136,7 @@ def _read_content(top: Path, file: Path) -> bytes | None:
             f"{file} is a link to a target outside {top}, which gitsync does not follow.",
             hint="Replace it with the file.",
         )
+    # Opened once and then judged: what is at a path may change between two looks at it.
     descriptor = os.open(real, _READ)
     try:
         mode = os.fstat(descriptor).st_mode
@@ -150,6 +151,7 @@ def _read_content(top: Path, file: Path) -> bytes | None:
 
 def _read(descriptor: int) -> bytes:
     content = b""
+    # One byte more than allowed is enough to see that a file is too large.
     while chunk := os.read(descriptor, MOST_BYTES + 1 - len(content)):
         content += chunk
     return content

@@ -72,6 +72,7 @@ class EncryptedSource:
             if entry.text not in self._decrypted:
                 self._decrypted[entry.text] = await self._try_decrypt(entry)
         objects = self._decrypted[entry.text]
+        # A new error for each caller: one that is raised twice would carry the tracebacks of both.
         if isinstance(objects, SecretStoreError):
             raise SecretStoreError(objects.message, hint=objects.hint)
         values = _read_values(objects[entry.name], address, entry) if entry.name in objects else None
@@ -105,6 +106,7 @@ class EncryptedSource:
 def _read_values(text: Secret, address: Address, entry: Encrypted) -> Mapping[str, Secret] | None:
     """Read the values of an object, with the name that its unit gives it; None if it is something else."""
     metadata = {"namespace": address.namespace, "name": address.name}
+    # Flux and kustomize may give an object another name than the text has: the text keeps its own.
     renamed = json.dumps({**json.loads(text.reveal()), "metadata": metadata}).encode()
     manifests = read_manifests({"secret.json": renamed})
     if problem := next((each for each in manifests.problems if each.holds_deletes), None):
