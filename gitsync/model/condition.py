@@ -40,7 +40,7 @@ class Hold(StrEnum):
     REPLACE_NEEDED = "ReplaceNeeded"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Condition:
     """`time` is RFC 3339 in UTC with whole seconds. `advice` is what only the failed attempt knows of how to fix it.
     The message is ASO's or Azure's own. Time, request id and advice may change without the condition changing.

@@ -19,7 +19,7 @@ class Absence:
     request_id: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Live:
     """A resource as it was read: the body of its GET, and the ETag if the provider returned one."""
 

@@ -15,7 +15,7 @@ from gitsync.model.record import Record
 from gitsync.model.resource import Prepared, Resource
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Apply:
     """A resource that git declares. `record` is its record, `depends_on` the applies that come first.
     `held` is the condition of one that is not applied, whatever its manifest says; its record stays as it is.

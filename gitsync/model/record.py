@@ -68,7 +68,7 @@ class WriteStreak:
     held: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Record:
     """State of one resource.
 

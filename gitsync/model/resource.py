@@ -50,7 +50,7 @@ class Wrapper:
     is_template: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Resource:
     """One manifest of an ASO kind. `others` are the fields beside its spec that gitsync does not read: what clusters
     write, and what is misplaced. `lines` has the line of each field, None if they are
@@ -78,7 +78,7 @@ class Resource:
         return self.unit.name if self.unit and self.unit.renders else ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Prepared:
     """A resource made ready for ARM.
 
@@ -122,8 +122,9 @@ class Prepared:
     @property
     def is_waiting(self) -> bool:
         """Whether only something missing outside of the manifest prevents a request, and the resource waits for it."""
-        has_error = any(problem.is_error and problem.invalidates for problem in self.problems)
-        return self.template is None and not has_error and any(problem.code in WAITING for problem in self.problems)
+        if self.template is not None or any(problem.is_error and problem.invalidates for problem in self.problems):
+            return False
+        return any(problem.code in WAITING for problem in self.problems)
 
     @property
     def is_left_to_capz(self) -> bool:

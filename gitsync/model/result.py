@@ -65,7 +65,7 @@ class Replacement:
     takes: tuple[Key, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Result:
     """The end of one node. `record` is what to remember; None means forget it.
 

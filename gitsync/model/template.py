@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 from gitsync.model.gvk import Key
 
@@ -74,7 +74,7 @@ Gap = Hole | Text | ReferenceKeys
 """What a body may have in place of plain JSON."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Template:
     """ARM id, api-version and PUT body with placeholders. `body` is plain JSON except for its `gaps`, which are found
     once: most bodies have none, and each stage of a run asks for them.
@@ -94,13 +94,16 @@ class Template:
         return not self.gaps and isinstance(self.arm_id, str)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Request:
     """A filled template: what is sent. Secrets in `body` are `Secret` values until they are serialised."""
 
     arm_id: str
     api_version: str
     body: Mapping[str, Any]
+
+
+_GAPS = get_args(Gap)
 
 
 def find_gaps(value: Any) -> list[Gap]:
@@ -116,5 +119,5 @@ def _collect_gaps(value: Any, gaps: list[Gap]) -> None:
         for member in members:
             if not isinstance(member, str):  # most are
                 _collect_gaps(member, gaps)
-    elif isinstance(value, Gap):
+    elif isinstance(value, _GAPS):
         gaps.append(value)

@@ -51,7 +51,7 @@ class Difference:
     rule: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Comparison:
     """The outcome for one resource. `unverified` has JSON pointers of desired leaves that Azure does not return;
     `because` has the reason for some of them, if it is another one.

@@ -7,8 +7,9 @@ the attempt with one more fact. It reaches neither Azure nor the run: a stage ta
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, NamedTuple, Self
 
 from gitsync.arm.lro.poll import AcceptedWrite
 from gitsync.arm.session import Session
@@ -52,8 +53,7 @@ class Stop:
     is_late: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class Observation:
+class Observation(NamedTuple):
     """What Azure showed of a resource.
 
     `exists` is None before Azure was asked. `owner` is the live owner, if a check needs it; `answers` are the answers
@@ -64,14 +64,13 @@ class Observation:
     live: Live | None = None
     exists: bool | None = None
     owner: Live | None = None
-    answers: Mapping[LookupRequest, LookupResult] = field(default_factory=dict)
+    answers: Mapping[LookupRequest, LookupResult] = MappingProxyType({})
     is_listed: bool = False
     is_sampled: bool = False
     writes_before: int = 0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Decision:
+class Decision(NamedTuple):
     """What to do about a resource.
 
     `first_comparison` is the one that led to a write: the report shows it, even if a later comparison finds no
@@ -90,8 +89,7 @@ class Decision:
     streak: WriteStreak | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Write:
+class Write(NamedTuple):
     """What this run sent for a resource, and what came of it.
 
     `tried`: it has begun to write, and `existed` tells whether the resource was there before the first try. `sent` is
@@ -147,28 +145,28 @@ class ReconcileAttempt:
 
     def with_live(self, live: Live | None) -> Self:
         """The attempt with the resource as it was just read; None if it does not exist."""
-        return replace(self, observed=replace(self.observed, live=live, exists=live is not None))
+        return replace(self, observed=self.observed._replace(live=live, exists=live is not None))
 
     def existing(self) -> Self:
         """The attempt of a resource that exists, and was not read."""
-        return replace(self, observed=replace(self.observed, exists=True))
+        return replace(self, observed=self.observed._replace(exists=True))
 
     def absent(self) -> Self:
         """The attempt of a resource that does not exist."""
-        return replace(self, observed=replace(self.observed, exists=False))
+        return replace(self, observed=self.observed._replace(exists=False))
 
     def unfinished(self) -> Self:
         """The attempt, whose operation goes on after the run: the next one continues it."""
-        return replace(self, write=replace(self.write, unfinished=True))
+        return replace(self, write=self.write._replace(unfinished=True))
 
     def restarted(self) -> Self:
         """The same attempt at its first stage; what was sent is kept."""
         return replace(
             self,
             stop=None,
-            observed=replace(self.observed, live=None, owner=None, is_listed=False, is_sampled=False),
-            decision=replace(self.decision, comparison=None, action=Action.NONE, is_untouched=False),
-            write=replace(self.write, unfinished=False),
+            observed=self.observed._replace(live=None, owner=None, is_listed=False, is_sampled=False),
+            decision=self.decision._replace(comparison=None, action=Action.NONE, is_untouched=False),
+            write=self.write._replace(unfinished=False),
             is_restarted=True,
         )
 
@@ -191,7 +189,7 @@ class ApplyAttempt(ReconcileAttempt):
 
     @property
     def key(self) -> Key:
-        return self.apply.key
+        return self.apply.prepared.resource.key
 
     @property
     def record(self) -> Record | None:

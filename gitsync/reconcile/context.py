@@ -145,7 +145,7 @@ class RunContext:
         """Note the stage of a resource, for its failed requests, for the display and for the log."""
         attempt.session.stage, key = stage, attempt.key
         self.connections.progress.started(key, stage)
-        logger.debug("Stage begins", resource=key, stage=stage.value)  # bind() costs more than an unwritten line
+        logger.debug("Stage begins", resource=key, stage=stage)  # bind() costs more than an unwritten line
 
     def begin_session(self) -> Session:
         """Begin the session of a resource. It ends with the resource's timeout, or with the run if that is earlier."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any, Self, TypeVar, cast
+from typing import Any, NamedTuple, Self, TypeVar, cast
 
 from gitsync.errors import StateError
 from gitsync.git.state.yaml_text import load
@@ -23,8 +22,7 @@ _HINT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentFields:
+class DocumentFields(NamedTuple):
     """A mapping somewhere in the document of a file. `where` is its path in it, () for the top."""
 
     path: str

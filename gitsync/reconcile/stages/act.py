@@ -33,7 +33,7 @@ async def act(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
         return _acknowledge(attempt, run)
     request = attempt.filled_request
     if not attempt.write.tried:
-        attempt = replace(attempt, write=replace(attempt.write, tried=True, existed=bool(attempt.observed.exists)))
+        attempt = replace(attempt, write=attempt.write._replace(tried=True, existed=bool(attempt.observed.exists)))
     attempt = await run_required_actions(begin_write(attempt, run.cache), run)
     if attempt.stop:
         return attempt
@@ -77,7 +77,7 @@ def _note_accepted(
     done = Action.CREATE if attempt.write.done is Action.CREATE else action
     return replace(
         attempt,
-        write=replace(attempt.write, sent=request, reply=reply, done=done),
+        write=attempt.write._replace(sent=request, reply=reply, done=done),
         remembered=Remembered(applied=applied, baseline=None),
     )
 
@@ -89,7 +89,7 @@ async def poll(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     """Wait for the operation that `act` started. The next run continues one that outlasts the deadline."""
     if attempt.write.reply is None:
         return attempt
-    reply, attempt = attempt.write.reply, replace(attempt, write=replace(attempt.write, reply=None))
+    reply, attempt = attempt.write.reply, replace(attempt, write=attempt.write._replace(reply=None))
     restores = run.registry.restores(attempt.as_subject())
     attempt = _note_restored(attempt) if restores else attempt
     try:
@@ -104,7 +104,7 @@ async def poll(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
 def _note_restored(attempt: ApplyAttempt) -> ApplyAttempt:
     """A deleted resource was recovered without the body: the differences are sent afterwards."""
     return replace(
-        attempt, write=replace(attempt.write, sent=None, existed=True), remembered=Remembered(applied={}, baseline=None)
+        attempt, write=attempt.write._replace(sent=None, existed=True), remembered=Remembered(applied={}, baseline=None)
     )
 
 
@@ -137,4 +137,4 @@ async def _call(attempt: ApplyAttempt, call: ActionCall, run: Acting) -> ApplyAt
     except ArmError as failure:
         return attempt.stopped(make_unreadable(failure))
     run.cache.note_write(attempt.arm_id)
-    return replace(attempt, write=replace(attempt.write, called=(*attempt.write.called, call)))
+    return replace(attempt, write=attempt.write._replace(called=(*attempt.write.called, call)))

@@ -36,7 +36,7 @@ async def review_apply(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         is_sure = not attempt.prepared.id_doubt
         later = find_runtime_values(attempt.request, is_id_sure=is_sure) if attempt.request else ()
         return replace(
-            attempt, decision=replace(attempt.decision, reviewed=_describe_apply(attempt, later, run.digests))
+            attempt, decision=attempt.decision._replace(reviewed=_describe_apply(attempt, later, run.digests))
         )
     review = run.rules.approval.review
     if review is None or run.cache.has_sent(attempt.location):
@@ -67,7 +67,7 @@ async def review_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
         etag=attempt.observed.live.etag if attempt.observed.live else None,
     )
     if run.rules.approval.is_reviewed:
-        return replace(attempt, decision=replace(attempt.decision, reviewed=current))
+        return replace(attempt, decision=attempt.decision._replace(reviewed=current))
     review = run.rules.approval.review
     if review is None or attempt.decision.action is Action.NONE or run.cache.has_sent(attempt.location):
         return attempt

@@ -61,7 +61,7 @@ async def delete(attempt: PruneAttempt, run: Pruning) -> PruneAttempt:
 def record_deleted(attempt: PruneAttempt) -> PruneAttempt:
     """Return the attempt, stopped because the resource no longer exists."""
     return replace(
-        attempt, write=replace(attempt.write, done=Action.DELETE), observed=replace(attempt.observed, exists=False)
+        attempt, write=attempt.write._replace(done=Action.DELETE), observed=attempt.observed._replace(exists=False)
     ).stopped(DELETED)
 
 

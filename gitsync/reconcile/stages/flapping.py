@@ -18,5 +18,5 @@ async def pause_flapping(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     streak = find_hold(record.row, comparison, run.rules.flap_limit, run.clock.now())
     if streak is None:
         return attempt
-    attempt = replace(attempt, decision=replace(attempt.decision, action=Action.NONE, streak=streak))
+    attempt = replace(attempt, decision=attempt.decision._replace(action=Action.NONE, streak=streak))
     return attempt.stopped(build_flapping_condition(streak, comparison), comparison.verdict, is_retryable=False)

@@ -47,7 +47,7 @@ async def observe(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         exists = await run.reader(attempt).exists(attempt.arm_id, attempt.api_version)
         return attempt.existing() if exists else attempt.absent()
     near = run.cache.count_writes_near(attempt.arm_id)
-    attempt = replace(attempt, observed=replace(attempt.observed, writes_before=near))
+    attempt = replace(attempt, observed=attempt.observed._replace(writes_before=near))
     found = await run.reader(attempt).find(attempt.arm_id, attempt.api_version)
     live = found if isinstance(found, Live) else None
     if live is not None:
@@ -88,8 +88,8 @@ def note_unseen(attempt: ApplyAttempt) -> ApplyAttempt:
     """
     attempt = replace(
         attempt,
-        observed=replace(attempt.observed, live=None, exists=False),
-        write=replace(attempt.write, unseen=attempt.write.unseen + 1),
+        observed=attempt.observed._replace(live=None, exists=False),
+        write=attempt.write._replace(unseen=attempt.write.unseen + 1),
     )
     if attempt.write.unseen <= MOST_UNSEEN:
         text = f"Write of {attempt.arm_id} accepted; the resource cannot be read yet."
@@ -97,7 +97,7 @@ def note_unseen(attempt: ApplyAttempt) -> ApplyAttempt:
         return stopped.stopped(make_warning("AzureResourceNotFound", text), waits=True)
     before = find_remembered(attempt.record, attempt.api_version, attempt.ignored)
     given_up = replace(
-        attempt, write=replace(attempt.write, sent=None, done=Action.NONE, unseen=0, resent=True), remembered=before
+        attempt, write=attempt.write._replace(sent=None, done=Action.NONE, unseen=0, resent=True), remembered=before
     )
     if not attempt.write.resent:
         return given_up
@@ -161,18 +161,18 @@ async def wait_until_settled(attempt: ApplyAttempt, run: Observing) -> ApplyAtte
     attempt = attempt.with_live(live)
     if live is not None and live.is_moving:
         is_own = attempt.write.done is not Action.NONE or attempt.is_resumed
-        return replace(attempt, write=replace(attempt.write, unfinished=is_own)).stopped(attempt.describe_unsettled())
+        return replace(attempt, write=attempt.write._replace(unfinished=is_own)).stopped(attempt.describe_unsettled())
     return attempt
 
 
 async def compare(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Decide what differs and what to do about it; nothing for a resource that is only read."""
     if not attempt.policy.allows_modify:
-        return replace(attempt, decision=replace(attempt.decision, comparison=Comparison(verdict=Verdict.SKIP)))
+        return replace(attempt, decision=attempt.decision._replace(comparison=Comparison(verdict=Verdict.SKIP)))
     if attempt.prepared.written_by:
         note = f"{attempt.prepared.written_by} writes it."
         return replace(
-            attempt, decision=replace(attempt.decision, comparison=Comparison(verdict=Verdict.IN_SYNC), note=note)
+            attempt, decision=attempt.decision._replace(comparison=Comparison(verdict=Verdict.IN_SYNC), note=note)
         )
     attempt = resolve_id(attempt, run.values)
     attempt = await extend_body(attempt, run)
@@ -182,7 +182,7 @@ async def compare(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         in_sync = Comparison(verdict=Verdict.IN_SYNC)
         return replace(
             attempt,
-            decision=replace(attempt.decision, comparison=in_sync, action=Action.NONE, note="", is_untouched=True),
+            decision=attempt.decision._replace(comparison=in_sync, action=Action.NONE, note="", is_untouched=True),
         )
     is_plain = attempt.filled_request.body is attempt.template.body  # nothing was filled in
     unknown = {} if is_plain else find_unknown_values(attempt.desired)
@@ -196,7 +196,7 @@ async def compare(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     note = "" if action is Action.NONE else run.registry.describe_calls(attempt.as_subject())
     return replace(
         attempt,
-        decision=replace(attempt.decision, comparison=comparison, action=action, first_comparison=first, note=note),
+        decision=attempt.decision._replace(comparison=comparison, action=action, first_comparison=first, note=note),
     )
 
 
@@ -220,7 +220,7 @@ def _leave_out(attempt: ApplyAttempt, unknown: UnknownValues) -> ApplyAttempt:
     return replace(
         attempt,
         request=replace(request, body=leave_out(request.body)),
-        observed=replace(attempt.observed, live=replace(live, body=leave_out(live.body)) if live else None),
+        observed=attempt.observed._replace(live=replace(live, body=leave_out(live.body)) if live else None),
         remembered=before,
     )
 

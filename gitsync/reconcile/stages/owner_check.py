@@ -56,8 +56,10 @@ def _explain_out_of_reach(attempt: ApplyAttempt, arm_id: str) -> Condition | Non
     owner, record = attempt.prepared.owner, attempt.record
     if is_alias(owner.key if owner else None):
         return attempt.explain_out_of_reach("")
-    stored = record.arm_id if record and record.claim.is_ours else arm_id
-    return attempt.explain_out_of_reach(arm_id) or attempt.explain_out_of_reach(stored)
+    refusal = attempt.explain_out_of_reach(arm_id)
+    if refusal or record is None or not record.claim.is_ours or record.arm_id == arm_id:
+        return refusal
+    return attempt.explain_out_of_reach(record.arm_id)
 
 
 def _explain_invalid(attempt: ApplyAttempt) -> Condition:
@@ -124,8 +126,8 @@ async def _check_identity(attempt: ApplyAttempt, record: Record, run: Observing)
     stopped = attempt.stopped(make_error("Failed", text), Verdict.BLOCKED, is_retryable=False)
     return replace(
         stopped,
-        observed=replace(stopped.observed, exists=True),
-        decision=replace(stopped.decision, replacement=make_move(record.arm_id, prepared.arm_id or "")),
+        observed=stopped.observed._replace(exists=True),
+        decision=stopped.decision._replace(replacement=make_move(record.arm_id, prepared.arm_id or "")),
     )
 
 
@@ -160,7 +162,7 @@ async def check_owner(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     if owner is None and (run.rules.writes or is_owner_elsewhere(attempt)):
         text = f"The owner {arm_id} does not exist in Azure, so it cannot be checked."
         return stop_without_owner(attempt, make_warning("Failed", text))
-    attempt = replace(attempt, observed=replace(attempt.observed, owner=owner))
+    attempt = replace(attempt, observed=attempt.observed._replace(owner=owner))
     answer = await run.registry.owner_check(attempt.as_subject(), run.reader(attempt))
     return attempt if answer.agrees else block_attempt(attempt, answer.reason)
 
@@ -170,7 +172,7 @@ def _wait_for_writer(attempt: ApplyAttempt, writer: Result) -> ApplyAttempt:
     condition = writer.condition
     text = f"{writer.key} writes this resource, and is not ready ({condition.reason}): {condition.message}"
     return _stop_for(
-        replace(attempt, observed=replace(attempt.observed, exists=writer.exists)),
+        replace(attempt, observed=attempt.observed._replace(exists=writer.exists)),
         make_warning(condition.reason, text),
         writer,
     )

@@ -38,8 +38,8 @@ async def check_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
     prune, record = attempt.prune, attempt.record
     attempt = replace(
         attempt,
-        decision=replace(
-            attempt.decision, comparison=Comparison(verdict=Verdict.DETACH if prune.detaches else Verdict.DELETE)
+        decision=attempt.decision._replace(
+            comparison=Comparison(verdict=Verdict.DETACH if prune.detaches else Verdict.DELETE)
         ),
     )
     if prune.held:
@@ -54,15 +54,15 @@ async def check_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
     if prune.detaches:
         attempt = replace(
             attempt,
-            decision=replace(attempt.decision, action=Action.DETACH),
-            write=replace(attempt.write, done=Action.DETACH),
+            decision=attempt.decision._replace(action=Action.DETACH),
+            write=attempt.write._replace(done=Action.DETACH),
         )
         return attempt.stopped(_add_reason(attempt, DETACHED))
     refusal = attempt.explain_out_of_reach(record.arm_id)
     if refusal and not is_alias(record.owner):
         return attempt.stopped(refusal, Verdict.BLOCKED)
     note = run.registry.deletes_besides((attempt.key.group, attempt.key.kind))
-    return replace(attempt, decision=replace(attempt.decision, action=Action.DELETE, note=note))
+    return replace(attempt, decision=attempt.decision._replace(action=Action.DELETE, note=note))
 
 
 async def wait_for_dependents(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
@@ -75,7 +75,7 @@ async def wait_for_dependents(attempt: PruneAttempt, run: Observing) -> PruneAtt
         return attempt.stopped(held, Verdict.BLOCKED, is_fine=is_held, blocked_by=remaining[0].key)
     if run.rules.writes and attempt.prune.within is not None:
         return replace(
-            attempt, write=replace(attempt.write, done=Action.DELETE), observed=replace(attempt.observed, exists=False)
+            attempt, write=attempt.write._replace(done=Action.DELETE), observed=attempt.observed._replace(exists=False)
         ).stopped(DELETED)
     return attempt
 
@@ -89,13 +89,13 @@ async def observe_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
     if not (writes or run.rules.approval.is_reviewed or is_kept):
         return attempt
     attempt = replace(
-        attempt, observed=replace(attempt.observed, writes_before=run.cache.count_writes_near(record.arm_id))
+        attempt, observed=attempt.observed._replace(writes_before=run.cache.count_writes_near(record.arm_id))
     )
     if kind is not None and not kind.can_get:
         attempt = replace(
             attempt,
-            observed=replace(
-                attempt.observed, exists=await run.reader(attempt).exists(record.arm_id, record.arm_api_version)
+            observed=attempt.observed._replace(
+                exists=await run.reader(attempt).exists(record.arm_id, record.arm_api_version)
             ),
         )
     else:
@@ -109,7 +109,7 @@ async def observe_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
         return attempt.stopped(DELETION_NOT_SUPPORTED, Verdict.BLOCKED)
     is_moving = writes and attempt.observed.live is not None and attempt.observed.live.is_moving
     return (
-        replace(attempt, write=replace(attempt.write, unfinished=attempt.is_resumed)).stopped(DELETING)
+        replace(attempt, write=attempt.write._replace(unfinished=attempt.is_resumed)).stopped(DELETING)
         if is_moving
         else attempt
     )

@@ -32,7 +32,7 @@ async def handle_refusal(attempt: ApplyAttempt, failure: ArmError, run: Acting) 
     classification = run.registry.classify(failure, (key.group, key.kind))
     missed_is_ours = await _may_have_created(attempt, failure, run)
     may_pass = may_recover(failure, missed_is_ours=missed_is_ours, granted=cache.has_granted)
-    return replace(attempt, write=replace(attempt.write, sent=request if failure.outcome_unknown else None)).stopped(
+    return replace(attempt, write=attempt.write._replace(sent=request if failure.outcome_unknown else None)).stopped(
         make_refused(failure, classification),
         waits=may_pass and not classification.is_fatal,
         is_retryable=not classification.is_fatal,

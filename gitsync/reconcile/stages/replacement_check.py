@@ -20,7 +20,7 @@ async def check_replacement(attempt: ApplyAttempt, run: Observing) -> ApplyAttem
     replacement = find_replacement(attempt.kind.arm_type, comparison.differences, refusal)
     if replacement is None:
         return attempt
-    attempt = replace(attempt, decision=replace(attempt.decision, action=Action.NONE, replacement=replacement))
+    attempt = replace(attempt, decision=attempt.decision._replace(action=Action.NONE, replacement=replacement))
     # Azure's own refusal stays on record: it is what the next run knows the field by.
     condition: Condition = (
         refusal if refusal and refusal.reason == REFUSED else build_replacement_condition(replacement)
