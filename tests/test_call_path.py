@@ -14,7 +14,7 @@ from gitsync.cli.running import execute_run
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "gitsync"
 SENDS = (PACKAGE / "arm/lazy_transport.py", "send")
-ORDERS = (PACKAGE / "reconcile/scheduler.py", "run_in_order")
+ORDERS = (PACKAGE / "run/walk.py", "run_in_order")
 
 MOST_FRAMES = 12
 MOST_FILES = 7

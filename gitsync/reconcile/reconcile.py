@@ -25,18 +25,16 @@ from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
 from gitsync.reconcile.context import RunContext
 from gitsync.reconcile.result_builder import build_apply_result, build_prune_result
 from gitsync.reconcile.stages.act import act, poll, post_check
-from gitsync.reconcile.stages.approval_check import review_apply, review_prune
 from gitsync.reconcile.stages.delete import delete
 from gitsync.reconcile.stages.export import export
-from gitsync.reconcile.stages.flapping import pause_flapping
 from gitsync.reconcile.stages.list_approval import approve_by_list, note_read
 from gitsync.reconcile.stages.observe import compare, observe, pre_check
 from gitsync.reconcile.stages.on_success import handle_success
 from gitsync.reconcile.stages.owner_check import check_owner, check_policy
 from gitsync.reconcile.stages.prune import check_group_content, check_prune, observe_prune, wait_for_dependents
 from gitsync.reconcile.stages.read_back import read_back
-from gitsync.reconcile.stages.replacement_check import check_replacement
 from gitsync.reconcile.stages.resolve_values import resolve_values
+from gitsync.reconcile.stages.write_checks import check_replacement, pause_flapping, review_apply, review_prune
 from gitsync.status.conditions import make_failed, make_fault, make_unreadable, make_warning
 from gitsync.status.exit_code import FAULT
 

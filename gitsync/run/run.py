@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
 from gitsync.arm.clock import SystemClock
-from gitsync.arm.http.bodies import list_ids
 from gitsync.arm.session import Session
 from gitsync.config.config import Config
-from gitsync.errors import ArmError, ConfigError
+from gitsync.errors import ConfigError
 from gitsync.manifests.selection import Selection, make_selection
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Apply, Node, Plan, Prune
+from gitsync.model.plan import Node, Plan
 from gitsync.model.problem import Problem
 from gitsync.model.record import State
 from gitsync.model.report import Report
@@ -29,17 +28,11 @@ from gitsync.model.result import Result
 from gitsync.model.target import RunTarget
 from gitsync.planning.agents import find_agent
 from gitsync.planning.expected import expect_records
-from gitsync.planning.group_deletes import absorb_content, find_deleted_groups, hold_shared_groups
-from gitsync.planning.plan import hold_back, hold_taken, spread_holds
-from gitsync.planning.replacement import add_takes
+from gitsync.planning.plan import hold_taken
 from gitsync.planning.secret_digest import warn_uncompared_secrets
 from gitsync.processes.grace_period import Grace
 from gitsync.reconcile.context import Connections, RunContext
 from gitsync.reconcile.identities import open_identities
-from gitsync.reconcile.reconcile import reconcile
-from gitsync.reconcile.result_builder import build_unattempted
-from gitsync.reconcile.scheduler import run_in_order
-from gitsync.reconcile.stages.prune import RESOURCES_API_VERSION
 from gitsync.redaction import Redactions, tell_settings
 from gitsync.report.masked import mask_exception, mask_report, mask_target
 from gitsync.report.progress import Progress
@@ -47,7 +40,7 @@ from gitsync.run.approved_plan import load_approved_plan, make_review, narrow_pl
 from gitsync.run.connections import open_connections
 from gitsync.run.consent import Confirm, count_changes, demand_consent, is_first_sync
 from gitsync.run.context import make_context, make_rules
-from gitsync.run.exported_objects import find_export_needs, remove_exports, select_leftovers
+from gitsync.run.exported_objects import find_export_needs
 from gitsync.run.guards import guard_plan
 from gitsync.run.lists import add_lists
 from gitsync.run.load import RunInput, load_run_input
@@ -55,6 +48,7 @@ from gitsync.run.plan import covers, list_problems, plan_run
 from gitsync.run.prepare import coverage_of
 from gitsync.run.run_log import log_end, log_start
 from gitsync.run.target import make_contact
+from gitsync.run.walk import walk
 from gitsync.run.watch import begin_watch
 from gitsync.run.write_status import ExportOutcome, write_expected, write_heartbeat, write_status
 from gitsync.secrets.exporter import Collected
@@ -129,7 +123,7 @@ async def sync_revision(
         await _in_time(run.outlets.check(needs), rules.deadline, connections, "check the sinks of exports")
         taken = write_expected(connections, state, expect_records(plan.applies.values(), agent), agent)
         plan = hold_taken(plan, taken)
-    results, collected = await _walk(run, plan, state, make_selection(config))
+    results, collected = await walk(run, plan, state, make_selection(config))
 
     report = replace(
         _make_report(config, connections, plan, results, _list_late_problems(run_input, run, collected), writes=writes),
@@ -171,70 +165,8 @@ async def _in_time(awaitable: Awaitable[T], deadline: float, connections: Connec
 
 async def _ask_first(rehearsal: RunContext, plan: Plan, target: RunTarget, confirm: Confirm) -> None:
     """Read from Azure what the run would change, and ask. Raises DeclinedError if the answer is no."""
-    results, _ = await _walk(rehearsal, plan, State({}), Selection())
+    results, _ = await walk(rehearsal, plan, State({}), Selection())
     demand_consent(confirm, mask_target(target, rehearsal.redactions.mask), count_changes(results.values()))
-
-
-async def _walk(run: RunContext, plan: Plan, state: State, selection: Selection) -> tuple[dict[Key, Result], Collected]:
-    """Applies first, then prunes and the exports of what they forget, then a retry of what the deletes may unblock."""
-    leftovers = select_leftovers(state, run, selection)
-    run_node, stop = partial(reconcile, run=run), run.connections.stop
-    build_late = partial(build_unattempted, agent=run.rules.agent)
-    stop_watcher = asyncio.create_task(_end_waits(run))
-    try:
-        run.connections.progress.expect(len(plan.applies) + len(plan.prunes))
-        applied = await run_in_order(plan.applies, run_node, build_late, stop)
-        doubtful = _keep_records(plan, applied, run.lists.take_doubtful())
-        applied |= await run_in_order(doubtful, run_node, build_late, stop, known=applied)
-        prunes = await _list_groups(hold_back(plan.prunes, plan.applies, applied.values()), run)
-        pruned = await run_in_order(prunes, run_node, build_late, stop)
-        collected = await remove_exports(run, state, {**applied, **pruned}, leftovers)
-        frees = any(result.record is None for result in pruned.values()) or collected.has_freed(leftovers)
-        has_time = run.clock.monotonic() < run.rules.deadline
-        second_tries = _find_second_tries(plan, applied) if run.rules.writes and frees and has_time else {}
-        retried = await run_in_order(second_tries, run_node, build_late, stop, known=applied)
-    finally:
-        stop_watcher.cancel()
-    return add_takes({**applied, **pruned, **retried}, state.records), collected
-
-
-async def _end_waits(run: RunContext) -> None:
-    await run.connections.stop.wait()
-    run.sessions.end(run.clock.monotonic())
-
-
-async def _list_groups(prunes: Mapping[Key, Prune], run: RunContext) -> Mapping[Key, Prune]:
-    """List the content of every group that is to go: one with anything else in it is held, one without a valid list
-    goes after its content.
-
-    If the run is held to a reviewed plan, each resource is read before it goes, so none goes with its group.
-    """
-    if not run.rules.prune:
-        return prunes
-    listings = {}
-    for group in find_deleted_groups(prunes):
-        path = f"{group.record.arm_id}/resources"
-        session = run.begin_session()
-        try:
-            reader = run.identities[group.key].azure().reader(session)
-            listings[group.key] = list_ids(await reader.list(path, RESOURCES_API_VERSION), path)
-        except ArmError:
-            continue
-    prunes = spread_holds(hold_shared_groups(prunes, listings))
-    return prunes if run.rules.approval.review else absorb_content(prunes, listings)
-
-
-def _find_second_tries(plan: Plan, applied: Mapping[Key, Result]) -> dict[Key, Apply]:
-    """Applies that failed with a retryable error, for a run that has deleted something since
-    (docs/reference/design.md#prune).
-    """
-    failed = {key for key, result in applied.items() if not result.is_fine and result.is_retryable}
-    return _keep_records(plan, applied, failed)
-
-
-def _keep_records(plan: Plan, applied: Mapping[Key, Result], keys: Collection[Key]) -> dict[Key, Apply]:
-    """Some applies once more, with the records that the run has made of them."""
-    return {key: replace(plan.applies[key], record=applied[key].record) for key in plan.applies if key in keys}
 
 
 def _make_report(

@@ -1,7 +1,8 @@
-"""The stage between `compare` and `act`, for a plan that is reviewed.
+"""The stages between comparing and acting that stop a write: Azure would refuse it, something resets it each time, or
+a reviewer has not seen it.
 
-The plan records what it was made from. A sync of that plan checks that this is unchanged, and stops a resource
-otherwise.
+A plan that is reviewed records what it was made from. A sync of that plan checks that this is unchanged, and stops a
+resource otherwise.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from gitsync.model.condition import Condition
 from gitsync.model.record import Record
 from gitsync.model.review import Reviewed
 from gitsync.model.verdict import Action, Comparison
@@ -22,12 +24,43 @@ from gitsync.planning.approval import (
     find_runtime_values,
     remove_runtime_values,
 )
+from gitsync.planning.flapping import build_flapping_condition, find_hold
+from gitsync.planning.replacement import REFUSED, build_replacement_condition, find_replacement
 from gitsync.planning.secret_digest import Digests, has_secrets, seal_body
 from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
 from gitsync.reconcile.protocols import Observing
 from gitsync.reconcile.run_cache import RunCache
 
 A = TypeVar("A", ApplyAttempt, PruneAttempt)
+
+
+async def check_replacement(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
+    """Stop an update that needs a delete first. In a plan the resource is fine: nothing that depends on it waits."""
+    comparison, record = attempt.decision.comparison, attempt.record
+    if comparison is None or attempt.decision.action is not Action.UPDATE:
+        return attempt
+    refusal = record.condition if record else None
+    replacement = find_replacement(attempt.kind.arm_type, comparison.differences, refusal)
+    if replacement is None:
+        return attempt
+    attempt = replace(attempt, decision=attempt.decision._replace(action=Action.NONE, replacement=replacement))
+    # Azure's own refusal stays on record: it is what the next run knows the field by.
+    condition: Condition = (
+        refusal if refusal and refusal.reason == REFUSED else build_replacement_condition(replacement)
+    )
+    return attempt.stopped(condition, comparison.verdict, is_retryable=False, is_fine=not run.rules.writes)
+
+
+async def pause_flapping(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
+    """Stop before another write that would not last. Operations that this run started are continued."""
+    record, comparison = attempt.record, attempt.decision.comparison
+    if record is None or comparison is None or attempt.decision.action is Action.NONE or attempt.write.tried:
+        return attempt
+    streak = find_hold(record.row, comparison, run.rules.flap_limit, run.clock.now())
+    if streak is None:
+        return attempt
+    attempt = replace(attempt, decision=attempt.decision._replace(action=Action.NONE, streak=streak))
+    return attempt.stopped(build_flapping_condition(streak, comparison), comparison.verdict, is_retryable=False)
 
 
 async def review_apply(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
@@ -120,8 +153,7 @@ def _describe_apply(attempt: ApplyAttempt, later: tuple[str, ...], digests: Dige
 
 def _digest_live(attempt: A, desired: Mapping[str, Any], record: Record | None, later: tuple[str, ...] = ()) -> str:
     if attempt.observed.live is None:
-        return (
-            EXISTS if attempt.observed.exists else attempt.decision.note
-        )  # what a write does in addition is reviewed too
+        # What a write does in addition is reviewed too.
+        return EXISTS if attempt.observed.exists else attempt.decision.note
     sent = record.applied if record else None
     return digest_live(attempt.observed.live, desired, sent or {}, later)

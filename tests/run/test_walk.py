@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply
-from gitsync.reconcile.scheduler import run_in_order
+from gitsync.run.walk import run_in_order
 from tests.support.builders import prepared, result, rg, subnet, vnet
 
 

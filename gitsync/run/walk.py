@@ -1,0 +1,137 @@
+"""THE WALK: every resource in its turn, each as soon as everything that it depends on has a result.
+
+Requests are limited, resources are not: one that waits for Azure holds nothing that another needs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import replace
+from functools import partial
+from graphlib import TopologicalSorter
+
+from gitsync.arm.http.bodies import list_ids
+from gitsync.errors import ArmError
+from gitsync.manifests.selection import Selection
+from gitsync.model.gvk import Key
+from gitsync.model.plan import Apply, Node, Plan, Prune
+from gitsync.model.record import State
+from gitsync.model.result import Result
+from gitsync.planning.group_deletes import absorb_content, find_deleted_groups, hold_shared_groups
+from gitsync.planning.plan import hold_back, spread_holds
+from gitsync.planning.replacement import add_takes
+from gitsync.reconcile.context import RunContext
+from gitsync.reconcile.reconcile import reconcile
+from gitsync.reconcile.result_builder import build_unattempted
+from gitsync.reconcile.stages.prune import RESOURCES_API_VERSION
+from gitsync.run.exported_objects import remove_exports, select_leftovers
+from gitsync.secrets.collection import Collected
+
+
+async def walk(run: RunContext, plan: Plan, state: State, selection: Selection) -> tuple[dict[Key, Result], Collected]:
+    """Applies first, then prunes and the exports of what they forget, then a retry of what the deletes may unblock."""
+    leftovers = select_leftovers(state, run, selection)
+    run_node, stop = partial(reconcile, run=run), run.connections.stop
+    build_rest = partial(build_unattempted, agent=run.rules.agent)
+    stop_watcher = asyncio.create_task(_end_waits(run))
+    try:
+        run.connections.progress.expect(len(plan.applies) + len(plan.prunes))
+        applied = await run_in_order(plan.applies, run_node, build_rest, stop)
+        doubtful = _keep_records(plan, applied, run.lists.take_doubtful())
+        applied |= await run_in_order(doubtful, run_node, build_rest, stop, known=applied)
+        prunes = await _list_groups(hold_back(plan.prunes, plan.applies, applied.values()), run)
+        pruned = await run_in_order(prunes, run_node, build_rest, stop)
+        collected = await remove_exports(run, state, {**applied, **pruned}, leftovers)
+        frees = any(result.record is None for result in pruned.values()) or collected.has_freed(leftovers)
+        has_time = run.clock.monotonic() < run.rules.deadline
+        second_tries = _find_second_tries(plan, applied) if run.rules.writes and frees and has_time else {}
+        retried = await run_in_order(second_tries, run_node, build_rest, stop, known=applied)
+    finally:
+        stop_watcher.cancel()
+    return add_takes({**applied, **pruned, **retried}, state.records), collected
+
+
+async def _end_waits(run: RunContext) -> None:
+    await run.connections.stop.wait()
+    run.sessions.end(run.clock.monotonic())
+
+
+async def _list_groups(prunes: Mapping[Key, Prune], run: RunContext) -> Mapping[Key, Prune]:
+    """List the content of every group that is to go: one with anything else in it is held, one without a valid list
+    goes after its content.
+
+    If the run is held to a reviewed plan, each resource is read before it goes, so none goes with its group.
+    """
+    if not run.rules.prune:
+        return prunes
+    listings = {}
+    for group in find_deleted_groups(prunes):
+        path = f"{group.record.arm_id}/resources"
+        session = run.begin_session()
+        try:
+            reader = run.identities[group.key].azure().reader(session)
+            listings[group.key] = list_ids(await reader.list(path, RESOURCES_API_VERSION), path)
+        except ArmError:
+            continue
+    prunes = spread_holds(hold_shared_groups(prunes, listings))
+    return prunes if run.rules.approval.review else absorb_content(prunes, listings)
+
+
+def _find_second_tries(plan: Plan, applied: Mapping[Key, Result]) -> dict[Key, Apply]:
+    """Applies that failed with a retryable error, for a run that has deleted something since
+    (docs/reference/design.md#prune).
+    """
+    failed = {key for key, result in applied.items() if not result.is_fine and result.is_retryable}
+    return _keep_records(plan, applied, failed)
+
+
+def _keep_records(plan: Plan, applied: Mapping[Key, Result], keys: Collection[Key]) -> dict[Key, Apply]:
+    """Some applies once more, with the records that the run has made of them."""
+    return {key: replace(plan.applies[key], record=applied[key].record) for key in plan.applies if key in keys}
+
+
+RunNode = Callable[[Node, Mapping[Key, Result]], Awaitable[Result]]
+
+
+async def run_in_order(
+    nodes: Mapping[Key, Node],
+    run: RunNode,
+    build_unattempted: Callable[[Node], Result],
+    stop: asyncio.Event,
+    known: Mapping[Key, Result] | None = None,
+) -> dict[Key, Result]:
+    """Return one result a node, in the order of their ends.
+
+    Every key of `depends_on` must be a node or have a `known` result, without cycles. Once `stop` is set, no further
+    node begins: `build_unattempted` makes the results of the rest, and nodes under way are waited for.
+    """
+    results = dict(known or {})
+    sorter = TopologicalSorter({key: [k for k in node.depends_on if k in nodes] for key, node in nodes.items()})
+    sorter.prepare()
+    running: dict[asyncio.Task[Result], Key] = {}
+    ended: asyncio.Queue[asyncio.Task[Result]] = asyncio.Queue()
+    while sorter.is_active():
+        for key in sorted(sorter.get_ready()):
+            before = {other: results[other] for other in nodes[key].depends_on if other in results}
+            awaitable = _return_result(build_unattempted(nodes[key])) if stop.is_set() else run(nodes[key], before)
+            task = asyncio.ensure_future(awaitable)
+            task.add_done_callback(ended.put_nowait)
+            running[task] = key
+        for task in sorted(await _wait_for_ended(ended), key=lambda task: running[task]):
+            key = running.pop(task)
+            results[key] = task.result()
+            sorter.done(key)
+    return {key: results[key] for key in results if key in nodes}
+
+
+async def _wait_for_ended(ended: asyncio.Queue[asyncio.Task[Result]]) -> list[asyncio.Task[Result]]:
+    """Return the tasks that ended, at least one. asyncio.wait would check all running tasks each time."""
+    tasks = [await ended.get()]
+    while not ended.empty():
+        tasks.append(ended.get_nowait())
+    return tasks
+
+
+async def _return_result(result: Result) -> Result:
+    return result
