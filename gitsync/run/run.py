@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TypeVar
@@ -21,7 +21,6 @@ from gitsync.manifests.selection import Selection, make_selection
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Node, Plan
-from gitsync.model.problem import Problem
 from gitsync.model.record import State
 from gitsync.model.report import Report
 from gitsync.model.result import Result
@@ -125,28 +124,15 @@ async def sync_revision(
         plan = hold_taken(plan, taken)
     results, collected = await walk(run, plan, state, make_selection(config))
 
-    report = replace(
-        _make_report(config, connections, plan, results, _list_late_problems(run_input, run, collected), writes=writes),
-        target=target,
-        started=started_at,
-        finished=format_rfc3339(connections.clock.now()),
-        coverage=coverage_of(connections.source, run_input.manifests),
-    )
-    report = mask_report(report, connections.redactions.mask)
-    report = _write_back(config, connections, state, run, collected, report) if writes else report
+    report = _make_report(config, run, run_input, plan, results, collected)
+    report = mask_report(replace(report, target=target, started=started_at), connections.redactions.mask)
+    report = _write_back(config, run, state, collected, report) if writes else report
     log_end(report)
     return report
 
 
-def _list_late_problems(run_input: RunInput, run: RunContext, collected: Collected) -> tuple[Problem, ...]:
-    """What a plan could not read, lists that were wrong, and exports of deleted resources that could not be removed."""
-    return (*run_input.lookup.warn_unread(), *run.lists.warn_distrusted(), *collected.problems)
-
-
-def _write_back(
-    config: Config, connections: Connections, state: State, run: RunContext, collected: Collected, report: Report
-) -> Report:
-    selection = make_selection(config)
+def _write_back(config: Config, run: RunContext, state: State, collected: Collected, report: Report) -> Report:
+    connections, selection = run.connections, make_selection(config)
     is_whole = all(selection.has(key) and covers(connections.source, one) for key, one in state.records.items())
     exports = ExportOutcome(config_maps=run.outlets.kept.written, leftovers=collected.still_there)
     report = write_status(connections, state, report, exports, run.rules.agent, is_whole=is_whole)
@@ -171,24 +157,26 @@ async def _ask_first(rehearsal: RunContext, plan: Plan, target: RunTarget, confi
 
 def _make_report(
     config: Config,
-    connections: Connections,
+    run: RunContext,
+    run_input: RunInput,
     plan: Plan,
     results: Mapping[Key, Result],
-    late_problems: Sequence[Problem],
-    *,
-    writes: bool,
+    collected: Collected,
 ) -> Report:
-    """`late_problems` were found on the way: values that a plan could not read, exports of deleted resources that
-    could not be removed.
-    """
-    selection = make_selection(config)
+    connections, writes, selection = run.connections, run.rules.writes, make_selection(config)
     reported = tuple(results[key] for key in sorted(results) if selection.has(key))
-    problems = (*warn_uncompared_secrets(reported), *list_problems(plan), *late_problems)
+    problems = (
+        *warn_uncompared_secrets(reported),
+        *list_problems(plan),
+        *run_input.lookup.warn_unread(),  # values that a plan could not read
+        *run.lists.warn_distrusted(),
+        *collected.problems,  # exports of deleted resources that could not be removed
+    )
     return Report(
         command="sync" if writes else "plan",
         revision=connections.source.revision,
         started="",
-        finished="",
+        finished=format_rfc3339(connections.clock.now()),
         exit_code=decide_exit_code(
             reported, problems, writes=writes, detailed_exitcode=config.detailed_exitcode, fail_on=config.fail_on
         ),
@@ -199,4 +187,5 @@ def _make_report(
         interrupted=connections.stop.is_set(),
         review=make_review(config, connections, reported) if config.plan_out and not writes else None,
         root=connections.source.root,
+        coverage=coverage_of(connections.source, run_input.manifests),
     )
