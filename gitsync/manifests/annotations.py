@@ -20,7 +20,9 @@ def decide_policy(
     `namespaces` has the annotations of Namespace manifests by name. An empty text counts as absent. What
     CAPZ manages or a controller suspends is not written, and what a controller does not prune is kept.
     """
-    policy = _read_policy(resource, namespaces, default)
+    own = resource.annotations.get(RECONCILE_POLICY, "")
+    text = own or namespaces.get(resource.key.namespace, {}).get(RECONCILE_POLICY, "")
+    policy = next((policy for policy in Policy if policy.value == text), None) if text else default
     if policy is None:  # a misspelt policy may mean anything, so the caller does not write the resource
         return None
     if reason := _explain_skip(resource):
@@ -47,14 +49,6 @@ def _explain_keeping(resource: Resource) -> str:
         return f"The annotation {keeper} keeps it."
     unit = resource.unit
     return f"The {unit.title} does not prune." if unit and not unit.prunes else ""
-
-
-def _read_policy(resource: Resource, namespaces: Mapping[str, Mapping[str, str]], default: Policy) -> Policy | None:
-    own = resource.annotations.get(RECONCILE_POLICY, "")
-    text = own or namespaces.get(resource.key.namespace, {}).get(RECONCILE_POLICY, "")
-    if not text:
-        return default
-    return next((policy for policy in Policy if policy.value == text), None)
 
 
 WAVE: Final = "argocd.argoproj.io/sync-wave"

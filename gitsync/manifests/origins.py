@@ -128,14 +128,11 @@ def _take_annotation(value: Any) -> tuple[Any, Any]:
     others = {key: text for key, text in annotations.items() if key != ORIGIN_ANNOTATION}
     kept = {key: member for key, member in metadata.items() if key != "annotations"}
     stripped = {**value, "metadata": {**kept, "annotations": others} if others else kept}
-    return stripped, _parse(annotations[ORIGIN_ANNOTATION])
-
-
-def _parse(text: Any) -> Any:
+    text = annotations[ORIGIN_ANNOTATION]
     try:
-        return yaml.safe_load(text) if isinstance(text, str) else None
+        return stripped, yaml.safe_load(text) if isinstance(text, str) else None
     except (yaml.YAMLError, ValueError):  # the annotation is a text of the repository: it may be anything
-        return None
+        return stripped, None
 
 
 def _strip(path: Any) -> str:

@@ -28,7 +28,10 @@ Limits = tuple[tuple[Callable[[Any, Any], bool], Any], ...]
 def check_constraints(visit: Visit) -> Iterator[Finding]:
     """Check one value that has the right shape: a finding for each rule that it breaks."""
     for rule, fault in find_violations(visit.value, visit.rules):
-        hint = _make_enum_hint(visit) if rule == "enum" else ""
+        hint = ""
+        close = suggest(visit.value, visit.rules["enum"]) if rule == "enum" and isinstance(visit.value, str) else None
+        if close is not None:
+            hint = f"Did you mean {close}?{' Case counts.' if close.casefold() == visit.value.casefold() else ''}"
         yield Finding(code=_CODES[rule], path=visit.path, message=f"{format_field(visit.path)} {fault}.", hint=hint)
 
 
@@ -68,13 +71,6 @@ def _compile_pattern(pattern: str) -> re.Pattern[str]:
     # RE2's classes are ASCII, and its $ does not match before a last line break
     at_end = re.sub(r"(\\.|\[\^?\]?[^\]]*\])|\$", lambda match: match[1] or r"\Z", pattern)
     return re.compile(at_end, re.ASCII)
-
-
-def _make_enum_hint(visit: Visit) -> str:
-    close = suggest(visit.value, visit.rules["enum"]) if isinstance(visit.value, str) else None
-    if close is None:
-        return ""
-    return f"Did you mean {close}?{' Case counts.' if close.casefold() == visit.value.casefold() else ''}"
 
 
 def _is_text(value: Any) -> bool:

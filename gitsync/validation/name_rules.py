@@ -117,19 +117,15 @@ def find_name_faults(name: str, kind: Kind) -> Iterator[str]:
     if name in {".", ".."}:
         yield "must not consist of dots only"
     if kind.scope is Scope.LOCATION:
-        yield from _find_group_faults(name)
+        if len(name) > _LONGEST_GROUP:
+            yield f"must have at most {_LONGEST_GROUP} characters for a resource group, but has {len(name)}"
+        if name.endswith("."):
+            yield "must not end with a dot for a resource group"
 
 
 @cache
 def _find_limits(kind: Kind) -> Limits:
     return select_limits(kind.azure_name, "")
-
-
-def _find_group_faults(name: str) -> Iterator[str]:
-    if len(name) > _LONGEST_GROUP:
-        yield f"must have at most {_LONGEST_GROUP} characters for a resource group, but has {len(name)}"
-    if name.endswith("."):
-        yield "must not end with a dot for a resource group"
 
 
 # Rules for the names of single kinds, beyond their constraints (docs/reference/reconciliation.md#validation-rules).

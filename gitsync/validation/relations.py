@@ -191,8 +191,16 @@ def check_address_prefixes(members: Sequence[Member]) -> Iterator[tuple[Member, 
         if (member.key.group, member.key.kind) == SUBNET and owner is not None and networks.get(owner):
             for path, text in _list_prefixes(member.resource.spec):
                 subnet = _parse(text)
-                if subnet is not None and not _is_inside(subnet, networks[owner]):
-                    yield member, _make_finding(path, text, owner, networks[owner])
+                if subnet is None or _is_inside(subnet, networks[owner]):
+                    continue
+                ranges = ", ".join(map(str, networks[owner]))
+                finding = Finding(
+                    code="SubnetOutsideNetwork",
+                    path=path,
+                    message=f"{text} is not inside the address space of VirtualNetwork/{owner.name}: {ranges}.",
+                    hint="Use a range inside of it, or add one to spec.addressSpace.addressPrefixes of the network.",
+                )
+                yield member, finding
 
 
 def _find_ranges(member: Member) -> tuple[Network, ...]:
@@ -230,16 +238,6 @@ def _is_inside(subnet: Network, ranges: Iterable[Network]) -> bool:
     )
 
 
-def _make_finding(path: FieldPath, text: str, owner: Key, ranges: Iterable[Network]) -> Finding:
-    listed = ", ".join(str(network) for network in ranges)
-    return Finding(
-        code="SubnetOutsideNetwork",
-        path=path,
-        message=f"{text} is not inside the address space of VirtualNetwork/{owner.name}: {listed}.",
-        hint="Use a range inside of it, or add one to spec.addressSpace.addressPrefixes of the network.",
-    )
-
-
 # Cycles of owners, references and values between manifests. No member of a cycle can be applied first, and the order
 # of a run requires a graph without cycles.
 
@@ -260,15 +258,11 @@ def check_cycles(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
         if ring is not None:
             owner = member.owner.key if member.owner else None
             path = ("spec", "owner") if owner and rings.get(owner) is ring else ("spec",)
-            message = f"Dependency cycle: {_format_ring(ring)}."
+            names = [format_short_key(key) for key in ring[:_MOST_SHOWN]]
+            if len(ring) > _MOST_SHOWN:
+                names.append(f"… ({len(ring)} in all)")
+            message = f"Dependency cycle: {' → '.join([*names, format_short_key(ring[0])])}."
             yield member, Finding(code="Cycle", path=path, message=message, hint="Remove one of these references.")
-
-
-def _format_ring(ring: Sequence[Key]) -> str:
-    names = [format_short_key(key) for key in ring[:_MOST_SHOWN]]
-    if len(ring) > _MOST_SHOWN:
-        names.append(f"… ({len(ring)} in all)")
-    return " → ".join([*names, format_short_key(ring[0])])
 
 
 def find_cycles(edges: Adjacency) -> Mapping[Key, tuple[Key, ...]]:
@@ -326,15 +320,11 @@ def _find_shortest(start: Key, edges: Adjacency) -> tuple[Key, ...]:
         key = queue.popleft()
         for target in edges.get(key, ()):
             if target == start:
-                return _trace_back(start, key, came_from)
+                keys = [key]
+                while keys[-1] != start:
+                    keys.append(came_from[keys[-1]])
+                return tuple(reversed(keys))
             if target not in came_from:
                 came_from[target] = key
                 queue.append(target)
     return ()
-
-
-def _trace_back(start: Key, last: Key, came_from: Mapping[Key, Key]) -> tuple[Key, ...]:
-    keys = [last]
-    while keys[-1] != start:
-        keys.append(came_from[keys[-1]])
-    return tuple(reversed(keys))

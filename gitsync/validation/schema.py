@@ -38,7 +38,12 @@ def check_shape(visit: Visit, unknown: Level, kind: Kind | None = None) -> Itera
     field. `kind` says whether a field beside the spec belongs into it.
     """
     if not visit.fits:
-        yield _make_wrong_type(visit)
+        yield Finding(
+            code="WrongType",
+            path=visit.path,
+            message=f"{format_field(visit.path)} must be {describe_expected(visit)}, but is {describe_actual(visit)}.",
+            hint=_suggest_form(visit),
+        )
         return
     if visit.facts is None:
         return
@@ -62,15 +67,6 @@ def check_missing_spec(resource: Resource, kind: Kind) -> Iterator[Finding]:
             message="spec is required.",
             hint=f"Add spec, with {join_with_and(required)}.",
         )
-
-
-def _make_wrong_type(visit: Visit) -> Finding:
-    return Finding(
-        code="WrongType",
-        path=visit.path,
-        message=f"{format_field(visit.path)} must be {describe_expected(visit)}, but is {describe_actual(visit)}.",
-        hint=_suggest_form(visit),
-    )
 
 
 def _suggest_form(visit: Visit) -> str:
@@ -152,14 +148,13 @@ def _check_union(visit: Visit, present: Mapping[str, Any]) -> Iterator[Finding]:
     members = [name for name, field in sorted(visit.fields.items()) if not field.get("meta")]
     set_members = [name for name in members if name in present]
     if len(set_members) != 1:
-        yield _make_member_count(visit.path, set_members, members)
-
-
-def _make_member_count(path: FieldPath, present: list[str], fields: list[str]) -> Finding:
-    count_text = f"it sets {join_with_and(present)}" if present else "it sets none"
-    message = f"{format_field(path)} must set exactly one of its members; {count_text}."
-    hint = f"Members: {join_with_or(fields)}." if not present else "Split it into one entry for each."
-    return Finding(code="UnionMembers", path=path, message=message, hint=hint)
+        count_text = f"it sets {join_with_and(set_members)}" if set_members else "it sets none"
+        yield Finding(
+            code="UnionMembers",
+            path=visit.path,
+            message=f"{format_field(visit.path)} must set exactly one of its members; {count_text}.",
+            hint="Split it into one entry for each." if set_members else f"Members: {join_with_or(members)}.",
+        )
 
 
 # Pairs of fields of which only one may be set: `x`, and `xFromConfig` or `xFromSecret`
@@ -173,7 +168,7 @@ SOURCES = ("FromConfig", "FromSecret")
 def check_pairs(visit: Visit) -> Iterator[Finding]:
     """Report every pair of which a mapping sets both."""
     if not any(name.endswith(SOURCES) for name in visit.value):
-        return  # as most
+        return  # most mappings: their pairs are not looked for
     for value_field, source_field in find_pairs(visit.present, visit.fields):
         yield Finding(
             code="BothOfPair",

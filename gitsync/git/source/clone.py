@@ -72,18 +72,18 @@ class Tip:
 def fetch_ref(clone: Clone, ref: str | None) -> Tip:
     """Fetch one revision: a branch, a tag, a commit id, or the remote's HEAD. SourceError if it does not exist."""
     try:
-        if ref is not None and is_commit_id(ref):
-            return _fetch_commit(clone, ref)
-        return _fetch_name(clone, ref)
+        if ref is None or not is_commit_id(ref):
+            name = _resolve(clone, ref)
+            clone.fetch(f"+{name}:{_FETCHED}")
+            commit = clone.repository.line("rev-parse", "--verify", f"{_FETCHED}^{{commit}}")
+            return Tip(commit, None if name == "HEAD" else name.removeprefix("refs/heads/").removeprefix("refs/tags/"))
+        refusal = _find_refusal(clone, ref)
+        if refusal is None:
+            return Tip(ref, None)
+        said = f" It does not give the commit by its id either: {refusal}" if refusal else ""
+        raise SourceError(f"{clone.url} has no commit {ref} on any branch or tag.{said}")
     except GitError as error:
         raise SourceError(f"Cannot fetch {clone.url}: {error.message}", hint=error.hint) from error
-
-
-def _fetch_name(clone: Clone, ref: str | None) -> Tip:
-    name = _resolve(clone, ref)
-    clone.fetch(f"+{name}:{_FETCHED}")
-    commit = clone.repository.line("rev-parse", "--verify", f"{_FETCHED}^{{commit}}")
-    return Tip(commit, None if name == "HEAD" else name.removeprefix("refs/heads/").removeprefix("refs/tags/"))
 
 
 def _resolve(clone: Clone, ref: str | None) -> str:
@@ -118,13 +118,6 @@ def list_advertised(clone: Clone, *arguments: str) -> Mapping[str, str]:
     lines = clone.repository.run("ls-remote", *options, "--", clone.url, *names).decode("utf-8", "replace")
     pairs = [line.partition("\t") for line in lines.splitlines()]
     return {name: value for value, _, name in reversed(pairs)}  # the symbolic line comes first, and wins
-
-
-def _fetch_commit(clone: Clone, commit: str) -> Tip:
-    if (refusal := _find_refusal(clone, commit)) is not None:
-        said = f" It does not give the commit by its id either: {refusal}" if refusal else ""
-        raise SourceError(f"{clone.url} has no commit {commit} on any branch or tag.{said}")
-    return Tip(commit, None)
 
 
 def fetch_commit(clone: Clone, commit: str) -> bool:

@@ -57,7 +57,12 @@ class History:
         """
         try:
             listing = self._open_revision(revision)
-            return _read_contents(listing, wanted) if listing else None
+            if listing is None:
+                return None
+            try:
+                return read_contents(listing, wanted)
+            except ConfigError:  # the settings of that time are wrong; its manifests still say what it declared
+                return read_contents(listing, replace(wanted, has_settings=False))
         except (GitError, SourceError):
             return None
 
@@ -207,13 +212,6 @@ class History:
         changes = ("log", "--first-parent", "--format=%P", f"--max-count={_MOST}", f"{since}..{self._commit}")
         lines = repository.line(*changes, "--", folder).splitlines()
         return [line.split()[0] for line in lines if line.strip()]
-
-
-def _read_contents(listing: Revision, wanted: SourcePart) -> SourceContents:
-    try:
-        return read_contents(listing, wanted)
-    except ConfigError:  # the settings of that time are wrong; its manifests still say what it declared
-        return read_contents(listing, replace(wanted, has_settings=False))
 
 
 def _is_ancestor(repository: Repository, earlier: str, later: str) -> bool:

@@ -192,22 +192,21 @@ def build_leftovers(leftovers: Iterable[Leftover]) -> list[dict[str, Any]]:
 
 def read_leftovers(head: DocumentFields) -> frozenset[Leftover]:
     """Read what `build_leftovers` wrote. StateError (file, line, hint) for anything else."""
-    return frozenset(_read_leftover(entry) for entry in head.each(_LEFTOVERS))
+    leftovers = set()
+    for entry in head.each(_LEFTOVERS):
+        owner = _read_owner(entry, "owner")
+        holder, *names = entry.text("object").split("/")
+        if holder not in set(Holder) or len(names) != 2 or not all(names):
+            raise entry.refusal("object", "must be Secret/namespace/name or ConfigMap/namespace/name")
+        leftovers.add(Leftover(owner, Address(Holder(holder), *names), entry.text("sink")))
+    return frozenset(leftovers)
 
 
-def _read_leftover(entry: DocumentFields) -> Leftover:
+def _read_owner(fields: DocumentFields, name: str) -> Owner:
     try:
-        owner = Owner.parse(entry.text("owner"))
+        return Owner.parse(fields.text(name))
     except ValueError:
-        raise entry.refusal("owner", "must be Kind.group/namespace/name") from None
-    return Leftover(owner, _read_object(entry), entry.text("sink"))
-
-
-def _read_object(entry: DocumentFields) -> Address:
-    holder, *names = entry.text("object").split("/")
-    if holder not in set(Holder) or len(names) != 2 or not all(names):
-        raise entry.refusal("object", "must be Secret/namespace/name or ConfigMap/namespace/name")
-    return Address(Holder(holder), *names)
+        raise fields.refusal(name, "must be Kind.group/namespace/name") from None
 
 
 # An exported config map as a file of the status tree: the object that ASO would create, for people and for git.
@@ -236,19 +235,11 @@ def decode_config_map(path: str, content: bytes) -> Export:
     if make_config_map_path(address) != path:
         raise document.refusal("metadata", f"names {address}, whose file is {make_config_map_path(address)}")
     annotations = metadata.within("annotations")
-    owner = _read_owner(annotations)
+    owner = _read_owner(annotations, OWNER)
     others = {name: text for name, text in _read_texts(annotations).items() if name != OWNER}
     labels = _read_texts(metadata.within("labels")) if metadata.mapping("labels") else {}
     data = {key: Secret(value) for key, value in _read_texts(document.within("data")).items()}
     return Export(address=address, owner=owner, data=data, annotations=others, labels=labels)
-
-
-def _read_owner(annotations: DocumentFields) -> Owner:
-    text = annotations.text(OWNER)
-    try:
-        return Owner.parse(text)
-    except ValueError:
-        raise annotations.refusal(OWNER, "must be Kind.group/namespace/name") from None
 
 
 def _read_texts(fields: DocumentFields) -> Mapping[str, str]:
