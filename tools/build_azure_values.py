@@ -33,7 +33,7 @@ from build_catalog import DATA, pack
 from gitsync.catalog.catalog import Catalog, open_catalog
 from gitsync.diff.leaf_changes import find
 from gitsync.formats.json_pointer import JsonPath, format_pointer
-from gitsync.imports.conversion.live_body import Conversion, convert_body
+from gitsync.imports.conversion.live_body import ConversionContext, convert_body
 from gitsync.validation.references import parse_arm_type
 
 LEAST = 3
@@ -64,7 +64,9 @@ def list_leaves(recording: Mapping[str, Any], catalog: Catalog) -> tuple[str, li
         return False
 
     if kind:
-        convert_body(kind, recording["get"], Conversion(refer=lambda arm_id: {"armId": arm_id}, is_azures_own=note))
+        convert_body(
+            kind, recording["get"], ConversionContext(refer=lambda arm_id: {"armId": arm_id}, is_azures_own=note)
+        )
     return arm_type.casefold(), leaves
 
 

@@ -77,7 +77,7 @@ def build_example(kind: Kind, catalog: Catalog) -> Mapping[str, Any]:
     """Build a valid manifest of a kind. NoExampleError if a required field has rules that no known
     value meets.
     """
-    required = _Builder(kind, catalog).build_object(find_spec(kind))
+    required = _ExampleBuilder(kind, catalog).build_object(find_spec(kind))
     spec = {**_build_identity(kind), **required, **_find_usual(kind)}
     document: dict[str, Any] = {
         "apiVersion": kind.gvk.api_version,
@@ -126,7 +126,7 @@ def _build_identity(kind: Kind) -> Mapping[str, Any]:
     return identity
 
 
-class _Builder:
+class _ExampleBuilder:
     """Builds values for the fields of one kind."""
 
     def __init__(self, kind: Kind, catalog: Catalog) -> None:

@@ -139,7 +139,7 @@ def make_found(kind: Kind, bodies: Mapping[str, Body], owner_id: str) -> list[Fo
 MANY: Final = 20
 SAMPLE: Final = 2
 
-Look = Callable[[FoundResource], Awaitable[list[FoundResource]]]
+LookInside = Callable[[FoundResource], Awaitable[list[FoundResource]]]
 
 
 def asks_all(kinds: Iterable[Kind], acceptance: Acceptance) -> bool:
@@ -147,13 +147,13 @@ def asks_all(kinds: Iterable[Kind], acceptance: Acceptance) -> bool:
     return not acceptance.is_sparing or any(acceptance.filters.names_type(kind.arm_type) for kind in kinds)
 
 
-async def look_everywhere(parents: Iterable[FoundResource], look: Look) -> list[FoundResource]:
+async def look_everywhere(parents: Iterable[FoundResource], look: LookInside) -> list[FoundResource]:
     """Find what all parents have."""
     return [entry for entries in await asyncio.gather(*map(look, parents)) for entry in entries]
 
 
 async def look_around(
-    parents: Sequence[FoundResource], look: Look, what: str, acceptance: Acceptance
+    parents: Sequence[FoundResource], look: LookInside, what: str, acceptance: Acceptance
 ) -> list[FoundResource]:
     """Find what the parents have, if a sample of them has anything. `what` names the collection in the
     findings.

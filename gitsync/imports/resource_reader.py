@@ -14,7 +14,7 @@ from gitsync.arm.http.bodies import is_refusal
 from gitsync.catalog.collections import find_collections
 from gitsync.errors import ArmError, RefusedListError
 from gitsync.formats.arm_path import find_resource_group
-from gitsync.imports.conversion.live_body import Conversion, convert_body
+from gitsync.imports.conversion.live_body import ConversionContext, convert_body
 from gitsync.model.facts import Kind, ListLevel
 from gitsync.model.live import Live
 
@@ -135,7 +135,7 @@ def _is_refused(error: ArmError) -> bool:
 
 
 def _list_settings(kind: Kind, body: Body) -> Mapping[str, Any]:
-    return convert_body(kind, body, Conversion(refer=lambda arm_id: {"armId": arm_id.casefold()})).fields
+    return convert_body(kind, body, ConversionContext(refer=lambda arm_id: {"armId": arm_id.casefold()})).fields
 
 
 def _choose_lists(kind: Kind, arm_ids: Sequence[str]) -> list[str]:

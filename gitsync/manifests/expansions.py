@@ -42,16 +42,16 @@ class Expansion:
     arguments: tuple[tuple[str | Expansion, ...], ...] = ()
 
 
-Parts = tuple[str | Expansion, ...]
+TextParts = tuple[str | Expansion, ...]
 """A text, cut into literal texts and expansions."""
 
 
-def parse_expansions(text: str) -> Parts:
+def parse_expansions(text: str) -> TextParts:
     """Cut a text into its parts; `$$` becomes `$`. Raises InvalidExpansionError."""
-    return _Parser(text).parse_text()
+    return _ExpansionParser(text).parse_text()
 
 
-class _Parser:
+class _ExpansionParser:
     """Reads one text from left to right."""
 
     def __init__(self, text: str) -> None:
@@ -59,7 +59,7 @@ class _Parser:
         self.at = 0
         self.depth = 0
 
-    def parse_text(self) -> Parts:
+    def parse_text(self) -> TextParts:
         parts: list[str | Expansion] = []
         while (dollar := self.text.find("$", self.at)) >= 0:
             parts.append(self.text[self.at : dollar])
@@ -120,14 +120,14 @@ class _Parser:
 
     def parse_replacement(self, name: str) -> Expansion:
         operator = "/" + (self.text[self.at - 1] if self.take_any("/#%") else "")
-        old: Parts = () if self.text.startswith("/", self.at) else self.parse_argument(name, "/", escapes=True)
+        old: TextParts = () if self.text.startswith("/", self.at) else self.parse_argument(name, "/", escapes=True)
         if not self.take_all("/"):
             self.refuse(name)
         if self.text.startswith("}", self.at):
             return Expansion(name, operator, (old,))
         return Expansion(name, operator, (old, self.parse_argument(name, "}", escapes=True)))
 
-    def parse_argument(self, name: str, ends: str, *, escapes: bool = False) -> Parts:
+    def parse_argument(self, name: str, ends: str, *, escapes: bool = False) -> TextParts:
         """Parse one argument: an expansion, or a text without one. An empty text is not an argument."""
         if self.text.startswith("${", self.at):
             return (self.parse_expansion(),)

@@ -16,7 +16,7 @@ from typing import Any, Final
 import yaml
 
 from gitsync.errors import InvalidExpansionError
-from gitsync.manifests.expansions import Expansion, ExpansionBudget, Parts, apply_operator, parse_expansions
+from gitsync.manifests.expansions import Expansion, ExpansionBudget, TextParts, apply_operator, parse_expansions
 from gitsync.manifests.yaml_documents import ENCRYPTED, MAX_ALIASED, Document, QuotedText, Unreadable, read_fragment
 from gitsync.manifests.yaml_scalars import resolve
 from gitsync.model.problem import Problem
@@ -93,7 +93,7 @@ def substitute(
     if is_disabled(document.value):
         return SubstitutedDocument(document=replace(document, value=_unmark(document.value)))
     heeds_quotes = unit is None or unit.kind is not UnitKind.FLUX
-    substitution = _Substitution(document, values, budget, heeds_quotes=heeds_quotes)
+    substitution = _Replacement(document, values, budget, heeds_quotes=heeds_quotes)
     value = substitution.convert(document.value, ())
     lines = document.lines.rename(substitution.renamed) if substitution.renamed else document.lines
     problems = (*document.problems, *substitution.problems)
@@ -115,7 +115,7 @@ def _unmark(value: Any) -> Any:
 
 
 @dataclass(slots=True)
-class _Substitution:
+class _Replacement:
     """The replacement in one document. Mutable: it collects what it meets."""
 
     document: Document
@@ -275,7 +275,7 @@ def expand_text(text: str, values: VariableValues, budget: ExpansionBudget) -> E
     )
 
 
-def _find_names(parts: Parts) -> Iterator[str]:
+def _find_names(parts: TextParts) -> Iterator[str]:
     for part in parts:
         if isinstance(part, Expansion):
             yield part.name
@@ -292,7 +292,7 @@ class _Evaluation:
     secrets: dict[str, Secret] = field(default_factory=dict)
     unset: dict[str, UnsetVariable] = field(default_factory=dict)
 
-    def join(self, parts: Parts) -> str:
+    def join(self, parts: TextParts) -> str:
         """Join the text of some parts. Each is counted before they become one text: together they may be
         far too much.
         """

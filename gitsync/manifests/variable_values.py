@@ -93,7 +93,7 @@ def join_lines(text: str) -> str:
 # document alone, and a variable that is not set is missing in every file.
 
 
-ConfigMaps = Mapping[Address, Sequence[ConfigMapVersion]]
+DeclaredConfigMaps = Mapping[Address, Sequence[ConfigMapVersion]]
 """The ConfigMaps that a source declares."""
 
 _MOST_PLACES: Final = 5
@@ -120,7 +120,7 @@ class _Uses:
     level: Level
     places: list[VariablePlace] = field(default_factory=list)
 
-    def make_problem(self, places: Sequence[VariablePlace], level: Level, versions: ConfigMaps) -> Problem:
+    def make_problem(self, places: Sequence[VariablePlace], level: Level, versions: DeclaredConfigMaps) -> Problem:
         first = min(places, key=lambda place: place.source)
         unit = self.unit
         config_map = _find_config_map(unit, versions) if unit and self.fault.where else ""
@@ -157,7 +157,7 @@ class VariableUses:
             ]
 
     def attach(
-        self, resources: list[Resource], is_used: Callable[[FeedingObject], bool], versions: ConfigMaps
+        self, resources: list[Resource], is_used: Callable[[FeedingObject], bool], versions: DeclaredConfigMaps
     ) -> Iterator[Problem]:
         """Add every problem to the resources that it is about, and yield those that are about other documents too: a
         note for each object that is not used. `versions` are the ConfigMaps of the source.
@@ -244,7 +244,7 @@ def _say_where(name: str, unit: Unit | None) -> str:
     return f"Use --set {name}=VALUE, the variable GITSYNC_VAR_{name}, or `substitute` of the unit in gitsync.yaml."
 
 
-def _find_config_map(unit: Unit, versions: ConfigMaps) -> str:
+def _find_config_map(unit: Unit, versions: DeclaredConfigMaps) -> str:
     """Find the ConfigMap in the source that goes before all others of a unit, with its file; "" if
     it has none.
     """

@@ -18,7 +18,7 @@ from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.substitution import VariableUse, substitute
 from gitsync.manifests.used_objects import find_in_cluster
 from gitsync.manifests.variable_values import (
-    ConfigMaps,
+    DeclaredConfigMaps,
     ReferencedValues,
     VariablePlace,
     VariableUses,
@@ -176,7 +176,11 @@ def _name_missing(use: VariableUse, value: Any) -> str:
 
 
 def _list_unset(
-    uses: Iterable[VariableUse], document: Document, values: VariableValues, unit: Unit | None, config_maps: ConfigMaps
+    uses: Iterable[VariableUse],
+    document: Document,
+    values: VariableValues,
+    unit: Unit | None,
+    config_maps: DeclaredConfigMaps,
 ) -> Iterator[Problem]:
     """List the variables without a value, one problem each."""
     found = VariableUses()

@@ -21,7 +21,7 @@ from gitsync.problems.suggest import suggest
 LONGEST_MATCHED: Final = 1024
 """A longer text is not matched: some of the patterns take quadratic time here, but linear time in RE2."""
 
-Limits = tuple[tuple[Callable[[Any, Any], bool], Any], ...]
+ValueLimits = tuple[tuple[Callable[[Any, Any], bool], Any], ...]
 """Rules, each as what tells whether a value keeps it, and its limit."""
 
 
@@ -44,14 +44,14 @@ def find_violations(value: Any, rules: Mapping[str, Any]) -> Iterator[tuple[str,
             yield rule, words(value, rules[rule])
 
 
-def select_limits(rules: Mapping[str, Any], example: Any) -> Limits:
+def select_limits(rules: Mapping[str, Any], example: Any) -> ValueLimits:
     """Select the limits on all values of one type, that of the example."""
     return tuple(
         (holds, rules[rule]) for rule, (applies, holds, _) in _RULES.items() if rule in rules and applies(example)
     )
 
 
-def keeps_limits(value: Any, limits: Limits) -> bool:
+def keeps_limits(value: Any, limits: ValueLimits) -> bool:
     """Tell whether a value of the type that the limits are for keeps all of them: `find_violations` would
     find none.
     """

@@ -20,7 +20,7 @@ _NOUNS: Final = {"secret": "secret", "configmap": "configmap value"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Destination:
+class _ExportDestination:
     target: str  # "secret" or "configmap"
     visit: Visit
 
@@ -44,16 +44,16 @@ def check_destinations(visits: Iterable[Visit]) -> Iterator[Finding]:
     yield from _check_metadata(destinations)
 
 
-def _find_destination(visit: Visit) -> _Destination | None:
+def _find_destination(visit: Visit) -> _ExportDestination | None:
     if not visit.fits:
         return None
     if visit.name == "destinationExpression":
-        return _Destination(_EXPRESSIONS[str(visit.path[2])], visit)
+        return _ExportDestination(_EXPRESSIONS[str(visit.path[2])], visit)
     target = _FIXED.get(visit.name)
-    return _Destination(target, visit) if target else None
+    return _ExportDestination(target, visit) if target else None
 
 
-def _check_keys(destinations: Iterable[_Destination]) -> Iterator[Finding]:
+def _check_keys(destinations: Iterable[_ExportDestination]) -> Iterator[Finding]:
     first: dict[tuple[str, str, str], FieldPath] = {}
     for destination in destinations:
         if destination.key is None:  # a whole map: which keys it writes is known once it is there
@@ -70,7 +70,7 @@ def _check_keys(destinations: Iterable[_Destination]) -> Iterator[Finding]:
             )
 
 
-def _check_metadata(destinations: Iterable[_Destination]) -> Iterator[Finding]:
+def _check_metadata(destinations: Iterable[_ExportDestination]) -> Iterator[Finding]:
     """Check that no two destinations set an annotation or label on one object, even with equal values."""
     first: dict[tuple[str, str, str, str], FieldPath] = {}
     for destination in destinations:

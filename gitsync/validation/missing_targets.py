@@ -47,20 +47,20 @@ def check_presence(
     References to kinds that are not ARM's are left to another check. `known` are resources of other
     sources, `left_out` those of files that kustomizations leave out, without namespaces.
     """
-    names, hints = _Names(member.key for member in members), _IdHints(catalog, known, left_out)
+    names, hints = _KnownNames(member.key for member in members), _IdHints(catalog, known, left_out)
     unplaced = _find_unplaced(members, names.present)
     for member in members:
         for path, key, role in _iterate_targets(member):
             if key in known and not known[key].doubt:  # another source declares it
                 continue
             if key not in names.present and catalog.is_arm_kind(key.group, key.kind):
-                yield member, _make_missing(member, _Target(path, key, role), names, hints)
+                yield member, _make_missing(member, _MissingTarget(path, key, role), names, hints)
             # A member of a cycle has that problem already, which explains the others.
             elif key in unplaced and unplaced.get(member.key) != _IN_CYCLE:
-                yield member, _make_unplaced(member, _Target(path, key, role), unplaced[key])
+                yield member, _make_unplaced(member, _MissingTarget(path, key, role), unplaced[key])
 
 
-class _Names:
+class _KnownNames:
     """The present keys, by the parts that may be misspelt: for what is missing. Mutable: spelling suggestions are
     counted and limited, since they would take very long for many wrong names.
     """
@@ -158,7 +158,7 @@ def _explain_unusable(member: Member) -> str:
     )
 
 
-class _Target(NamedTuple):
+class _MissingTarget(NamedTuple):
     """An owner or a reference: its field, key and role."""
 
     path: FieldPath
@@ -174,21 +174,21 @@ class _IdHints:
     known: Mapping[Key, KnownId]
     left_out: Mapping[Key, SourceLocation]
 
-    def find_left_out(self, target: _Target) -> str:
+    def find_left_out(self, target: _MissingTarget) -> str:
         """Find the hint for a target in a file that a kustomization leaves out; "" for others."""
         source = self.left_out.get(target.key._replace(namespace=""))
         if source is None:
             return ""
         return f"{source} declares it, but its kustomization leaves that file out. Add the file to `resources` there."
 
-    def find_known(self, target: _Target) -> str:
+    def find_known(self, target: _MissingTarget) -> str:
         """Find the hint for a target whose id is known, but doubted; "" for others."""
         known = self.known.get(target.key)
         if known is None:
             return ""
         return f"Set {format_field(target.path)}.armId to {known.arm_id}, the id in {known.place}. {known.doubt}"
 
-    def make_expected(self, target: _Target, subscription: str) -> str:
+    def make_expected(self, target: _MissingTarget, subscription: str) -> str:
         """Make the hint with the id that the target has if its Azure name is its name, as far as
         that is known.
         """
@@ -215,7 +215,7 @@ def _build_expected_id(catalog: Catalog, key: Key, subscription: str) -> str:
     return f"{start}/providers/{provider}/{parents}{types[-1]}/{key.name}"
 
 
-def _make_missing(member: Member, target: _Target, names: _Names, hints: _IdHints) -> Finding:
+def _make_missing(member: Member, target: _MissingTarget, names: _KnownNames, hints: _IdHints) -> Finding:
     path, key, role = target
     wrong_kind = role == "owner" and bool(names.list_kinds_called(key))
     code = {"owner": "OwnerNotFound", "reference": "ReferenceNotFound"}[role]
@@ -233,7 +233,7 @@ def _make_missing(member: Member, target: _Target, names: _Names, hints: _IdHint
     )
 
 
-def _suggest_target(key: Key, names: _Names) -> str:
+def _suggest_target(key: Key, names: _KnownNames) -> str:
     """Suggest a similar name, or the same name of another kind or in another namespace; "" if there is none."""
     if close := names.find_nearest(key):
         return f"Did you mean {key.kind}/{close}?"
@@ -245,7 +245,7 @@ def _suggest_target(key: Key, names: _Names) -> str:
     return ""
 
 
-def _make_unplaced(member: Member, target: _Target, cause: str) -> Finding:
+def _make_unplaced(member: Member, target: _MissingTarget, cause: str) -> Finding:
     path, key, role = target
     waits = member.waits_for_owners and cause.endswith(_MISSING)
     return Finding(

@@ -17,7 +17,7 @@ from gitsync.model.problem import Level
 from gitsync.model.resource import Resource
 from gitsync.problems.field_path import FieldPath, format_field
 from gitsync.problems.finding import Finding
-from gitsync.validation.constraints import Limits, find_violations, keeps_limits, select_limits
+from gitsync.validation.constraints import ValueLimits, find_violations, keeps_limits, select_limits
 
 _UUID_NAMED: Final = frozenset(
     {
@@ -124,7 +124,7 @@ def find_name_faults(name: str, kind: Kind) -> Iterator[str]:
 
 
 @cache
-def _find_limits(kind: Kind) -> Limits:
+def _find_limits(kind: Kind) -> ValueLimits:
     return select_limits(kind.azure_name, "")
 
 

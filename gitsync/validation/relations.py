@@ -177,7 +177,7 @@ def _format_distinct(member: Member, other: Member) -> str:
 
 SUBNET: Final = ("network.azure.com", "VirtualNetworksSubnet")
 
-Network = IPv4Network | IPv6Network
+AddressRange = IPv4Network | IPv6Network
 
 
 def check_address_prefixes(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
@@ -203,7 +203,7 @@ def check_address_prefixes(members: Sequence[Member]) -> Iterator[tuple[Member, 
                 yield member, finding
 
 
-def _find_ranges(member: Member) -> tuple[Network, ...]:
+def _find_ranges(member: Member) -> tuple[AddressRange, ...]:
     """Find the ranges of a network; none if one of them is unknown, or the network is only read."""
     space = member.resource.spec.get("addressSpace")
     prefixes = space.get("addressPrefixes") if isinstance(space, dict) else None
@@ -222,14 +222,14 @@ def _list_prefixes(spec: Any) -> Iterator[tuple[FieldPath, str]]:
             yield ("spec", "addressPrefixes", index), text
 
 
-def _parse(text: Any) -> Network | None:
+def _parse(text: Any) -> AddressRange | None:
     try:
         return ip_network(text, strict=False) if isinstance(text, str) else None
     except ValueError:
         return None
 
 
-def _is_inside(subnet: Network, ranges: Iterable[Network]) -> bool:
+def _is_inside(subnet: AddressRange, ranges: Iterable[AddressRange]) -> bool:
     same_family = [network for network in ranges if network.version == subnet.version]
     return any(
         int(network.network_address) <= int(subnet.network_address)

@@ -134,7 +134,7 @@ def read_contents(listing: SourceListing, wanted: SourcePart) -> SourceContents:
 
 
 def _explain_unreadable(
-    listing: SourceListing, choice: _Choice, budget: ReadLimits, paths: Collection[str]
+    listing: SourceListing, choice: _ChosenFiles, budget: ReadLimits, paths: Collection[str]
 ) -> Mapping[str, Problem]:
     """Explain why files cannot be read. For a path below a link or a nested repository, that is the
     reason. Paths may be from a record, so they are not trusted.
@@ -188,7 +188,7 @@ def list_inputs(listing: SourceListing, wanted: SourcePart, *, has_declared: boo
     return {entry.path: entry.id for entry in (*choice.manifests, *settings, *_find_unit_inputs(choice, followed))}
 
 
-def _find_unit_inputs(choice: _Choice, built: AllUnits | None) -> list[SourceEntry]:
+def _find_unit_inputs(choice: _ChosenFiles, built: AllUnits | None) -> list[SourceEntry]:
     """Find the files that units were built of, and those that say what to build."""
     declared, inputs = (built.declared, built.inputs) if built and built.declared else ((), frozenset[str]())
     needed = list_unit_inputs((*choice.units.built, *declared), choice.reader) | inputs
@@ -222,7 +222,7 @@ def read_settings(listing: SourceListing) -> SourceFile | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Choice:
+class _ChosenFiles:
     """`manifests` are the files outside of everything that is built, among them those that `units` calls plain. `file`
     is the one that is wanted, "" for a folder.
     """
@@ -239,7 +239,7 @@ class _Choice:
 
 def _choose(
     listing: SourceListing, entries: tuple[SourceEntry, ...], wanted: SourcePart, settings: SourceFile | None
-) -> _Choice:
+) -> _ChosenFiles:
     """Choose among the entries below the path that is wanted."""
     file = wanted.path if any(entry.path == wanted.path for entry in entries) else ""
     if file:
@@ -257,7 +257,7 @@ def _choose(
     plain = select_manifests(by_path[path] for path in units.plain)
     manifests = tuple(entry for entry in plain if entry.size <= wanted.budget.file)
     check_budget(manifests, wanted.budget)
-    return _Choice(
+    return _ChosenFiles(
         file=file,
         manifests=manifests,
         units=units,

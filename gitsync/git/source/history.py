@@ -301,7 +301,7 @@ ManifestPaths = tuple[str, ...]
 """Paths of files and folders, any of which may have made a manifest."""
 
 
-class _Entry(NamedTuple):
+class _LogEntry(NamedTuple):
     """One commit of a log, and the paths that it added or changed."""
 
     commit: str
@@ -338,7 +338,7 @@ def find_last_commits(
     return dict.fromkeys(places, missing) | commits
 
 
-def _read_log(repository: Repository, revision: str, places: Collection[ManifestPaths]) -> Iterator[_Entry]:
+def _read_log(repository: Repository, revision: str, places: Collection[ManifestPaths]) -> Iterator[_LogEntry]:
     """Yield the commits, newest first. No text of git has a NUL in it."""
     paths = sorted({path for place in places for path in place})
     limited = replace(repository, timeout=min(repository.timeout, _TIMEOUT))
@@ -348,7 +348,7 @@ def _read_log(repository: Repository, revision: str, places: Collection[Manifest
     while position + 4 < len(words):
         end = words.index("", position + 4)
         commit, parents, author, subject, first, *others = words[position:end]
-        yield _Entry(commit, parents, author, subject, (first.removeprefix("\n"), *others))
+        yield _LogEntry(commit, parents, author, subject, (first.removeprefix("\n"), *others))
         position = end + 1
 
 

@@ -56,7 +56,7 @@ class RevisionManifests:
 
 
 @dataclass(frozen=True, slots=True)
-class _Name:
+class _RevisionName:
     """A revision's name: a ref or commit id, and how far to go back from it (`~2`, `^`, "")."""
 
     ref: str
@@ -130,7 +130,12 @@ def find_commits_before(
 
 
 def _read_from(
-    tree: WorkTree, parsed: _Name, wanted: SourcePart, access: GitAccess, trusted: TrustedKeys | None, opened: ExitStack
+    tree: WorkTree,
+    parsed: _RevisionName,
+    wanted: SourcePart,
+    access: GitAccess,
+    trusted: TrustedKeys | None,
+    opened: ExitStack,
 ) -> RevisionManifests:
     local_commit = _find_local_commit(tree, parsed.text)
     if local_commit is not None:
@@ -141,11 +146,11 @@ def _read_from(
     return _fetch(remote, parsed, wanted, tree, trusted, opened)
 
 
-def _parse(name: str) -> _Name:
+def _parse(name: str) -> _RevisionName:
     match = _STEPS.search(name)
     ref = name[: match.start()] if match else name
     try:
-        return _Name("HEAD" if ref == "@" else check_ref(ref), match[0] if match else "")
+        return _RevisionName("HEAD" if ref == "@" else check_ref(ref), match[0] if match else "")
     except SourceError:
         raise SourceError(
             f"{name!r} is not the name of a revision.",
@@ -182,7 +187,7 @@ def _find_local_commit(tree: WorkTree, name: str) -> str | None:
 
 def _fetch(
     remote: Remote,
-    name: _Name,
+    name: _RevisionName,
     wanted: SourcePart,
     tree: WorkTree | None,
     trusted: TrustedKeys | None,
@@ -196,7 +201,7 @@ def _fetch(
     return _read(revision, wanted, trusted)
 
 
-def _fetch_commit_of(clone: Clone, name: _Name, tree: WorkTree | None) -> str:
+def _fetch_commit_of(clone: Clone, name: _RevisionName, tree: WorkTree | None) -> str:
     """Fetch a revision into the clone. A local ref (`HEAD` in `HEAD^`) keeps its local meaning."""
     try:
         start = _find_local_commit(tree, name.ref) if tree else None
@@ -224,7 +229,7 @@ def _deepen(clone: Clone, start: str, depth: int) -> None:
             raise
 
 
-def _make_missing_error(tree: WorkTree, name: _Name, reason: str) -> SourceError:
+def _make_missing_error(tree: WorkTree, name: _RevisionName, reason: str) -> SourceError:
     is_shallow = tree.repository.is_shallow
     hint = "The clone is shallow: fetch its history (fetch-depth: 0)." if is_shallow else "Check the name, or fetch it."
     return SourceError(f"The repository at {tree.top} has no revision {name.text}. {reason}", hint=hint)

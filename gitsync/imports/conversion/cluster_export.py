@@ -67,7 +67,7 @@ def read_cluster_export(files: Mapping[str, bytes], catalog: Catalog) -> Cluster
     Values of Secrets are not looked at. An export without an object of ASO is an error: the command that wrote it
     selected nothing.
     """
-    reader = _Reader(catalog)
+    reader = _ObjectReader(catalog)
     for name in sorted(files):
         contents = read_documents(name, files[name], max_bytes=MAX_BYTES)
         reader.problems += contents.problems
@@ -81,7 +81,7 @@ def read_cluster_export(files: Mapping[str, bytes], catalog: Catalog) -> Cluster
     )
 
 
-class _Reader:
+class _ObjectReader:
     """Sorts objects one by one."""
 
     def __init__(self, catalog: Catalog) -> None:

@@ -21,7 +21,7 @@ from gitsync.formats.json_pointer import JsonPath, format_pointer
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 from gitsync.problems.field_path import find_member
 
-Reference = Mapping[str, Any]
+ManifestReference = Mapping[str, Any]
 
 EVERY: Final = "*"
 """Stands for the index of an entry in the path of a leaf."""
@@ -42,7 +42,7 @@ _WITHOUT_PASSWORD: Final = "disablePasswordAuthentication"  # noqa: S105 - the n
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conversion:
+class ConversionContext:
     """The choices of a conversion, and what it asks the import.
 
     `refer` returns the reference for an ARM id. `refer_to_role` does so for the id of a role; None if no name is known.
@@ -51,8 +51,8 @@ class Conversion:
     Azure does not show.
     """
 
-    refer: Callable[[str], Reference]
-    refer_to_role: Callable[[str], Reference | None] = lambda _: None
+    refer: Callable[[str], ManifestReference]
+    refer_to_role: Callable[[str], ManifestReference | None] = lambda _: None
     is_azures_own: Callable[[JsonPath, Any], bool] = lambda _path, _value: False
     left_out: frozenset[str] = frozenset()
     is_separate: Callable[[str, Any], bool] = lambda _place, _entry: False
@@ -76,9 +76,9 @@ class _Part(NamedTuple):
     is_set: bool
 
 
-def convert_body(kind: Kind, body: Mapping[str, Any], conversion: Conversion) -> ConvertedSpec:
+def convert_body(kind: Kind, body: Mapping[str, Any], conversion: ConversionContext) -> ConvertedSpec:
     """Return the spec that asks for what a body shows, without owner and azureName."""
-    reading = _Reading(kind.types, conversion, find_kind_hints(kind), [])
+    reading = _BodyReader(kind.types, conversion, find_kind_hints(kind), [])
     part = reading.read_mapping(kind.types[kind.spec], body, ())
     return ConvertedSpec(
         fields=part.value if part else {},
@@ -87,9 +87,9 @@ def convert_body(kind: Kind, body: Mapping[str, Any], conversion: Conversion) ->
 
 
 @dataclass(slots=True)
-class _Reading:
+class _BodyReader:
     types: Mapping[str, TypeFacts]
-    conversion: Conversion
+    conversion: ConversionContext
     hints: Hints
     unfit: list[JsonPath]
 
@@ -299,9 +299,9 @@ class _Reading:
         return None
 
 
-_MODES: Final[Mapping[str, Callable[[_Reading, FieldType, Any, JsonPath], _Part | None]]] = {
-    "reference": _Reading.read_reference,
-    "identityMap": _Reading.read_identities,
+_MODES: Final[Mapping[str, Callable[[_BodyReader, FieldType, Any, JsonPath], _Part | None]]] = {
+    "reference": _BodyReader.read_reference,
+    "identityMap": _BodyReader.read_identities,
 }
 
 

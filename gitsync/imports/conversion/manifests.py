@@ -18,7 +18,7 @@ from gitsync.git.state.yaml_text import dump
 from gitsync.imports.conversion.children import is_separate, is_unset, list_embedding
 from gitsync.imports.conversion.found_resources import FoundResource, ImportedManifest
 from gitsync.imports.conversion.layout import Taken, name_manifests
-from gitsync.imports.conversion.live_body import EVERY, Conversion, ConvertedSpec, convert_body
+from gitsync.imports.conversion.live_body import EVERY, ConversionContext, ConvertedSpec, convert_body
 from gitsync.model.export import Holder
 from gitsync.model.facts import Field, Kind
 from gitsync.model.gvk import Key
@@ -87,7 +87,7 @@ def _make_manifest(resource: FoundResource, key: Key, index: ManifestIndex, styl
 
 def _convert(resource: FoundResource, index: ManifestIndex, secret: str, *, is_full: bool) -> ConvertedSpec:
     values = find_azure_values(resource.kind.arm_type)
-    conversion = Conversion(
+    conversion = ConversionContext(
         refer=index.refer,
         refer_to_role=index.refer_to_role,
         is_azures_own=(lambda _path, _value: False) if is_full else values.is_own,
