@@ -149,6 +149,7 @@ class Script:
         for name, rule in self._rules:
             if not rule.match.counts(request, kind, poll=poll):
                 continue
+            # Counted in the store: processes that share one Azure count together.
             count = int(store.note(name) or 0) + 1
             store.put_note(name, count)
             if rule.match.strikes(count):
@@ -162,7 +163,7 @@ def read_rule(node: YamlNode) -> FaultRule:
     if not set(values) - {"match"}:
         raise node.wrong("A rule needs an action.", f"Set one of {', '.join(sorted(set(_RULE) - {'match'}))}.")
     hide = values.pop("hide", 0)
-    if hide:
+    if hide:  # a key of its own in the file, and a part of the course of the operation here
         values["course"] = replace(values.get("course") or Course(), hide=hide)
     if "list_fault" in values:  # nothing else can have this fault, so nothing else counts
         values["match"] = replace(values.get("match", Match()), lists=True)

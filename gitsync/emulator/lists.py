@@ -53,6 +53,7 @@ def list_resources(cloud: EmulatedCloud, request: ServerRequest) -> ServerRespon
     expand = [name for name in _EXPANSIONS if name in request.query.get("$expand", "")]
 
     def show(resource: StoredResource) -> dict[str, Any] | None:
+        # A tracked resource has a location; all others are in no such list.
         is_listed = resource.body.get("location") and _read_filter_values(resource, wanted) == wanted
         return build_summary(resource) | _expand(resource, expand) if is_listed else None
 
@@ -63,6 +64,7 @@ def list_resources(cloud: EmulatedCloud, request: ServerRequest) -> ServerRespon
 
 def list_collection(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """Answer the GET of the resources of one type: below a parent, a group, a scope, or anywhere in a subscription."""
+    # The path of an action and that of a collection look alike.
     if is_action_page(request):
         return run_action(cloud, request)
     cloud = apply_lag(cloud, request)
@@ -89,6 +91,7 @@ def _make_page(cloud: EmulatedCloud, request: ServerRequest, keys: Iterable[str]
         entry = show(resource) if resource is not None else None
         if entry is None:
             return None
+        # Entries of some types lack members that a GET shows: a client must not take them for removed.
         listed = {name: value for name, value in entry.items() if name not in behaviour.unlisted}
         return trim_entry(listed, request.list_fault)
 

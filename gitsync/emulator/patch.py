@@ -16,7 +16,7 @@ ValueChange = Callable[[Any], Any]
 
 def merge_patch(value: Any, patch: Any) -> Any:
     """RFC 7386: objects merge, null removes a member, all else replaces."""
-    if not isinstance(patch, Mapping):
+    if not isinstance(patch, Mapping):  # lists too: RFC 7386 has no way to change one entry
         return patch
     merged = dict(value) if isinstance(value, Mapping) else {}
     for name, member in patch.items():

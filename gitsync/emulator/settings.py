@@ -119,7 +119,7 @@ def read_settings(path: Path) -> EmulatorSettings:
 
 def _read_limits(node: YamlNode) -> Limits | None:
     """`off`, `on`, or the sizes that differ."""
-    word = node.any()
+    word = node.any()  # not its text: YAML has read `on` and `off` already
     if isinstance(word, bool | str):
         if word not in _SWITCH:
             raise node.wrong(f"Unknown value {word!r}.", "Set on, off, or the buckets: {reads: {size: …}}.")

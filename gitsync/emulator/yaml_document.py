@@ -84,6 +84,7 @@ class YamlNode:
     def number(self) -> float:
         """Read a number from 0."""
         value = self.any()
+        # In Python a truth value is a number too.
         if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0:
             raise self.wrong("Expected a number of 0 or more.")
         return float(value)

@@ -72,6 +72,7 @@ class RequestHandler:
                 return answer_own_path(self._cloud, self.requests, method, path, remote)
         except Refused as refused:
             return refused.answer
+        # Told by the path alone, since both hosts of Azure are this one address.
         if not path.endswith(("/token", "/openid-configuration")):
             return None
         return self.tokens.answer(path, dict(parse_qsl(content.decode("utf-8", "replace"))), base)
@@ -109,12 +110,13 @@ class RequestHandler:
         if Drop.BEFORE in drops:  # the request is lost: nothing is done
             return None
         answer = self._answer_by_rules(request, rules)
+        # After the answer was made, as a person who changes something between two requests.
         for rule in rules:
             with suppress(KeyError):  # a move of a missing resource does nothing
                 apply_moves(self._cloud, request.target, rule.move)
         if Drop.AFTER in drops:  # the answer is lost: the work is done, and the client cannot know
             return None
-        if any(rule.timeout for rule in rules):
+        if any(rule.timeout for rule in rules):  # the work is done, and ARM gives up waiting for it
             return make_refusal("GatewayTimeout", namespace=request.target.namespace or "Microsoft.Resources")
         return answer
 
@@ -205,6 +207,7 @@ _TABLE: Mapping[tuple[PathShape, str], _Verb] = {
 def route_request(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """Handle the request; raises `Refused` if ARM refuses it."""
     poll = parse_operation_path(request.target.path)
+    # A poll needs no right of its own: its URL is signed.
     if poll is not None and request.method == "GET":
         return _poll(cloud, request, *poll)
     check_access(cloud, request)
@@ -230,7 +233,7 @@ def _poll(cloud: EmulatedCloud, request: ServerRequest, as_operation: bool, name
 
 def _make_result(cloud: EmulatedCloud, operation: EmulatedOperation) -> Any:
     """Make the answer of a finished operation's request."""
-    if operation.verb == "POST":
+    if operation.verb == "POST":  # an action has no resource that could be read at its end
         return operation.answer
     target = parse(operation.path)
     resource = cloud.find(target) if operation.over and operation.verb != "DELETE" else None
@@ -316,7 +319,7 @@ class RequestLog(list[LoggedRequest]):
 
     def add(self, request: LoggedRequest) -> None:
         self.append(request)
-        if len(self) > _MOST:
+        if len(self) > _MOST:  # a tenth at once: to drop one entry moves all others
             del self[: _MOST // 10]
 
     def counts(self) -> dict[str, int]:

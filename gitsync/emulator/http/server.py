@@ -47,7 +47,7 @@ class Emulator:
     ) -> None:
         settings, store, clock = settings or EmulatorSettings(), store or MemoryStore(), clock or EmulatorClock()
         if any(rule.list_fault and rule.list_fault.stale for rule in settings.rules):
-            store = RememberingStore(store, clock)
+            store = RememberingStore(store, clock)  # costs a copy of each change, so only where it is needed
         self.cloud = EmulatedCloud(store, settings, clock)
         self.url = ""
         self._handler = RequestHandler(self.cloud)
@@ -128,7 +128,7 @@ class Emulator:
         answer = await self._handler.answer(_read_request(request, base), content)
         if answer is not None:
             return _make_response(answer)
-        if request.transport is not None:
+        if request.transport is not None:  # the connection breaks: the client sees no answer at all
             request.transport.abort()
         return web.Response()
 

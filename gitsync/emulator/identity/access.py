@@ -96,9 +96,11 @@ def _find_scope(request: ServerRequest) -> str:
 def _check_type(cloud: EmulatedCloud, request: ServerRequest) -> None:
     types = {kind.casefold(): versions for kind, versions in cloud.settings.types.items()}
     target = request.target
+    # Without a table of types every type exists, as most tests want it.
     if not types or target.shape not in {PathShape.RESOURCE, PathShape.COLLECTION}:
         return
     namespace = target.namespace.casefold()
+    # A namespace that no type has gets another code than a type that its namespace lacks.
     if not any(kind.split("/")[0] == namespace for kind in types):
         raise refuse("InvalidResourceNamespace", namespace=target.namespace)
     versions = types.get(target.type.casefold())
@@ -129,12 +131,13 @@ def _check_subscription(cloud: EmulatedCloud, request: ServerRequest) -> None:
 def _check_registration(cloud: EmulatedCloud, request: ServerRequest) -> None:
     target = request.target
     if not target.subscription or target.shape is not PathShape.RESOURCE:
-        return
+        return  # providers are registered with subscriptions
     if find_registration(cloud, target) == "Registered":
         return
     namespace = target.namespace
     answer = refuse("MissingSubscriptionRegistration", namespace=namespace).answer
     error = answer.body["error"]
+    # ARM says it twice, with the namespace as the target of the detail.
     error["details"] = [{"code": error["code"], "target": namespace, "message": error["message"]}]
     raise Refused(answer)
 
@@ -191,6 +194,7 @@ def refuse_busy(cloud: EmulatedCloud, request: ServerRequest, before: StoredReso
     operation = cloud.store.operation(name) if name else None
     if operation is None:
         return
+    # Without this a client that only tries again would wait for ever.
     poll_operation(cloud.store, operation, cloud.clock.now().timestamp())
     raise refuse("AnotherOperationInProgress", uri=make_operation_url(operation, request.base, "operations"))
 

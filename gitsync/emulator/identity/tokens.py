@@ -102,6 +102,7 @@ class Tokens:
 
     def caller(self, authorization: str, base: str) -> Caller:
         """Find out who sent a request; Refused if a token is required and missing or invalid."""
+        # Without a check a token still tells who calls, if there is one.
         if not self._settings.require_token:
             return _make_caller(_decode_claims(authorization.partition(" ")[2]) or {}, read_only=False)
         try:
@@ -135,7 +136,7 @@ class Tokens:
         if claims["exp"] <= now.timestamp():
             expiry = datetime.fromtimestamp(claims["exp"], UTC)
             raise refuse("ExpiredAuthenticationToken", expiry=_format_us_time(expiry), now=_format_us_time(now))
-        allowed = (*_AUDIENCES, base)
+        allowed = (*_AUDIENCES, base)  # an emulator is its own audience
         if str(claims["aud"]).rstrip("/") not in allowed:
             names = ",".join(f"'{name}'" for name in allowed)
             raise refuse("InvalidAuthenticationTokenAudience", audience=claims["aud"], allowed=names)

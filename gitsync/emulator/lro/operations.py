@@ -64,6 +64,7 @@ def _end(store: Store, operation: EmulatedOperation, now: float) -> EmulatedOper
     if operation.verb == "DELETE" and operation.result == SUCCEEDED:
         delete_with_children(store, operation.key, now)
         return ended
+    # A create that failed leaves its resource behind, as Azure does.
     settled = replace(resource, state=operation.result, visible=True, operation="", version=resource.version + 1)
     store.put_resource(operation.key, settled)
     return ended
@@ -94,6 +95,7 @@ def make_operation_headers(operation: EmulatedOperation, base: str) -> dict[str,
         headers["Location"] = make_operation_url(operation, base, "operationResults")
     if style is Style.LOCATION:  # the resource itself, and not an operation
         headers["Location"] = f"{operation.host or base}{operation.path}?api-version={operation.api_version}"
+    # Of a type that only shows a state the client is told when to look again.
     if (headers or style is Style.STATE) and not operation.over:
         headers["Retry-After"] = str(operation.retry_after)
     return headers
@@ -107,7 +109,7 @@ def make_operation_url(operation: EmulatedOperation, base: str, word: str) -> st
 def make_operation_path(operation: EmulatedOperation, word: str) -> str:
     target = parse(operation.path)
     subscription = f"/subscriptions/{target.subscription}" if target.subscription else ""
-    if target.shape is PathShape.GROUP:
+    if target.shape is PathShape.GROUP:  # a group has no provider and no region in the URL
         return f"{subscription}/operationresults/{operation.id}"
     place = f"{subscription}/providers/{target.namespace}/locations/{quote(operation.location)}"
     return f"{place}/{word}/{operation.id}"

@@ -28,7 +28,7 @@ def start_write(
 ) -> tuple[EmulatedOperation | None, Style]:
     """Start the operation of a PUT or PATCH, stored; None if the answer completes it."""
     default_style = behaviour.put if created or behaviour.update is None else behaviour.update
-    if request.target.shape is not PathShape.GROUP:
+    if request.target.shape is not PathShape.GROUP:  # the setting is about resources
         default_style = cloud.settings.operations.style or default_style
     style = request.course.style or default_style
     # A script that wants polls or a failure needs an operation, even of a type that has none.
@@ -66,6 +66,7 @@ def start_action(
     """Start the operation of a POST, stored; `request` names the resource of the action, `answer`
     is its result.
     """
+    # An action has no body that could show a state, so only the styles of a 202 apply.
     course_style = request.course.style
     style = course_style if course_style is not None and course_style.is_accepted else style
     operation = replace(

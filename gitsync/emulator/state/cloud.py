@@ -96,6 +96,7 @@ class EmulatedCloud:
             raise refuse("ResourceGroupBeingDeleted", group=request.target.group)
 
     def _exists(self, target: Target) -> bool:
+        # Locations and the like exist by themselves; nothing has ever PUT one.
         if target.types[-1].casefold() in _NO_RESOURCES:
             return True
         if self.find(target) is not None:

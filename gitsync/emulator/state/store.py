@@ -162,6 +162,7 @@ class MemoryStore:
         return self._resources.get(key)
 
     def put_resource(self, key: str, resource: StoredResource) -> None:
+        # A sorted list of keys answers prefixes without a look at all resources.
         if key not in self._resources:
             insort(self._keys, key)
         self._resources[key] = resource

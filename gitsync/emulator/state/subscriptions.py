@@ -74,6 +74,7 @@ _COMMON = ("Microsoft.Authorization", "Microsoft.Resources")
 
 def show_provider(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """Answer the GET of one provider; while it is being registered, a poll."""
+    # Each look is a poll: so a test needs no clock.
     note = cloud.store.note(_make_note_name(request.target))
     if note and note["state"] == "Registering":
         polls_left = int(note["polls"]) - 1

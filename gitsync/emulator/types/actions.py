@@ -65,7 +65,7 @@ def run_action(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     name = _make_action_key(target)
     if name in SLOW_ACTIONS:
         return _start(cloud, request, resource, SLOW_ACTIONS[name])
-    if name not in ACTIONS:
+    if name not in ACTIONS:  # the same answer as for an unknown type: ARM does not tell them apart
         words: dict[str, Any] = {"type": "/".join(target.types), "namespace": target.namespace, "versions": ""}
         raise refuse("InvalidResourceType", version=request.api_version, **words)
     return _list_entries(cloud, request, ACTIONS[name](resource))

@@ -49,7 +49,7 @@ def _admit_vault(
 
     It is restored unchanged: in recordings Azure ignored the rest of such a body.
     """
-    if before is not None:
+    if before is not None:  # only the name of a new vault can be taken
         return body
     target = request.target
     is_recovery = str(find_value(body, ("properties", "createMode"))).casefold() == "recover"
@@ -80,6 +80,7 @@ def _admit_assignment(
     grant = _read_grant(body)
     if before is not None and _read_grant(before.body) != grant:
         raise refuse("RoleAssignmentUpdateNotPermitted")
+    # Without a role and a principal there is no grant that could exist already.
     if before is None and all(grant):
         _check_unassigned(cloud, request, grant)
     return body

@@ -53,7 +53,7 @@ def make_stored(cloud: EmulatedCloud, target: Target, body: Mapping[str, Any], o
     """
     now = cloud.time()
     before = cloud.store.resource(target.key)
-    if before is None:
+    if before is None:  # its number keeps the order of creation, which embedded children have
         return StoredResource(
             id=target.path,
             body=body,
@@ -262,7 +262,7 @@ def build_summary(resource: StoredResource) -> dict[str, Any]:
 def _add_children(cloud: EmulatedCloud, target: Target, body: Mapping[str, Any], embedded: EmbeddedList) -> Any:
     child_rows = list_children(cloud.store, target.key, embedded)
     if not child_rows and not embedded.always:
-        return body
+        return body  # the member stays away, as if it had never been sent
     entries = [build_body(cloud, parse(child.id), child) for _, child in child_rows]
     return set_value(body, "/" + "/".join(embedded.path), entries)
 
@@ -309,7 +309,7 @@ def _apply_move(cloud: EmulatedCloud, key: str, move: Move) -> None:
     target, state = parse(resource.id), resource.state
     body = embed_children(cloud, target, resource.body)
     for pointer, value in {**move.set, **dict.fromkeys(move.remove, GONE)}.items():
-        if pointer == "/properties/provisioningState":
+        if pointer == "/properties/provisioningState":  # no part of a stored body
             state = str(value)
         else:
             body = set_value(body, pointer, value)

@@ -63,6 +63,7 @@ def _list_rules(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
 def _list_deleted_vaults(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
     if target.type.casefold() not in _DELETED:
         return []
+    # One of the two paths names a location, the other lists those of all locations.
     location = normalize_region(target.names[0]) if target.type.casefold() == _DELETED[0] else ""
     deleted_vaults = list_deleted_vaults(cloud.store, target.subscription)
     return [show_deleted_vault(vault, target) for vault in deleted_vaults if location in {"", vault["location"]}]
@@ -117,6 +118,7 @@ def list_singletons(cloud: EmulatedCloud, target: Target) -> list[StoredResource
     kind = target.type.casefold()
     if kind in _NAMES:
         return [_make_singleton(owner, parent, target, _NAMES[kind], {})]
+    # Throughput settings exist only if the database was created with a throughput.
     options = find_value(owner.body, ("properties", "options")) if kind in _THROUGHPUTS else None
     return [_make_singleton(owner, parent, target, "default", {"properties": {"resource": options}})] if options else []
 

@@ -147,7 +147,7 @@ def add_provider_fields(kind: str, path: str, body: Mapping[str, Any], tenant: s
     """Return a body with what its provider adds; `path` is the resource's id, `tenant` the directory's."""
     rows, initial_rows = _COMPUTED.get(kind.casefold(), {}), _INITIAL.get(kind.casefold(), {})
     if not rows and not initial_rows and "identity" not in body:
-        return body
+        return body  # most types: nothing is copied
     key = path.casefold()
     words = {
         "id": path,

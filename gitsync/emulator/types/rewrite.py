@@ -84,6 +84,7 @@ def _rewrite_value(name: str, value: Any) -> Any:
         return {member: _rewrite_value(member, inner) for member, inner in value.items()}
     if isinstance(value, list):
         items = [_rewrite_value(name, item) for item in value]
+        # Only a list whose entries all have a key can come back in another order.
         return sorted(items, key=_find_sort_key) if all(_find_sort_key(item) for item in items) else items
     return _rewrite_text(name, value) if isinstance(value, str) else value
 
@@ -99,7 +100,7 @@ def _find_sort_key(item: Any) -> str:
 def _rewrite_text(name: str, text: str) -> str:
     if name.casefold() in _PLACES:
         return REGIONS.get(text.casefold().replace(" ", ""), text)
-    if text.casefold().startswith("/subscriptions/"):
+    if text.casefold().startswith("/subscriptions/"):  # an id: Azure gives one word of it another case
         return text.replace("/resourceGroups/", "/resourcegroups/")
     return _WORDS.get(text.casefold(), text)
 
