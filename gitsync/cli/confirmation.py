@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 
 from gitsync.config.config import Config
 from gitsync.logging import neutralize
-from gitsync.model.target import RunTarget
+from gitsync.model.report import RunTarget
 from gitsync.run.consent import ChangeCounts, Confirm
 
 Pause = Callable[[], AbstractContextManager[None]]

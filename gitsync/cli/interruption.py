@@ -20,7 +20,7 @@ from gitsync.errors import ExitCode
 from gitsync.model.gvk import Key
 from gitsync.model.report import Report
 from gitsync.model.result import Result, Stage
-from gitsync.processes.grace_period import Grace
+from gitsync.processes.programs import Grace
 from gitsync.report.progress import Progress
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)

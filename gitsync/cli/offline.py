@@ -13,8 +13,7 @@ from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
 from gitsync.git.source.checkout import Checkout, open_checkout
 from gitsync.manifests.selection import Selection, spell_out
-from gitsync.model.coverage import Coverage
-from gitsync.model.manifests import Manifests
+from gitsync.model.manifests import Coverage, Manifests
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Prepared
 from gitsync.planning.shared_resources import assign_writers

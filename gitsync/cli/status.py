@@ -23,8 +23,7 @@ from gitsync.errors import ConfigError, ExitCode
 
 if TYPE_CHECKING:
     from gitsync.model.gvk import Key
-    from gitsync.model.heartbeat import Heartbeat
-    from gitsync.model.record import Record, State, Trust
+    from gitsync.model.record import Heartbeat, Record, State, Trust
 
 SETTINGS = list_settings("status")
 OUTPUTS = ("text", "wide", "json", "yaml")

@@ -11,7 +11,7 @@ from gitsync.config.flags import find_group
 from gitsync.config.setting import HelpGroup
 
 if TYPE_CHECKING:
-    from gitsync.model.coverage import Coverage
+    from gitsync.model.manifests import Coverage
 
 
 def add_verbosity(parser: argparse.ArgumentParser, more: str = "") -> None:

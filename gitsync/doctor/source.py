@@ -19,7 +19,7 @@ from gitsync.model.problem import Problem
 from gitsync.model.record import State, Trust
 from gitsync.model.resource import Prepared
 from gitsync.planning.shared_resources import assign_writers
-from gitsync.processes.grace_period import Grace
+from gitsync.processes.programs import Grace
 from gitsync.redaction import Redactions
 from gitsync.report.wording import format_plural
 from gitsync.request.credential_choice import choose_offline

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from gitsync.catalog.aso_types import ASO_TYPES, HEADER_TYPES
 from gitsync.catalog.catalog import Catalog
-from gitsync.catalog.roles import list_built_in_roles
+from gitsync.catalog.packed_tables import list_built_in_roles
 from gitsync.editor.kind_schemas import (
     OR_NULL,
     TEXT_OR_NULL,

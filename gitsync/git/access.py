@@ -17,7 +17,7 @@ from pathlib import Path
 from gitsync.git.command import Repository
 from gitsync.git.source.location import Url
 from gitsync.model.secret import Secret
-from gitsync.processes.grace_period import Grace
+from gitsync.processes.programs import Grace
 
 GitSettings = tuple[tuple[str, str], ...]
 """git settings as (key, value), in order: a key may occur several times."""

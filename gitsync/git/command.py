@@ -14,8 +14,7 @@ from pathlib import Path
 
 from gitsync.errors import GitError, SourceError
 from gitsync.model.secret import Secret
-from gitsync.processes.grace_period import Grace
-from gitsync.processes.programs import Program, ProgramCall, run, select_environment
+from gitsync.processes.programs import Grace, Program, ProgramCall, run, select_environment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

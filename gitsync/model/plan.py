@@ -1,11 +1,10 @@
-"""The plan of a run: one graph of applies and prunes, from git and the records only."""
+"""The plan of a run: one graph of applies and prunes, from git and the records only; and a plan that was reviewed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gitsync.model.commit import LastCommit
 from gitsync.model.condition import Condition
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import UnreadDocument
@@ -13,6 +12,21 @@ from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared, Resource
+from gitsync.model.verdict import Action
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastCommit:
+    """The last commit that changed a manifest before it was removed from git.
+
+    Author and subject are text from git: short, without e-mail addresses, and as untrusted as a manifest. `doubt` says
+    why the commit is not known; the others are "" then.
+    """
+
+    commit: str = ""
+    author: str = ""
+    subject: str = ""
+    doubt: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,3 +115,35 @@ class Plan:
     prunes: Mapping[Key, Prune]
     problems: tuple[Problem, ...] = ()
     complete: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reviewed:
+    """One resource of a reviewed plan. Digests are "" if there is nothing to digest.
+
+    `desired` is the digest of the request (id, api-version and body), `live` that of the live state. `secrets`
+    says that the body holds some, so that `desired` depends on the digest key. `later` are the parts of the request
+    that only a later step of a run knows, which `desired` leaves out: JSON pointers into the body, or "id".
+    """
+
+    action: Action
+    desired: str = ""
+    live: str = ""
+    etag: str | None = None
+    secrets: bool = False
+    later: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """A reviewed plan: what a sync may do, and the input that the plan was made from.
+
+    `repository` and `revision` say what was planned, in words that are the same on every machine. `digest_key` names
+    the key that digests of secrets were made with, "" for none.
+    """
+
+    repository: str
+    revision: str
+    prune: bool
+    digest_key: str
+    nodes: Mapping[Key, Reviewed]

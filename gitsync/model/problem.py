@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -66,3 +68,19 @@ class Problem:
     def order(self) -> tuple[str, int, str, str, str]:
         """Sort key: as a reader goes through the files."""
         return (self.path, self.line, self.field, self.code, self.message)
+
+
+TOO_MANY_DELETES = "TooManyDeletes"
+SUPERSEDED = "RevisionSuperseded"
+AGENT_UNKNOWN = "AgentUnknown"
+KEY_MISSING = "DigestKeyMissing"
+
+REFUSALS: Final = frozenset({TOO_MANY_DELETES, SUPERSEDED, AGENT_UNKNOWN, KEY_MISSING})
+"""The codes of problems for which a sync is refused as a whole, before anything was touched; a plan goes on and shows
+them.
+"""
+
+
+def is_refused(problems: Iterable[Problem]) -> bool:
+    """Tell whether a sync with these problems is refused."""
+    return any(problem.code in REFUSALS for problem in problems)

@@ -1,11 +1,12 @@
-"""The record of a resource between runs: one file on the status branch
-(docs/reference/design.md#status-branch).
+"""What is kept between runs on the status branch: the records of resources, one file each, and the heartbeat of an
+agent (docs/reference/design.md#status-branch).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -139,3 +140,14 @@ class State:
         if self.revisions:
             return self.revisions.get(agent)
         return self.revision if self.agents <= {agent} else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heartbeat:
+    """The sign of life of an agent. `time` is the end of its last run that succeeded, in UTC and whole seconds.
+    `revision` is the commit that it read; None if it read a folder that is in no repository.
+    """
+
+    agent: str
+    time: datetime
+    revision: str | None

@@ -9,11 +9,35 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gitsync.errors import ExitCode
-from gitsync.model.coverage import Coverage
+from gitsync.model.manifests import Coverage
+from gitsync.model.plan import Review
 from gitsync.model.problem import Problem
 from gitsync.model.result import Outcome, Result
-from gitsync.model.review import Review
-from gitsync.model.target import RunTarget
+
+BUILT_IN_EMULATOR = "built-in emulator"
+"""The endpoint of a run with `--emulator`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunTarget:
+    """What a run reads and what it writes to, as every report shows it at its top. Texts for people; "" if something is
+    not known, or has no part in the run.
+
+    `repository` is the URL of the remote without a password, or the folder if there is no remote. `revision` is the
+    commit, and `ref` the branch, tag or commit that was named or is checked out. `subscription` is an id,
+    `subscription_name` its display name in Azure. `other_subscriptions` are those of credential Secrets. `identity` is
+    who signed in.
+    """
+
+    repository: str = ""
+    revision: str | None = None
+    ref: str = ""
+    subscription: str = ""
+    subscription_name: str = ""
+    other_subscriptions: tuple[str, ...] = ()
+    endpoint: str = ""
+    identity: str = ""
+    agent: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from gitsync.model.commit import LastCommit
 from gitsync.model.condition import Condition, Hold, Severity
 from gitsync.model.gvk import Key
+from gitsync.model.plan import LastCommit, Reviewed
 from gitsync.model.policy import Policy
 from gitsync.model.problem import SourceLocation
 from gitsync.model.record import Record
-from gitsync.model.review import Reviewed
 from gitsync.model.verdict import Action, Difference, Verdict
 
 

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping
 
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply
-from gitsync.model.problem import Level, Problem
+from gitsync.model.problem import AGENT_UNKNOWN, Level, Problem
 from gitsync.model.record import Record
-from gitsync.model.refusal import AGENT_UNKNOWN
 
 DEFAULT_AGENT = "gitsync"
 AGENT_OF_NAMESPACE = "AgentOfNamespace"

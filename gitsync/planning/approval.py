@@ -15,7 +15,7 @@ from gitsync.diff.unknown_values import blank, find_paths, find_unknown_values
 from gitsync.formats.json_pointer import JsonPath, format_pointer
 from gitsync.model.condition import Condition, Hold
 from gitsync.model.live import Live
-from gitsync.model.review import Review, Reviewed
+from gitsync.model.plan import Review, Reviewed
 from gitsync.model.secret import MASKED
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from gitsync.catalog.immutable_fields import is_immutable
+from gitsync.catalog.packed_tables import is_immutable
 from gitsync.formats.arm_path import is_below
 from gitsync.model.condition import Condition, Hold
 from gitsync.model.gvk import Key

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gitsync.model.plan import Plan
-from gitsync.model.problem import Level, Problem
+from gitsync.model.problem import KEY_MISSING, SUPERSEDED, TOO_MANY_DELETES, Level, Problem
 from gitsync.model.record import Record, Trust
-from gitsync.model.refusal import KEY_MISSING, SUPERSEDED, TOO_MANY_DELETES
 
 NOT_COMPARED = "RevisionNotCompared"
 NOT_PUSHED = "CommitNotPushed"

@@ -7,6 +7,7 @@ in a process group of its own, and never longer than its limits; what it started
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import resource
@@ -23,8 +24,6 @@ from pathlib import Path
 from threading import Thread
 from typing import IO, NamedTuple
 
-from gitsync.processes.grace_period import Grace
-
 _MACHINE = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TZ", "LANG", "LANGUAGE", "LC_*", "XDG_*", "LD_LIBRARY_PATH")
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 _AUTHORITIES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE")
@@ -32,6 +31,26 @@ _OF_AZ = ("AZURE_CONFIG_DIR", "AZURE_EXTENSION_DIR", "AZURE_DEVOPS_*")
 """For Azure DevOps alone: what signs in to Azure is none of its business."""
 _SLICE = 0.25
 """Seconds after which a wait checks again whether the run was stopped."""
+
+
+class Grace:
+    """The grace period of the programs that a run started, after the run is stopped.
+
+    A signal handler starts it directly: the event loop is blocked while git pushes, and receives no signals. Until
+    `begin`, there is no limit. From then on, the remaining seconds count down.
+    """
+
+    def __init__(self) -> None:
+        self._begun: float | None = None
+
+    def begin(self) -> None:
+        """Start the countdown. A second call changes nothing. Safe in a signal handler."""
+        if self._begun is None:
+            self._begun = time.monotonic()
+
+    def left(self, seconds: float) -> float:
+        """The remaining part of `seconds` since `begin`, never less than 0; infinity before it."""
+        return math.inf if self._begun is None else max(0.0, self._begun + seconds - time.monotonic())
 
 
 class Program(StrEnum):

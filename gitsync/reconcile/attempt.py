@@ -21,12 +21,11 @@ from gitsync.model.export import Address
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.live import Live
-from gitsync.model.plan import Apply, Prune
+from gitsync.model.plan import Apply, Prune, Reviewed
 from gitsync.model.policy import Policy
 from gitsync.model.record import Record, WriteStreak
 from gitsync.model.resource import Prepared
 from gitsync.model.result import Replacement, Result
-from gitsync.model.review import Reviewed
 from gitsync.model.template import Request, Template
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.status.conditions import RECONCILING, check_subscription

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from gitsync.model.review import Review
+from gitsync.model.plan import Review
 from gitsync.planning.actions import WriteRules
 
 

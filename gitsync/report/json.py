@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from gitsync.model.commit import LastCommit
 from gitsync.model.gvk import Key
+from gitsync.model.plan import LastCommit
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Result

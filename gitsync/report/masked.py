@@ -19,11 +19,10 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from gitsync.model.condition import Condition
-from gitsync.model.coverage import Coverage
+from gitsync.model.manifests import Coverage
 from gitsync.model.problem import Problem
-from gitsync.model.report import Report
+from gitsync.model.report import Report, RunTarget
 from gitsync.model.result import Attempt, Result
-from gitsync.model.target import RunTarget
 
 T = TypeVar("T", RunTarget, Problem, Condition, Attempt)
 Mask = Callable[[str], str]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from gitsync.diff.unknown_values import is_not_known
-from gitsync.model.refusal import REFUSALS, is_refused
+from gitsync.model.problem import REFUSALS, is_refused
 from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Verdict

@@ -12,8 +12,7 @@ from typing import Any
 from gitsync.logging import escape_controls
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.condition import Condition
-from gitsync.model.heartbeat import Heartbeat
-from gitsync.model.record import Claim, Record, WriteStreak
+from gitsync.model.record import Claim, Heartbeat, Record, WriteStreak
 from gitsync.report.ordering import find_reading_order, has_namespaces, shorten_names
 from gitsync.report.terminal import Paint, format_table, indent
 from gitsync.report.wording import format_plural, shorten_revision

@@ -10,10 +10,8 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from gitsync.logging import escape_controls
-from gitsync.model.coverage import Coverage, format_title
-from gitsync.model.manifests import UnreadDocument
-from gitsync.model.report import Report, RequestCounts
-from gitsync.model.target import RunTarget
+from gitsync.model.manifests import Coverage, UnreadDocument, format_title
+from gitsync.model.report import Report, RequestCounts, RunTarget
 from gitsync.model.verdict import Action
 from gitsync.report.wording import format_plural, shorten_revision
 

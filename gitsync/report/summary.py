@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record
-from gitsync.model.target import RunTarget
+from gitsync.model.report import RunTarget
 from gitsync.report.escape import format_advice, format_code, shorten
 from gitsync.report.markdown import format_problem
 from gitsync.report.ordering import find_reading_order, shorten_names

@@ -15,9 +15,8 @@ from gitsync.diff.three_way import REMOVED
 from gitsync.diff.unknown_values import is_not_known
 from gitsync.logging import escape_controls
 from gitsync.model.problem import Problem
-from gitsync.model.report import Report
+from gitsync.model.report import Report, RunTarget
 from gitsync.model.result import Attempt, Result
-from gitsync.model.target import RunTarget
 from gitsync.model.verdict import Difference, Verdict
 from gitsync.problems.problem_codes import find_code_meaning
 from gitsync.report.escape import format_value

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from gitsync.logging import escape_controls
-from gitsync.model.commit import LastCommit
+from gitsync.model.plan import LastCommit
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report
 from gitsync.model.result import Outcome, Result

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gitsync.catalog.roles import find_built_in_role, make_role_id
+from gitsync.catalog.packed_tables import find_built_in_role, make_role_id
 from gitsync.errors import MissingValueError
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Prepared

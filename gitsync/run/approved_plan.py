@@ -14,9 +14,8 @@ from gitsync.errors import ConfigError
 from gitsync.git.source.checkout import find_repository, find_revision
 from gitsync.git.state.plan_file import read_plan
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Plan, Prune
+from gitsync.model.plan import Plan, Prune, Review, Reviewed
 from gitsync.model.result import Result
-from gitsync.model.review import Review, Reviewed
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.plan import spread_holds
 from gitsync.planning.secret_digest import Digests

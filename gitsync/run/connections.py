@@ -28,9 +28,9 @@ from gitsync.git.state.folder import StatusFolder
 from gitsync.git.state.store import StateStore
 from gitsync.git.state.stores import open_store
 from gitsync.model.clock import Clock
+from gitsync.model.report import BUILT_IN_EMULATOR
 from gitsync.model.signin import Identity, Method, SignIn
-from gitsync.model.target import BUILT_IN_EMULATOR
-from gitsync.processes.grace_period import Grace
+from gitsync.processes.programs import Grace
 from gitsync.reconcile.context import Connections
 from gitsync.reconcile.identities import OpenAs
 from gitsync.redaction import Redactions

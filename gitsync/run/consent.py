@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from gitsync.errors import DeclinedError
 from gitsync.model.record import State
+from gitsync.model.report import RunTarget
 from gitsync.model.result import Outcome, Result
-from gitsync.model.target import RunTarget
 from gitsync.model.verdict import Action, Verdict
 
 

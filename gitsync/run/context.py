@@ -9,9 +9,9 @@ from gitsync.config.config import Config
 from gitsync.git.source.checkout import find_repository
 from gitsync.model.export import NAMELESS, Address
 from gitsync.model.manifests import DeclaredObject
+from gitsync.model.plan import Review
 from gitsync.model.record import State
 from gitsync.model.resource import Resource
-from gitsync.model.review import Review
 from gitsync.planning.secret_digest import Digests
 from gitsync.planning.unused_exports import find_needed_secrets
 from gitsync.reconcile.context import Connections, RunContext

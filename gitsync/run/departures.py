@@ -20,9 +20,8 @@ from gitsync.git.source.history import ManifestPaths
 from gitsync.manifests.annotations import decide_policy
 from gitsync.manifests.units import Declaration, find_place, find_unit, find_unit_name, is_inside
 from gitsync.manifests.variable_values import References
-from gitsync.model.commit import LastCommit
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Departure
+from gitsync.model.plan import Departure, LastCommit
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitsync.config.config import Config
 from gitsync.git.access import GitAccess
-from gitsync.processes.grace_period import Grace
+from gitsync.processes.programs import Grace
 
 
 def make_git_access(config: Config, grace: Grace | None = None) -> GitAccess:

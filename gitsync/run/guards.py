@@ -35,7 +35,7 @@ def guard_plan(config: Config, connections: Connections, plan: Plan, state: Stat
 def _find_run_problems(
     config: Config, source: Checkout, plan: Plan, state: State, agent: str, *, writes: bool
 ) -> tuple[Problem, ...]:
-    """Refusals (`gitsync.model.refusal`) and warnings, each as far as it applies to a sync or to a plan."""
+    """Refusals (`gitsync.model.problem`) and warnings, each as far as it applies to a sync or to a plan."""
     found = (
         find_unknown_agent(agent, plan.applies, state.records),
         _compare_with_recorded(config, source, state.find_revision(agent)),

@@ -17,7 +17,7 @@ from gitsync.model.problem import Problem
 from gitsync.model.record import State
 from gitsync.model.secret import Secret
 from gitsync.planning.known_ids import KnownRecords, find_known_ids, select_hidden
-from gitsync.processes.grace_period import Grace
+from gitsync.processes.programs import Grace
 from gitsync.run.git_access import make_git_access
 
 if TYPE_CHECKING:

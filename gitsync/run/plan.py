@@ -16,9 +16,8 @@ from gitsync.manifests.selection import make_selection, select_prepared
 from gitsync.manifests.units import find_unit
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.plan import Departure, Plan, Surroundings
-from gitsync.model.problem import Level, Problem
+from gitsync.model.problem import REFUSALS, Level, Problem
 from gitsync.model.record import Record, State, Trust
-from gitsync.model.refusal import REFUSALS
 from gitsync.model.resource import Prepared
 from gitsync.planning.bystanders import spare_bystanders
 from gitsync.planning.plan import UNTRUSTED, hold_untrusted, make_plan

@@ -18,8 +18,7 @@ from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.selection import select_namespaces
 from gitsync.manifests.units import remove_repeats
 from gitsync.manifests.variable_values import References, make_variables
-from gitsync.model.coverage import Coverage
-from gitsync.model.manifests import Manifests
+from gitsync.model.manifests import Coverage, Manifests
 from gitsync.model.policy import Policy
 from gitsync.model.resource import Prepared
 from gitsync.model.unit import Unit

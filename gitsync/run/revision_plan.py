@@ -24,16 +24,14 @@ from gitsync.git.source.signatures import read_trusted_keys
 from gitsync.manifests.selection import Selection, make_selection, select_prepared, spell_selection
 from gitsync.manifests.units import find_declaration, find_place
 from gitsync.model.clock import Clock, format_rfc3339
-from gitsync.model.commit import LastCommit
 from gitsync.model.export import Holder
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
-from gitsync.model.plan import Departure, Plan, Surroundings
+from gitsync.model.plan import Departure, LastCommit, Plan, Surroundings
 from gitsync.model.problem import Problem
-from gitsync.model.report import Report, RequestCounts
+from gitsync.model.report import Report, RequestCounts, RunTarget
 from gitsync.model.result import Result
 from gitsync.model.secret import Secret
-from gitsync.model.target import RunTarget
 from gitsync.planning.agents import DEFAULT_AGENT
 from gitsync.planning.plan import make_plan
 from gitsync.planning.renames import note_renames

@@ -22,14 +22,13 @@ from gitsync.model.clock import format_rfc3339
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Node, Plan
 from gitsync.model.record import State
-from gitsync.model.report import Report
+from gitsync.model.report import Report, RunTarget
 from gitsync.model.result import Result
-from gitsync.model.target import RunTarget
 from gitsync.planning.agents import find_agent
 from gitsync.planning.expected import expect_records
 from gitsync.planning.plan import hold_taken
 from gitsync.planning.secret_digest import warn_uncompared_secrets
-from gitsync.processes.grace_period import Grace
+from gitsync.processes.programs import Grace
 from gitsync.reconcile.context import Connections, RunContext
 from gitsync.reconcile.identities import open_identities
 from gitsync.redaction import Redactions, tell_settings

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from loguru import logger
 
-from gitsync.model.report import Report
-from gitsync.model.target import RunTarget
+from gitsync.model.report import Report, RunTarget
 
 
 def log_start(command: str, target: RunTarget) -> None:

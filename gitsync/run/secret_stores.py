@@ -14,7 +14,7 @@ from typing import Any
 from gitsync.arm.auth.access import ArmAccess
 from gitsync.config.config import Config
 from gitsync.model.clock import Clock
-from gitsync.processes.grace_period import Grace
+from gitsync.processes.programs import Grace
 from gitsync.secrets.protocols import SecretSource, Sink, VaultConnection
 from gitsync.secrets.sinks.status import KeptConfigMaps
 from gitsync.secrets.stores import MANIFESTS, Places, open_for_plan, open_local_sink, open_local_source, open_remote

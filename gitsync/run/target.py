@@ -9,8 +9,8 @@ from dataclasses import replace
 from gitsync.arm.auth.principal import describe_principal
 from gitsync.config.config import Config
 from gitsync.git.source.checkout import Checkout
+from gitsync.model.report import RunTarget
 from gitsync.model.signin import Method
-from gitsync.model.target import RunTarget
 from gitsync.reconcile.context import Connections
 from gitsync.reconcile.identities import Identities, uses_global
 

@@ -10,9 +10,8 @@ from gitsync.errors import ExitCode, PublishError, StateError
 from gitsync.git.state.store import Update
 from gitsync.model.export import Address, Export, Leftover
 from gitsync.model.gvk import Key
-from gitsync.model.heartbeat import Heartbeat
 from gitsync.model.problem import Problem
-from gitsync.model.record import Record, State
+from gitsync.model.record import Heartbeat, Record, State
 from gitsync.model.report import Report
 from gitsync.reconcile.context import Connections
 from gitsync.report import json, summary, wording

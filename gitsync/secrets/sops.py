@@ -20,8 +20,7 @@ from typing import Any
 from gitsync.errors import SecretStoreError
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.secret import MASKED
-from gitsync.processes.grace_period import Grace
-from gitsync.processes.programs import Program, ProgramCall, run_beside, select_environment
+from gitsync.processes.programs import Grace, Program, ProgramCall, run_beside, select_environment
 from gitsync.redaction import truncate
 
 TIMEOUT = 60.0

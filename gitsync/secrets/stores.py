@@ -22,7 +22,7 @@ from gitsync.model.clock import Clock
 from gitsync.model.export import Address, Holder
 from gitsync.model.manifests import Manifests
 from gitsync.model.secret import Secret
-from gitsync.processes.grace_period import Grace
+from gitsync.processes.programs import Grace
 from gitsync.secrets.keyvault.keyvault import KeyVault, open_key_vault
 from gitsync.secrets.kubernetes.account import FOLDER
 from gitsync.secrets.kubernetes.kubernetes import Kubernetes, open_kubernetes

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from gitsync.errors import ExitCode
-from gitsync.model.problem import Problem
-from gitsync.model.refusal import is_refused
+from gitsync.model.problem import Problem, is_refused
 from gitsync.model.result import Result
 from gitsync.model.verdict import DRIFT_WORD, DRIFTED, Action, Verdict
 from gitsync.status.conditions import OVERLAP

@@ -21,8 +21,7 @@ from gitsync.catalog.catalog import open_catalog
 from gitsync.manifests.origins import SOURCE_COMMENT
 from gitsync.manifests.yaml_documents import MAX_BYTES
 from gitsync.model.unit import ChartRelease, Unit
-from gitsync.processes.grace_period import Grace
-from gitsync.processes.programs import Program, ProgramCall
+from gitsync.processes.programs import Grace, Program, ProgramCall
 from gitsync.processes.temporary_folders import open_temporary_folder
 from gitsync.units.chart_values import list_files, merge_values
 from gitsync.units.charts import CHART, ChartCopy, ChartPacker, copy_chart, is_packed_dependency

@@ -13,8 +13,7 @@ from typing import Any
 from gitsync.errors import SourceError
 from gitsync.manifests.origins import ORIGIN_PREFIX
 from gitsync.model.problem import Problem
-from gitsync.processes.grace_period import Grace
-from gitsync.processes.programs import Program, ProgramCall
+from gitsync.processes.programs import Grace, Program, ProgramCall
 from gitsync.processes.temporary_folders import open_temporary_folder
 from gitsync.units.sandbox import (
     MEMORY,

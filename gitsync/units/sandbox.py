@@ -22,8 +22,7 @@ from typing import Any, ClassVar, Final, Protocol
 
 from gitsync.errors import SourceError
 from gitsync.model.problem import Problem
-from gitsync.processes.grace_period import Grace
-from gitsync.processes.programs import Ended, Program, ProgramCall, run, select_environment
+from gitsync.processes.programs import Ended, Grace, Program, ProgramCall, run, select_environment
 from gitsync.redaction import truncate
 
 TIMEOUT: Final = 60.0

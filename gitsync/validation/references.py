@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from gitsync.catalog.catalog import NOT_ARM, Catalog
-from gitsync.catalog.roles import suggest_role
+from gitsync.catalog.packed_tables import suggest_role
 from gitsync.catalog.spec_visitor import Visit, visit_spec
 from gitsync.catalog.type_words import join_with_and, join_with_or, quote_scalar
 from gitsync.catalog.unknown_kind import suggest_group

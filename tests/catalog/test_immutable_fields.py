@@ -7,7 +7,7 @@ import pytest
 from gitsync.catalog import data
 from gitsync.catalog.arm_fields import find_misfit
 from gitsync.catalog.catalog import open_catalog
-from gitsync.catalog.immutable_fields import is_immutable
+from gitsync.catalog.packed_tables import is_immutable
 from gitsync.model.gvk import GVK
 
 ROWS = [line.split("\t") for line in data.read("immutable_fields.tsv").decode().splitlines()]

@@ -5,7 +5,7 @@ from importlib.resources import files
 
 import pytest
 
-from gitsync.catalog.roles import find_built_in_role, make_role_id, suggest_role
+from gitsync.catalog.packed_tables import find_built_in_role, make_role_id, suggest_role
 
 CONTRIBUTOR = "b24988ac-6180-42a0-ab88-20f7382dd24c"
 

@@ -9,7 +9,7 @@ import pytest
 
 from gitsync.cli.confirmation import format_question, make_confirm
 from gitsync.config.config import Config
-from gitsync.model.target import RunTarget
+from gitsync.model.report import RunTarget
 from gitsync.run.consent import ChangeCounts
 
 TARGET = RunTarget(repository="https://github.com/contoso/estate", subscription="1", subscription_name="Production")

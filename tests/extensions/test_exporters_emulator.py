@@ -16,7 +16,7 @@ from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.errors import ArmError
 from gitsync.extensions.api import Subject
-from gitsync.extensions.factories.private_address import FIELD
+from gitsync.extensions.factories.private_endpoints import FIELD
 from tests.extensions.asking import REGISTRY, subject
 from tests.extensions.exporting import exporters
 from tests.support.arm_rig import anonymous

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitsync.errors import GitsyncError
-from gitsync.extensions.factories.private_address import FIELD
+from gitsync.extensions.factories.private_endpoints import FIELD
 from tests.extensions.asking import REGISTRY, subject, with_
 from tests.extensions.exporting import Answers
 

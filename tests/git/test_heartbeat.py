@@ -14,7 +14,7 @@ from gitsync.git.access import GitAccess, open_remote
 from gitsync.git.source.location import Url
 from gitsync.git.state.branch import StatusBranch, name_heartbeat
 from gitsync.git.state.folder import StatusFolder
-from gitsync.model.heartbeat import Heartbeat
+from gitsync.model.record import Heartbeat
 from tests.git.remembered import a_record, an_update
 
 NAME = "gitsync/status"

@@ -8,7 +8,7 @@ import pytest
 
 from gitsync.errors import ConfigError
 from gitsync.git.state.plan_file import encode, read_plan
-from gitsync.model.review import Review, Reviewed
+from gitsync.model.plan import Review, Reviewed
 from gitsync.model.verdict import Action
 from tests.support.builders import rg, vnet
 

@@ -5,8 +5,8 @@ import json
 import pytest
 import yaml
 
-from gitsync.catalog.azure_values import find_azure_values
 from gitsync.catalog.catalog import open_catalog
+from gitsync.catalog.packed_tables import find_azure_values
 from gitsync.imports.conversion.manifests import ManifestStyle, format_manifests, make_manifests
 from gitsync.imports.conversion.proof import prove
 from gitsync.manifests.reader import read_manifests

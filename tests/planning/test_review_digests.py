@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitsync.model.review import Review, Reviewed
+from gitsync.model.plan import Review, Reviewed
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action

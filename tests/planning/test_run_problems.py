@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitsync.model.refusal import is_refused
+from gitsync.model.problem import is_refused
 from gitsync.planning.plan import make_plan
 from gitsync.planning.run_problems import (
     describe_not_compared,

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 import gitsync
-from gitsync.processes.grace_period import Grace
-from gitsync.processes.programs import Program, ProgramCall, run, run_beside, select_environment
+from gitsync.processes.programs import Grace, Program, ProgramCall, run, run_beside, select_environment
 
 PACKAGE = Path(gitsync.__file__).parent
 STARTING = {"subprocess", "pty", "multiprocessing", "git"}

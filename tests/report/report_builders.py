@@ -8,9 +8,8 @@ from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.record import Claim, PendingOperation, Record
-from gitsync.model.report import Report, RequestCounts, RequestUse
+from gitsync.model.report import Report, RequestCounts, RequestUse, RunTarget
 from gitsync.model.result import Attempt, Result, Stage
-from gitsync.model.target import RunTarget
 from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.report.progress import RunEnd
 

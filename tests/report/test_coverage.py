@@ -6,8 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from gitsync.model.coverage import Coverage
-from gitsync.model.manifests import UnreadDocument
+from gitsync.model.manifests import Coverage, UnreadDocument
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.report import json as json_report
 from gitsync.report import junit, markdown, sarif, text

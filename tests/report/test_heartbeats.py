@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from gitsync.model.heartbeat import Heartbeat
+from gitsync.model.record import Heartbeat
 from gitsync.report.records import build_heartbeats, list_heartbeats
 
 NOW = datetime(2026, 5, 3, 12, 0, 0, 900_000, tzinfo=UTC)

@@ -4,10 +4,10 @@ from dataclasses import fields, is_dataclass, replace
 
 import pytest
 
+from gitsync.model.plan import Reviewed
 from gitsync.model.problem import Problem
 from gitsync.model.record import Claim
 from gitsync.model.result import Attempt, Stage
-from gitsync.model.review import Reviewed
 from gitsync.model.verdict import Difference, Verdict
 from gitsync.report.masked import mask_exception, mask_report, mask_value
 from tests.report.report_builders import DRIFTED, NET, REFUSED, failed, key, record, report, result

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.model.commit import LastCommit
+from gitsync.model.plan import LastCommit
 from gitsync.model.problem import SourceLocation
 from gitsync.report.html.links import find_forge, make_links
 from gitsync.report.html.page import render

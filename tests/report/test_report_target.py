@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from gitsync.model.target import RunTarget
+from gitsync.model.report import RunTarget
 from gitsync.report import junit, markdown, sarif, summary, text
 from gitsync.report.html.page import render as render_page
 from gitsync.report.json import build_document

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gitsync.model.policy import Policy
-from gitsync.model.problem import Level, Problem
-from gitsync.model.refusal import REFUSALS
+from gitsync.model.problem import REFUSALS, Level, Problem
 from gitsync.model.verdict import Action, Verdict
 from gitsync.status.conditions import make_other_agent
 from gitsync.status.exit_code import decide_exit_code

@@ -10,7 +10,7 @@ import pytest
 
 from gitsync.model.problem import Problem
 from gitsync.model.unit import ChartRelease, SetValue, Unit, UnitKind
-from gitsync.processes.grace_period import Grace
+from gitsync.processes.programs import Grace
 from gitsync.units.chart_values import name_variable
 from gitsync.units.helm import make_chart_job
 from gitsync.units.kustomization import KustomizationReader

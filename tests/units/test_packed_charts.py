@@ -8,7 +8,7 @@ import tarfile
 import pytest
 
 from gitsync.model.unit import ChartRelease, Unit, UnitKind
-from gitsync.processes.grace_period import Grace
+from gitsync.processes.programs import Grace
 from gitsync.units.charts import MOST_BYTES
 from gitsync.units.helm import make_chart_job
 from gitsync.units.kustomization import KustomizationReader

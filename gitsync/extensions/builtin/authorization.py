@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gitsync.catalog.roles import make_role_id
+from gitsync.catalog.packed_tables import make_role_id
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import (
     Extension,

@@ -8,10 +8,9 @@ The shapes are what may be sent of a child, by the first api-version that knows 
 from __future__ import annotations
 
 from gitsync.extensions.api import Extension, Extensions
-from gitsync.extensions.factories.connection_approval import check_connections
 from gitsync.extensions.factories.embedded_children import ChildShape, keep_children, merge_by_name, replace
 from gitsync.extensions.factories.error_rules import ANY_CODE, ErrorRule, make_classifiers
-from gitsync.extensions.factories.private_address import export_private_address
+from gitsync.extensions.factories.private_endpoints import check_connections, export_private_address
 
 GROUP = "network.azure.com"
 ID: ChildShape = {"id": None}

@@ -43,7 +43,7 @@ from gitsync.git.source.worktree import (
     name_folder,
     name_url,
 )
-from gitsync.model.commit import LastCommit
+from gitsync.model.plan import LastCommit
 from gitsync.model.problem import Problem
 from gitsync.model.unit import Unit, UnitEntry
 from gitsync.units.all_units import FollowContext

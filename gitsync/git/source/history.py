@@ -21,7 +21,7 @@ from gitsync.git.source.clone import Clone, fetch_commit, has_commit, list_adver
 from gitsync.git.source.contents import SourceContents, SourcePart, read_contents, read_settings
 from gitsync.git.source.listing import Revision
 from gitsync.git.source.signatures import TrustedKeys, check_signature
-from gitsync.model.commit import LastCommit
+from gitsync.model.plan import LastCommit
 from gitsync.redaction import truncate
 
 _MOST = 50

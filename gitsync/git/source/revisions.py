@@ -26,7 +26,7 @@ from gitsync.git.source.listing import Revision
 from gitsync.git.source.location import Folder, Url, check_path, check_ref, parse_location
 from gitsync.git.source.signatures import TrustedKeys, check_signature
 from gitsync.git.source.worktree import WorkTree, find_head, find_work_tree, name_url
-from gitsync.model.commit import LastCommit
+from gitsync.model.plan import LastCommit
 from gitsync.model.problem import Problem
 from gitsync.model.unit import Unit, UnitEntry
 from gitsync.units.all_units import FollowContext

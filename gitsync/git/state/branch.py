@@ -30,8 +30,7 @@ from gitsync.git.state.status_tree import Files, build_files, read_state
 from gitsync.git.state.store import Changes, Update, find_changes, merge, split_taken
 from gitsync.model.clock import Clock
 from gitsync.model.gvk import Key
-from gitsync.model.heartbeat import Heartbeat
-from gitsync.model.record import Record, State
+from gitsync.model.record import Heartbeat, Record, State
 
 _TIP = "refs/gitsync/status"
 _ATTEMPTS = 5

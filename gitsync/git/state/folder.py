@@ -25,8 +25,7 @@ from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.status_tree import Files, build_files, build_inventory, read_state
 from gitsync.git.state.store import Update, find_changes, merge, split_taken
 from gitsync.model.gvk import Key
-from gitsync.model.heartbeat import Heartbeat
-from gitsync.model.record import Record, State
+from gitsync.model.record import Heartbeat, Record, State
 
 _HALF_WRITTEN = ".half-written"  # a file
 _UNFINISHED = ".unfinished"  # the tree

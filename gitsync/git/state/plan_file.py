@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from gitsync.errors import ConfigError
 from gitsync.model.gvk import Key
-from gitsync.model.review import Review, Reviewed
+from gitsync.model.plan import Review, Reviewed
 from gitsync.model.verdict import Action
 
 SCHEMA = 1

@@ -9,8 +9,7 @@ from typing import Protocol, Self, TypeVar
 
 from gitsync.model.export import Address, Export, Leftover
 from gitsync.model.gvk import Key
-from gitsync.model.heartbeat import Heartbeat
-from gitsync.model.record import Record, State, Trust
+from gitsync.model.record import Heartbeat, Record, State, Trust
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Final
 
-from gitsync.catalog.roles import name_built_in_role
+from gitsync.catalog.packed_tables import name_built_in_role
 from gitsync.formats.arm_path import find_resource_group, find_subscription
 from gitsync.imports.conversion.found_resources import GROUPS, FoundResource, ImportedManifest
 from gitsync.model.facts import Scope

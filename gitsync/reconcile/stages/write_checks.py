@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from gitsync.model.condition import Condition
+from gitsync.model.plan import Reviewed
 from gitsync.model.record import Record
-from gitsync.model.review import Reviewed
 from gitsync.model.verdict import Action, Comparison
 from gitsync.planning.approval import (
     EXISTS,
