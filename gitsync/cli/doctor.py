@@ -62,7 +62,7 @@ def _print_check(check: Check, paint: Any) -> None:
     from gitsync.report.terminal import indent, indent_after
 
     word = f"{check.level.value:<{_WIDTH}}"
-    shade = {"ok": paint.good, "warning": paint.notable, "error": paint.bad}[check.level.value]
+    shade = {"ok": paint.mark_good, "warning": paint.mark_notable, "error": paint.mark_bad}[check.level.value]
     width = find_terminal_width()
     first, *more = indent_after(f"{word}  ", escape_controls(f"{check.name}: {check.message}"), width)
     lines = [first.replace(word, shade(word), 1), *more]

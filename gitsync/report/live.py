@@ -30,7 +30,7 @@ def show_live(tally: Tally, stream: TextIO) -> Iterator[Tally]:
     def render_view() -> Group:
         bar = ProgressBar(total=max(tally.total, tally.done, 1), completed=tally.done, width=_BAR_WIDTH)
         title = f"{tally.done} of {format_plural(tally.total, 'resource')}" if tally.total else "Reading the source"
-        rows = (Text(f"  {name}", no_wrap=True, overflow="ellipsis") for name in tally.under_way())
+        rows = (Text(f"  {name}", no_wrap=True, overflow="ellipsis") for name in tally.list_under_way())
         return Group(Text(title, style="bold"), Padding(bar, 0, expand=False), *rows)  # a bar alone ends no line
 
     with Live(

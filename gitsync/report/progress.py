@@ -69,7 +69,7 @@ class Tally:
         self._under_way.pop(result.key, None)
         self.done += 1
 
-    def under_way(self) -> list[str]:
+    def list_under_way(self) -> list[str]:
         """List the resources in progress, the longest first: name, stage and time."""
         now = self._monotonic()
         entries = sorted(self._under_way.copy().items(), key=lambda one: (one[1][1], one[0]))
@@ -81,10 +81,10 @@ class Tally:
         more = len(names) - _MOST_NAMED
         return [escape_controls(name) for name in names[:_MOST_NAMED]] + [f"and {more} more"] * (more > 0)
 
-    def line(self) -> str:
+    def format_line(self) -> str:
         """Format the progress in one line."""
         total = f" of {self.total}" if self.total else ""
-        in_progress = self.under_way()
+        in_progress = self.list_under_way()
         return f"{self.done}{total} done" + (f"; in progress: {', '.join(in_progress)}" if in_progress else "")
 
 
@@ -95,7 +95,7 @@ def print_progress(tally: Tally, say: Callable[[str], None], every: float) -> It
 
     def print_lines() -> None:
         while not stop.wait(every):
-            say(tally.line())
+            say(tally.format_line())
 
     # A daemon: a run that is killed does not wait for it.
     thread = threading.Thread(target=print_lines, name="gitsync-progress", daemon=True)

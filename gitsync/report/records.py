@@ -46,7 +46,7 @@ def list_records(records: Sequence[Record], *, width: int | None = None, colour:
     """List one line for each record, namespace by namespace, below a header with ASO's columns."""
     paint = Paint(on=colour)
     header, *body = _tabulate(records, _HEADER, lambda record: _list_condition_cells(record.condition), width)
-    return [paint.bold(header), *map(paint.words, body)]
+    return [paint.bold(header), *map(paint.colour_words, body)]
 
 
 def list_wide(records: Sequence[Record], now: datetime, *, width: int | None = None, colour: bool = False) -> list[str]:
@@ -59,7 +59,7 @@ def list_wide(records: Sequence[Record], now: datetime, *, width: int | None = N
         return (*condition, age, escape_controls(record.arm_id), message)
 
     header, *body = _tabulate(records, (*_HEADER[:-1], "AGE", "AZURE ID", _HEADER[-1]), list_cells, width)
-    return [paint.bold(header), *map(paint.words, body)]
+    return [paint.bold(header), *map(paint.colour_words, body)]
 
 
 def list_claims(records: Sequence[Record], *, width: int | None = None) -> list[str]:

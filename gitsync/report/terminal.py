@@ -88,16 +88,16 @@ class Paint:
     def bold(self, text: str) -> str:
         return self._paint(_BOLD, text)
 
-    def good(self, text: str) -> str:
+    def mark_good(self, text: str) -> str:
         return self._paint(_GREEN, text)
 
-    def bad(self, text: str) -> str:
+    def mark_bad(self, text: str) -> str:
         return self._paint(_RED, text)
 
-    def notable(self, text: str) -> str:
+    def mark_notable(self, text: str) -> str:
         return self._paint(_YELLOW, text)
 
-    def words(self, line: str) -> str:
+    def colour_words(self, line: str) -> str:
         """Colour the verdicts and conditions that fill a column of a table's line."""
         return _COLUMN.sub(lambda match: self._paint(_WORDS[match[0]], match[0]), line) if self.on else line
 

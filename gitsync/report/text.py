@@ -82,7 +82,7 @@ def _format_summary(report: Report, paint: Paint) -> list[str]:
     if report.coverage.files or report.coverage.ignored:
         lines.append(f"read {format_coverage(report.coverage)}")
     if report.interrupted:
-        lines.append(paint.bad("Interrupted: the next run continues with the resources that were not reached."))
+        lines.append(paint.mark_bad("Interrupted: the next run continues with the resources that were not reached."))
     return lines
 
 
@@ -144,7 +144,7 @@ def _format_table(rows: Sequence[_Row], width: int | None, paint: Paint, *, writ
     columns = [column for column in _COLUMNS if column[0] not in left_out]
     cells = [tuple(text(row) for _, text in columns) for row in rows]
     head, *body = format_table([title for title, _ in columns], cells, width=width)
-    return [paint.bold(head), *(paint.words(line) for line in body)]
+    return [paint.bold(head), *(paint.colour_words(line) for line in body)]
 
 
 def _format_details(report: Report, width: int | None, paint: Paint, *, verbose: bool) -> list[str]:
@@ -205,16 +205,16 @@ def _format_difference(difference: Difference, width: int | None, paint: Paint) 
         format_value(difference.desired),
     )
     if difference.live is None:
-        yield from map(paint.good, indent(f"+ {path}: {desired}", width, by=2))
+        yield from map(paint.mark_good, indent(f"+ {path}: {desired}", width, by=2))
     elif difference.desired is None:
         reason = f" ({REMOVED})" if difference.rule == REMOVED else ""
-        yield from map(paint.bad, indent(f"- {path}: {live}{reason}", width, by=2))
+        yield from map(paint.mark_bad, indent(f"- {path}: {live}{reason}", width, by=2))
     elif len(live) + len(desired) <= _SHORT:
-        yield from map(paint.notable, indent(f"~ {path}: {live} → {desired}", width, by=2))
+        yield from map(paint.mark_notable, indent(f"~ {path}: {live} → {desired}", width, by=2))
     else:
-        yield paint.notable(f"  ~ {path}:")
-        yield from map(paint.bad, indent(f"- {live}", width, by=6))
-        yield from map(paint.good, indent(f"+ {desired}", width, by=6))
+        yield paint.mark_notable(f"  ~ {path}:")
+        yield from map(paint.mark_bad, indent(f"- {live}", width, by=6))
+        yield from map(paint.mark_good, indent(f"+ {desired}", width, by=6))
 
 
 def _format_attempt(attempt: Attempt) -> str:
@@ -239,7 +239,7 @@ def format_problems(problems: Sequence[Problem], *, width: int | None = None, co
     lines: list[str] = []
     for problem in shorten_problems(problems):
         place = ":".join(part for part in (escape_controls(problem.path), str(problem.line or "")) if part)
-        level = paint.bad(problem.level.value) if problem.is_error else paint.notable(problem.level.value)
+        level = paint.mark_bad(problem.level.value) if problem.is_error else paint.mark_notable(problem.level.value)
         field = f" {escape_controls(problem.field)}" if problem.field else ""
         renderers = format_renderers(problem.rendered_by)
         end = f", {escape_controls(renderers)}" if renderers else ""

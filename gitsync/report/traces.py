@@ -41,7 +41,7 @@ def is_traced(environment: Mapping[str, str]) -> bool:
     """Tell whether there is an endpoint for traces, and the extra is installed."""
     if environment.get("OTEL_SDK_DISABLED", "").casefold() == "true":
         return False
-    if (environment.get("OTEL_TRACES_EXPORTER") or "otlp") != "otlp" or not _first(environment, ENDPOINTS):
+    if (environment.get("OTEL_TRACES_EXPORTER") or "otlp") != "otlp" or not _find_first(environment, ENDPOINTS):
         return False
     return find_spec("opentelemetry") is not None and find_spec("opentelemetry.sdk") is not None
 
@@ -61,7 +61,7 @@ def export_traces(end: RunEnd, environment: Mapping[str, str]) -> None:
 def _open_exporter(environment: Mapping[str, str], options: Mapping[str, Any]) -> SpanExporter:
     from importlib.metadata import entry_points  # noqa: PLC0415 - as below
 
-    protocol = _first(environment, _PROTOCOLS) or "http/protobuf"
+    protocol = _find_first(environment, _PROTOCOLS) or "http/protobuf"
     found = entry_points(group="opentelemetry_traces_exporter", name=_EXPORTERS.get(protocol, protocol))
     if not found:
         raise PublishError(
@@ -72,7 +72,7 @@ def _open_exporter(environment: Mapping[str, str], options: Mapping[str, Any]) -
     return exporter
 
 
-def _first(environment: Mapping[str, str], names: Sequence[str]) -> str:
+def _find_first(environment: Mapping[str, str], names: Sequence[str]) -> str:
     return next((environment[name] for name in names if environment.get(name)), "")
 
 

@@ -65,17 +65,17 @@ class ApplicationSource(NamedTuple):
     name: str
     references: Mapping[str, GitAddress]
 
-    def at(self, *fields: str | int) -> FieldPath:
+    def locate(self, *fields: str | int) -> FieldPath:
         return (*self.where, *fields)
 
     @property
     def published(self) -> Chart | None:
         """The chart of this repository that is published under the name which the source asks for."""
-        return self.view.charts.get(read_optional(self.document, self.at("chart")))
+        return self.view.charts.get(read_optional(self.document, self.locate("chart")))
 
     @property
     def path(self) -> str:
-        return self.published.folder if self.published else read_path(self.document, self.at("path"))
+        return self.published.folder if self.published else read_path(self.document, self.locate("path"))
 
     @property
     def paths(self) -> Any:
@@ -114,7 +114,7 @@ def read_application(document: Document, view: SourceView) -> Declarations:
         problems=tuple(
             problem
             for one in sources
-            for problem in compare_versions(document, one.at("targetRevision"), f"Application {key}", one.published)
+            for problem in compare_versions(document, one.locate("targetRevision"), f"Application {key}", one.published)
         ),
     )
 
@@ -199,9 +199,9 @@ def read_form(source: ApplicationSource) -> dict[str, Any]:
 
 def _find_form(source: ApplicationSource) -> str:
     """Find how Argo CD builds a source: as its object says, or else by the files in its folder."""
-    named = [form for form in _FORMS if read_mapping(source.document, source.at(form))]
+    named = [form for form in _FORMS if read_mapping(source.document, source.locate(form))]
     if len(named) > 1:
-        raise InvalidFieldError(source.at(named[1]), f"The source has both {named[0]} and {named[1]}.", "Keep one.")
+        raise InvalidFieldError(source.locate(named[1]), f"The source has both {named[0]} and {named[1]}.", "Keep one.")
     if named:
         return named[0]
     if posixpath.join(source.path, CHART) in source.paths:
@@ -216,7 +216,7 @@ def _read_plugin(source: ApplicationSource) -> dict[str, Any]:
 
 def _read_directory(source: ApplicationSource) -> dict[str, Any]:
     selection = FileSelection(
-        recurses=read_switch(source.document, source.at("directory", "recurse")),
+        recurses=read_switch(source.document, source.locate("directory", "recurse")),
         include=_read_glob(source, "include"),
         exclude=_read_glob(source, "exclude"),
     )
@@ -224,7 +224,7 @@ def _read_directory(source: ApplicationSource) -> dict[str, Any]:
 
 
 def _read_glob(source: ApplicationSource, field: str) -> str:
-    where = source.at("directory", field)
+    where = source.locate("directory", field)
     glob = read_optional(source.document, where)
     if glob:
         check_glob(glob, where, has_braces=True)
@@ -241,16 +241,16 @@ def check_glob(glob: str, where: FieldPath, *, has_braces: bool = False) -> None
 
 def _read_kustomize(source: ApplicationSource) -> dict[str, Any]:
     """Read the changes of a kustomize source, by the names that Flux has for them."""
-    document, at = source.document, source.at
+    document, locate = source.document, source.locate
     if source.view.reader.find_in(source.path) is None:
         raise RefusedSourceError(f"There is no kustomization in {source.path or '.'}.")
-    labels = read_texts(document, at("kustomize", "commonLabels"))
-    annotations = read_texts(document, at("kustomize", "commonAnnotations"))
-    if read_switch(document, at("kustomize", "commonAnnotationsEnvsubst")):
+    labels = read_texts(document, locate("kustomize", "commonLabels"))
+    annotations = read_texts(document, locate("kustomize", "commonAnnotations"))
+    if read_switch(document, locate("kustomize", "commonAnnotationsEnvsubst")):
         _refuse_variables(*annotations.values())
     changes: dict[str, Any] = {
-        **{change: read_optional(document, at("kustomize", field)) for field, change in _TEXTS.items()},
-        "patches": read_list(document, at("kustomize", "patches")),
+        **{change: read_optional(document, locate("kustomize", field)) for field, change in _TEXTS.items()},
+        "patches": read_list(document, locate("kustomize", "patches")),
         "components": list(_list_components(source)),
         "images": list(_list_images(source)),
         "commonMetadata": {name: value for name, value in (("labels", labels), ("annotations", annotations)) if value},
@@ -259,7 +259,7 @@ def _read_kustomize(source: ApplicationSource) -> dict[str, Any]:
 
 
 def _list_components(source: ApplicationSource) -> Iterator[str]:
-    ignores = read_switch(source.document, source.at("kustomize", "ignoreMissingComponents"))
+    ignores = read_switch(source.document, source.locate("kustomize", "ignoreMissingComponents"))
     for text in _list_texts(source, "kustomize", "components"):
         if not ignores or source.view.reader.find_in(resolve(source.path, text)) is not None:
             yield text
@@ -278,19 +278,19 @@ def _list_images(source: ApplicationSource) -> Iterator[dict[str, str]]:
 
 
 def _list_texts(source: ApplicationSource, *fields: str) -> Iterator[str]:
-    where = source.at(*fields)
+    where = source.locate(*fields)
     yield from (read_text(source.document, (*where, index)) for index in range(len(read_list(source.document, where))))
 
 
 def _read_helm(source: ApplicationSource) -> dict[str, Any]:
-    document, at = source.document, source.at
+    document, locate = source.document, source.locate
     if posixpath.join(source.path, CHART) not in source.paths:
         raise RefusedSourceError(f"There is no {CHART} in {source.path or '.'}.")
     namespace = read_optional(document, ("spec", "destination", "namespace"))
-    version = read_optional(document, at("helm", "kubeVersion"))
+    version = read_optional(document, locate("helm", "kubeVersion"))
     release = ChartRelease(
-        name=read_optional(document, at("helm", "releaseName")) or source.name,
-        namespace=read_optional(document, at("helm", "namespace")) or namespace,
+        name=read_optional(document, locate("helm", "releaseName")) or source.name,
+        namespace=read_optional(document, locate("helm", "namespace")) or namespace,
         # Later ones win: files, then values, then parameters.
         values=(
             *_list_value_files(source),
@@ -304,9 +304,9 @@ def _read_helm(source: ApplicationSource) -> dict[str, Any]:
 
 
 def _list_value_files(source: ApplicationSource) -> Iterator[str]:
-    ignores = read_switch(source.document, source.at("helm", "ignoreMissingValueFiles"))
+    ignores = read_switch(source.document, source.locate("helm", "ignoreMissingValueFiles"))
     for index, text in enumerate(_list_texts(source, "helm", "valueFiles")):
-        path = _find_values_file(source, source.at("helm", "valueFiles", index), text)
+        path = _find_values_file(source, source.locate("helm", "valueFiles", index), text)
         if not ignores or path in source.paths:
             yield path
 
@@ -333,10 +333,10 @@ def _check_inside(path: str, where: FieldPath, text: str) -> str:
 
 def _list_values(source: ApplicationSource) -> Iterator[ChartValues]:
     """List the values in the object: those of `values`, a text, count only without `valuesObject`."""
-    if values := read_mapping(source.document, source.at("helm", "valuesObject")):
+    if values := read_mapping(source.document, source.locate("helm", "valuesObject")):
         yield values
         return
-    where = source.at("helm", "values")
+    where = source.locate("helm", "values")
     text = read_optional(source.document, where)
     contents = read_documents(source.document.path, text.encode())
     found = [document.value for document in contents.documents if document.value is not None]
@@ -346,7 +346,7 @@ def _list_values(source: ApplicationSource) -> Iterator[ChartValues]:
 
 
 def _list_parameters(source: ApplicationSource) -> Iterator[SetValue]:
-    where = source.at("helm", "parameters")
+    where = source.locate("helm", "parameters")
     for index in range(len(read_list(source.document, where))):
         text = read_optional(source.document, (*where, index, "value"))
         _refuse_variables(text)
@@ -358,7 +358,7 @@ def _list_parameters(source: ApplicationSource) -> Iterator[SetValue]:
 
 
 def _list_file_parameters(source: ApplicationSource) -> Iterator[SetValue]:
-    where = source.at("helm", "fileParameters")
+    where = source.locate("helm", "fileParameters")
     for index in range(len(read_list(source.document, where))):
         place = (*where, index, "path")
         path = _find_values_file(source, place, read_text(source.document, place))

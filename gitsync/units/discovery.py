@@ -64,7 +64,6 @@ def find_units(
     owned = {find_folder(one): one for one in kustomizations}
     if path in owned:
         roots: Iterable[str] = (owned[path],)
-        # As Flux does: the kustomization at the path of the run is all that is read.
         owned = {path: owned[path]}
     else:
         named = {owned[entry.path] for entry in entries if entry.path in owned}
@@ -113,7 +112,7 @@ def _find_charts(paths: Sequence[str], reader: KustomizationReader, options: _Op
     roots = tuple(
         one
         for one in charts
-        if options.names(find_folder(one), UnitKind.CHART)
+        if options.is_named(find_folder(one), UnitKind.CHART)
         or (one not in inner and not _is_library(one, reader) and _may_have_aso(files[one], reader))
     )
     used = {find_folder(path) for one in roots for path in files[one] if posixpath.basename(path) == CHART}
@@ -176,7 +175,7 @@ def _make_unit(folder: str, kind: UnitKind, file: str, options: _Options, alone:
         options=options.find(folder),
         release=release,
         namespace=release.namespace if release else "",
-        is_named=folder == alone or options.names(folder, kind),
+        is_named=folder == alone or options.is_named(folder, kind),
     )
 
 
@@ -190,7 +189,7 @@ class _Options:
         places = _list_here_and_above(folder)
         return next((self._by_path[place] for place in places if place in self._by_path), _NO_OPTIONS)
 
-    def names(self, folder: str, kind: UnitKind) -> bool:
+    def is_named(self, folder: str, kind: UnitKind) -> bool:
         """Tell whether a folder has an entry of its own; that of a published chart is for the releases of others."""
         return folder in self._by_path and not (kind is UnitKind.CHART and self._by_path[folder].is_published)
 

@@ -36,7 +36,7 @@ from gitsync.units.objects import (
     Controller,
     InvalidFieldError,
     SourceView,
-    built_from,
+    attribute_errors_to,
     compare_versions,
     find_field,
     read_key,
@@ -84,7 +84,7 @@ def _read_repository(document: Document, _: SourceView) -> Declarations:
 def _read_kustomization(document: Document, _: SourceView) -> Declarations:
     key = read_key(document, NAMESPACE)
     source = _read_kustomization_source(document, key.namespace)
-    with built_from(source):
+    with attribute_errors_to(source):
         unit = Unit(
             name=str(key),
             path=read_path(document, ("spec", "path")),
@@ -148,7 +148,7 @@ def read_helm_release(document: Document, view: SourceView) -> Declarations:
     namespace = _read_optional(document, "targetNamespace") or key.namespace
     source = _read_chart_source(document, key.namespace)
     published = _find_published(document, _CHART, source, view)
-    with built_from(THIS_REPOSITORY if published else source):
+    with attribute_errors_to(THIS_REPOSITORY if published else source):
         chart = _read_chart(document, _CHART, source, published, view)
         declared = DeclaredUnit(
             kind=KIND,

@@ -210,7 +210,7 @@ class _Follower:
             is_git = isinstance(source, SourceName) and source.kind == THIS_REPOSITORY.kind
             if self.has_files(source) or (is_git and unit.release is not None):
                 others.append(unit)
-        return CoveredFolders.of((*self.units.values(), *others))
+        return CoveredFolders.collect((*self.units.values(), *others))
 
 
 def follow(start: Declarations, build: Build, read: Read, repository: ThisRepository) -> Followed:

@@ -51,7 +51,7 @@ class InvalidFieldError(Exception):
 
 
 @contextmanager
-def built_from(source: SourceName | GitAddress) -> Iterator[None]:
+def attribute_errors_to(source: SourceName | GitAddress) -> Iterator[None]:
     """Note that what cannot be read inside is of an object that is built from a source."""
     try:
         yield

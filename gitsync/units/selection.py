@@ -115,7 +115,7 @@ class CoveredFolders:
     charts: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, units: Iterable[Unit]) -> CoveredFolders:
+    def collect(cls, units: Iterable[Unit]) -> CoveredFolders:
         units = tuple(units)
         others = [unit for unit in units if unit.release is None]
         return cls(

@@ -34,7 +34,7 @@ def test_the_line_names_the_longest_first_with_its_time():
     tally.started(IN_SYNC.key, Stage.OBSERVE)
     tally.finished(IN_SYNC)
     clock.now = 130.0
-    assert tally.line() == (
+    assert tally.format_line() == (
         "1 of 4 done; in progress: StorageAccount/logs (poll, 2m10s), VirtualNetwork/hub (observe, 30s)"
     )
 
@@ -43,7 +43,7 @@ def test_a_line_names_five_and_counts_the_rest():
     tally = Tally(Ticks())
     for number in range(8):
         tally.started(key("ResourceGroup", f"rg-{number}"), Stage.ACT)
-    assert tally.line() == "0 done; in progress: " + ", ".join(
+    assert tally.format_line() == "0 done; in progress: " + ", ".join(
         [*(f"ResourceGroup/rg-{n} (act, 0s)" for n in range(5)), "and 3 more"]
     )
 
@@ -51,7 +51,7 @@ def test_a_line_names_five_and_counts_the_rest():
 def test_a_resource_that_was_never_started_can_be_finished():
     tally = Tally(Ticks())
     tally.finished(IN_SYNC)
-    assert tally.line() == "1 done"
+    assert tally.format_line() == "1 done"
 
 
 def test_lines_come_while_nothing_happens_and_end_with_the_context():

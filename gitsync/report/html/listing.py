@@ -17,7 +17,7 @@ from gitsync.model.result import Outcome, Result
 from gitsync.report.html.links import Links
 from gitsync.report.html.looks import LOOKS, find_order, find_tone
 from gitsync.report.html.markup import render_template
-from gitsync.report.html.resource import Around, render_card, render_details, render_row
+from gitsync.report.html.resource import CardContext, render_card, render_details, render_row
 from gitsync.report.html.sections import FAILED, IN_SYNC, Section
 from gitsync.report.ordering import describe_causes, find_causes, group_results, has_namespaces, shorten_names
 from gitsync.report.wording import format_in_sync, shorten_revision
@@ -36,7 +36,7 @@ def render_listing(report: Report, sections: Mapping[Section, Sequence[Result]],
     blocks = Counter(causes.values())
     loud = {section: _sort(found, blocks) for section, found in sections.items() if section != IN_SYNC}
     cards_wanted, quiet = list(chain.from_iterable(loud.values())), sections.get(IN_SYNC, ())
-    around = Around(
+    context = CardContext(
         names=shorten_names(r.key for r in report.results),
         places=group_results(report.results),
         listed=frozenset(r.key for r in (*cards_wanted[:_MOST_CARDS], *quiet[:_MOST_ROWS])),
@@ -48,12 +48,12 @@ def render_listing(report: Report, sections: Mapping[Section, Sequence[Result]],
         before="Azure" if report.base is None else shorten_revision(report.base),
         namespaces=has_namespaces(r.key for r in report.results),
     )
-    cards = dict(_render_cards(cards_wanted, around))
-    listed = {section.name: _render_section(section, found, cards, around) for section, found in loud.items()}
+    cards = dict(_render_cards(cards_wanted, context))
+    listed = {section.name: _render_section(section, found, cards, context) for section, found in loud.items()}
     if not quiet:
         return listed
     opened = len(quiet) <= (_FEW if loud else _FEW_ROWS)
-    return listed | {IN_SYNC.name: _render_quiet(quiet, around, opened=opened)}
+    return listed | {IN_SYNC.name: _render_quiet(quiet, context, opened=opened)}
 
 
 def render_filters(results: Sequence[Result]) -> Markup:
@@ -80,13 +80,15 @@ def _sort(results: Iterable[Result], blocks: Mapping[Key, int]) -> list[Result]:
     )
 
 
-def _render_section(section: Section, results: Sequence[Result], cards: Mapping[Key, Markup], around: Around) -> Markup:
+def _render_section(
+    section: Section, results: Sequence[Result], cards: Mapping[Key, Markup], context: CardContext
+) -> Markup:
     shown = [cards[result.key] for result in results if result.key in cards]
     first = _FEW_FAILED if section == FAILED and len(shown) > _FEW_FAILED + 1 else len(shown)
     return render_template(
         "section.html",
         section=section,
-        title=section.title(writes=around.writes),
+        title=section.find_title(writes=context.writes),
         count=len(results),
         cards=shown[:first],
         more=shown[first:],
@@ -94,27 +96,27 @@ def _render_section(section: Section, results: Sequence[Result], cards: Mapping[
     )
 
 
-def _render_cards(results: Sequence[Result], around: Around) -> Iterator[tuple[Key, Markup]]:
+def _render_cards(results: Sequence[Result], context: CardContext) -> Iterator[tuple[Key, Markup]]:
     """Cards with their content until the room is full, then without. A few that have differences are unfolded."""
     room = _ROOM
     few = len(results) <= _FEW
     for result in results[:_MOST_CARDS]:
-        body = render_details(result, around) if room > 0 else Markup()
+        body = render_details(result, context) if room > 0 else Markup()
         room -= len(body)
         opened = few and bool(result.differences) and (result.outcome in _UNFOLDED or bool(result.replacement))
-        yield result.key, render_card(result, around, opened=opened, body=body)
+        yield result.key, render_card(result, context, opened=opened, body=body)
 
 
-def _render_quiet(results: Sequence[Result], around: Around, *, opened: bool) -> Markup:
+def _render_quiet(results: Sequence[Result], context: CardContext, *, opened: bool) -> Markup:
     has_unverified = any(result.unverified for result in results)
     return render_template(
         "in_sync.html",
         section=IN_SYNC,
         title=format_in_sync(results),
         opened=opened,
-        around=around,
+        context=context,
         has_unverified=has_unverified,
-        rows=[render_row(result, around, has_unverified=has_unverified) for result in results[:_MOST_ROWS]],
+        rows=[render_row(result, context, has_unverified=has_unverified) for result in results[:_MOST_ROWS]],
         hidden=len(results) - _MOST_ROWS,
     )
 

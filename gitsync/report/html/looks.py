@@ -35,7 +35,7 @@ class Look(NamedTuple):
     means: str
     rehearsed: str = ""
 
-    def meaning(self, *, rehearsed: bool) -> str:
+    def find_meaning(self, *, rehearsed: bool) -> str:
         return (rehearsed and self.rehearsed) or self.means
 
 

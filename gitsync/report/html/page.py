@@ -127,7 +127,7 @@ def render_header(report: Report, sections: Mapping[Section, Sequence[Result]], 
         tiles=[
             Tile(
                 section=section,
-                title=section.title(writes=writes),
+                title=section.find_title(writes=writes),
                 number=len(found),
                 verdicts=_format_verdicts(section, found),
                 tone=find_section_tone(section, found),

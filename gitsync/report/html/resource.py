@@ -45,7 +45,7 @@ _AROUND = 3  # lines that are the same, around those that are not
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Around:
+class CardContext:
     """What a resource is shown among: names and resource groups of all, those that the page has and links can lead to,
     and whose the side is that git's is compared with. `causes` says in words what a resource waits for, `roots` is the
     resource itself, and `blocks` counts what waits for each. `namespaces` tells whether there are several.
@@ -63,18 +63,18 @@ class Around:
     namespaces: bool
 
 
-def render_card(result: Result, around: Around, *, opened: bool, body: Markup) -> Markup:
+def render_card(result: Result, context: CardContext, *, opened: bool, body: Markup) -> Markup:
     """Render a resource that folds: what one sees at once, and the rest; without a body, a
     reference to report.json.
     """
-    namespace = result.key.namespace if around.namespaces else ""
+    namespace = result.key.namespace if context.namespaces else ""
     told = (*_list_counts(result), namespace, str(result.source or ""))
     return render_template(
         "card.html",
         result=result,
-        around=around,
+        context=context,
         failed=OUTCOME_LOOKS[Outcome.FAILED] if result.outcome is Outcome.FAILED else None,
-        notes=list(_list_notes(result, around)),
+        notes=list(_list_notes(result, context)),
         said=shorten(result.message, _SHORT_MESSAGE),
         more=[part for part in told if part],
         opened=opened,
@@ -82,20 +82,20 @@ def render_card(result: Result, around: Around, *, opened: bool, body: Markup) -
     )
 
 
-def render_row(result: Result, around: Around, *, has_unverified: bool) -> Markup:
+def render_row(result: Result, context: CardContext, *, has_unverified: bool) -> Markup:
     """Render a resource that is in sync and has no details. `has_unverified`: the table has a
     column for such paths.
     """
-    return render_template("row.html", result=result, around=around, has_unverified=has_unverified, most=_MOST)
+    return render_template("row.html", result=result, context=context, has_unverified=has_unverified, most=_MOST)
 
 
-def _list_notes(result: Result, around: Around) -> Iterator[str]:
+def _list_notes(result: Result, context: CardContext) -> Iterator[str]:
     """List what a reader must not miss of a folded resource, beside its name."""
     if result.replacement:
         yield REPLACE_NEEDED
-    if blocked := around.blocks.get(result.key, 0):
+    if blocked := context.blocks.get(result.key, 0):
         yield f"blocks {format_plural(blocked, 'resource')}"
-    if cause := around.causes.get(result.key):
+    if cause := context.causes.get(result.key):
         yield cause
 
 
@@ -112,30 +112,30 @@ def _list_counts(result: Result) -> Iterator[str]:
         yield result.condition.reason
 
 
-def render_details(result: Result, around: Around) -> Markup:
+def render_details(result: Result, context: CardContext) -> Markup:
     """Render what a resource shows when it is unfolded."""
     condition = result.condition
     ready = (condition.status.value, condition.severity.value, condition.reason)
     return render_template(
         "details.html",
         result=result,
-        around=around,
+        context=context,
         message=shorten(result.message, _LONGEST_MESSAGE),
-        portal=around.links.make_portal_link(result),
-        commit=around.links.make_commit_link(result.last_commit.commit) if result.last_commit else "",
+        portal=context.links.make_portal_link(result),
+        commit=context.links.make_commit_link(result.last_commit.commit) if result.last_commit else "",
         replacement=describe_replacement(result),
         action=format_action(result),
         renamed=[result.renamed] if result.renamed else [],
         last_commit=format_last_commit(result.last_commit),
         advice=find_condition_advice(condition, result.key),
-        differences=render_differences(result.differences, around.before),
+        differences=render_differences(result.differences, context.before),
         body=_format_body(result.body),
         attempts=[(one, shorten(one.message, _LONGEST_MESSAGE)) for one in result.attempts[:_MOST]],
-        causes=[around.roots[result.key]] if result.key in around.roots else [],
+        causes=[context.roots[result.key]] if result.key in context.roots else [],
         owners=[result.owner] if result.owner else [],
         needs=sorted(set(result.depends_on) - {result.owner}),
         failed=result.outcome is Outcome.FAILED,
-        writes=around.writes,
+        writes=context.writes,
         ready=" ".join(part for part in ready if part),
         most_lines=_MOST_LINES,
         most=_MOST,

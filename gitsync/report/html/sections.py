@@ -35,7 +35,7 @@ class Section(NamedTuple):
     done: str
     tone: Tone
 
-    def title(self, *, writes: bool) -> str:
+    def find_title(self, *, writes: bool) -> str:
         return self.done if writes else self.planned
 
 
@@ -120,7 +120,7 @@ def list_contents(report: Report, sections: Mapping[Section, Sequence[Result]]) 
     entries_by_section = {
         section: Entry(
             section.name,
-            section.title(writes=report.command == "sync"),
+            section.find_title(writes=report.command == "sync"),
             len(found),
             find_section_tone(section, found),
         )
