@@ -45,7 +45,7 @@ def pass_over(document: Document) -> UnreadContent:
     """Pass a document over, unless a sign says that it was meant for gitsync: then it is rejected."""
     fault = _find_list_fault(document.value) or find_header_fault(document.value)
     if fault is not None:
-        return reject(document, locate_finding(fault, document))
+        return reject(document, locate_in_document(fault, document))
     # With `kind` twice, the document before may have lost its `---`, and a resource with it.
     if duplicates := tuple(problem for problem in document.problems if _hides(problem, {"apiVersion", "kind"})):
         return reject(document, *duplicates)
@@ -179,7 +179,7 @@ def _find_items(value: Any) -> list[Any]:
     return value[key] if key is not None and isinstance(value[key], list) else []
 
 
-def locate_finding(finding: Finding, document: Document) -> Problem:
+def locate_in_document(finding: Finding, document: Document) -> Problem:
     """Add file, line and field to a finding."""
     return Problem(
         code=finding.code,

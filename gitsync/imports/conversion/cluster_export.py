@@ -21,7 +21,7 @@ from gitsync.imports.conversion.manifests import list_secrets
 from gitsync.manifests.headers import Header, is_object, read_header
 from gitsync.manifests.list_items import split_list
 from gitsync.manifests.recognition import is_ours
-from gitsync.manifests.unread_documents import locate_finding
+from gitsync.manifests.unread_documents import locate_in_document
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK, Key
@@ -137,11 +137,11 @@ class _ObjectReader:
             text = f"{_name(header)} is being deleted in the cluster, so it is left out."
             warning = Finding(code="BeingDeleted", path=("metadata",), message=text, level=Level.WARNING)
             # An import would bring it back.
-            self.problems.append(locate_finding(warning, document))
+            self.problems.append(locate_in_document(warning, document))
             return
         chosen = choose_version(header, document.value.get("spec") or {}, self._catalog)
         if isinstance(chosen, Finding):
-            errors.append(locate_finding(chosen, document))
+            errors.append(locate_in_document(chosen, document))
         self.problems += errors
         if isinstance(chosen, Finding) or any(error.is_error for error in errors):
             return
@@ -203,7 +203,7 @@ class _ObjectReader:
         )
 
     def report(self, document: Document, path: FieldPath, code: str, message: str, hint: str) -> None:
-        self.problems.append(locate_finding(Finding(code=code, path=path, message=message, hint=hint), document))
+        self.problems.append(locate_in_document(Finding(code=code, path=path, message=message, hint=hint), document))
 
 
 def _name(header: Header) -> str:
