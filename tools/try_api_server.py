@@ -30,7 +30,7 @@ from gitsync.errors import GitsyncError
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
-from gitsync.secrets.exporter import Outlets
+from gitsync.secrets.exports import ExportSinks
 from gitsync.secrets.kubernetes.kubernetes import Kubernetes, open_kubernetes
 from gitsync.secrets.protocols import ExportNeeds
 from gitsync.secrets.sinks.status import KeptConfigMaps
@@ -155,7 +155,7 @@ def make_export(address: Address, owner: Owner = REDIS, **data: str) -> Export:
 
 async def write(cluster: Kubernetes, *exports: Export) -> str:
     """As a run does: owners first, then a rehearsal of all, then the writes."""
-    await Outlets([cluster], {}, KeptConfigMaps({})).write(exports)
+    await ExportSinks([cluster], {}, KeptConfigMaps({})).write(exports)
     return FINE
 
 

@@ -16,10 +16,10 @@ from gitsync.errors import ConfigError, GitsyncError
 from gitsync.model.clock import Clock
 from gitsync.model.resource import Prepared
 from gitsync.request.exports import find_addresses
-from gitsync.run.secret_stores import open_places
+from gitsync.run.secret_stores import open_secret_stores
 from gitsync.secrets.protocols import ChecksAccess, ExportNeeds
 from gitsync.secrets.sinks.status import KeptConfigMaps
-from gitsync.secrets.stores import MANIFESTS, Places
+from gitsync.secrets.stores import MANIFESTS, SecretStores
 
 _GIT = frozenset({MANIFESTS, KeptConfigMaps.name})
 """Places in git, which other checks are about."""
@@ -43,10 +43,10 @@ async def _examine_place(word: str, config: Config, access: ArmAccess, clock: Cl
         export_to=tuple(one for one in config.export_to if one == word),
     )
     try:
-        async with asyncio.timeout(PATIENCE), open_places(alone, access, clock, writes=True) as places:
+        async with asyncio.timeout(PATIENCE), open_secret_stores(alone, access, clock, writes=True) as secret_stores:
             target = _find_target(word, alone)
             if target is None:
-                await _check_sinks(places, needs)
+                await _check_sinks(secret_stores, needs)
             else:
                 _check_parent(target)
     except TimeoutError:
@@ -75,8 +75,8 @@ def _check_parent(target: Path) -> None:
         raise ConfigError(f"{target} cannot be created: {parent} cannot be written to.", hint=hint)
 
 
-async def _check_sinks(places: Places, needs: ExportNeeds) -> None:
-    for sink in places.sinks:
+async def _check_sinks(secret_stores: SecretStores, needs: ExportNeeds) -> None:
+    for sink in secret_stores.sinks:
         await sink.check()
         if isinstance(sink, ChecksAccess):
             await sink.check_access(needs)

@@ -28,8 +28,8 @@ from gitsync.reconcile.rules import RunRules
 from gitsync.reconcile.run_cache import RunCache
 from gitsync.redaction import Redactions
 from gitsync.report.progress import Progress
-from gitsync.secrets.exporter import Outlets
-from gitsync.secrets.stores import Places
+from gitsync.secrets.exports import ExportSinks
+from gitsync.secrets.stores import SecretStores
 from gitsync.secrets.values import RunValues
 
 
@@ -53,7 +53,7 @@ class Connections:
     registry: Registry
     progress: Progress
     redactions: Redactions = field(default_factory=Redactions)
-    places: Places = field(default_factory=Places)
+    secret_stores: SecretStores = field(default_factory=SecretStores)
     open_as: OpenAs | None = None
     endpoint: str = ""
     is_local: bool = True
@@ -108,7 +108,7 @@ class RunContext:
     connections: Connections
     identities: Identities
     values: RunValues
-    outlets: Outlets
+    export_sinks: ExportSinks
     rules: RunRules
     digests: Digests
     cache: RunCache = field(default_factory=RunCache)
@@ -139,7 +139,7 @@ class RunContext:
         return self.identities[attempt.key].azure().writer(attempt.session)
 
     def find_kept_value(self, address: Address, key: str, owner: Key) -> str | None:
-        return self.outlets.kept.find_value(address, key, owner)
+        return self.export_sinks.kept.find_value(address, key, owner)
 
     def enter(self, attempt: ApplyAttempt | PruneAttempt, stage: Stage) -> None:
         """Note the stage of a resource, for its failed requests, for the display and for the log."""

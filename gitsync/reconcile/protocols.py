@@ -21,7 +21,7 @@ from gitsync.reconcile.lists import Lists
 from gitsync.reconcile.rules import RunRules
 from gitsync.reconcile.run_cache import RunCache
 from gitsync.redaction import Redactions
-from gitsync.secrets.exporter import Outlets
+from gitsync.secrets.exports import ExportSinks
 from gitsync.secrets.values import RunValues
 
 
@@ -69,7 +69,7 @@ class Exporting(Acting, Protocol):
     """For the stage that reads what a resource exports, which may take an action in Azure, and writes it to sinks."""
 
     @property
-    def outlets(self) -> Outlets: ...
+    def export_sinks(self) -> ExportSinks: ...
     @property
     def redactions(self) -> Redactions: ...
 

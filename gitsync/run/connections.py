@@ -37,7 +37,7 @@ from gitsync.redaction import Redactions
 from gitsync.report.progress import Progress, Silent
 from gitsync.run.git_access import make_git_access
 from gitsync.run.record_seals import make_seals
-from gitsync.run.secret_stores import open_places
+from gitsync.run.secret_stores import open_secret_stores
 
 PLACEHOLDER_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 """The subscription on the emulator if the settings have none."""
@@ -83,7 +83,7 @@ async def open_connections(
         async with (
             open_access(config, redactions) as access,
             open_arms(access, clock) as arms,
-            open_places(config, access, clock, grace, writes=writes) as places,
+            open_secret_stores(config, access, clock, grace, writes=writes) as secret_stores,
         ):
             for secret in source.remote.secrets if source.remote else ():
                 redactions.add(secret)
@@ -100,7 +100,7 @@ async def open_connections(
                 registry=Registry.load(),
                 progress=progress or Silent(),
                 redactions=redactions,
-                places=places,
+                secret_stores=secret_stores,
                 endpoint=BUILT_IN_EMULATOR if config.emulator is not None else access.cloud.endpoint,
                 is_local=access.cloud.is_loopback,
             )

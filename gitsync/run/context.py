@@ -19,7 +19,7 @@ from gitsync.reconcile.identities import Identities
 from gitsync.reconcile.rules import Approval, RunRules
 from gitsync.request.exports import assign_exporters, iterate_own_addresses
 from gitsync.run.load import RunInput
-from gitsync.secrets.exporter import Outlets
+from gitsync.secrets.exports import ExportSinks
 from gitsync.secrets.protocols import SecretSource
 from gitsync.secrets.sinks.status import KeptConfigMaps
 from gitsync.secrets.sources.manifests import ManifestSource
@@ -60,7 +60,7 @@ def make_context(
         connections=connections,
         identities=identities,
         values=values,
-        outlets=_make_outlets(connections, run_input, state),
+        export_sinks=_make_export_sinks(connections, run_input, state),
         rules=rules,
         digests=Digests(config.digest_key),
     )
@@ -76,14 +76,13 @@ def _list_promised_keys(
     return {address: frozenset(keys) for address, keys in keys_by_address.items()}
 
 
-def _make_outlets(connections: Connections, run_input: RunInput, state: State) -> Outlets:
+def _make_export_sinks(connections: Connections, run_input: RunInput, state: State) -> ExportSinks:
     prepared = run_input.prepared
     owners = {address: key for key, record in state.records.items() for address in record.exports}
     config_maps = KeptConfigMaps(state.config_maps)
-    sinks = (
-        (config_maps, *connections.places.sinks) if connections.places.keeps_config_maps else connections.places.sinks
-    )
-    return Outlets(
+    stores = connections.secret_stores
+    sinks = (config_maps, *stores.sinks) if stores.keeps_config_maps else stores.sinks
+    return ExportSinks(
         sinks,
         assign_exporters((one.resource for one in prepared), owners),
         config_maps,

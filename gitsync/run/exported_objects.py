@@ -16,7 +16,7 @@ from gitsync.model.result import Result
 from gitsync.reconcile.context import RunContext
 from gitsync.reconcile.result_builder import find_forgotten_exports
 from gitsync.request.exports import find_addresses, may_export
-from gitsync.secrets.exporter import Collected, find_exported_again, find_tried, warn_left_over
+from gitsync.secrets.exports import Collected, find_exported_again, find_tried, warn_left_over
 from gitsync.secrets.protocols import ExportNeeds
 
 
@@ -39,7 +39,7 @@ async def remove_exports(
         for key, addresses in find_forgotten_exports(state.records, results).items()
         for address in addresses
     ]
-    collected = await run.outlets.collect(
+    collected = await run.export_sinks.collect(
         forgotten,
         [one for one in leftovers if one not in exported_again],
         lambda: session.in_time(run.clock),

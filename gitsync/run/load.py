@@ -27,7 +27,7 @@ from gitsync.run.environments import drop_units, read_unambiguous
 from gitsync.run.known_ids import add_known_ids
 from gitsync.run.prepare import prepare_resources, read_selected_manifests, read_source, redact_manifests
 from gitsync.run.variables import has_references, list_references, look_up_references, settle_ambiguous
-from gitsync.secrets.exporter import add_foreign_objects
+from gitsync.secrets.exports import add_foreign_objects
 from gitsync.secrets.lookup import Lookup, find_credentials
 from gitsync.secrets.protocols import SecretSource
 from gitsync.secrets.sinks.status import KeptConfigMaps
@@ -110,7 +110,7 @@ async def _find_references(config: Config, connections: Connections, *, writes: 
 
 
 def _open_lookup(config: Config, connections: Connections, manifests: Manifests, *, writes: bool) -> Lookup:
-    sources = connections.places.sources_with(manifests)
+    sources = connections.secret_stores.sources_with(manifests)
     return Lookup(sources, reads_remote_secrets=writes or config.plan_secrets, redact=connections.redact)
 
 

@@ -49,7 +49,7 @@ from gitsync.run.target import make_contact
 from gitsync.run.walk import walk
 from gitsync.run.watch import begin_watch
 from gitsync.run.write_status import ExportOutcome, write_expected, write_heartbeat, write_status
-from gitsync.secrets.exporter import Collected
+from gitsync.secrets.exports import Collected
 from gitsync.status.exit_code import decide_exit_code
 
 T = TypeVar("T")
@@ -118,7 +118,7 @@ async def sync_revision(
     run = add_lists(config, make_run(rules=rules), plan)
     if writes:
         needs = find_export_needs(plan, prune=config.prune)
-        await _in_time(run.outlets.check(needs), rules.deadline, connections, "check the sinks of exports")
+        await _in_time(run.export_sinks.check(needs), rules.deadline, connections, "check the sinks of exports")
         taken = write_expected(connections, state, expect_records(plan.applies.values(), agent), agent)
         plan = hold_taken(plan, taken)
     results, collected = await walk(run, plan, state, make_selection(config))
@@ -133,7 +133,7 @@ async def sync_revision(
 def _write_back(config: Config, run: RunContext, state: State, collected: Collected, report: Report) -> Report:
     connections, selection = run.connections, make_selection(config)
     is_whole = all(selection.has(key) and covers(connections.source, one) for key, one in state.records.items())
-    exports = ExportOutcome(config_maps=run.outlets.kept.written, leftovers=collected.still_there)
+    exports = ExportOutcome(config_maps=run.export_sinks.kept.written, leftovers=collected.still_there)
     report = write_status(connections, state, report, exports, run.rules.agent, is_whole=is_whole)
     return write_heartbeat(connections, report, run.rules.agent) if config.heartbeat and not config.only else report
 

@@ -17,13 +17,20 @@ from gitsync.model.clock import Clock
 from gitsync.processes.programs import Grace
 from gitsync.secrets.protocols import SecretSource, Sink, VaultConnection
 from gitsync.secrets.sinks.status import KeptConfigMaps
-from gitsync.secrets.stores import MANIFESTS, Places, open_for_plan, open_local_sink, open_local_source, open_remote
+from gitsync.secrets.stores import (
+    MANIFESTS,
+    SecretStores,
+    open_for_plan,
+    open_local_sink,
+    open_local_source,
+    open_remote,
+)
 
 
 @asynccontextmanager
-async def open_places(
+async def open_secret_stores(
     config: Config, access: ArmAccess, clock: Clock, grace: Grace | None = None, *, writes: bool
-) -> AsyncIterator[Places]:
+) -> AsyncIterator[SecretStores]:
     """Open the sources and sinks that the settings name. A plan opens no sink, but checks their settings.
 
     Raises ConfigError if one cannot be opened or lacks a setting. Programs that they start end with `grace`.
@@ -35,16 +42,18 @@ async def open_places(
         for word in sinks:
             open_local_sink(word, config, os.environ, _choose_stream(config))
         async with open_for_plan(config, identity, clock, os.environ) as sources:
-            yield _make_places(config, sources, (), grace)
+            yield _make_secret_stores(config, sources, (), grace)
         return
     async with open_remote(config, identity, clock, os.environ) as remote:
         opened_sinks = tuple(remote.get(word) or _open_sink(word, config, grace) for word in sinks)
-        yield _make_places(config, remote, opened_sinks, grace)
+        yield _make_secret_stores(config, remote, opened_sinks, grace)
 
 
-def _make_places(config: Config, remote: Mapping[str, SecretSource], sinks: tuple[Sink, ...], grace: Grace) -> Places:
+def _make_secret_stores(
+    config: Config, remote: Mapping[str, SecretSource], sinks: tuple[Sink, ...], grace: Grace
+) -> SecretStores:
     sources = [word for word in config.secret_sources if word != MANIFESTS]
-    return Places(
+    return SecretStores(
         order=config.secret_sources,
         sources={word: remote.get(word) or _open_source(word, config) for word in sources},
         sinks=sinks,

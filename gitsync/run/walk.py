@@ -26,7 +26,7 @@ from gitsync.reconcile.reconcile import reconcile
 from gitsync.reconcile.result_builder import build_unattempted
 from gitsync.reconcile.stages.prune import RESOURCES_API_VERSION
 from gitsync.run.exported_objects import remove_exports, select_leftovers
-from gitsync.secrets.exporter import Collected
+from gitsync.secrets.exports import Collected
 
 
 async def walk(run: RunContext, plan: Plan, state: State, selection: Selection) -> tuple[dict[Key, Result], Collected]:

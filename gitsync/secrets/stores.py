@@ -41,7 +41,7 @@ MANIFESTS = "manifests"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Places:
+class SecretStores:
     """`order` names the sources; all but the manifests are in `sources`. `environment` is the environment of
     `sops`, which ends with `grace`.
     `keeps_config_maps`: they are also written to the status.

@@ -25,7 +25,7 @@ from gitsync.report import json as json_report
 from gitsync.report import junit, markdown, sarif, text
 from gitsync.report.html import page
 from gitsync.secrets.kubernetes.kubernetes import open_kubernetes
-from gitsync.secrets.stores import Places
+from gitsync.secrets.stores import SecretStores
 from tests.leaks.hunting import Hunt, files
 from tests.leaks.leak_estate import ACCOUNT, ACCOUNT_ID, SERVER, said
 from tests.support import private_ca
@@ -229,7 +229,9 @@ def test_the_cluster_as_source_and_sink_repeats_what_it_is_given(tmp_path):
     with in_background(FakeKubernetes(private_ca.make(tmp_path), tmp_path / "account")) as cluster:
         cluster.make("secrets", "default", "books", {"password": OTHER})
         place = Cluster(cluster)
-        world.places = Places(order=("manifests", "kubernetes"), sources={"kubernetes": place}, sinks=(place,))
+        world.secret_stores = SecretStores(
+            order=("manifests", "kubernetes"), sources={"kubernetes": place}, sinks=(place,)
+        )
         body = base64.b64encode(values["first"].encode()).decode()
         fault = Fault(422, "Invalid", message=f"{said(*values.values())} {body}")
         cluster.fail("POST /api/v1/namespaces/default/secrets", fault)

@@ -8,7 +8,7 @@ from gitsync.model.condition import ConditionStatus, Severity
 from gitsync.model.export import Address, Holder
 from gitsync.model.gvk import Key
 from gitsync.model.result import Result
-from gitsync.secrets.stores import Places
+from gitsync.secrets.stores import SecretStores
 from tests.support.memory_places import MemorySink
 from tests.support.world import GROUP_ID, World
 
@@ -73,7 +73,7 @@ def config_map_at(name: str) -> Address:
 def world_with(folder: Path, *sinks: MemorySink) -> World:
     """A world whose exports go to these sinks."""
     world = World(folder)
-    world.places = Places(sinks=sinks)
+    world.secret_stores = SecretStores(sinks=sinks)
     return world
 
 

@@ -10,7 +10,7 @@ from gitsync.errors import ConfigError
 from gitsync.model.condition import ConditionStatus, Severity
 from gitsync.model.verdict import Verdict
 from gitsync.secrets.kubernetes.kubernetes import open_kubernetes
-from gitsync.secrets.stores import Places
+from gitsync.secrets.stores import SecretStores
 from tests.run.exporters import BOTH, ENDPOINT, KEY_1, READY, account, said, server
 from tests.support import private_ca
 from tests.support.fake_kubernetes import NO_DRY_RUN, POLICY, REVIEWS, Admission, FakeKubernetes
@@ -36,7 +36,7 @@ class Pod(World):
             self.cluster as cluster,
             open_kubernetes(cluster.environment, self.clock, cluster.folder) as kubernetes,
         ):
-            self.places = Places(order=self.order, sources={"kubernetes": kubernetes}, sinks=(kubernetes,))
+            self.secret_stores = SecretStores(order=self.order, sources={"kubernetes": kubernetes}, sinks=(kubernetes,))
             yield azure
 
 

@@ -14,7 +14,7 @@ from gitsync.model.export import Export
 from gitsync.model.gvk import Key
 from gitsync.model.verdict import Action
 from gitsync.secrets.sinks.folder import FolderSink
-from gitsync.secrets.stores import Places
+from gitsync.secrets.stores import SecretStores
 from tests.run.exporters import account, config_map_at, secret_at, world_with
 from tests.support.exports import tree
 from tests.support.fault_rules import rules
@@ -216,7 +216,7 @@ def test_what_a_resource_wrote_before_another_sink_refused_goes_too(world, sinks
         async def write(self, export: Export) -> None:
             raise SecretStoreError(f"{export.address} cannot be written.")
 
-    world.places = Places(sinks=(sinks[0], Closed()))
+    world.secret_stores = SecretStores(sinks=(sinks[0], Closed()))
     found = of(world.says(group=GROUP, lake=LAKE).sync(), "StorageAccount")
     assert not found.condition.is_ready
     assert set(sinks[0].objects) == {KEYS, WHERE}
@@ -226,7 +226,7 @@ def test_what_a_resource_wrote_before_another_sink_refused_goes_too(world, sinks
 
 def test_config_maps_that_the_status_is_no_sink_of_any_more_go_too(world, sinks):
     world.synced(group=GROUP, lake=LAKE)
-    world.places = Places(sinks=sinks, keeps_config_maps=False)
+    world.secret_stores = SecretStores(sinks=sinks, keeps_config_maps=False)
     world.says(group=GROUP).sync(**PRUNE)
     assert not config_map(world).exists()
 
@@ -254,7 +254,7 @@ def exporting(document: str, name: str) -> str:
 
 def test_the_folder_is_cleared(world, tmp_path):
     top = tmp_path / "exported"
-    world.places = Places(sinks=(FolderSink(top),))
+    world.secret_stores = SecretStores(sinks=(FolderSink(top),))
     world.synced(group=GROUP, lake=LAKE)
     assert (top / "secrets/default/keys/first").exists()
     world.says(group=GROUP).sync(**PRUNE)

@@ -12,7 +12,7 @@ from gitsync.emulator.settings import TENANT, Denial
 from gitsync.model.condition import Severity
 from gitsync.model.verdict import Action, Verdict
 from gitsync.secrets.kubernetes.kubernetes import open_kubernetes
-from gitsync.secrets.stores import Places
+from gitsync.secrets.stores import SecretStores
 from tests.run.tenants import OTHER, Tenants, group_id, principal
 from tests.run.test_review import apply, planned
 from tests.support import private_ca
@@ -38,7 +38,7 @@ class Cluster(Tenants):
             self.cluster as cluster,
             open_kubernetes(cluster.environment, self.clock, cluster.folder) as kubernetes,
         ):
-            self.places = Places(order=("manifests", "kubernetes"), sources={"kubernetes": kubernetes})
+            self.secret_stores = SecretStores(order=("manifests", "kubernetes"), sources={"kubernetes": kubernetes})
             yield azure
 
     def has(self, who, name="aso-credential", subscription=OTHER):

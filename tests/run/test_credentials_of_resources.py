@@ -14,7 +14,7 @@ from gitsync.model.condition import ConditionStatus, Severity
 from gitsync.model.export import Address
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Action, Verdict
-from gitsync.secrets.stores import Places
+from gitsync.secrets.stores import SecretStores
 from tests.run.tenants import OTHER, Tenants, group_id, inside, principal, secret
 from tests.support.world import GROUP, GROUP_ID, SUBSCRIPTION, VNET, VNET_ID, World, annotated, of
 
@@ -301,7 +301,7 @@ class Far:
 
 def test_a_remote_source_is_asked_by_a_sync_and_a_plan_says_what_it_cannot_know(tmp_path):
     world, far = Tenants(tmp_path, "team"), Far()
-    world.places = Places(order=("manifests", "key-vault"), sources={"key-vault": far})
+    world.secret_stores = SecretStores(order=("manifests", "key-vault"), sources={"key-vault": far})
     world.says(group=inside(GROUP, "far"))
     report = world.plan()
     assert far.asked == []
@@ -314,7 +314,7 @@ def test_a_remote_source_is_asked_by_a_sync_and_a_plan_says_what_it_cannot_know(
 
 def test_a_source_that_cannot_tell_stops_those_that_need_it_and_nobody_falls_back(tmp_path):
     world = Tenants(tmp_path, "team")
-    world.places = Places(order=("manifests", "key-vault"), sources={"key-vault": Far()})
+    world.secret_stores = SecretStores(order=("manifests", "key-vault"), sources={"key-vault": Far()})
     world.says(group=inside(GROUP, "down"), other=inside(OTHER_GROUP, "else"))
     report = world.sync()
     assert said(of(report, "ResourceGroup", "core")) == NOT_YET

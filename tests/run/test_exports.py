@@ -12,7 +12,7 @@ from gitsync.model.condition import ConditionStatus, Severity
 from gitsync.model.export import Owner
 from gitsync.model.secret import MASKED
 from gitsync.model.verdict import Action, Verdict
-from gitsync.secrets.stores import Places
+from gitsync.secrets.stores import SecretStores
 from gitsync.status.advice import find_condition_advice
 from tests.run.exporters import (
     ACCOUNT_ID,
@@ -145,7 +145,7 @@ def test_an_expression_without_secrets_calls_no_action(world, sink):
 
 def test_13_a_secret_that_is_missing_and_then_there(world):
     source = MemorySource("folder", {})
-    world.places = Places(order=("manifests", "folder"), sources={"folder": source})
+    world.secret_stores = SecretStores(order=("manifests", "folder"), sources={"folder": source})
     report = world.says(group=GROUP, server=server("db", "password")).sync()
     found = of(report, "FlexibleServer")
     assert said(found) == (ConditionStatus.FALSE, Severity.WARNING, "SecretNotFound")
@@ -158,7 +158,7 @@ def test_13_a_secret_that_is_missing_and_then_there(world):
 def test_14_a_secret_that_lacks_the_key(world):
     source = MemorySource("folder", {})
     source.has(secret_at("db"), other="hunter2hunter2")
-    world.places = Places(order=("manifests", "folder"), sources={"folder": source})
+    world.secret_stores = SecretStores(order=("manifests", "folder"), sources={"folder": source})
     found = of(world.says(group=GROUP, server=server("db", "password")).sync(), "FlexibleServer")
     assert said(found) == (ConditionStatus.FALSE, Severity.WARNING, "SecretNotFound")
     assert 'Secret "default/db" does not contain key "password"' in found.condition.message
@@ -166,7 +166,7 @@ def test_14_a_secret_that_lacks_the_key(world):
 
 def test_a_source_that_cannot_tell_is_not_a_secret_that_is_missing(world):
     source = MemorySource("folder", {}, refuses=SecretStoreError("The folder cannot be read.", hint="Mend it."))
-    world.places = Places(order=("manifests", "folder"), sources={"folder": source})
+    world.secret_stores = SecretStores(order=("manifests", "folder"), sources={"folder": source})
     found = of(world.says(group=GROUP, server=server("db", "password")).sync(), "FlexibleServer")
     assert said(found) == (ConditionStatus.FALSE, Severity.WARNING, "Failed")
     assert found.condition.message.endswith("The folder cannot be read.")
@@ -176,7 +176,7 @@ def test_a_source_that_cannot_tell_is_not_a_secret_that_is_missing(world):
 
 def test_a_plan_asks_no_remote_source_and_does_not_take_that_for_missing(world):
     source = MemorySource("key-vault", {}, is_remote=True)
-    world.places = Places(order=("manifests", "key-vault"), sources={"key-vault": source})
+    world.secret_stores = SecretStores(order=("manifests", "key-vault"), sources={"key-vault": source})
     world.says(group=GROUP, server=server("db", "password"))
     report = world.plan()
     assert [result.action for result in report.results] == [Action.CREATE] * 2
@@ -234,7 +234,7 @@ def test_a_resource_of_another_agent_is_another_owner_whatever_its_key(world, si
     world.says(group=GROUP, account=account(KEY_1)).sync(agent="one")
     (tmp_path / "other").mkdir()
     other = World(tmp_path / "other")
-    other.places = Places(sinks=(sink,))
+    other.secret_stores = SecretStores(sinks=(sink,))
     found = of(other.says(group=GROUP, account=account(KEY_1)).sync(agent="two"), "StorageAccount")
     assert said(found) == UNWRITABLE
     assert sink.objects[secret_at("lake")].owner == Owner(OWNER, "one")

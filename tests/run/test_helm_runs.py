@@ -13,7 +13,7 @@ from gitsync.model.problem import Level
 from gitsync.redaction import Redactions
 from gitsync.report.json import build_document
 from gitsync.report.text import render
-from gitsync.secrets.stores import Places
+from gitsync.secrets.stores import SecretStores
 from tests.run.test_flux_runs import flux
 from tests.support.helm_at_hand import needs_helm
 from tests.support.memory_places import MemorySource
@@ -170,7 +170,7 @@ def open_vault(world: World) -> None:
     """A source with the Secret that no manifest declares."""
     vault = MemorySource("vault", {})
     vault.has(ELSEWHERE, token="tok-en-1234")
-    world.places = Places(order=("manifests", "vault"), sources={"vault": vault})
+    world.secret_stores = SecretStores(order=("manifests", "vault"), sources={"vault": vault})
 
 
 def test_a_helm_release_gives_values_and_its_secrets_are_shown_nowhere(world):

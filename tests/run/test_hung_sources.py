@@ -9,7 +9,7 @@ import pytest
 
 from gitsync.model.export import Address
 from gitsync.model.secret import Secret
-from gitsync.secrets.stores import Places
+from gitsync.secrets.stores import SecretStores
 from tests.run.exporters import secret_at, server
 from tests.support.memory_places import MemorySource
 from tests.support.world import GROUP, World, of
@@ -28,7 +28,7 @@ class HungSource(MemorySource):
 def world(tmp_path):
     world = World(tmp_path)
     source = HungSource("folder", {secret_at("there"): {"password": Secret("a-password-of-ours")}})
-    world.places = Places(order=("manifests", "folder"), sources={"folder": source})
+    world.secret_stores = SecretStores(order=("manifests", "folder"), sources={"folder": source})
     return world
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from gitsync.emulator.http.messages import ListFault
 from gitsync.emulator.settings import Timing
-from gitsync.secrets.stores import Places
+from gitsync.secrets.stores import SecretStores
 from tests.run.test_lists import at, count_reads, settle, spoil
 from tests.support.memory_places import MemorySink
 from tests.support.world import World
@@ -52,7 +52,7 @@ FILES = {f"g{number:03}": write_documents(number) for number in (1, 2)}
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory):
     world = World(tmp_path_factory.mktemp("exported"), operations=Timing(polls=0))
-    world.places = Places(sinks=(MemorySink(),))
+    world.secret_stores = SecretStores(sinks=(MemorySink(),))
     assert world.says(**FILES).sync().exit_code == 0
     return settle(world)
 

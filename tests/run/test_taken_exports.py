@@ -15,7 +15,7 @@ from gitsync.secrets.keyvault.keyvault import open_key_vault
 from gitsync.secrets.kubernetes.kubernetes import open_kubernetes
 from gitsync.secrets.sinks.folder import FolderSink
 from gitsync.secrets.sources.folder import FolderSource
-from gitsync.secrets.stores import Places
+from gitsync.secrets.stores import SecretStores
 from tests.run.exporters import ACCOUNT_ID, KEY_1, READY, SERVER_ID, UNWRITABLE, account, said, server, world_with
 from tests.support import private_ca
 from tests.support.arm_rig import StaticCredential
@@ -97,7 +97,7 @@ def test_objects_of_git(world, sink):
 
 
 def test_objects_of_git_count_if_git_is_no_source(world):
-    world.places = Places(order=())
+    world.secret_stores = SecretStores(order=())
     assert_refused(world.says(group=GROUP, account=account(ALL), **DECLARED).sync(), EVERYTHING)
 
 
@@ -170,7 +170,9 @@ def folder_of(top):
 
 def test_objects_of_a_folder(world, sink, tmp_path):
     people(tmp_path)
-    world.places = Places(order=("manifests", "folder"), sources={"folder": folder_of(tmp_path)}, sinks=(sink,))
+    world.secret_stores = SecretStores(
+        order=("manifests", "folder"), sources={"folder": folder_of(tmp_path)}, sinks=(sink,)
+    )
     planned = world.says(group=GROUP, account=account(ALL), books=server("keys")).plan()
     assert_refused(planned, EVERYTHING)
     problems = [(one.line, one.message.rpartition(": ")[2]) for one in planned.problems if one.is_error]
@@ -189,7 +191,9 @@ def test_what_an_earlier_run_exported_to_the_folder_is_its_own(world, tmp_path):
     (top / "secrets").mkdir(parents=True, mode=0o700)
     top.chmod(0o700)
     (top / "secrets").chmod(0o700)
-    world.places = Places(order=("manifests", "folder"), sources={"folder": folder_of(top)}, sinks=(FolderSink(top),))
+    world.secret_stores = SecretStores(
+        order=("manifests", "folder"), sources={"folder": folder_of(top)}, sinks=(FolderSink(top),)
+    )
     world.says(group=GROUP, account=account(ALL))
     for _ in range(2):
         assert said(of(world.sync(), "StorageAccount")) == READY
@@ -207,7 +211,9 @@ class RemoteWorld(World):
         self.ca = private_ca.make(folder)
 
     def reads(self, place):
-        self.places = Places(order=("manifests", self.name), sources={self.name: place}, sinks=(self.sink,))
+        self.secret_stores = SecretStores(
+            order=("manifests", self.name), sources={self.name: place}, sinks=(self.sink,)
+        )
 
 
 class ClusterWorld(RemoteWorld):

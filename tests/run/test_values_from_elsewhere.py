@@ -12,7 +12,7 @@ from gitsync.model.secret import Secret
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report.text import render
 from gitsync.secrets.keyvault.keyvault import open_key_vault
-from gitsync.secrets.stores import Places
+from gitsync.secrets.stores import SecretStores
 from tests.run.exporters import SERVER_ID, server
 from tests.run.test_cluster_of_the_job import Pod
 from tests.run.test_review import apply, planned
@@ -258,7 +258,7 @@ class Vaulted(World):
             open_connection(Network(ca_bundle=self.ca.bundle, read_timeout=5)) as way,
             open_key_vault(fake.url, StaticCredential(), way, self.clock) as vault,
         ):
-            self.places = Places(order=("manifests", "key-vault"), sources={"key-vault": vault})
+            self.secret_stores = SecretStores(order=("manifests", "key-vault"), sources={"key-vault": vault})
             yield azure
 
 

@@ -12,7 +12,7 @@ from gitsync.model.secret import Secret
 from gitsync.model.unit import Substitution, Unit, UnitKind, UnitOptions, ValuesReference
 from gitsync.model.verdict import Verdict
 from gitsync.run.variables import find_declared
-from gitsync.secrets.stores import Places
+from gitsync.secrets.stores import SecretStores
 from gitsync.units.kustomize import has_tool
 from tests.support.memory_places import MemorySource
 from tests.support.world import GROUP_ID, VNET_ID, World, of
@@ -165,7 +165,7 @@ def test_a_value_from_a_secret_shows_nowhere_but_where_it_names_something(world)
 )
 def test_a_value_that_no_source_has_is_not_replaced_by_its_default(world, refuses, options, code, why):
     from_secret(world, **options).says(group=TAGGED.replace("${TENANT}", "${TENANT:=default}"))
-    world.places = Places(order=("vault",), sources={"vault": MemorySource("vault", {}, refuses=refuses)})
+    world.secret_stores = SecretStores(order=("vault",), sources={"vault": MemorySource("vault", {}, refuses=refuses)})
     report = world.sync()
     assert (report.exit_code, world.writes) == (1, [])
     assert {one.code for one in report.problems if one.code.startswith("Variable")} == {code}, why
@@ -202,7 +202,7 @@ def test_a_source_that_does_not_answer_does_not_hold_up_the_run(world):
 
     from_secret(world).says(group=TAGGED)
     hung = Hung("vault", {})
-    world.places = Places(order=("vault",), sources={"vault": hung})
+    world.secret_stores = SecretStores(order=("vault",), sources={"vault": hung})
     report = world.sync(resource_timeout=0.05)
     assert (report.exit_code, world.writes, NAMES in hung.asked) == (1, [], True)
     assert any("timed out waiting for Secret default/cluster" in one.message for one in report.problems)
@@ -211,7 +211,7 @@ def test_a_source_that_does_not_answer_does_not_hold_up_the_run(world):
 def test_a_plan_asks_no_remote_source(world):
     from_secret(world).says(group=TAGGED)
     vault = MemorySource("vault", {NAMES: {"TOKEN": Secret(TOKEN), "TENANT": Secret("me")}}, is_remote=True)
-    world.places = Places(order=("vault",), sources={"vault": vault})
+    world.secret_stores = SecretStores(order=("vault",), sources={"vault": vault})
     report = world.plan()
     assert (report.exit_code, vault.asked) == (1, [])
     unknown = [one for one in report.problems if one.code == "VariableNotKnown"]

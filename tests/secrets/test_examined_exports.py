@@ -5,7 +5,7 @@ import re
 import pytest
 
 from gitsync.errors import SecretStoreError
-from gitsync.secrets.exporter import Outlets
+from gitsync.secrets.exports import ExportSinks
 from gitsync.secrets.sinks.dotenv import DotenvSink
 from gitsync.secrets.sinks.folder import FolderSink
 from gitsync.secrets.sinks.pipeline import PipelineSink
@@ -28,9 +28,9 @@ ALIKE = (export({"b-c": "1"}, address("a")), export({"c": "2"}, address("a-b")))
 async def test_nothing_is_half_exported(tmp_path, sink, exports, said, why):
     told = []
     last = {"dotenv": DotenvSink(tmp_path / ".env"), "ci": PipelineSink({"TF_BUILD": "True"}, told.append)}[sink]
-    outlets = Outlets((FolderSink(tmp_path / "out"), last), {}, KeptConfigMaps({}))
-    await outlets.check()
+    export_sinks = ExportSinks((FolderSink(tmp_path / "out"), last), {}, KeptConfigMaps({}))
+    await export_sinks.check()
     before = tree(tmp_path)
     with pytest.raises(SecretStoreError, match=re.escape(said)):
-        await outlets.write(exports)
+        await export_sinks.write(exports)
     assert (tree(tmp_path), told) == (before, []), why

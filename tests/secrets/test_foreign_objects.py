@@ -8,7 +8,7 @@ import pytest
 from gitsync.errors import SecretStoreError
 from gitsync.model.export import Address, Holder, Owner
 from gitsync.model.gvk import Key
-from gitsync.secrets.exporter import add_foreign_objects, find_foreign
+from gitsync.secrets.exports import add_foreign_objects, find_foreign
 from gitsync.secrets.sources.environment import EnvironmentSource
 from gitsync.secrets.sources.folder import NOTE, FolderSource
 from tests.support.builders import prepared

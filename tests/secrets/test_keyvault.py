@@ -18,7 +18,7 @@ from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
-from gitsync.secrets.exporter import Outlets
+from gitsync.secrets.exports import ExportSinks
 from gitsync.secrets.keyvault.index import OWNER, make_secret_name, make_tags, make_vault_key
 from gitsync.secrets.keyvault.keyvault import open_key_vault
 from gitsync.secrets.protocols import ExportNeeds
@@ -437,11 +437,11 @@ async def test_what_it_cannot_hold_is_told_before_anything_is_written(rig, later
 
 async def test_what_a_vault_cannot_hold_is_written_to_no_other_sink(rig):
     folder = MemorySink()
-    outlets = Outlets((folder, rig.vault), {}, KeptConfigMaps({}))
+    export_sinks = ExportSinks((folder, rig.vault), {}, KeptConfigMaps({}))
     with pytest.raises(SecretStoreError, match="limits values to 25600 bytes"):
-        await outlets.write([export(password="p"), export(DOTTED, kubeconfig="x" * 25_601)])
+        await export_sinks.write([export(password="p"), export(DOTTED, kubeconfig="x" * 25_601)])
     assert (folder.objects, rig.fake.values) == ({}, {})
-    await outlets.write([export(kubeconfig="x" * 25_600)])
+    await export_sinks.write([export(kubeconfig="x" * 25_600)])
     assert (len(folder.objects), len(rig.fake.values)) == (1, 1)
 
 
@@ -618,7 +618,7 @@ async def test_a_refusal_names_the_parts_that_are_somebody_elses(rig):
     rig.fake.make("default--db--user", "theirs", tagged(DB, "user", OTHER))
     rig.fake.make("legacy", "a person's", tagged(DB, "host"))
     with pytest.raises(ExportError) as refused:
-        await Outlets((rig.vault,), {}, KeptConfigMaps({})).write([export(password="p")])
+        await ExportSinks((rig.vault,), {}, KeptConfigMaps({})).write([export(password="p")])
     assert refused.value.is_fatal
     assert refused.value.message == (
         "cannot overwrite Secret default/db which is not owned by Redis.cache.azure.com default/cache. "
@@ -676,7 +676,7 @@ async def test_an_export_that_somebody_disabled_is_written_to_no_other_sink(rig)
     rig.fake.make(PLAIN, "p", tagged(DB, "password", REDIS), enabled=False)
     folder = MemorySink()
     with pytest.raises(SecretStoreError, match="is disabled"):
-        await Outlets((folder, rig.vault), {}, KeptConfigMaps({})).write([export(password="q")])
+        await ExportSinks((folder, rig.vault), {}, KeptConfigMaps({})).write([export(password="q")])
     assert folder.objects == {}
 
 

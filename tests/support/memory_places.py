@@ -1,4 +1,4 @@
-"""Places of secrets in memory, for whole runs: what is in them, and what they were asked."""
+"""Stores of secrets in memory, for whole runs: what is in them, and what they were asked."""
 
 from __future__ import annotations
 

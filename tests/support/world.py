@@ -45,7 +45,7 @@ from gitsync.run.connections import make_opener
 from gitsync.run.consent import Confirm
 from gitsync.run.record_seals import make_seals
 from gitsync.run.run import sync_revision
-from gitsync.secrets.stores import Places
+from gitsync.secrets.stores import SecretStores
 from tests.support.fake_clock import FakeClock
 from tests.support.git_template import init_repository
 
@@ -69,11 +69,11 @@ class World:
         self.requests: list[Any] = []
         self.redactions = Redactions()
         self.extensions = BUILT_IN
-        self.places = Places()
+        self.secret_stores = SecretStores()
         self.confirm: Confirm | None = None
         self.is_local = True
         self._is_new = True
-        self._usual_places = self.places
+        self._usual_secret_stores = self.secret_stores
         self.units: dict[str, Unit] = {}
         init_repository(self.folder)
 
@@ -106,8 +106,8 @@ class World:
 
     def _is_ordinary(self) -> bool:
         """Tell whether nothing was done in this world yet, and nothing in it is special."""
-        usual = (EmulatorSettings(limits=None), BUILT_IN, self._usual_places, None, True)
-        own = (self.settings, self.extensions, self.places, self.confirm, self.is_local)
+        usual = (EmulatorSettings(limits=None), BUILT_IN, self._usual_secret_stores, None, True)
+        own = (self.settings, self.extensions, self.secret_stores, self.confirm, self.is_local)
         is_configured = any(name.startswith("GITSYNC_") for name in os.environ)
         return self._is_new and own == usual and not is_configured and not self.store.below("/")
 
@@ -182,7 +182,7 @@ class World:
                         registry=Registry(self.extensions),
                         progress=Silent(),
                         redactions=self.redactions,
-                        places=self.places,
+                        secret_stores=self.secret_stores,
                         endpoint=azure.url,
                         is_local=self.is_local,
                     )

@@ -83,7 +83,7 @@ async def _write(attempt: ApplyAttempt, exports: Sequence[Export], run: Exportin
     try:
         if run.rules.writes and not attempt.prepared.is_watched:
             async with attempt.session.in_time(run.clock):
-                await run.outlets.write(exports)
+                await run.export_sinks.write(exports)
     except ExportError as failure:
         return attempt.stopped(_make_condition(failure))
     except SecretStoreError as failure:  # a sink may have written it
@@ -99,7 +99,7 @@ async def _check_owners(attempt: ApplyAttempt, exports: Sequence[Export], run: E
     keys = {**_list_uncollected(attempt, run), **{one.address: frozenset(one.data) for one in exports}}
     try:
         async with attempt.session.in_time(run.clock):
-            await run.outlets.check_owners(Owner(attempt.key, run.rules.agent), keys)
+            await run.export_sinks.check_owners(Owner(attempt.key, run.rules.agent), keys)
     except (ExportError, SecretStoreError) as failure:
         return attempt.stopped(_make_condition(failure))
     except TimeoutError:
@@ -205,7 +205,7 @@ def _find_secret_destinations(attempt: ApplyAttempt, run: Exporting) -> dict[str
 
 
 def _is_wanted(attempt: ApplyAttempt, run: Exporting, address: Address) -> bool:
-    return run.outlets.wants(address, is_watched=attempt.prepared.is_watched)
+    return run.export_sinks.wants(address, is_watched=attempt.prepared.is_watched)
 
 
 def _select_set_secrets(secrets: Mapping[str, Secret]) -> dict[str, Secret]:

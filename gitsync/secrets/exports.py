@@ -39,7 +39,7 @@ NOTHING = ExportNeeds()
 _MOST_PARTS = 3  # of an object that belong to others and are named
 
 
-class Outlets:
+class ExportSinks:
     """The sinks of a run. `claims` names the resource that may write an object, `needed` the Secrets that other
     resources of the run read; `kept` is the sink `status`, whose content is written back with the records. `sources`
     are those that the run may ask.

@@ -6,7 +6,7 @@ from gitsync.errors import ExportError, SecretStoreError
 from gitsync.model.export import Address, Export, Holder, Leftover, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
-from gitsync.secrets.exporter import Outlets
+from gitsync.secrets.exports import ExportSinks
 from gitsync.secrets.sinks.status import KeptConfigMaps
 from tests.support.memory_places import MemorySink, MemorySource
 
@@ -20,14 +20,14 @@ def an_export(address=KEYS, owner=LAKE, **data):
     return Export(address=address, owner=Owner(owner), data={key: Secret(value) for key, value in data.items()})
 
 
-def outlets(*sinks, claims=None):
-    return Outlets(sinks, claims or {}, KeptConfigMaps({}))
+def export_sinks(*sinks, claims=None):
+    return ExportSinks(sinks, claims or {}, KeptConfigMaps({}))
 
 
 async def test_every_sink_gets_every_object():
     one, two = MemorySink(), MemorySink()
     exports = [an_export(k="v"), an_export(URLS, blob="u")]
-    await outlets(one, two).write(exports)
+    await export_sinks(one, two).write(exports)
     assert one.objects == two.objects == {KEYS: exports[0], URLS: exports[1]}
 
 
@@ -39,7 +39,7 @@ async def test_one_object_that_is_not_ours_in_one_sink_stops_all(owner, why):
     first, second = MemorySink(), MemorySink()
     second.has(URLS, owner=owner, blob="theirs")
     with pytest.raises(ExportError, match="cannot overwrite ConfigMap ns/urls") as failure:
-        await outlets(first, second).write([an_export(k="v"), an_export(URLS, blob="u")])
+        await export_sinks(first, second).write([an_export(k="v"), an_export(URLS, blob="u")])
     assert failure.value.is_fatal, why
     assert first.objects == {}
 
@@ -48,7 +48,7 @@ async def test_what_another_resource_of_the_run_may_write_is_not_asked_about():
     sink = MemorySink()
     sink.refuses = SecretStoreError("nobody asks")
     with pytest.raises(ExportError, match="cannot overwrite Secret ns/keys"):
-        await outlets(sink, claims={KEYS: POND}).write([an_export(k="v")])
+        await export_sinks(sink, claims={KEYS: POND}).write([an_export(k="v")])
 
 
 class OwnedSource(MemorySource):
@@ -77,7 +77,7 @@ CHECKED = [
 
 @pytest.mark.parametrize("source, claims, refused, why", CHECKED)
 async def test_the_sources_tell_whose_an_object_is(source, claims, refused, why):
-    checking = Outlets([], claims, KeptConfigMaps({}), (), [source]).check_owners(
+    checking = ExportSinks([], claims, KeptConfigMaps({}), (), [source]).check_owners(
         Owner(LAKE), {KEYS: {"k"}, URLS: {"u"}}
     )
     if refused is None:
@@ -92,26 +92,26 @@ async def test_the_sources_tell_whose_an_object_is(source, claims, refused, why)
 async def test_every_object_of_others_is_told():
     source = a_source((URLS, ""), (KEYS, ""))
     with pytest.raises(ExportError, match=r"ConfigMap ns/urls .*; cannot overwrite Secret ns/keys"):
-        await Outlets([], {}, KeptConfigMaps({}), (), [source]).check_owners(Owner(LAKE), {KEYS: (), URLS: ()})
+        await ExportSinks([], {}, KeptConfigMaps({}), (), [source]).check_owners(Owner(LAKE), {KEYS: (), URLS: ()})
 
 
 async def test_a_source_that_cannot_tell_is_no_source_without_the_object():
     source = a_source()
     source.refuses = SecretStoreError("It is closed.")
     with pytest.raises(SecretStoreError, match="closed"):
-        await Outlets([], {}, KeptConfigMaps({}), (), [source]).check_owners(Owner(LAKE), {KEYS: ()})
+        await ExportSinks([], {}, KeptConfigMaps({}), (), [source]).check_owners(Owner(LAKE), {KEYS: ()})
 
 
 async def test_a_source_that_is_a_sink_too_is_asked_by_the_write():
     place = MemorySink()
     place.refuses = SecretStoreError("nobody asks")
-    await Outlets([place], {}, KeptConfigMaps({}), (), [place]).check_owners(Owner(LAKE), {KEYS: ()})
+    await ExportSinks([place], {}, KeptConfigMaps({}), (), [place]).check_owners(Owner(LAKE), {KEYS: ()})
 
 
 async def test_what_is_our_own_is_replaced_whole():
     sink = MemorySink()
-    await outlets(sink).write([an_export(a="1", b="2")])
-    await outlets(sink).write([an_export(a="3")])
+    await export_sinks(sink).write([an_export(a="1", b="2")])
+    await export_sinks(sink).write([an_export(a="3")])
     assert sink.objects[KEYS] == an_export(a="3")
 
 
@@ -134,7 +134,7 @@ async def test_what_a_forgotten_resource_exported_leaves_every_sink_and_the_stat
     for sink in (one, two):
         sink.has(KEYS, owner=str(LAKE), k="v")
         sink.has(URLS, owner=str(LAKE), blob="u")
-    assert (await Outlets([one, two], {}, kept).collect(GONE)).problems == ()
+    assert (await ExportSinks([one, two], {}, kept).collect(GONE)).problems == ()
     assert (one.objects, two.objects, kept.written) == ({}, {}, {URLS: None})
     assert await kept.owner(URLS) is None, "another resource may have it"
 
@@ -144,7 +144,7 @@ async def test_what_is_somebody_elses_by_now_stays(owner, why):
     sink = MemorySink()
     sink.has(KEYS, owner=owner, k="theirs")
     kept = KeptConfigMaps({URLS: an_export(URLS, POND, blob="theirs")})
-    assert (await Outlets([sink, kept], {}, kept).collect(GONE)).problems == (), why
+    assert (await ExportSinks([sink, kept], {}, kept).collect(GONE)).problems == (), why
     assert (list(sink.objects), kept.written) == ([KEYS], {}), why
 
 
@@ -152,7 +152,7 @@ async def test_what_another_resource_has_just_taken_over_stays():
     kept = KeptConfigMaps({URLS: an_export(URLS, blob="old")})
     theirs = an_export(URLS, POND, blob="new")
     await kept.write(theirs)
-    await Outlets([kept], {}, kept).collect(GONE)
+    await ExportSinks([kept], {}, kept).collect(GONE)
     assert kept.written == {URLS: theirs}
 
 
@@ -160,7 +160,7 @@ async def test_a_sink_that_cannot_remove_stops_no_other_and_is_told():
     first, second = MemorySink(), MemorySink()
     second.has(KEYS, owner=str(LAKE), k="v")
     first.name, first.refuses = "kubernetes", SecretStoreError("The API server is gone.", hint="Bring it back.")
-    problems = (await outlets(first, second).collect([(Owner(LAKE), KEYS), (Owner(POND), URLS)])).problems
+    problems = (await export_sinks(first, second).collect([(Owner(LAKE), KEYS), (Owner(POND), URLS)])).problems
     assert second.objects == {}
     assert [(problem.code, problem.is_error) for problem in problems] == [("ExportNotRemoved", True)] * 2
     assert problems[0].message == (
@@ -177,7 +177,7 @@ async def test_a_sink_that_cannot_remove_stops_no_other_and_is_told():
 async def test_every_sink_that_may_refuse_says_how_a_person_removes_it(name):
     sink = MemorySink()
     sink.name, sink.refuses = name, SecretStoreError("It is closed.")
-    (problem,) = (await outlets(sink).collect([(Owner(LAKE), KEYS)])).problems
+    (problem,) = (await export_sinks(sink).collect([(Owner(LAKE), KEYS)])).problems
     assert problem.hint
 
 
@@ -200,7 +200,7 @@ async def test_what_was_left_over_is_tried_again(owner, refuses, claims, still_t
     if owner is not None:
         sink.has(KEYS, owner=owner, k="v")
     sink.refuses = SecretStoreError("It is closed.") if refuses else None
-    collected = await outlets(sink, claims=claims).collect([], [LEFT])
+    collected = await export_sinks(sink, claims=claims).collect([], [LEFT])
     assert collected.still_there == ({} if still_there is None else {LEFT: still_there}), why
     assert [problem.is_error for problem in collected.problems] == [True] * refuses, why
     assert (KEYS in sink.objects) == (owner is not None and (still_there is not False or owner != str(LAKE))), why
@@ -209,7 +209,7 @@ async def test_what_was_left_over_is_tried_again(owner, refuses, claims, still_t
 
 async def test_what_is_left_over_in_a_sink_that_the_run_lacks_stays_with_a_warning():
     elsewhere = Leftover(Owner(LAKE), KEYS, "key-vault")
-    collected = await outlets(MemorySink()).collect([], [elsewhere])
+    collected = await export_sinks(MemorySink()).collect([], [elsewhere])
     assert collected.still_there == {}
     (problem,) = collected.problems
     assert (problem.code, problem.is_error) == ("ExportLeftOver", False)
