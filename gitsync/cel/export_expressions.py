@@ -37,7 +37,7 @@ FIELDS: Final = {"secretExpressions": Holder.SECRET, "configMapExpressions": Hol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exported:
+class ExportExpression:
     """One entry of secretExpressions or configMapExpressions: without `key`, its value is a map of keys."""
 
     address: Address
@@ -51,13 +51,13 @@ class Exported:
         return (self.value, *self.annotations.values(), *self.labels.values())
 
 
-def compile_exports(resource: Resource, kind: Kind) -> tuple[Exported, ...]:
+def compile_exports(resource: Resource, kind: Kind) -> tuple[ExportExpression, ...]:
     """Compile the expressions of a manifest, in their order. Raises ExpressionError for the first that does not
     compile; `check_expressions` reports all.
     """
     environment = build_environment(kind)
     return tuple(
-        Exported(
+        ExportExpression(
             address=Address(holder, resource.key.namespace, str(entry.get("name"))),
             key=str(entry["key"]) if entry.get("key") else None,
             value=compile_expression(str(entry.get("value")), environment),
@@ -68,7 +68,7 @@ def compile_exports(resource: Resource, kind: Kind) -> tuple[Exported, ...]:
     )
 
 
-def find_needed_fields(expressions: Iterable[Exported]) -> frozenset[str]:
+def find_needed_fields(expressions: Iterable[ExportExpression]) -> frozenset[str]:
     """Find the fields of operatorSpec.secrets whose values expressions need: `secret.name` and
     `secret["name"]`, in values, annotations and labels alike. Expressions for config maps get none.
     """

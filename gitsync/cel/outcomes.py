@@ -13,7 +13,7 @@ from typing import Any
 
 from gitsync.cel.budget import EvaluationBudget
 from gitsync.cel.evaluate import evaluate
-from gitsync.cel.export_expressions import Exported
+from gitsync.cel.export_expressions import ExportExpression
 from gitsync.cel.expressions import CompiledExpression, quote_expression
 from gitsync.cel.objects import Object
 from gitsync.errors import EvaluationError, ExportError
@@ -25,7 +25,7 @@ _Evaluate = Callable[[CompiledExpression], Any]
 
 
 def evaluate_exports(
-    expressions: Iterable[Exported],
+    expressions: Iterable[ExportExpression],
     subject: Object,
     secrets: Mapping[str, Secret],
     budget: EvaluationBudget | None = None,
@@ -54,7 +54,7 @@ class _Inputs:
         return {"self": self.subject, "secret": self.secrets if holder is Holder.SECRET else {}}
 
 
-def _evaluate_entry(exported: Exported, inputs: _Inputs) -> Iterator[ExportedValue]:
+def _evaluate_entry(exported: ExportExpression, inputs: _Inputs) -> Iterator[ExportedValue]:
     variables = inputs.list_variables(exported.address.holder)
     evaluate_one = partial(_evaluate_program, variables=variables, budget=inputs.budget)
     texts = _evaluate_keys(exported, evaluate_one)
@@ -65,7 +65,7 @@ def _evaluate_entry(exported: Exported, inputs: _Inputs) -> Iterator[ExportedVal
         yield ExportedValue(to=to, value=Secret(text))
 
 
-def _evaluate_metadata(exported: Exported, word: str, evaluate_one: _Evaluate) -> dict[str, str]:
+def _evaluate_metadata(exported: ExportExpression, word: str, evaluate_one: _Evaluate) -> dict[str, str]:
     """Evaluate its annotations or labels. ExportError names the object and the key, in ASO's words."""
     programs, address = {"annotation": exported.annotations, "label": exported.labels}[word], exported.address
     values = {}
@@ -79,7 +79,7 @@ def _evaluate_metadata(exported: Exported, word: str, evaluate_one: _Evaluate) -
     return values
 
 
-def _evaluate_keys(exported: Exported, evaluate_one: _Evaluate) -> dict[str, str]:
+def _evaluate_keys(exported: ExportExpression, evaluate_one: _Evaluate) -> dict[str, str]:
     if exported.key is not None:
         return {exported.key: _evaluate_text(exported.value, evaluate_one)}
     found = evaluate_one(exported.value)

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from gitsync.arm.client import ExtensionClient
 from gitsync.cel.budget import EvaluationBudget
-from gitsync.cel.export_expressions import Exported, compile_exports, find_needed_fields
+from gitsync.cel.export_expressions import ExportExpression, compile_exports, find_needed_fields
 from gitsync.cel.objects import Object, make_self
 from gitsync.cel.outcomes import evaluate_exports
 from gitsync.errors import ArmError, ExportError, GitsyncError, SecretStoreError
@@ -175,7 +175,10 @@ def _merge(owner: Owner, entries: Sequence[ExportedValue]) -> tuple[Export, ...]
 
 
 def _evaluate(
-    attempt: ApplyAttempt, redactions: Redactions, expressions: Iterable[Exported], secrets: Mapping[str, Secret]
+    attempt: ApplyAttempt,
+    redactions: Redactions,
+    expressions: Iterable[ExportExpression],
+    secrets: Mapping[str, Secret],
 ) -> Iterator[ExportedValue]:
     """The values of expressions. A value that an expression makes of a secret is a secret too, so it is redacted."""
     subject, set_secrets, budget = _build_self(attempt), _select_set_secrets(secrets), EvaluationBudget()
@@ -186,7 +189,9 @@ def _evaluate(
             yield entry
 
 
-async def _read_secrets(attempt: ApplyAttempt, run: Exporting, expressions: Iterable[Exported]) -> Mapping[str, Secret]:
+async def _read_secrets(
+    attempt: ApplyAttempt, run: Exporting, expressions: Iterable[ExportExpression]
+) -> Mapping[str, Secret]:
     """The fields that have a destination, and those that expressions name."""
     fields = _find_secret_destinations(attempt, run).keys() | find_needed_fields(expressions)
     if not fields:
