@@ -56,6 +56,11 @@ class Place:
         return Members(self.types, self.fields)
 
     @cached_property
+    def required(self) -> tuple[str, ...]:
+        """The names of the fields that must be set, sorted."""
+        return tuple(sorted(name for name, facts in self.fields.items() if facts.get("required")))
+
+    @cached_property
     def entry(self) -> Place:
         """The place of each entry of a list or a map."""
         return make_place(self.types, {"type": self.inner})

@@ -20,8 +20,8 @@ class Visit(NamedTuple):
     """One value, and the type of its place. A tuple, since a run makes one of each value of each manifest.
 
     `shape` is a scalar's name, "mapping" (named fields: `facts`), "map" or "list" (of `inner`). `name` is the type's
-    name if it has one. `rules` are the constraints of the field and of its type. `fits` tells whether the value has
-    that shape; only then it has children.
+    name if it has one. `rules` are the constraints of the field and of its type. `required` are the named fields that
+    must be set. `fits` tells whether the value has that shape; only then it has children.
     """
 
     path: FieldPath
@@ -31,6 +31,7 @@ class Visit(NamedTuple):
     rules: Mapping[str, Any] = {}
     facts: TypeFacts | None = None
     inner: FieldType = "any"
+    required: tuple[str, ...] = ()
     fits: bool = True
 
     @property
@@ -96,7 +97,9 @@ def make_visit(place: Place, path: FieldPath, value: Any) -> Visit:
     if isinstance(value, Placeholder) or (isinstance(value, Secret) and place.shape == "string"):
         return Visit(path, value, "any")  # its text is not known, or not looked at
     shape = place.shape
-    return Visit(path, value, shape, place.name, place.rules, place.facts, place.inner, fits(shape, value))
+    return Visit(
+        path, value, shape, place.name, place.rules, place.facts, place.inner, place.required, fits(shape, value)
+    )
 
 
 def list_children(place: Place, value: Any) -> Iterator[tuple[str | int, Any, Place]]:

@@ -52,8 +52,7 @@ def check_shape(visit: Visit, unknown: Level, kind: Kind | None = None) -> Itera
     yield from (
         _make_unknown_field(visit, key, unknown, kind) for key in visit.value if key not in fields and key not in spare
     )
-    missing = sorted(name for name, field in fields.items() if name not in present and field.get("required"))
-    yield from (_make_missing(visit, name, fields[name]) for name in missing)
+    yield from (_make_missing(visit, name, fields[name]) for name in visit.required if name not in present)
     yield from _check_union(visit, present)
 
 

@@ -201,17 +201,16 @@ def _read_mapping(lines: Sequence[_Line], at: int, indent: int) -> tuple[dict[st
                 raise _OtherFormError
         if key is None or key in members:
             raise _OtherFormError
-        members[key], at = _read_value(lines, line, at)
+        if line.is_open:
+            members[key], at = _read_below(lines, line, at)
+        else:
+            members[key] = line.make_empty() if line.make_empty else line.value
         if lines[at].indent != indent or lines[at].is_entry:
             return members, at
 
 
-def _read_value(lines: Sequence[_Line], line: _Line, at: int) -> tuple[Any, int]:
-    """The value of a member in `line`, if it is below it from line `at` on, and the number of the line behind it."""
-    if line.make_empty:
-        return line.make_empty(), at
-    if not line.is_open:
-        return line.value, at
+def _read_below(lines: Sequence[_Line], line: _Line, at: int) -> tuple[Any, int]:
+    """The value of the member in `line`, which is below it from line `at` on, and the number of the line behind it."""
     below = lines[at]
     if below.is_entry and below.indent == line.indent + 2:  # PyYAML does not indent lists
         return _read_list(lines, at)
