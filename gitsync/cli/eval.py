@@ -148,7 +148,7 @@ def _build_self(
     prepared: Prepared, kind: Kind, record: Record | None, body: Mapping[str, Any], *, is_live: bool
 ) -> Object:
     from gitsync.cel.objects import make_recorded_status, make_self
-    from gitsync.planning.generation import find_generation
+    from gitsync.planning.record_counts import find_generation
     from gitsync.status.aso_status import build_aso_status
 
     status = build_aso_status(kind, body)

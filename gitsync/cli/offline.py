@@ -21,10 +21,19 @@ from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_coverage, mask_problem
 from gitsync.report.wording import join_renderers
 from gitsync.request.credential_choice import choose_offline
-from gitsync.run.environments import EnvironmentSet, drop_units, join_sets, prepare_separately
-from gitsync.run.git_access import make_git_access
+from gitsync.run.git_settings import make_git_access
 from gitsync.run.known_ids import add_foreign_ids, read_known_from
-from gitsync.run.prepare import coverage_of, prepare_resources, read_declared_manifests, redact_manifests
+from gitsync.run.manifests import (
+    EnvironmentSet,
+    coverage_of,
+    drop_units,
+    join_sets,
+    prepare_resources,
+    prepare_separately,
+    read_declared_manifests,
+    redact_manifests,
+)
+from gitsync.run.referenced_values import warn_missing_values
 
 ANY_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 """Used in ids if no subscription is set: nothing offline depends on it."""
@@ -82,8 +91,6 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
         file_problems = _mask_problems((*source.problems, *manifests.problems, *foreign.problems), redactions)
         missing: tuple[Problem, ...] = ()
         if looks_for_values:
-            from gitsync.run.missing_values import warn_missing_values
-
             missing = warn_missing_values(selected, everything, manifests, config, os.environ)
         problems = (*file_problems, *(problem for one in selected for problem in one.problems), *missing)
         return Offline(

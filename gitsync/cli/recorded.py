@@ -27,8 +27,7 @@ def open_recorded(config: Config) -> Iterator[StateStore]:
     from gitsync.arm.clock import SystemClock
     from gitsync.git.source.checkout import open_checkout
     from gitsync.git.state.stores import open_store
-    from gitsync.run.git_access import make_git_access
-    from gitsync.run.record_seals import make_seals
+    from gitsync.run.git_settings import make_git_access, make_seals
 
     status_dir = Path(config.status_dir) if config.status_dir else None
     seals = make_seals(config, os.environ)

@@ -24,7 +24,7 @@ from gitsync.redaction import Redactions
 from gitsync.report.wording import format_plural
 from gitsync.request.credential_choice import choose_offline
 from gitsync.run.connections import find_global_subscription, open_source, open_state
-from gitsync.run.prepare import prepare_resources, read_declared_manifests, redact_manifests
+from gitsync.run.manifests import prepare_resources, read_declared_manifests, redact_manifests
 
 ANY_SUBSCRIPTION = "<subscription>"
 

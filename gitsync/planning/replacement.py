@@ -1,23 +1,27 @@
-"""Which changes Azure refuses in place, so that the resource would have to be deleted and created again.
+"""Find the changes that need a delete and a create: Azure refuses them in place.
 
-Only what is known counts: a region, the fields of the packed table, and a field that Azure has refused to change by its
-name. A field that nothing is known of is written as always.
+Of the fields, only what is known counts: a region, the fields of the packed table, and a field that Azure has refused
+to change by its name. A field that nothing is known of is written as always. A manifest that was renamed is such a
+change too, since Azure cannot rename a resource: its delete and its create are shown as one thing.
 """
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from gitsync.catalog.packed_tables import is_immutable
-from gitsync.formats.arm_path import is_below
+from gitsync.formats.arm_path import is_below, is_same_id
 from gitsync.model.condition import Condition, Hold
 from gitsync.model.gvk import Key
+from gitsync.model.plan import Apply, Plan, Prune
 from gitsync.model.record import Record
 from gitsync.model.result import Replacement, Result
 from gitsync.model.verdict import Difference
+from gitsync.planning.record_counts import digest_spec
 from gitsync.status.conditions import make_warning
 
 REFUSED: Final = "PropertyChangeNotAllowed"
@@ -106,3 +110,60 @@ def list_takes(takes: Sequence[Key], most: int) -> str:
     names = [f"{key.kind}/{key.name}" for key in takes[:most]]
     more = len(takes) - len(names)
     return f"{', '.join(names)}{f' and {more} more' if more else ''}" or "nothing else that gitsync manages"
+
+
+_Look = tuple[str, str, str, str]
+"""What a rename leaves as it is: the namespace, group and kind, and the digest of the spec."""
+
+
+def note_renames(plan: Plan) -> Plan:
+    """Join each removed resource with the new one of the same spec, if there is one of each.
+
+    Of several that look the same, none is joined: which is which is not known.
+    """
+    removed = _index((_look(prune.key, prune.record.spec_digest), prune.key) for prune in plan.prunes.values())
+    if not removed:
+        return plan
+    created = _index(
+        (_look(apply.key, digest_spec(apply.prepared.resource.spec)), apply.key)
+        for apply in plan.applies.values()
+        if apply.record is None and apply.prepared.is_valid and apply.prepared.is_written
+    )
+    pairs = {old: new for look, old in removed.items() if (new := created.get(look))}
+    pairs = {old: new for old, new in pairs.items() if _is_rename(plan.prunes[old], plan.applies[new])}
+    return replace(
+        plan,
+        applies={**plan.applies, **{new: replace(plan.applies[new], renamed=old) for old, new in pairs.items()}},
+        prunes={**plan.prunes, **{old: _leave(plan.prunes[old], new) for old, new in pairs.items()}},
+    )
+
+
+def _leave(prune: Prune, new: Key) -> Prune:
+    return replace(prune, renamed=new, reason=" ".join(filter(None, (prune.reason, _describe("to", new)))))
+
+
+def _look(key: Key, digest: str) -> _Look:
+    return (key.namespace, key.group, key.kind, digest)
+
+
+def _index(rows: Iterable[tuple[_Look, Key]]) -> Mapping[_Look, Key]:
+    """The keys by their look, without those that look the same as another."""
+    keys: defaultdict[_Look, list[Key]] = defaultdict(list)
+    for look, key in rows:
+        keys[look].append(key)
+    return {look: same[0] for look, same in keys.items() if len(same) == 1 and look[-1]}
+
+
+def _is_rename(prune: Prune, apply: Apply) -> bool:
+    """A resource that keeps its ARM id only changes its manifest."""
+    is_same = is_same_id(prune.record.arm_id, apply.prepared.arm_id or "")
+    return not prune.detaches and prune.record.claim.is_ours and not is_same
+
+
+def describe_rename(old: Key | None) -> str:
+    """A sentence for the create of a rename; "" for any other resource."""
+    return _describe("from", old) if old else ""
+
+
+def _describe(word: str, other: Key) -> str:
+    return f"Renamed {word} {other.kind}/{other.name}: a delete and a create, since Azure cannot rename it."

@@ -25,9 +25,14 @@ from gitsync.model.resource import WAITING, Prepared
 from gitsync.model.result import Result
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Difference, Verdict
-from gitsync.planning.generation import digest_spec
-from gitsync.planning.renames import describe_rename
-from gitsync.planning.replacement import add_takes, build_replacement_condition, find_replacement, make_move
+from gitsync.planning.record_counts import digest_spec
+from gitsync.planning.replacement import (
+    add_takes,
+    build_replacement_condition,
+    describe_rename,
+    find_replacement,
+    make_move,
+)
 from gitsync.request.arm_id import ConfigMaps
 from gitsync.request.fill import fill
 from gitsync.request.placeholders import Placeholders, Secrets

@@ -23,10 +23,8 @@ from gitsync.model.result import Replacement, Result
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.actions import decide_claim
 from gitsync.planning.expected import is_expected
-from gitsync.planning.flapping import extend_streak
-from gitsync.planning.generation import SpecGeneration, find_generation
-from gitsync.planning.renames import describe_rename
-from gitsync.planning.replacement import REFUSED, find_replacement
+from gitsync.planning.record_counts import SpecGeneration, extend_streak, find_generation
+from gitsync.planning.replacement import REFUSED, describe_rename, find_replacement
 from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
 from gitsync.reconcile.rules import RunRules
 from gitsync.redaction import Redactions

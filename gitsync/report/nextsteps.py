@@ -10,7 +10,7 @@ from gitsync.model.problem import REFUSALS, is_refused
 from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Verdict
-from gitsync.planning.flapping import FLAPPING
+from gitsync.planning.record_counts import FLAPPING
 
 
 class _Step(NamedTuple):

@@ -35,12 +35,9 @@ from gitsync.reconcile.context import Connections
 from gitsync.reconcile.identities import OpenAs
 from gitsync.redaction import Redactions
 from gitsync.report.progress import Progress, Silent
-from gitsync.run.git_access import make_git_access
-from gitsync.run.record_seals import make_seals
+from gitsync.run.git_settings import make_git_access, make_seals
+from gitsync.run.manifests import PLACEHOLDER_SUBSCRIPTION
 from gitsync.run.secret_stores import open_secret_stores
-
-PLACEHOLDER_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
-"""The subscription on the emulator if the settings have none."""
 
 _LOCAL_INTERVAL = PollInterval(first=0.02)
 """An emulator on this machine need not be spared polls, and most of its operations are over at the first one."""

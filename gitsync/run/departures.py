@@ -26,7 +26,7 @@ from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record
 from gitsync.model.unit import DECLARERS, Unit, UnitKind
-from gitsync.run.prepare import read_source
+from gitsync.run.manifests import read_source
 from gitsync.units.argocd_applications import FINALIZER
 
 MOST_REVISIONS = 50

@@ -16,9 +16,9 @@ from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Problem
 from gitsync.model.record import State
 from gitsync.model.secret import Secret
-from gitsync.planning.known_ids import KnownRecords, find_known_ids, select_hidden
+from gitsync.planning.record_trust import KnownRecords, find_known_ids, select_hidden
 from gitsync.processes.programs import Grace
-from gitsync.run.git_access import make_git_access
+from gitsync.run.git_settings import make_git_access
 
 if TYPE_CHECKING:
     from gitsync.git.state.stores import ForeignStatus

@@ -18,15 +18,21 @@ from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record, State
 from gitsync.model.resource import Prepared
-from gitsync.planning.record_checks import renew_seals
+from gitsync.planning.record_trust import renew_seals
 from gitsync.planning.shared_resources import assign_writers
 from gitsync.planning.unused_exports import warn_unused_exports
 from gitsync.reconcile.context import Connections
 from gitsync.request.credential_choice import Credentials, find_credential_names
-from gitsync.run.environments import drop_units, read_unambiguous
 from gitsync.run.known_ids import add_known_ids
-from gitsync.run.prepare import prepare_resources, read_selected_manifests, read_source, redact_manifests
-from gitsync.run.variables import has_references, list_references, look_up_references, settle_ambiguous
+from gitsync.run.manifests import (
+    drop_units,
+    prepare_resources,
+    read_selected_manifests,
+    read_source,
+    read_unambiguous,
+    redact_manifests,
+)
+from gitsync.run.referenced_values import has_references, list_references, look_up_references, settle_ambiguous
 from gitsync.secrets.exports import add_foreign_objects
 from gitsync.secrets.lookup import Lookup, find_credentials
 from gitsync.secrets.protocols import SecretSource

@@ -22,14 +22,14 @@ from gitsync.model.resource import Prepared
 from gitsync.planning.bystanders import spare_bystanders
 from gitsync.planning.plan import UNTRUSTED, hold_untrusted, make_plan
 from gitsync.planning.prune_holds import Gap, find_holds
-from gitsync.planning.record_checks import find_untrusted
-from gitsync.planning.renames import note_renames
+from gitsync.planning.record_trust import find_untrusted
+from gitsync.planning.replacement import note_renames
 from gitsync.planning.shared_resources import Settlement, merge_shared, note_moves, settle_claims
 from gitsync.reconcile.context import Connections
 from gitsync.report.wording import join_renderers
 from gitsync.run.departures import Reading, find_departures
 from gitsync.run.load import RunInput
-from gitsync.run.prepare import prepare_resources, read_selected_manifests, redact_manifests
+from gitsync.run.manifests import prepare_resources, read_selected_manifests, redact_manifests
 
 
 def plan_run(config: Config, connections: Connections, run_input: RunInput, state: State, agent: str) -> Plan:

@@ -34,7 +34,7 @@ from gitsync.model.result import Result
 from gitsync.model.secret import Secret
 from gitsync.planning.agents import DEFAULT_AGENT
 from gitsync.planning.plan import make_plan
-from gitsync.planning.renames import note_renames
+from gitsync.planning.replacement import note_renames
 from gitsync.planning.revision_diff import Revised, compare_revisions, make_records
 from gitsync.planning.run_problems import find_too_many_deletes
 from gitsync.planning.shared_resources import assign_writers
@@ -42,13 +42,19 @@ from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_report
 from gitsync.request.credential_choice import choose_offline
 from gitsync.request.placeholders import Secrets
-from gitsync.run.connections import PLACEHOLDER_SUBSCRIPTION
 from gitsync.run.departures import hold_unreadable
-from gitsync.run.environments import drop_units, read_unambiguous
-from gitsync.run.git_access import make_git_access
+from gitsync.run.git_settings import make_git_access
 from gitsync.run.known_ids import ForeignRecords, add_foreign_ids, read_known_from
+from gitsync.run.manifests import (
+    PLACEHOLDER_SUBSCRIPTION,
+    coverage_of,
+    drop_units,
+    prepare_resources,
+    read_declared_manifests,
+    read_unambiguous,
+    redact_manifests,
+)
 from gitsync.run.plan import list_problems, refuse_invalid
-from gitsync.run.prepare import coverage_of, prepare_resources, read_declared_manifests, redact_manifests
 from gitsync.run.run_log import log_end, log_start
 from gitsync.run.target import name_source
 from gitsync.status.exit_code import decide_exit_code

@@ -42,8 +42,8 @@ from gitsync.run.exported_objects import find_export_needs
 from gitsync.run.guards import guard_plan
 from gitsync.run.lists import add_lists
 from gitsync.run.load import RunInput, load_run_input
+from gitsync.run.manifests import coverage_of
 from gitsync.run.plan import covers, list_problems, plan_run
-from gitsync.run.prepare import coverage_of
 from gitsync.run.run_log import log_end, log_start
 from gitsync.run.target import make_contact
 from gitsync.run.walk import walk

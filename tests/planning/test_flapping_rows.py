@@ -7,7 +7,7 @@ import pytest
 from gitsync.model.condition import ConditionStatus, Severity
 from gitsync.model.record import WriteStreak
 from gitsync.model.verdict import Comparison, Difference, Verdict
-from gitsync.planning.flapping import LONGEST_GAP, build_flapping_condition, extend_streak, find_hold
+from gitsync.planning.record_counts import LONGEST_GAP, build_flapping_condition, extend_streak, find_hold
 
 NOON = datetime(2030, 6, 15, 12, tzinfo=UTC)
 LIMIT = 3

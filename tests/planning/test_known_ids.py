@@ -13,7 +13,7 @@ from gitsync.model.manifests import KnownId
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Level, Problem
 from gitsync.model.record import Claim, PendingOperation, Trust
-from gitsync.planning.known_ids import KnownRecords, find_known_ids, select_hidden
+from gitsync.planning.record_trust import KnownRecords, find_known_ids, select_hidden
 from tests.support.builders import group_id, record, rg, vnet, vnet_id
 
 CATALOG = open_catalog()

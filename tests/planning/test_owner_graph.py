@@ -11,8 +11,16 @@ from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
 from gitsync.model.resource import OwnerRef, Prepared
 from gitsync.model.template import Template
-from gitsync.planning.graph_drawing import build_graph_document, draw_dot, draw_mermaid
-from gitsync.planning.owner_graph import Graph, Presence, Relation, Vertex, build_owner_graph
+from gitsync.planning.owner_graph import (
+    Graph,
+    Presence,
+    Relation,
+    Vertex,
+    build_graph_document,
+    build_owner_graph,
+    draw_dot,
+    draw_mermaid,
+)
 from tests.support.handmade_kinds import GROUP, VERSION, a_resource
 
 NET = "network.azure.com"

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from gitsync.model.policy import Policy
-from gitsync.planning.generation import digest_spec
 from gitsync.planning.plan import make_plan
-from gitsync.planning.renames import describe_rename, note_renames
+from gitsync.planning.record_counts import digest_spec
+from gitsync.planning.replacement import describe_rename, note_renames
 from tests.support.builders import prepared, record, rg, subnet, vnet, vnet_id
 
 SPEC = {"location": "westeurope"}

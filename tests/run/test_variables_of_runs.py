@@ -11,7 +11,7 @@ from gitsync.model.problem import Level
 from gitsync.model.secret import Secret
 from gitsync.model.unit import Substitution, Unit, UnitKind, UnitOptions, ValuesReference
 from gitsync.model.verdict import Verdict
-from gitsync.run.variables import find_declared
+from gitsync.run.referenced_values import find_declared
 from gitsync.secrets.stores import SecretStores
 from gitsync.units.kustomize import has_tool
 from tests.support.memory_places import MemorySource

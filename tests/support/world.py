@@ -43,7 +43,7 @@ from gitsync.redaction import Redactions
 from gitsync.report.progress import Silent
 from gitsync.run.connections import make_opener
 from gitsync.run.consent import Confirm
-from gitsync.run.record_seals import make_seals
+from gitsync.run.git_settings import make_seals
 from gitsync.run.run import sync_revision
 from gitsync.secrets.stores import SecretStores
 from tests.support.fake_clock import FakeClock

@@ -122,7 +122,7 @@ def test_it_reads_every_module_and_every_page(tool):
         "docs/drift.md",
         "examples/README.md",
         "gitsync/__init__.py",
-        "gitsync/planning/graph_drawing.py",
+        "gitsync/planning/owner_graph.py",
     } <= read
 
 

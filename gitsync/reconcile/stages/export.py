@@ -20,7 +20,7 @@ from gitsync.errors import ArmError, ExportError, GitsyncError, SecretStoreError
 from gitsync.model.condition import Condition
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.secret import Secret
-from gitsync.planning.generation import find_generation
+from gitsync.planning.record_counts import find_generation
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.protocols import Exporting
 from gitsync.redaction import Redactions

@@ -24,7 +24,7 @@ from gitsync.planning.approval import (
     find_runtime_values,
     remove_runtime_values,
 )
-from gitsync.planning.flapping import build_flapping_condition, find_hold
+from gitsync.planning.record_counts import build_flapping_condition, find_hold
 from gitsync.planning.replacement import REFUSED, build_replacement_condition, find_replacement
 from gitsync.planning.secret_digest import Digests, has_secrets, seal_body
 from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt

@@ -1,21 +1,24 @@
-"""When to stop writing a resource that something else resets after every write, and what to record for that.
+"""Count what a record carries from run to run: the changes of a spec, and the writes that something else reset.
 
-Separate from the comparison, which sees one run: this sees the writes of several. A record keeps them as a streak: how
-many writes reverted a change in Azure, with no change in git, and which fields changed each time. A streak also ends
-when its last write is older than `LONGEST_GAP`.
+The generation counts the changes of a spec as Kubernetes does, and a digest shows the next change
+(docs/reference/reconciliation.md#generation).
+
+A streak decides when to stop writing a resource that flaps. Separate from the comparison, which sees one run: this sees
+the writes of several: how many reverted a change in Azure, with no change in git, and which fields changed each time.
+A streak also ends when its last write is older than `LONGEST_GAP`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.condition import Condition, Hold
-from gitsync.model.record import WriteStreak
+from gitsync.model.record import Record, WriteStreak
 from gitsync.model.verdict import Comparison, Difference, Verdict
 from gitsync.status.conditions import make_warning
 
@@ -30,6 +33,26 @@ WHOLE: Final = ""
 
 _LONGEST_VALUE: Final = 60
 _MOST_FIELDS: Final = 5
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
+
+
+class SpecGeneration(NamedTuple):
+    """A spec, by how often it was changed and its digest."""
+
+    generation: int
+    digest: str
+
+
+def find_generation(record: Record | None, spec: Mapping[str, Any]) -> SpecGeneration:
+    """The generation of a spec after what is on record; the first is 1."""
+    digest = digest_spec(spec)
+    changed = record is not None and bool(record.spec_digest) and record.spec_digest != digest
+    return SpecGeneration((record.generation if record else 1) + changed, digest)
+
+
+def digest_spec(spec: Mapping[str, Any]) -> str:
+    """Return a digest of a spec that does not depend on the order of its keys."""
+    return hashlib.sha256(_ENCODER.encode(spec).encode()).hexdigest()[:16]
 
 
 def find_hold(streak: WriteStreak | None, comparison: Comparison, limit: int, now: datetime) -> WriteStreak | None:

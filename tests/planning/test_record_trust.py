@@ -11,7 +11,7 @@ from gitsync.catalog.catalog import open_catalog
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.gvk import Key
 from gitsync.model.record import Claim, Trust
-from gitsync.planning.record_checks import find_contradiction, find_untrusted
+from gitsync.planning.record_trust import find_contradiction, find_untrusted
 from gitsync.request.build import prepare
 from tests.support.builders import SUBSCRIPTION, group_id, record, rg, subnet, vnet, vnet_id
 
