@@ -58,11 +58,7 @@ def prepare(
     entries of `gitsync/ignore` have expired; without it, none has.
     """
     manifests = migrate_versions(manifests, catalog)
-    if isinstance(subscription, str):
-        credential = Credential(subscription=subscription)
-        drafts = _make_drafts(manifests, catalog, lambda _: credential)
-    else:
-        drafts = _make_drafts(manifests, catalog, subscription)
+    drafts = _make_drafts(manifests, catalog, subscription)
     arm_ids = {draft.resource.key: draft.known_id for draft in drafts if draft.known_id}
     dependencies = Dependencies(manifests.resources, arm_ids, manifests.declared)
     shared = SharedExports(manifests.resources)
@@ -106,7 +102,10 @@ def _check_exports(resource: Resource, manifests: Manifests, shared: SharedExpor
     return (locate_finding(finding, resource) for finding in islice(findings, MAX_PROBLEMS))
 
 
-def _make_drafts(manifests: Manifests, catalog: Catalog, credential_of: CredentialOf) -> list[Draft]:
+def _make_drafts(manifests: Manifests, catalog: Catalog, subscription: str | CredentialOf) -> list[Draft]:
+    def credential_of(resource: Resource) -> Credential | Finding:
+        return Credential(subscription=subscription) if isinstance(subscription, str) else subscription(resource)
+
     known_ids = manifests.known_ids
     starts = [begin_draft(resource, catalog, manifests.config_maps, known_ids) for resource in manifests.resources]
     ids = ArmIds(

@@ -1,1 +1,1 @@
-"""What gitsync registers itself: one module an ASO group."""
+"""What gitsync registers itself: mostly one module an ASO group."""
