@@ -141,8 +141,8 @@ class Reader:
 
         Raises ArmError (code MalformedResource) if the response is not that resource.
         """
-        found = await self.find(arm_id, api_version)
-        return found if isinstance(found, Live) else None
+        shown = await self.find(arm_id, api_version)
+        return shown if isinstance(shown, Live) else None
 
     async def find(self, arm_id: str, api_version: str) -> Live | Absence:
         """Return the same, or the answer that says that it does not exist: its code may name a

@@ -72,7 +72,7 @@ class Session:
 
     def list_failures(self) -> tuple[Attempt, ...]:
         """List the failed tries without those that were throttled and repeated."""
-        return tuple(attempt for place, attempt in enumerate(self.attempts) if place not in self._throttled)
+        return tuple(attempt for index, attempt in enumerate(self.attempts) if index not in self._throttled)
 
     @property
     def end_reason(self) -> str:

@@ -95,8 +95,8 @@ def _make_page(cloud: EmulatedCloud, request: ServerRequest, keys: Iterable[str]
         listed = {name: value for name, value in entry.items() if name not in behaviour.unlisted}
         return trim_entry(listed, request.list_fault)
 
-    places = order_keys(sorted({*keys, *implied_resources}), request.list_fault)
-    return make_page(request, places, show_key, cloud.settings.page_size, ends_empty=behaviour.ends_empty)
+    rows = order_keys(sorted({*keys, *implied_resources}), request.list_fault)
+    return make_page(request, rows, show_key, cloud.settings.page_size, ends_empty=behaviour.ends_empty)
 
 
 def _build_whole(cloud: EmulatedCloud, resource: StoredResource) -> dict[str, Any]:

@@ -41,30 +41,30 @@ def set_value(value: Any, pointer: str, new_value: Any) -> Any:
 
     Missing objects on the way are created; "-" appends to a list. KeyError if a list has no such index.
     """
-    words = [word.replace("~1", "/").replace("~0", "~") for word in pointer.split("/")[1:]]
+    words = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
     return _change(value, words, new_value)
 
 
 def _change(value: Any, words: list[str], new_value: Any) -> Any:
     if not words:
         return new_value
-    word, rest = words[0], words[1:]
+    step, rest = words[0], words[1:]
     if isinstance(value, list):
-        return _change_list(value, word, rest, new_value)
+        return _change_list(value, step, rest, new_value)
     members = dict(value) if isinstance(value, Mapping) else {}
     if not rest and new_value is GONE:
-        members.pop(word, None)
+        members.pop(step, None)
         return members
-    members[word] = _change(members.get(word), rest, new_value)
+    members[step] = _change(members.get(step), rest, new_value)
     return members
 
 
-def _change_list(items: list[Any], word: str, rest: list[str], new_value: Any) -> list[Any]:
-    if word == "-":
+def _change_list(items: list[Any], step: str, rest: list[str], new_value: Any) -> list[Any]:
+    if step == "-":
         return [*items, _change(None, rest, new_value)]
-    if not word.isdigit() or int(word) >= len(items):
-        raise KeyError(word)
-    index = int(word)
+    if not step.isdigit() or int(step) >= len(items):
+        raise KeyError(step)
+    index = int(step)
     if not rest and new_value is GONE:
         return [*items[:index], *items[index + 1 :]]
     return [*items[:index], _change(items[index], rest, new_value), *items[index + 1 :]]

@@ -119,11 +119,11 @@ def read_settings(path: Path) -> EmulatorSettings:
 
 def _read_limits(node: YamlNode) -> Limits | None:
     """`off`, `on`, or the sizes that differ."""
-    word = node.any()  # not its text: YAML has read `on` and `off` already
-    if isinstance(word, bool | str):
-        if word not in _SWITCH:
-            raise node.wrong(f"Unknown value {word!r}.", "Set on, off, or the buckets: {reads: {size: …}}.")
-        return Limits() if _SWITCH[word] else None
+    value = node.any()  # not its text: YAML has read `on` and `off` already
+    if isinstance(value, bool | str):
+        if value not in _SWITCH:
+            raise node.wrong(f"Unknown value {value!r}.", "Set on, off, or the buckets: {reads: {size: …}}.")
+        return Limits() if _SWITCH[value] else None
     return Limits(**fields(node, {kind: (kind, _read_bucket) for kind in ("reads", "writes", "deletes")}))
 
 

@@ -50,12 +50,12 @@ class YamlNode:
         members: dict[str, YamlNode] = {}
         for key, value in self._node.value:
             name = YamlNode(self._file, key, self._loader)
-            word = name.text()
-            if names and word not in names:
-                raise name.wrong(f"Unknown key {word!r}.", f"Known keys: {', '.join(names)}.")
-            if word in members:
-                raise name.wrong(f"Duplicate key {word!r}.", "Remove one of them.")
-            members[word] = YamlNode(self._file, value, self._loader)
+            text = name.text()
+            if names and text not in names:
+                raise name.wrong(f"Unknown key {text!r}.", f"Known keys: {', '.join(names)}.")
+            if text in members:
+                raise name.wrong(f"Duplicate key {text!r}.", "Remove one of them.")
+            members[text] = YamlNode(self._file, value, self._loader)
         return members
 
     def items(self) -> list[YamlNode]:

@@ -57,7 +57,7 @@ class ExportSinks:
         self._claims = claims
         self._needed = needed
         sink_ids = {id(sink) for sink in sinks}  # `write` asks them
-        self._sources = tuple(one for one in sources if id(one) not in sink_ids)
+        self._sources = tuple(source for source in sources if id(source) not in sink_ids)
         self.kept = kept
 
     def wants(self, address: Address, *, is_watched: bool) -> bool:
@@ -84,7 +84,7 @@ class ExportSinks:
         claimed = {address for address in keys if not self._owns(address, owner)}
         foreign = {a for a in keys.keys() - claimed if await find_foreign(self._sources, a, keys[a], owner)}
         if refused := sorted(claimed | foreign):
-            raise ExportError("; ".join(format_not_owned(one, owner.key) for one in refused), is_fatal=True)
+            raise ExportError("; ".join(format_not_owned(address, owner.key) for address in refused), is_fatal=True)
 
     async def write(self, exports: Sequence[Export]) -> None:
         """Write objects of one resource to every sink.
@@ -135,7 +135,7 @@ class ExportSinks:
         """
         # A sink that was taken out of the settings keeps what it has, but the status never keeps what is gone.
         sinks = self._sinks if self.kept in self._sinks else (self.kept, *self._sinks)
-        wanted = [one for one in earlier if self._claims.get(one.address) != one.owner.key]
+        wanted = [leftover for leftover in earlier if self._claims.get(leftover.address) != leftover.owner.key]
         return await remove_forgotten(sinks, forgotten, wanted, in_time)
 
 
@@ -191,20 +191,20 @@ async def remove_forgotten(
     known = {sink.name for sink in sinks}
     still_there: dict[Leftover, bool] = {}
     problems = []
-    for one in sorted({*wanted, *(leftover for leftover in earlier if leftover.sink in known)}):
-        errors = [await _try_remove(sink, one, in_time) for sink in sinks if sink.name == one.sink]
+    for removal in sorted({*wanted, *(leftover for leftover in earlier if leftover.sink in known)}):
+        errors = [await _try_remove(sink, removal, in_time) for sink in sinks if sink.name == removal.sink]
         failures = [error for error in errors if error]
-        still_there[one] = bool(failures)
-        problems += [_make_not_removed_problem(one, error) for error in failures]
+        still_there[removal] = bool(failures)
+        problems += [_make_not_removed_problem(removal, error) for error in failures]
     # A sink that the settings name no more cannot be asked: its leftovers stay in the state.
     absent = [leftover for leftover in earlier if leftover.sink not in known]
     return Collected(still_there=still_there, problems=(*problems, *warn_left_over(absent)))
 
 
-async def _try_remove(sink: Sink, one: Leftover, in_time: InTime) -> SecretStoreError | None:
+async def _try_remove(sink: Sink, leftover: Leftover, in_time: InTime) -> SecretStoreError | None:
     try:
         async with in_time():
-            await sink.remove(one.address, one.owner)
+            await sink.remove(leftover.address, leftover.owner)
     except SecretStoreError as error:
         return error
     except TimeoutError:
@@ -215,9 +215,9 @@ async def _try_remove(sink: Sink, one: Leftover, in_time: InTime) -> SecretStore
 def find_tried(leftovers: Iterable[Leftover], agent: str, repository: str) -> tuple[Leftover, ...]:
     """Find the leftovers of an agent, sorted, with the repository that it has now."""
     return tuple(
-        Leftover(Owner(one.owner.key, agent, repository), one.address, one.sink)
-        for one in sorted(leftovers)
-        if one.owner.agent == agent
+        Leftover(Owner(leftover.owner.key, agent, repository), leftover.address, leftover.sink)
+        for leftover in sorted(leftovers)
+        if leftover.owner.agent == agent
     )
 
 
@@ -225,7 +225,8 @@ def find_exported_again(
     leftovers: Iterable[Leftover], exports: Mapping[Key, Collection[Address]]
 ) -> dict[Leftover, bool]:
     """Leftovers that their resource exports again, as records say: no more leftovers."""
-    return {one: False for one in leftovers if one.address in exports.get(one.owner.key, ())}
+    again = [leftover for leftover in leftovers if leftover.address in exports.get(leftover.owner.key, ())]
+    return dict.fromkeys(again, False)
 
 
 def warn_left_over(leftovers: Iterable[Leftover]) -> tuple[Problem, ...]:
@@ -234,26 +235,27 @@ def warn_left_over(leftovers: Iterable[Leftover]) -> tuple[Problem, ...]:
         Problem(
             code=LEFT_OVER,
             level=Level.WARNING,
-            message=f"{one.address}, which {one.owner} exported, is left over in the sink {one.sink}: no run could "
-            "remove it.",
-            hint=f"Run `gitsync sync` with that sink, which tries again{_format_manual_step(one)}.",
+            message=f"{leftover.address}, which {leftover.owner} exported, is left over in the sink "
+            f"{leftover.sink}: no run could remove it.",
+            hint=f"Run `gitsync sync` with that sink, which tries again{_format_manual_step(leftover)}.",
         )
-        for one in sorted(leftovers)
+        for leftover in sorted(leftovers)
     )
 
 
-def _make_not_removed_problem(one: Leftover, error: SecretStoreError) -> Problem:
-    hint = f"The next run tries again{_format_manual_step(one)}."
+def _make_not_removed_problem(leftover: Leftover, error: SecretStoreError) -> Problem:
+    hint = f"The next run tries again{_format_manual_step(leftover)}."
     return Problem(
         code=NOT_REMOVED,
-        message=f"{one.address}, which {one.owner} exported, was not removed from the sink {one.sink}: {error.message}",
+        message=f"{leftover.address}, which {leftover.owner} exported, was not removed from the sink "
+        f"{leftover.sink}: {error.message}",
         hint=" ".join(filter(None, (error.hint, hint))),
     )
 
 
-def _format_manual_step(one: Leftover) -> str:
-    step = _MANUAL_STEPS.get(one.sink, "").format(
-        kind=one.address.holder.lower(), namespace=one.address.namespace, name=one.address.name
+def _format_manual_step(leftover: Leftover) -> str:
+    step = _MANUAL_STEPS.get(leftover.sink, "").format(
+        kind=leftover.address.holder.lower(), namespace=leftover.address.namespace, name=leftover.address.name
     )
     return f"; or {step}" if step else ""
 
@@ -271,14 +273,15 @@ async def add_foreign_objects(prepared: Sequence[Prepared], sources: Sequence[Se
 
     A source that cannot tell adds none: the export itself asks it again, and fails.
     """
-    return tuple([await _add_to(one, sources) for one in prepared])
+    return tuple([await _add_to(resource, sources) for resource in prepared])
 
 
 async def _add_to(prepared: Prepared, sources: Sequence[SecretSource]) -> Prepared:
     problems = [problem async for problem in _find_problems(prepared, sources)]
     if not problems:
         return prepared
-    return replace(prepared, problems=tuple(sorted((*prepared.problems, *problems), key=lambda one: one.order)))
+    ordered = sorted((*prepared.problems, *problems), key=lambda problem: problem.order)
+    return replace(prepared, problems=tuple(ordered))
 
 
 async def _find_problems(prepared: Prepared, sources: Sequence[SecretSource]) -> AsyncIterator[Problem]:

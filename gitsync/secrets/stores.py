@@ -66,13 +66,13 @@ SINKS = ("folder", "sops", "dotenv", "ci")
 """Words of `export_to` that `local_sink` knows."""
 
 
-def open_local_source(word: str, config: Config, environment: Mapping[str, str]) -> SecretSource | None:
+def open_local_source(name: str, config: Config, environment: Mapping[str, str]) -> SecretSource | None:
     """Open the source `folder` or `environment`; None for another word. ConfigError if its folder
     is not set, or does not exist: then all values would be unknown.
     """
-    if word == "environment":
+    if name == "environment":
         return EnvironmentSource(environment)
-    if word != "folder":
+    if name != "folder":
         return None
     if not (config.secrets_folder or config.config_maps_folder):
         raise ConfigError(
@@ -87,21 +87,21 @@ def open_local_source(word: str, config: Config, environment: Mapping[str, str])
 
 
 def open_local_sink(
-    word: str, config: Config, environment: Mapping[str, str], tell: Tell, grace: Grace | None = None
+    name: str, config: Config, environment: Mapping[str, str], tell: Tell, grace: Grace | None = None
 ) -> Sink | None:
     """One of `SINKS`; None for another word. `tell` shows a line to the host of a pipeline, and is not to be masked.
     Programs end with `grace`.
 
     ConfigError if its folder or file is not set.
     """
-    match word:
+    match name:
         case "folder":
-            return FolderSink(_require_path(config.export_folder, word, "--export-folder"))
+            return FolderSink(_require_path(config.export_folder, name, "--export-folder"))
         case "sops":
-            folder = _require_path(config.export_sops_folder, word, "--export-sops-folder")
+            folder = _require_path(config.export_sops_folder, name, "--export-sops-folder")
             return SopsSink(folder, Sops(environment=environment, grace=grace or Grace()))
         case "dotenv":
-            return DotenvSink(_require_path(config.export_dotenv, word, "--export-dotenv"))
+            return DotenvSink(_require_path(config.export_dotenv, name, "--export-dotenv"))
         case "ci":
             return PipelineSink(environment, tell)
         case _:
@@ -117,9 +117,9 @@ def _find_folder(path: str | None, flag: str) -> Path | None:
     return folder
 
 
-def _require_path(path: str | None, word: str, flag: str) -> Path:
+def _require_path(path: str | None, name: str, flag: str) -> Path:
     if not path:
-        raise ConfigError(f"The secret sink {word} needs {flag}.", hint=f"Set {flag}.")
+        raise ConfigError(f"The secret sink {name} needs {flag}.", hint=f"Set {flag}.")
     return Path(path)
 
 

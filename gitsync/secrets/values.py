@@ -164,13 +164,13 @@ class RunValues:
 
     def _describe_missing(self, address: Address, key: str, noun: str) -> str:
         """ASO's words for a missing object, or for an object without the key."""
-        place = f"{address.namespace}/{address.name}"
+        name = f"{address.namespace}/{address.name}"
         promised = self._promised.get(address, frozenset())
         # ASO has two texts: one for an object that is not there, one for an object without the key.
         is_made_without = bool(promised) and promised.isdisjoint({key, None})
         if is_made_without or address in self._exported or self._lookup.found(address).exists:
-            return f'{place} does not exist ({address.holder} "{place}" does not contain key "{key}")'
-        return f"couldn't resolve {noun} reference {place}.{key}: {_describe_absent(address)}"
+            return f'{name} does not exist ({address.holder} "{name}" does not contain key "{key}")'
+        return f"couldn't resolve {noun} reference {name}.{key}: {_describe_absent(address)}"
 
 
 def _describe_absent(address: Address) -> str:

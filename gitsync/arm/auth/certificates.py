@@ -178,7 +178,7 @@ def _load(certificate: bytes) -> tuple[Any, list[x509.Certificate]]:
         key = serialization.load_pem_private_key(certificate, None)
         return key, x509.load_pem_x509_certificates(certificate)
     own_key, own, others = pkcs12.load_key_and_certificates(certificate, None)
-    return own_key, [one for one in (own, *others) if one is not None]
+    return own_key, [member for member in (own, *others) if member is not None]
 
 
 def _encode_json(value: dict[str, Any]) -> str:

@@ -153,9 +153,9 @@ def is_refusal(error: ArmError) -> bool:
 def list_ids(entries: Iterable[Mapping[str, Any]], path: str) -> list[str]:
     """List the ids of the resources of a list. Raises ArmError (code MalformedList) if an entry has none."""
     ids = [entry.get("id") for entry in entries]
-    for place, arm_id in enumerate(ids):
+    for index, arm_id in enumerate(ids):
         if not (isinstance(arm_id, str) and arm_id.startswith("/")):
-            raise Source(path).malformed(f"has an entry without an id (entry {place + 1})")
+            raise Source(path).malformed(f"has an entry without an id (entry {index + 1})")
     return [str(arm_id) for arm_id in ids]
 
 
@@ -173,9 +173,9 @@ def _read_entries(page: Mapping[str, Any], source: Source) -> Entries:
     entries = page["value"]
     if not isinstance(entries, list):
         raise source.malformed(f"has {_describe_kind(entries)} as its `value`, not a list")
-    for place, entry in enumerate(entries):
+    for index, entry in enumerate(entries):
         if not isinstance(entry, dict):
-            raise source.malformed(f"has {_describe_kind(entry)} as entry {place + 1}, not an object")
+            raise source.malformed(f"has {_describe_kind(entry)} as entry {index + 1}, not an object")
     return entries
 
 

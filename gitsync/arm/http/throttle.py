@@ -340,7 +340,7 @@ class RequestTally:
         """The counts by type and kind, sorted by name."""
         types = sorted({arm_type for arm_type, _ in self._by_type})
         rows = sorted(self._by_type.items())
-        return {each: {kind.value: times for (arm_type, kind), times in rows if arm_type == each} for each in types}
+        return {name: {kind.value: times for (arm_type, kind), times in rows if arm_type == name} for name in types}
 
 
 def classify_request(request: ArmRequest) -> RequestAction:

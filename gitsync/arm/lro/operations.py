@@ -178,13 +178,13 @@ class _PollState:
     was_present: bool = False
 
 
-def _make_poll(place: PollTarget, reply: AcceptedWrite) -> ArmRequest:
-    if place.watch is Watch.RESOURCE:
+def _make_poll(target: PollTarget, reply: AcceptedWrite) -> ArmRequest:
+    if target.watch is Watch.RESOURCE:
         return _make_resource_poll(reply.arm_id, reply.api_version)
     return ArmRequest(
         method="GET",
         path=reply.arm_id,
-        target=place.target,
+        target=target.target,
         resource_id=reply.arm_id,
         accepts=_POLL_ACCEPTS,
         is_poll=True,

@@ -101,18 +101,18 @@ def make_operation_headers(operation: EmulatedOperation, base: str) -> dict[str,
     return headers
 
 
-def make_operation_url(operation: EmulatedOperation, base: str, word: str) -> str:
+def make_operation_url(operation: EmulatedOperation, base: str, collection: str) -> str:
     """Make the URL of an operation: absolute and signed, as ARM's are."""
-    return f"{operation.host or base}{make_operation_path(operation, word)}?{_make_signature(operation)}"
+    return f"{operation.host or base}{make_operation_path(operation, collection)}?{_make_signature(operation)}"
 
 
-def make_operation_path(operation: EmulatedOperation, word: str) -> str:
+def make_operation_path(operation: EmulatedOperation, collection: str) -> str:
     target = parse(operation.path)
     subscription = f"/subscriptions/{target.subscription}" if target.subscription else ""
     if target.shape is PathShape.GROUP:  # a group has no provider and no region in the URL
         return f"{subscription}/operationresults/{operation.id}"
-    place = f"{subscription}/providers/{target.namespace}/locations/{quote(operation.location)}"
-    return f"{place}/{word}/{operation.id}"
+    region = f"{subscription}/providers/{target.namespace}/locations/{quote(operation.location)}"
+    return f"{region}/{collection}/{operation.id}"
 
 
 def _make_signature(operation: EmulatedOperation) -> str:

@@ -40,12 +40,12 @@ def list_subscriptions(cloud: EmulatedCloud, _request: ServerRequest) -> ServerR
 def change_subscription(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """Answer POST …/providers/Microsoft.Subscription/cancel and /enable."""
     cloud.require_scope(request)
-    target, word = request.target, request.target.types[-1].casefold()
-    if word not in _CANCELED or not target.subscription:
+    target, action = request.target, request.target.types[-1].casefold()
+    if action not in _CANCELED or not target.subscription:
         raise refuse("NotFound", path=target.path)
-    if word == "cancel" and request.query.get("IgnoreResourceCheck", "").casefold() != "true":
+    if action == "cancel" and request.query.get("IgnoreResourceCheck", "").casefold() != "true":
         _require_empty(cloud, target.subscription)
-    put_subscription_canceled(cloud.store, target.subscription, canceled=_CANCELED[word])
+    put_subscription_canceled(cloud.store, target.subscription, canceled=_CANCELED[action])
     return ServerResponse(200, {"subscriptionId": target.subscription})
 
 
@@ -91,10 +91,10 @@ def list_providers(cloud: EmulatedCloud, request: ServerRequest) -> ServerRespon
 
 def register_provider(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """Answer POST …/providers/{namespace}/register and /unregister."""
-    word = request.target.types[-1].casefold()
-    if word not in {"register", "unregister"} or not request.target.subscription:
+    action = request.target.types[-1].casefold()
+    if action not in {"register", "unregister"} or not request.target.subscription:
         raise refuse("NotFound", path=request.target.path)
-    if word == "unregister":
+    if action == "unregister":
         _put_note(cloud, request.target, "NotRegistered", 0)
     elif find_registration(cloud, request.target) == "NotRegistered":
         polls = cloud.settings.registration_polls

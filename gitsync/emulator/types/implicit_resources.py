@@ -53,9 +53,9 @@ def _list_rules(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
     owner = cloud.find(parent) if rules and parent is not None else None
     if parent is None or owner is None:
         return []
-    word = target.types[-1]
+    type_name = target.types[-1]
     return [
-        make_implied(owner, f"{parent.path}/{word}/{name}", {"properties": {"rights": list(rights)}})
+        make_implied(owner, f"{parent.path}/{type_name}/{name}", {"properties": {"rights": list(rights)}})
         for name, rights in rules.items()
     ]
 
@@ -143,19 +143,19 @@ _FIRST: Mapping[str, Mapping[str, str]] = {
 
 def add_connection_states(path: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
     """Show an endpoint's body as a GET does: with its interface, and the state of every connection."""
-    for word, first in _FIRST.items():
-        entries = find_value(body, ("properties", word))
+    for list_name, first in _FIRST.items():
+        entries = find_value(body, ("properties", list_name))
         if isinstance(entries, list):
-            entries = [_complete_connection(path, word, entry, first) for entry in entries]
-            body = set_value(body, f"/properties/{word}", entries)
+            entries = [_complete_connection(path, list_name, entry, first) for entry in entries]
+            body = set_value(body, f"/properties/{list_name}", entries)
     return merge_over(body, {"properties": {"networkInterfaces": [{"id": make_interface_id(path, body)}]}})
 
 
-def _complete_connection(path: str, word: str, entry: Any, first: Mapping[str, str]) -> Any:
+def _complete_connection(path: str, list_name: str, entry: Any, first: Mapping[str, str]) -> Any:
     if not isinstance(entry, Mapping):
         return entry
     defaults = {
-        "id": f"{path}/{word}/{entry.get('name', '')}",
+        "id": f"{path}/{list_name}/{entry.get('name', '')}",
         "properties": {"provisioningState": "Succeeded", "privateLinkServiceConnectionState": dict(first)},
     }
     return merge_over(defaults, entry)

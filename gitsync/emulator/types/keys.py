@@ -48,10 +48,10 @@ def _make_connection_listing(text: str) -> KeyListing:
 
     def listing(resource: StoredResource) -> dict[str, Any]:
         answer = {}
-        for word in _TWICE:
-            secret = make_key(resource.id, word)
-            answer[f"{word}Key"] = secret
-            answer[f"{word}ConnectionString"] = text.format(name=parse(resource.id).name, key=secret)
+        for which in _TWICE:
+            secret = make_key(resource.id, which)
+            answer[f"{which}Key"] = secret
+            answer[f"{which}ConnectionString"] = text.format(name=parse(resource.id).name, key=secret)
         return answer
 
     return listing
@@ -235,11 +235,11 @@ def _list_rule_keys(resource: StoredResource) -> dict[str, Any]:
     target = parse(resource.id)
     namespace, *entities = target.names[:-1]
     answer: dict[str, Any] = {"keyName": target.name}
-    for word in ("primary", "secondary"):
-        secret = make_key(resource.id, word)
+    for which in ("primary", "secondary"):
+        secret = make_key(resource.id, which)
         text = f"Endpoint=sb://{namespace}.servicebus.windows.net/;SharedAccessKeyName={target.name}"
         parts = [text, f"SharedAccessKey={secret}", *(f"EntityPath={entity}" for entity in entities)]
-        answer |= {f"{word}Key": secret, f"{word}ConnectionString": ";".join(parts)}
+        answer |= {f"{which}Key": secret, f"{which}ConnectionString": ";".join(parts)}
     return answer
 
 

@@ -93,7 +93,7 @@ class KeyVault:
         Whether the vault allows set, delete and recover is not known before the first write: it has neither a review of
         access nor a dry run.
         """
-        addresses = [one for one in (*needs.written, *needs.removed) if one.holder is Holder.SECRET]
+        addresses = [address for address in (*needs.written, *needs.removed) if address.holder is Holder.SECRET]
         if not addresses:
             return
         try:
@@ -131,10 +131,12 @@ class KeyVault:
         if address.holder is not Holder.SECRET:
             return {}
         stored = (await self._load_index()).at(address)
-        return {f"secret {one.name} of {self._requests.vault}": one.owner for one in stored}
+        return {f"secret {secret.name} of {self._requests.vault}": secret.owner for secret in stored}
 
     def examine(self, exports: Sequence[Export]) -> None:
-        for export in (one for one in exports if one.address.holder is Holder.SECRET):
+        for export in exports:
+            if export.address.holder is not Holder.SECRET:
+                continue
             check_export(export)
             for key, value in export.data.items():
                 vault_key = make_vault_key(export.address, key)
@@ -147,7 +149,9 @@ class KeyVault:
 
     async def rehearse(self, exports: Sequence[Export]) -> None:
         """Look at the list for what a write would not replace; the write reads each secret again."""
-        for export in (one for one in exports if one.address.holder is Holder.SECRET):
+        for export in exports:
+            if export.address.holder is not Holder.SECRET:
+                continue
             for vault_key in (make_vault_key(export.address, key) for key in sorted(export.data)):
                 if listed := (await self._load_index()).named(make_secret_name(vault_key)):
                     self._check_writable(listed, vault_key, export)

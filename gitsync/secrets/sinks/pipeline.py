@@ -68,8 +68,10 @@ class PipelineSink:
             written[export.address] = export
 
     def _find_reason_against(self, export: Export, written: Mapping[Address, Export]) -> str:
-        others = [one for one in written.values() if one.address != export.address]
-        taken = {make_variable(one.address, key): f"{key} of {one.address}" for one in others for key in one.data}
+        others = [other for other in written.values() if other.address != export.address]
+        taken = {
+            make_variable(other.address, key): f"{key} of {other.address}" for other in others for key in other.data
+        }
         for key in sorted(export.data):
             name = make_variable(export.address, key)
             if name in taken:

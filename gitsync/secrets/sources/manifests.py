@@ -99,7 +99,9 @@ class EncryptedSource:
             raise _make_unreadable(entry, contents.problems[0])
         documents = chain.from_iterable(map(split_list, contents.documents))
         return {
-            find_written_name(one.value): Secret(json.dumps(one.value)) for one in documents if is_object(one.value)
+            find_written_name(document.value): Secret(json.dumps(document.value))
+            for document in documents
+            if is_object(document.value)
         }
 
 
@@ -109,12 +111,12 @@ def _read_values(text: Secret, address: Address, entry: Encrypted) -> Mapping[st
     # Flux and kustomize may give an object another name than the text has: the text keeps its own.
     renamed = json.dumps({**json.loads(text.reveal()), "metadata": metadata}).encode()
     manifests = read_manifests({"secret.json": renamed})
-    if problem := next((each for each in manifests.problems if each.holds_deletes), None):
+    if problem := next((problem for problem in manifests.problems if problem.holds_deletes), None):
         raise _make_unreadable(entry, problem)
-    place = (address.namespace, address.name)
-    if address.holder is Holder.CONFIG_MAP and place in manifests.config_maps:
-        return {key: Secret(one) for key, one in manifests.config_maps[place].items()}
-    return manifests.secrets.get(place) if address.holder is Holder.SECRET else None
+    identity = (address.namespace, address.name)
+    if address.holder is Holder.CONFIG_MAP and identity in manifests.config_maps:
+        return {key: Secret(value) for key, value in manifests.config_maps[identity].items()}
+    return manifests.secrets.get(identity) if address.holder is Holder.SECRET else None
 
 
 def _make_unreadable(entry: Encrypted, problem: Problem) -> SecretStoreError:
