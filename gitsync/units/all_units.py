@@ -67,7 +67,9 @@ class _DeclaredBuilds:
         """Read the objects in what was built of a unit."""
         result = self.results.get(unit.name, {})
         files = {path: content for path, (content, _) in result.items()}
-        return find_declarations(files, {path: one for path, (_, one) in result.items()}, self.variables, self.view)
+        return find_declarations(
+            files, {path: declarer for path, (_, declarer) in result.items()}, self.variables, self.view
+        )
 
 
 def build_all(
@@ -96,10 +98,10 @@ def build_all(
     followed = follow(start, declared.build, declared.read, context.repository)
     parts = (*_leave_out_covered(found.built, built, followed.covered, reader, builds), *declared.done)
     return AllUnits(
-        files={path: text for one in parts for path, text in one.files.items()},
-        units={path: _add_options(unit, found) for one in parts for path, unit in one.units.items()},
-        problems=(*(problem for one in parts for problem in one.problems), *followed.problems, *unreadable),
-        used=frozenset().union(*(one.used for one in parts)),
+        files={path: text for part in parts for path, text in part.files.items()},
+        units={path: _add_options(unit, found) for part in parts for path, unit in part.units.items()},
+        problems=(*(problem for part in parts for problem in part.problems), *followed.problems, *unreadable),
+        used=frozenset().union(*(part.used for part in parts)),
         declared=followed.units,
         covered=followed.covered,
         inputs=frozenset(view.used),

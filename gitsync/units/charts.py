@@ -151,7 +151,11 @@ def list_local(path: str, reader: KustomizationReader) -> tuple[str, ...]:
         chart = read_chart(path, reader)
     except (ChartError, SourceError):
         return ()
-    local = (one.repository.removeprefix(_LOCAL) for one in chart.dependencies if one.repository.startswith(_LOCAL))
+    local = (
+        dependency.repository.removeprefix(_LOCAL)
+        for dependency in chart.dependencies
+        if dependency.repository.startswith(_LOCAL)
+    )
     return tuple(posixpath.join(resolve(chart.folder, text), CHART) for text in local)
 
 
@@ -187,11 +191,11 @@ class _Copying:
             raise ChartError(message, hint=_FEWER, path=chart.path)
         inner = self.find_inner(chart)
         for path in self.reader.list_below(chart.folder):
-            if not any(is_below(path, one.folder) for one in inner):
+            if not any(is_below(path, inner_chart.folder) for inner_chart in inner):
                 self.add_file(path, posixpath.relpath(path, chart.folder or "."), place, prefixes)
-        for one in inner:
-            inner_place = posixpath.join(place, posixpath.relpath(one.folder, chart.folder or "."))
-            self.add(one, inner_place, _extend(prefixes, one.name, chart), (*trail, chart.folder))
+        for inner_chart in inner:
+            inner_place = posixpath.join(place, posixpath.relpath(inner_chart.folder, chart.folder or "."))
+            self.add(inner_chart, inner_place, _extend(prefixes, inner_chart.name, chart), (*trail, chart.folder))
         for index, missing in enumerate(self.list_missing(chart, inner)):
             dependency_place = posixpath.join(place, "charts", f"dependency-{index}")
             self.add(missing, dependency_place, _extend(prefixes, missing.name, chart), (*trail, chart.folder))
@@ -214,13 +218,13 @@ class _Copying:
         """List the charts that a chart depends on, and that are not in its folder charts/. Those
         are taken from `file://`.
         """
-        names = {one.name for one in inner}
+        names = {inner_chart.name for inner_chart in inner}
         below = self.reader.list_below(posixpath.join(chart.folder, "charts"))
         archives = [posixpath.basename(path) for path in below if path.endswith(PACKED)]
-        for one in chart.dependencies:
-            if one.name not in names and not any(name.startswith(f"{one.name}-") for name in archives):
-                names.add(one.name)
-                yield self.find_local(chart, one)
+        for dependency in chart.dependencies:
+            if dependency.name not in names and not any(name.startswith(f"{dependency.name}-") for name in archives):
+                names.add(dependency.name)
+                yield self.find_local(chart, dependency)
 
     def find_local(self, chart: Chart, dependency: ChartDependency) -> Chart:
         if not dependency.repository.startswith(_LOCAL):
@@ -254,7 +258,7 @@ def _extend(prefixes: Collection[str], name: str, parent: Chart) -> tuple[str, .
     """Extend what the names of the files of a chart begin with: Helm calls it by its aliases in the
     other chart.
     """
-    aliases = [one.alias for one in parent.dependencies if one.name == name]
+    aliases = [dependency.alias for dependency in parent.dependencies if dependency.name == name]
     if len(prefixes) * len(aliases) > MOST_CHARTS:
         raise ChartError(f"{name} is one too many in {parent.path}.", hint=_FEWER, path=parent.path)
     return tuple(f"{prefix}/charts/{alias}" for prefix in prefixes for alias in aliases or [name])
@@ -264,7 +268,7 @@ def _read_mapping(path: str, reader: KustomizationReader) -> Document:
     contents = read_documents(path, reader.tree.read([path])[path])
     for problem in contents.problems:
         raise ChartError(f"{path} cannot be read: {problem.message}", hint=problem.hint, path=path, line=problem.line)
-    found = [one for one in contents.documents if one.value is not None]
+    found = [document for document in contents.documents if document.value is not None]
     if len(found) != 1 or not isinstance(found[0].value, dict):
         raise ChartError(f"{path} is not one mapping.", hint="Write one `key: value` per line.", path=path)
     return found[0]

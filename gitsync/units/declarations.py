@@ -156,11 +156,11 @@ def join_declarations(parts: Iterable[Declarations]) -> Declarations:
     """Return the objects of several sets of files together."""
     parts = tuple(parts)
     return Declarations(
-        units=tuple(chain.from_iterable(one.units for one in parts)),
-        repositories={name: url for one in parts for name, url in one.repositories.items()},
-        bootstrapped=frozenset().union(*(one.bootstrapped for one in parts)),
-        charts={name: chart for one in parts for name, chart in one.charts.items()},
-        problems=tuple(chain.from_iterable(one.problems for one in parts)),
-        broken=tuple(chain.from_iterable(one.broken for one in parts)),
-        is_unknown=any(one.is_unknown for one in parts),
+        units=tuple(chain.from_iterable(part.units for part in parts)),
+        repositories={name: url for part in parts for name, url in part.repositories.items()},
+        bootstrapped=frozenset().union(*(part.bootstrapped for part in parts)),
+        charts={name: chart for part in parts for name, chart in part.charts.items()},
+        problems=tuple(chain.from_iterable(part.problems for part in parts)),
+        broken=tuple(chain.from_iterable(part.broken for part in parts)),
+        is_unknown=any(part.is_unknown for part in parts),
     )

@@ -57,32 +57,32 @@ def find_units(
     forced = frozenset(entry.path for entry in entries if entry.kind is UnitKind.FOLDER)
     forced_charts = frozenset(entry.path for entry in entries if entry.kind is UnitKind.CHART)
     kustomizations = [
-        one for one in find_kustomizations(paths) if not (_is_forced(one, forced) or find_folder(one) in forced_charts)
+        file
+        for file in find_kustomizations(paths)
+        if not (_is_forced(file, forced) or find_folder(file) in forced_charts)
     ]
     with suppress(SourceError):  # too much for one source: each is then a problem of its own
         reader.tree.read(kustomizations)
-    owned = {find_folder(one): one for one in kustomizations}
-    if path in owned:
-        roots: Iterable[str] = (owned[path],)
+    owned = {find_folder(file): file for file in kustomizations}
+    if path in owned:  # as Flux does: the kustomization at the path of the run is all that is read
         owned = {path: owned[path]}
+        roots = [owned[path]]
     else:
-        named = {owned[entry.path] for entry in entries if entry.path in owned}
-        roots = sorted({*find_roots(kustomizations, reader), *named})
+        by_name = {owned[entry.path] for entry in entries if entry.path in owned}
+        roots = sorted({*find_roots(kustomizations, reader), *by_name})
     outside = _find_outside(paths, owned)
-    named = {file for one in kustomizations for file in reader.list_files(one)}
-    claimed = named & set(outside)
-    charts = _find_charts(
-        [one for one in outside if one not in claimed and not _is_forced(one, forced)], reader, options
-    )
-    plain = tuple(one for one in outside if one not in claimed and not is_in_chart(one, charts.folders))
+    named = frozenset(file for kustomization in kustomizations for file in reader.list_files(kustomization))
+    unclaimed = [file for file in outside if file not in named]
+    charts = _find_charts([file for file in unclaimed if not _is_forced(file, forced)], reader, options)
+    plain = tuple(file for file in unclaimed if not is_in_chart(file, charts.folders))
     return FoundUnits(
         built=(
-            *(_make_unit(find_folder(one), UnitKind.KUSTOMIZATION, one, options) for one in roots),
-            *(_make_unit(find_folder(one), UnitKind.CHART, one, options, path) for one in charts.roots),
+            *(_make_unit(find_folder(file), UnitKind.KUSTOMIZATION, file, options) for file in roots),
+            *(_make_unit(find_folder(file), UnitKind.CHART, file, options, path) for file in charts.roots),
         ),
         plain=plain,
         folders=_find_folders(plain, options),
-        claimed=frozenset(claimed),
+        claimed=named.intersection(outside),
         left_out=frozenset(paths).difference(outside, named, kustomizations),
         published=_find_published(reader, entries, options),
         find_options=options.find,
@@ -93,7 +93,7 @@ def _find_outside(paths: Sequence[str], owned: Mapping[str, str]) -> tuple[str, 
     """Find the files that are in none of some folders."""
     folders = set(map(find_folder, paths))
     outside = {folder for folder in folders if owned.keys().isdisjoint(_list_here_and_above(folder))}
-    return tuple(one for one in paths if find_folder(one) in outside)
+    return tuple(file for file in paths if find_folder(file) in outside)
 
 
 class _FoundCharts(NamedTuple):
@@ -105,17 +105,17 @@ class _FoundCharts(NamedTuple):
 
 def _find_charts(paths: Sequence[str], reader: KustomizationReader, options: _Options) -> _FoundCharts:
     charts = find_charts(paths)
-    files = {one: list_chart_files(one, reader) for one in charts}
+    files = {chart: list_chart_files(chart, reader) for chart in charts}
     with suppress(SourceError):  # too much for one source: each is then a problem of its own
         reader.tree.read(sorted({path for found in files.values() for path in found}))
-    inner = {local for one in charts for local in list_local(one, reader)}
+    inner = {local for chart in charts for local in list_local(chart, reader)}
     roots = tuple(
-        one
-        for one in charts
-        if options.is_named(find_folder(one), UnitKind.CHART)
-        or (one not in inner and not _is_library(one, reader) and _may_have_aso(files[one], reader))
+        chart
+        for chart in charts
+        if options.is_named(find_folder(chart), UnitKind.CHART)
+        or (chart not in inner and not _is_library(chart, reader) and _may_have_aso(files[chart], reader))
     )
-    used = {find_folder(path) for one in roots for path in files[one] if posixpath.basename(path) == CHART}
+    used = {find_folder(path) for chart in roots for path in files[chart] if posixpath.basename(path) == CHART}
     return _FoundCharts(roots, frozenset(used))
 
 
@@ -141,7 +141,7 @@ def _find_published(reader: KustomizationReader, entries: Iterable[UnitEntry], o
     """
     if not any(entry.options.is_published for entry in entries):
         return ()
-    return tuple(one for one in find_charts(reader.tree.paths) if options.find(find_folder(one)).is_published)
+    return tuple(chart for chart in find_charts(reader.tree.paths) if options.find(find_folder(chart)).is_published)
 
 
 def _is_forced(kustomization: str, forced: frozenset[str]) -> bool:

@@ -93,7 +93,7 @@ class _Follower:
         pending = list(found)
         while pending:
             ready, later = _split_ready(pending)
-            units = [unit for one in ready if (unit := self.take(one)) is not None]
+            units = [unit for found_object in ready if (unit := self.take(found_object)) is not None]
             self.build(units)
             pending = [*later, *self.look_inside(units), *self.release()] or self.look_again()
 
@@ -114,7 +114,7 @@ class _Follower:
             self.problems.append(refusal)
             return None
         self.units[found.name] = _make_unit(found)
-        self.problems += (replace(one, unit=found.name) for one in found.declared.notes)
+        self.problems += (replace(note, unit=found.name) for note in found.declared.notes)
         return self.units[found.name]
 
     def look_inside(self, units: Iterable[Unit]) -> list[_FoundObject]:
@@ -129,11 +129,11 @@ class _Follower:
             has_waves = unit.kind is UnitKind.APPLICATION
             found += [
                 _FoundObject(
-                    resolve_chart(one, self.charts),
+                    resolve_chart(inner, self.charts),
                     outer.home,
-                    (*outer.outer, (unit.name, one.wave if has_waves else 0)),
+                    (*outer.outer, (unit.name, inner.wave if has_waves else 0)),
                 )
-                for one in objects.units
+                for inner in objects.units
             ]
         return found
 
@@ -141,17 +141,17 @@ class _Follower:
         """List the problems of the objects in what was built."""
         for name, objects in self.inside.items():
             found = (*objects.problems, *self.weigh(objects.broken))
-            yield from (_widen(one, self.found[name].home) for one in found)
+            yield from (_widen(problem, self.found[name].home) for problem in found)
 
     def weigh(self, broken: Iterable[BrokenObject]) -> Iterator[Problem]:
         """Weigh the problems of objects that cannot be read: they are notes, if nothing of this
         repository is built from them.
         """
-        built_from = {one.declared.source for one in self.waiting}
-        for one in broken:
-            sources = {self.charts[each].source if each in self.charts else each for each in one.sources}
-            matters = bool(built_from & sources) if one.is_source else any(map(self.may_be_here, sources))
-            for problem in one.problems:
+        built_from = {waiting.declared.source for waiting in self.waiting}
+        for unread in broken:
+            sources = {self.charts[each].source if each in self.charts else each for each in unread.sources}
+            matters = bool(built_from & sources) if unread.is_source else any(map(self.may_be_here, sources))
+            for problem in unread.problems:
                 yield problem if matters or not problem.is_error else replace(problem, level=Level.NOTE)
 
     def may_be_here(self, source: SourceName | GitAddress) -> bool:
@@ -164,14 +164,16 @@ class _Follower:
     def look_again(self) -> list[_FoundObject]:
         """Find the objects whose variables are known by now, since a later unit declared the values."""
         unknown = [self.units[name] for name, objects in self.inside.items() if objects.is_unknown]
-        return [one for one in self.look_inside(unknown) if one.name not in self.found and one not in self.waiting]
+        return [each for each in self.look_inside(unknown) if each.name not in self.found and each not in self.waiting]
 
     def release(self) -> list[_FoundObject]:
         """Release the objects that waited for a source which is known by now."""
-        self.waiting = [replace(one, declared=resolve_chart(one.declared, self.charts)) for one in self.waiting]
-        released = [one for one in self.waiting if self.is_here(one.declared.source)]
+        self.waiting = [
+            replace(waiting, declared=resolve_chart(waiting.declared, self.charts)) for waiting in self.waiting
+        ]
+        released = [waiting for waiting in self.waiting if self.is_here(waiting.declared.source)]
         if released:
-            self.waiting = [one for one in self.waiting if not self.is_here(one.declared.source)]
+            self.waiting = [waiting for waiting in self.waiting if not self.is_here(waiting.declared.source)]
         return released
 
     def find_limit(self, found: _FoundObject) -> Problem | None:
@@ -218,10 +220,10 @@ def follow(start: Declarations, build: Build, read: Read, repository: ThisReposi
     declared more than `DEEPEST` deep, is a problem.
     """
     follower = _Follower(build, read, repository, dict(start.repositories), set(start.bootstrapped), dict(start.charts))
-    declared = [resolve_chart(one, start.charts) for one in start.units]
-    here = [one for one in declared if follower.is_here(one.source)]
+    declared = [resolve_chart(declared_unit, start.charts) for declared_unit in start.units]
+    here = [declared_unit for declared_unit in declared if follower.is_here(declared_unit.source)]
     outer = _select_outer(declared, here)
-    follower.follow(_FoundObject(one, follower.find_home(one)) for one in outer)
+    follower.follow(_FoundObject(declared_unit, follower.find_home(declared_unit)) for declared_unit in outer)
     units, covered = follower.units, follower.find_covered()
     # The files of folders that are built are read from what is built of them.
     begun: list[Problem] = []
@@ -255,8 +257,8 @@ def _split_ready(found: Sequence[_FoundObject]) -> tuple[Sequence[_FoundObject],
     """Split objects into those to build now, and the rest: charts come last, for their values may
     be in ConfigMaps of the others.
     """
-    charts = [one for one in found if one.declared.unit.release is not None]
-    others = [one for one in found if one.declared.unit.release is None]
+    charts = [each for each in found if each.declared.unit.release is not None]
+    others = [each for each in found if each.declared.unit.release is None]
     return (others, charts) if others else (charts, [])
 
 
@@ -270,9 +272,11 @@ def _select_outer(found: Sequence[DeclaredUnit], here: Sequence[DeclaredUnit]) -
     and variables.
     """
     builders: dict[str, dict[FileSelection | None, dict[str, Unit]]] = {}
-    for one in here:
-        builders.setdefault(one.unit.path, {}).setdefault(one.unit.selection, {})[one.unit.name] = one.unit
-    outer = tuple(one for one in found if not _is_built_by_another(one, builders))
+    for builder in here:
+        builders.setdefault(builder.unit.path, {}).setdefault(builder.unit.selection, {})[builder.unit.name] = (
+            builder.unit
+        )
+    outer = tuple(declared for declared in found if not _is_built_by_another(declared, builders))
     return outer or tuple(found)  # in a circle, none is outside
 
 
@@ -318,7 +322,7 @@ def _place(substitution: Substitution | None, home: str) -> Substitution | None:
     """Place the variables of a unit in the cluster of a folder."""
     if substitution is None:
         return None
-    references = tuple(replace(one, home=home) for one in substitution.references)
+    references = tuple(replace(reference, home=home) for reference in substitution.references)
     return replace(substitution, references=references)
 
 
@@ -331,11 +335,11 @@ def _pass_over_all(follower: _Follower) -> Iterator[Problem]:
     of a kind of object in a cluster.
     """
     charts: dict[tuple[str, str], list[_FoundObject]] = {}
-    for one in follower.waiting:
-        if _has_chart_elsewhere(one.declared):
-            charts.setdefault((one.home, one.declared.kind), []).append(one)
+    for waiting in follower.waiting:
+        if _has_chart_elsewhere(waiting.declared):
+            charts.setdefault((waiting.home, waiting.declared.kind), []).append(waiting)
         else:
-            yield _pass_over(one, has_files=follower.has_files(one.declared.source))
+            yield _pass_over(waiting, has_files=follower.has_files(waiting.declared.source))
     yield from map(_pass_over_charts, charts.values())
 
 
@@ -348,7 +352,7 @@ def _has_chart_elsewhere(declared: DeclaredUnit) -> bool:
 
 def _pass_over_charts(found: Sequence[_FoundObject]) -> Problem:
     first = found[0]
-    named = ", ".join(f"{one.declared.key} ({one.declared.source})" for one in found[:MOST_NAMED])
+    named = ", ".join(f"{chart.declared.key} ({chart.declared.source})" for chart in found[:MOST_NAMED])
     more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
     kind = first.declared.kind
     subject = f"The charts of {len(found)} {kind}s are" if len(found) > 1 else f"The chart of this {kind} is"
@@ -359,7 +363,7 @@ def _pass_over_charts(found: Sequence[_FoundObject]) -> Problem:
         path=first.declared.declared_at.path,
         line=first.declared.declared_at.line,
         unit=first.name,
-        parts=tuple(one.name for one in found),
+        parts=tuple(chart.name for chart in found),
     )
 
 
@@ -399,11 +403,11 @@ def _find_circles(units: Mapping[str, Unit]) -> Iterator[Problem]:
 
 def _find_entangled(units: Mapping[str, Unit]) -> tuple[str, ...]:
     """Find the units that are in a circle, or come after one: those that no order reaches."""
-    waits = {name: {one for one in unit.depends_on if one in units} for name, unit in units.items()}
+    waits = {name: {before for before in unit.depends_on if before in units} for name, unit in units.items()}
     after: dict[str, list[str]] = {}
     for name, before in waits.items():
-        for one in before:
-            after.setdefault(one, []).append(name)
+        for earlier in before:
+            after.setdefault(earlier, []).append(name)
     left = Counter({name: len(before) for name, before in waits.items()})
     ready = [name for name, count in left.items() if not count]
     while ready:

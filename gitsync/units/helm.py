@@ -83,8 +83,8 @@ class ChartJob:
 
     @property
     def digest(self) -> str:
-        one = self.release
-        settings = [one.name, one.namespace, one.kubernetes, one.changes]
+        release = self.release
+        settings = [release.name, release.namespace, release.kubernetes, release.changes]
         return digest_inputs([self.path, self.values, settings, sorted(self.copies.items())], self.files)
 
     def run(self, timeout: float, grace: Grace) -> bytes:
@@ -93,7 +93,9 @@ class ChartJob:
         """
         documents = self._render_twice(timeout, grace)
         if not self.release.changes:
-            return b"".join(b"---\n%s%s\n%s" % (SOURCE_COMMENT, one.path.encode(), one.text) for one in documents)
+            return b"".join(
+                b"---\n%s%s\n%s" % (SOURCE_COMMENT, document.path.encode(), document.text) for document in documents
+            )
         return _build_around(self.path, documents, self.release.changes, timeout=timeout, grace=grace)
 
     def _render_twice(self, timeout: float, grace: Grace) -> tuple[_Rendered, ...]:
@@ -107,13 +109,13 @@ class ChartJob:
             )
         documents = tuple(self._split(first))
         others = tuple(self._split(_OTHER_MARK.sub(rb"${\1}", second)))
-        if [one.path for one in documents] != [one.path for one in others]:
+        if [document.path for document in documents] != [document.path for document in others]:
             raise self._refuse_unstable(self.path)
-        for one, other in zip(documents, others, strict=True):
+        for document, other in zip(documents, others, strict=True):
             # What differs would be another resource in each run. Documents that gitsync does not
             # read may differ.
-            if one != other and (_READ.search(one.text) or _READ.search(other.text)):
-                raise self._refuse_unstable(one.path)
+            if document != other and (_READ.search(document.text) or _READ.search(other.text)):
+                raise self._refuse_unstable(document.path)
         return documents
 
     def _list_contents(self) -> Mapping[str, bytes]:
@@ -154,11 +156,11 @@ class ChartJob:
             message = f"{release.name[:200]!r} is not the name of a release."
             hint = "Use at most 53 lower-case letters, digits and dashes."
             raise ChartError(message, hint=hint, path=self.path)
-        versions = [one for one in release.kubernetes if _KUBERNETES.fullmatch(one)]
+        versions = [entry for entry in release.kubernetes if _KUBERNETES.fullmatch(entry)]
         version = (versions or [KUBERNETES])[-1]
         # helm 3 and 4 show a version of three numbers alike.
         more = [f"--kube-version={version if version.count('.') == 2 else f'{version}.0'}"]
-        more += [f"--api-versions={one}" for one in release.kubernetes if one not in versions]
+        more += [f"--api-versions={entry}" for entry in release.kubernetes if entry not in versions]
         if any(_ASKS_FOR_VERSIONS in content for content in self.files.values()):
             more.append(f"--api-versions={','.join(_list_aso_versions())}")
         more += [f"--namespace={release.namespace}"] if release.namespace else []
@@ -187,7 +189,7 @@ class ChartJob:
         text = _REPEATED.sub(r"\1", complaint.replace("Use --debug flag to render out invalid YAML", ""))
         text = clean_complaint(_QUOTED.sub("(not shown: it may have a secret)", text))
         path, line = self.path, 1
-        for name, number in (*_PLACE.findall(text), *((one, "1") for one in _PARSED.findall(text))):
+        for name, number in (*_PLACE.findall(text), *((template, "1") for template in _PARSED.findall(text))):
             if name in self.names:
                 path, line = self.names[name], int(number)
         message = f"{self.path} cannot be rendered: {text}"
@@ -261,8 +263,8 @@ def _build_around(
         )
         raise ChartError(message, hint="Install one of them.", path=path)
     texts: dict[str, list[bytes]] = {}
-    for one in documents:
-        texts.setdefault(one.path, []).append(one.text)
+    for document in documents:
+        texts.setdefault(document.path, []).append(document.text)
     files = {place: b"\n---\n".join(parts) for place, parts in texts.items()}
     files[_GENERATED] = json.dumps({"resources": list(texts)}).encode()
     try:

@@ -166,7 +166,7 @@ def _list_references(fields: Mapping[str, Any]) -> Iterator[Reference]:
             if "\n" not in text:
                 yield Reference(text, name, line)
             elif name in PLUGINS:
-                yield from (replace(one, line=line) for one in _list_inline(text, f"{name}[]"))
+                yield from (replace(reference, line=line) for reference in _list_inline(text, f"{name}[]"))
 
 
 def _list_texts(node: Any, visited: set[int]) -> Iterator[tuple[str, int]]:
@@ -277,7 +277,7 @@ class KustomizationReader:
     def list_files(self, path: str) -> Iterator[str]:
         """List the files of the source that a kustomization names, as far as it can be read."""
         try:
-            texts = [text for one in self.read(path).references for text in split_pair(one.text)]
+            texts = [text for reference in self.read(path).references for text in split_pair(reference.text)]
         except UnbuildableError:
             texts = [*self.list_names(path)]
         places = (resolve(find_folder(path), text) for text in texts)
@@ -313,7 +313,7 @@ class KustomizationReader:
     def list_names(self, path: str) -> tuple[str, ...]:
         """List what a kustomization names as files and folders to build on; a guess if it cannot be read."""
         try:
-            return tuple(one.text for one in self.read(path).references if one.field in BASES)
+            return tuple(reference.text for reference in self.read(path).references if reference.field in BASES)
         except UnbuildableError:
             pass
         try:
@@ -366,11 +366,11 @@ def find_inputs(start: str, reader: KustomizationReader) -> tuple[str, ...]:
     may not be read.
     """
     reached = reach([start], reader)
-    for one in reached.values():
-        _check_plugins(one, reader)
-    found = {named for one in reached.values() for named in _list_named(one, reader)}
-    if any(one.has_plugins for one in reached.values()):  # files that name further files
-        found |= {path for one in reached.values() for path in reader.list_below(one.folder)}
+    for kustomization in reached.values():
+        _check_plugins(kustomization, reader)
+    found = {named for kustomization in reached.values() for named in _list_named(kustomization, reader)}
+    if any(kustomization.has_plugins for kustomization in reached.values()):  # files that name further files
+        found |= {path for kustomization in reached.values() for path in reader.list_below(kustomization.folder)}
     return tuple(sorted(found))
 
 
@@ -395,8 +395,8 @@ def _check_plugins(kustomization: Kustomization, reader: KustomizationReader) ->
     places = [resolve(kustomization.folder, entry.text) for entry in entries]
     files = {place for place in places if place in reader.tree.paths}
     bases = [base for place in places if place not in files and (base := reader.find_in(place))]
-    for one in reach(bases, reader).values():
-        files |= {path for path in _list_named(one, reader) if path != one.path}
+    for plugins in reach(bases, reader).values():
+        files |= {path for path in _list_named(plugins, reader) if path != plugins.path}
     for path in sorted(files):
         check_references(path, read_plugins(reader.tree.read([path])[path]), kustomization.folder)
 

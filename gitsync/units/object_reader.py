@@ -34,17 +34,17 @@ def find_declarations(
     that does not parse is a problem if it mentions a controller.
     """
     found = join_declarations(
-        _add_overlay(one, path, units.get(path))
+        _add_overlay(declarations, path, units.get(path))
         for path, content in sorted(files.items())
         if (mentioned := [each for each in CONTROLLERS if each.is_mentioned(content)])
-        for one in _read_file(path, content, units.get(path), mentioned, variables, view)
+        for declarations in _read_file(path, content, units.get(path), mentioned, variables, view)
     )
-    return replace(found, units=tuple(sorted(found.units, key=lambda one: (one.declared_at, one.key))))
+    return replace(found, units=tuple(sorted(found.units, key=lambda declared: (declared.declared_at, declared.key))))
 
 
 def may_declare(contents: Iterable[bytes]) -> bool:
     """Tell whether one of these files may have objects of a controller."""
-    return any(one.is_mentioned(content) for content in contents for one in CONTROLLERS)
+    return any(controller.is_mentioned(content) for content in contents for controller in CONTROLLERS)
 
 
 def _read_file(
@@ -61,7 +61,7 @@ def _read_file(
     values, origins = variables.find(unit), Origins()
     for document in chain.from_iterable(map(split_list, contents.documents)):
         type_ = find_type(document) if is_object(document.value) else None
-        controller = next((one for one in CONTROLLERS if type_ in one.readers), None)
+        controller = next((each for each in CONTROLLERS if type_ in each.readers), None)
         if controller is None:
             continue
         if template := find_placeholder(document):
@@ -83,10 +83,11 @@ def _add_overlay(found: Declarations, path: str, unit: Unit | None) -> Declarati
         return found
     return replace(
         found,
-        units=tuple(replace(one, overlay=unit.file) for one in found.units),
-        problems=tuple(replace(one, unit=unit.file) for one in found.problems),
+        units=tuple(replace(declared, overlay=unit.file) for declared in found.units),
+        problems=tuple(replace(problem, unit=unit.file) for problem in found.problems),
         broken=tuple(
-            replace(one, problems=tuple(replace(each, unit=unit.file) for each in one.problems)) for one in found.broken
+            replace(broken, problems=tuple(replace(each, unit=unit.file) for each in broken.problems))
+            for broken in found.broken
         ),
     )
 
@@ -94,7 +95,9 @@ def _add_overlay(found: Declarations, path: str, unit: Unit | None) -> Declarati
 def _break(found: Declarations, problems: tuple[Problem, ...]) -> Declarations:
     """Break an object that has these problems: keep what it is built from, or which source it is."""
     named = (*found.repositories, *found.charts)
-    sources = tuple(one.source for one in found.units) or tuple(chain(*(one.sources for one in found.broken))) or named
+    sources = (
+        tuple(each.source for each in found.units) or tuple(chain(*(each.sources for each in found.broken))) or named
+    )
     if not sources:
         return Declarations(problems=problems)
     return Declarations(broken=(BrokenObject(sources=sources, problems=problems, is_source=sources == named),))
@@ -107,7 +110,8 @@ def _hand_on(found: Declarations, replaced: ReplacedObject) -> Declarations:
     return replace(
         found,
         units=tuple(
-            replace(one, unit=_add_missing(one.unit, replaced.missing), notes=replaced.notes) for one in found.units
+            replace(declared, unit=_add_missing(declared.unit, replaced.missing), notes=replaced.notes)
+            for declared in found.units
         ),
     )
 
