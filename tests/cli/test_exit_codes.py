@@ -21,7 +21,7 @@ from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.state.store import SqliteStore
 from tests.support import world
 from tests.support.command_line import SUBSCRIPTION, Ended, azure, ended, gitsync, start, variables
-from tests.support.git_template import init_repository
+from tests.support.git_repositories import init_repository
 
 GROUP_ID = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/core"
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support import world
 from tests.support.command_line import Ended, gitsync
-from tests.support.git_template import init_repository
+from tests.support.git_repositories import init_repository
 from tests.support.hostile_folders import add_hooks, make_bare, make_look_alike, write_program
 
 TOKEN = "t0ken-that-nobody-may-see"

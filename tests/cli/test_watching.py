@@ -12,7 +12,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 
 from tests.support import world
 from tests.support.command_line import SUBSCRIPTION, Ended, gitsync, variables
-from tests.support.git_template import init_repository
+from tests.support.git_repositories import init_repository
 from tests.support.json_schemas import find_faults
 from tests.support.trace_collector import attributes, collecting
 

@@ -13,8 +13,8 @@ from gitsync.cli.main import run
 from gitsync.units.kustomize import has_tool
 from tests.cli import wild_shapes as wild
 from tests.support.command_line import azure
-from tests.support.git_template import init_repository
-from tests.support.helm_at_hand import needs_helm
+from tests.support.git_repositories import init_repository
+from tests.support.programs import needs_helm
 from tests.support.secret_estate import AT_ONCE, Estate
 
 pytestmark = pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")

@@ -11,7 +11,7 @@ import pytest
 from gitsync.api import plan
 from gitsync.config.config_file import is_in_repository
 from tests.support.command_line import SUBSCRIPTION, gitsync
-from tests.support.git_template import init_repository
+from tests.support.git_repositories import init_repository
 
 GROUP = """apiVersion: resources.azure.com/v1api20200601
 kind: ResourceGroup

@@ -15,7 +15,7 @@ from gitsync.config.setting import Authority, SettingForm
 from gitsync.config.source_settings import SourceFile, find_source_settings
 from gitsync.errors import ConfigError
 from tests.support.command_line import SUBSCRIPTION, gitsync
-from tests.support.git_template import init_repository
+from tests.support.git_repositories import init_repository
 
 SOURCE_SETTINGS = {"namespace", "units", "unknown_fields"}
 GROUP = """apiVersion: resources.azure.com/v1api20200601

@@ -13,8 +13,7 @@ import gitsync
 from gitsync.config.config import SETTINGS, Config
 from gitsync.config.setting import SettingForm
 from tests.deploy.cluster_tools import BASE, CHART, KUBERNETES, build, index, read_block, refuse, template
-from tests.support.helm_at_hand import needs_helm
-from tests.support.kustomize_at_hand import needs_kustomize
+from tests.support.programs import needs_helm, needs_kustomize
 
 VERSIONS = ("1.25", "1.37")  # the oldest that the chart allows, and the newest that the validator knows
 OVERLAY, VALUES = read_block("kustomization.yaml"), read_block("values.yaml")

@@ -19,7 +19,7 @@ from gitsync.model.result import Outcome
 from gitsync.model.verdict import DRIFTED, Verdict
 from gitsync.report.metrics import METRICS
 from tests.deploy.cluster_tools import MONITORING, read_block, template
-from tests.support.helm_at_hand import needs_helm
+from tests.support.programs import needs_helm
 
 COMMON = {"command", "agent", "source", "status"}
 LABELS = {name: COMMON | set(metric.labels) for name, metric in METRICS.items()}

@@ -14,7 +14,7 @@ from gitsync.model.record import State, Trust
 from gitsync.model.secret import Secret
 from gitsync.redaction import Redactions
 from tests.support.builders import record, vnet, vnet_id
-from tests.support.git_template import init_repository
+from tests.support.git_repositories import init_repository
 from tests.support.world import GROUP, SUBSCRIPTION, VNET
 
 OK, WARNING, ERROR = "ok", "warning", "error"

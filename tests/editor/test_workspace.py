@@ -15,7 +15,7 @@ from gitsync.editor.workspace import SCHEMAS
 from tests.editor.language_server import LanguageServer
 from tests.editor.schema_validation import CATALOG, schema
 from tests.support.command_line import gitsync
-from tests.support.language_server_at_hand import needs_language_server
+from tests.support.programs import needs_language_server
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "editor.md").read_text()
 HEADER = "apiVersion: storage.azure.com/v20230101\nkind: StorageAccount\nmetadata:\n  name: example\n"

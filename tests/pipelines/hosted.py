@@ -13,8 +13,8 @@ from pathlib import Path
 from tests.pipelines.action_runner import Job
 from tests.pipelines.host_programs import Host, make_host
 from tests.support.command_line import SUBSCRIPTION
+from tests.support.git_repositories import init_repository
 from tests.support.git_server import basic, serve
-from tests.support.git_template import init_repository
 
 TOKEN = "t0ken-of-the-job-which-is-long"
 GROUP = """\

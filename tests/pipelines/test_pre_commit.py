@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.git_template import init_repository
+from tests.support.git_repositories import init_repository
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 GROUP = """\

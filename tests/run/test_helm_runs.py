@@ -15,8 +15,8 @@ from gitsync.report.json import build_document
 from gitsync.report.text import render
 from gitsync.secrets.stores import SecretStores
 from tests.run.test_flux_runs import flux
-from tests.support.helm_at_hand import needs_helm
 from tests.support.memory_places import MemorySource
+from tests.support.programs import needs_helm
 from tests.support.world import SUBSCRIPTION, World, of
 
 pytestmark = needs_helm

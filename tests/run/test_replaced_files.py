@@ -15,8 +15,8 @@ from gitsync.units.kustomize import has_tool
 from tests.run.test_argocd_runs import application
 from tests.run.test_flux_runs import flux
 from tests.run.test_helm_runs import RELEASE
-from tests.support.git_template import init_repository
-from tests.support.helm_at_hand import needs_helm
+from tests.support.git_repositories import init_repository
+from tests.support.programs import needs_helm
 from tests.support.replaced_files import (
     ANNEX,
     FORMS,

@@ -17,7 +17,7 @@ from gitsync.emulator.settings import Timing
 from gitsync.emulator.types.behaviour import Style
 from tests.support import command_line
 from tests.support.command_line import SUBSCRIPTION, Azure, Ended
-from tests.support.git_template import init_repository
+from tests.support.git_repositories import init_repository
 from tests.support.sops_rig import Rig, rig
 
 AT_ONCE = Timing(style=Style.DONE)

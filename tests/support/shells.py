@@ -11,8 +11,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from threading import Thread
 
-REASON = "the shell is not on the search path"
-
 _START = {"bash": ["bash", "--norc", "--noprofile", "-i"], "zsh": ["zsh", "-f", "-i"]}
 _SET_UP = {
     "bash": "source <(gitsync completion bash)",

@@ -47,7 +47,7 @@ from gitsync.run.git_settings import make_seals
 from gitsync.run.run import sync_revision
 from gitsync.secrets.stores import SecretStores
 from tests.support.fake_clock import FakeClock
-from tests.support.git_template import init_repository
+from tests.support.git_repositories import init_repository
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 CATALOG = open_catalog()

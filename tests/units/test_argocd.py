@@ -20,7 +20,7 @@ from gitsync.units.following import MOST
 from gitsync.units.kustomization import KustomizationReader
 from gitsync.units.kustomize import has_tool
 from gitsync.units.sandbox import Builds
-from tests.support.helm_at_hand import needs_helm
+from tests.support.programs import needs_helm
 from tests.units.trees import GROUP, MemoryTree
 
 HERE = "https://github.com/acme/estate.git"

@@ -15,7 +15,7 @@ from gitsync.units.chart_values import name_variable
 from gitsync.units.helm import make_chart_job
 from gitsync.units.kustomization import KustomizationReader
 from gitsync.units.sandbox import ChartError
-from tests.support.helm_at_hand import needs_helm
+from tests.support.programs import needs_helm
 from tests.units.trees import MemoryTree
 
 GROUP = """\

@@ -13,7 +13,7 @@ from gitsync.units.charts import MOST_BYTES
 from gitsync.units.helm import make_chart_job
 from gitsync.units.kustomization import KustomizationReader
 from gitsync.units.sandbox import ChartError
-from tests.support.helm_at_hand import needs_helm
+from tests.support.programs import needs_helm
 from tests.units.trees import MemoryTree, pack
 
 GROUP = "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\nmetadata: {name: rg}\n"
