@@ -1,4 +1,4 @@
-"""Answers what an expression comes to, stage by stage: refused, failed, or a value with its type
+"""Answers what an expression gives, stage by stage: refused, failed, or a value with its type
 (docs/expressions.md#try-an-expression).
 
 For `gitsync eval`; runs evaluate the expressions of a manifest with `outcomes`. A question may be one line of JSON
@@ -71,7 +71,7 @@ class Answer:
 
 
 def answer_as_aso(text: str, kind: Kind, subject: Object, secrets: Mapping[str, str]) -> Answer:
-    """Answer what an expression comes to in ASO for an object of a kind and the plain values of its secrets. What only
+    """Answer what an expression gives in ASO for an object of a kind and the plain values of its secrets. What only
     gitsync has is refused. Raises nothing.
     """
     try:
@@ -85,7 +85,7 @@ def answer_as_aso(text: str, kind: Kind, subject: Object, secrets: Mapping[str, 
 
 
 def answer_program(program: CompiledExpression, subject: Object, secrets: Mapping[str, str]) -> Answer:
-    """Answer what a compiled expression comes to. Raises nothing."""
+    """Answer what a compiled expression gives. Raises nothing."""
     asked = tuple(sorted(list_selected_secrets(program.tree)))
     exportable = program.type in EXPORTABLE
     try:
@@ -138,7 +138,7 @@ class ExpressionQuestion:
 
 
 def answer_question(question: ExpressionQuestion) -> Answer:
-    """Answer what the expression comes to in ASO."""
+    """Answer what the expression of a question gives in ASO."""
     subject = make_object(question.kind, question.document)
     return answer_as_aso(question.expression, question.kind, subject, question.secrets)
 

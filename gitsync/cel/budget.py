@@ -11,7 +11,7 @@ from typing import Any, Final
 from gitsync.errors import EvaluationError
 
 MOST_STEPS: Final = 200_000
-"""Parts of the expression worked out, and items of lists and maps visited: less than a second."""
+"""Parts of the expression evaluated, and items of lists and maps visited: less than a second."""
 
 MOST_CHARACTERS: Final = 10_000_000
 """Characters, bytes and list items that functions read and make: some ten megabytes."""

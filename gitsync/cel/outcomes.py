@@ -1,7 +1,7 @@
 """Evaluates the expressions of a manifest, once the resource is there
 (docs/reference/reconciliation.md#export-values, #export-expressions).
 
-Apart from compiling them, which is done offline, and needs nothing that evaluates.
+Separate from compiling them (`export_expressions`), which is done offline and needs nothing that evaluates.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def evaluate_exports(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Inputs:
-    """What expressions are worked out with. The secrets are plain here, and show in no text."""
+    """What expressions are evaluated with. The secrets are plain here, and appear in no text."""
 
     subject: Object
     secrets: Mapping[str, str] = field(repr=False)

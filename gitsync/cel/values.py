@@ -1,9 +1,9 @@
 """Defines the values that expressions work with, where Python's own do not do.
 
 null, bool, int, double, string, bytes, list are Python's None, bool, int, float, str, bytes, list (or tuple). What
-Python has no word for stands here: uint, maps that tell `true` from `1`, times to the nanosecond, optionals, types.
-Plain dicts are maps too, as long as their keys are strings; so JSON is a value as it is. Apart, because parser, checker
-and evaluator all speak of them.
+Python lacks is here: uint, maps that tell `true` from `1`, times to the nanosecond, optionals, types.
+Plain dicts are maps too, as long as their keys are strings; so JSON is a value as it is. Parser, checker and evaluator
+share these values.
 """
 
 from __future__ import annotations

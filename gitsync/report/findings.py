@@ -107,7 +107,7 @@ def _find_rule(result: Result, report: Report) -> str:
         return result.verdict.value if result.verdict in _HINDERED else FAILED
     if result.verdict in {Verdict.IN_SYNC, Verdict.SKIP}:
         return ""
-    # Differences that no action resolves are findings of a sync too; what it resolved is none.
+    # Differences that no action resolves are findings of a sync too; those that it resolved are not.
     is_unresolved = bool(result.differences) and result.action is Action.NONE
     changes = result.action is not Action.NONE or bool(result.differences) or result.verdict is not Verdict.ADOPT
     return result.verdict.value if is_unresolved or (changes and report.command == "plan") else ""

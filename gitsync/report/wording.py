@@ -165,8 +165,8 @@ def shorten_problems(problems: Iterable[Problem]) -> list[Problem]:
 
 
 def _find_cause(problem: Problem) -> str:
-    """Find what a problem says without what differs from place to place: what is no word in lower
-    case is a name, a path or a value, and so is a word of the field.
+    """Find what a problem says without what differs from place to place: whatever is not a word in
+    lower case is a name, a path or a value, and so is a word of the field.
     """
     names = set(re.split(r"\W+", problem.field))
     words = (word.strip(".,:;()?`") for word in f"{problem.message} {problem.hint}".split())

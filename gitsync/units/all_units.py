@@ -109,9 +109,7 @@ def build_all(
 
 
 def _add_options(unit: Unit, found: FoundUnits) -> Unit:
-    """Add to a declared unit what gitsync.yaml says of its folder, as far as its object has no word
-    for it.
-    """
+    """Add to a declared unit what gitsync.yaml says of its folder, as far as its object has no field for it."""
     own = found.find_options(unit.path)
     if unit.kind is UnitKind.APPLICATION:
         return replace(unit, options=own)

@@ -85,7 +85,7 @@ class ApplicationSource(NamedTuple):
 
 def read_application(document: Document, view: SourceView) -> Declarations:
     """Return the units of an Application: one for each source with manifests. Raises
-    Raises InvalidFieldError if it is none.
+    InvalidFieldError if it cannot be read.
     """
     key = read_key(document, NAMESPACE)
     places = _find_sources(document)
@@ -232,7 +232,7 @@ def _read_glob(source: ApplicationSource, field: str) -> str:
 
 
 def check_glob(glob: str, where: FieldPath, *, has_braces: bool = False) -> None:
-    """Check that a text is a glob. Raises InvalidFieldError if it is none."""
+    """Check that a text is a glob. Raises InvalidFieldError if it is not."""
     try:
         compile_glob(glob, crosses_folders=True, has_braces=has_braces)
     except ValueError as error:

@@ -102,7 +102,7 @@ class _ApplicationSet:
 
 def read_application_set(document: Document, view: SourceView) -> Declarations:
     """Return what the Applications that an ApplicationSet makes declare. Raises InvalidFieldError
-    if it is none.
+    if it cannot be read.
     """
     appset = _ApplicationSet(
         document=document,

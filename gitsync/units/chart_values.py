@@ -42,8 +42,8 @@ def name_variable(*identity: str) -> str:
 
 def merge_values(values: Iterable[ChartValues], tree: SourceTree, at: tuple[str, int]) -> dict[str, Any]:
     """Return the values as one mapping; a text among them is the path of a file. `at` is the file
-    and line that has them, for errors. Raises ChartError if a file is not in the source or no
-    mapping, or a path is none.
+    and line that has them, for errors. Raises ChartError if a file is not in the source or is no
+    mapping, or a path is malformed.
     """
     merged: dict[str, Any] = {}
     for one in values:

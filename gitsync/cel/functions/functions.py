@@ -1,7 +1,7 @@
 """Calls functions and operators by their name and the types of their arguments; and defines the small
 libraries that need no module of their own: optional values, and base64, math and sets, which ASO does not have.
 
-Operators that do not work out all of their sides (`&&`, `||`, `? :`, `or`) are the evaluator's business. Each library
+`evaluate` has the operators that do not need all of their sides (`&&`, `||`, `? :`, `or`). Each library
 works as in cel-go's `ext`.
 """
 

@@ -49,7 +49,7 @@ _REFUSALS: Final[Mapping[str, str]] = {
 def matches(budget: EvaluationBudget, text: str, pattern: str) -> bool:
     """Tell whether a pattern of RE2 matches somewhere in a text.
 
-    Raises EvaluationError for what is no such pattern, and for a pattern and a text that are too much work.
+    Raises EvaluationError for a pattern that RE2 does not accept, and for too much work.
     """
     if len(pattern) > MOST_CHARACTERS:
         raise _make_pattern_error(f"is longer than {MOST_CHARACTERS} characters")

@@ -87,7 +87,7 @@ _MEMBERS: Final[dict[str, Callable[[ResourceId], Any]]] = {
 
 
 def parse_resource_id(budget: EvaluationBudget, text: str) -> ResourceId:
-    """Take an ARM id apart; each segment costs a step. Raises EvaluationError for what is no id; the message
+    """Take an ARM id apart; each segment costs a step. Raises EvaluationError for a text that is no id; the message
     does not repeat the text.
     """
     if len(text) > MOST_CHARACTERS:

@@ -94,12 +94,12 @@ def _join(budget: EvaluationBudget, parts: Sequence[Any], separator: str = "") -
 
 
 def quote_literal(text: str) -> str:
-    """Write a text as a literal of CEL, in double quotes; what is no character becomes U+FFFD."""
+    """Write a text as a literal of CEL, in double quotes; half of a surrogate pair becomes U+FFFD."""
     return f'"{text.translate(_ESCAPES)}"'
 
 
 def quote_printable(text: str) -> str:
-    """Write a text as Go's %q does: what is not printable as an escape."""
+    """Write a text as Go's %q does: with escapes for characters that are not printable."""
     return f'"{"".join(map(_escape_unprintable, text))}"'
 
 

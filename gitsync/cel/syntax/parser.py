@@ -45,8 +45,8 @@ _DOTTED_TYPES: Final = frozenset(name for name in NAMED if "." in name)
 
 
 def parse(text: str) -> ExpressionNode:
-    """Parse an expression to its tree. Raises ExpressionError, with line and column, for what is
-    none or is too deep.
+    """Parse an expression to its tree. Raises ExpressionError, with line and column, for a text
+    that is no expression or nests too deep.
     """
     parser = _Parser(text)
     tree = parser.parse()

@@ -1,6 +1,6 @@
 """Defines the tree of an expression: made by the parser, read by the checker and the evaluator.
 
-Macros keep their shape (a range, variables, what is worked out for each), since that is what both readers need.
+Macros keep their shape (a range, variables, what is evaluated for each item), since that is what both readers need.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Macro:
     """`over.name(variables…, args…)`: all, exists, exists_one, filter, map, transformList, transformMap,
     transformMapEntry, optMap, optFlatMap, and bind (cel.bind: `over` is the value that the variable stands for).
 
-    `args` are worked out with the variables bound: the condition of all, exists, exists_one and filter; what is made of
+    `args` are evaluated with the variables bound: the condition of all, exists, exists_one and filter; what is made of
     each item, after a condition where one is given (`map(x, condition, made)`); the body of the others.
     """
 

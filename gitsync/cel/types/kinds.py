@@ -1,7 +1,7 @@
 """Makes the type of `self` for a kind of the catalog: metadata, and the kind's own spec and status
 (docs/reference/reconciliation.md#export-expressions).
 
-Types are worked out field by field when an expression selects them, since a kind may have thousands of fields. Names of
+Types are made field by field when an expression selects them, since a kind may have thousands of fields. Names of
 fields that are no names in CEL are escaped, as ASO does.
 """
 
@@ -121,7 +121,7 @@ def escape_name(name: str) -> str:
 
 
 class TypeFields(Mapping[str, Type]):
-    """The fields of a type by the names that expressions give them; a field's type is worked out when asked for.
+    """The fields of a type by the names that expressions give them; the type of a field is made when it is asked for.
 
     `package` is that of the kind's version in Go.
     """

@@ -3,7 +3,7 @@ optional values, numbers of different types compared; ASO's parseResourceId:
 docs/reference/reconciliation.md#export-expressions).
 
 A line is one overload: `function(types) -> type`, or `type.method(types) -> type`. A to C stand for any type.
-Only names and types are here; what functions do is the evaluator's business.
+Only names and types are here: `cel.functions` has what functions do.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def post(host: CommentHost, text: str, name: str = "") -> bool:
     """Post a report, or replace the comment with the report before it. Returns whether there was
     one.
 
-    `name` tells apart the comments of several targets. Raises ConfigError if it cannot be part of a
+    `name` distinguishes the comments of several targets. Raises ConfigError if it cannot be part of a
     comment's first line.
     """
     mark = make_mark(name)

@@ -92,12 +92,12 @@ class Forge(NamedTuple):
     line: str
 
     def make_commit_link(self, commit: str | None) -> str:
-        """Make the link to the page of a commit; "" for what is no id."""
+        """Make the link to the page of a commit; "" if the text is no commit id."""
         return self.base + self.commit.format(commit=commit) if commit and _COMMIT.fullmatch(commit) else ""
 
     def make_line_link(self, commit: str | None, path: str, line: int) -> str:
         """Make the link to a line of a file (its path from the top of the repository) in a commit;
-        "" for what leads out of it.
+        "" for a path that leads out of it.
         """
         parts = path.split("/")
         if not (commit and _COMMIT.fullmatch(commit)) or {"", ".", ".."} & set(parts):

@@ -34,7 +34,7 @@ def render_template(name: str, **values: Any) -> Markup:
 
 def read_own(name: str) -> Markup:
     """Read a file of this package (its style, its script, a template), as it is. Raises
-    Raises FileNotFoundError if there is none.
+    FileNotFoundError if there is none.
     """
     content = pkgutil.get_data(__name__, name)
     if content is None:

@@ -143,7 +143,7 @@ def render_details(result: Result, context: CardContext) -> Markup:
 
 
 def _format_body(body: Mapping[str, Any] | None) -> list[str]:
-    """Format the lines of a request that creates; none where there is none."""
+    """Format the body of a create as lines; an empty list without one."""
     if body is None:
         return []
     lines = json.dumps(body, indent=2, ensure_ascii=False, default=str).splitlines()
