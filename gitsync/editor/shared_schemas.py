@@ -86,6 +86,7 @@ def build_definitions(catalog: Catalog) -> Schema:
         "reference": _build_reference("reference", catalog),
         "wellKnownReference": _build_role_reference(catalog),
     }
+    # knownOwner differs by kind, so it stands in the schema of each kind.
     named = {name: _build_object(name) for name in sorted(ASO_TYPES) if name not in forms and name != "knownOwner"}
     referred = {f"{name}{OR_NULL}": allow_null(form) for name, form in {**forms, **named}.items()}
     return {**forms, **named, **referred, **dict(_build_groups(catalog))}
@@ -114,6 +115,7 @@ def build_metadata(*, policies_only: bool = False) -> Schema:
         "description": "Name, namespace, labels and annotations of the manifest.",
         "required": ["name"],
         "properties": properties,
+        # A Namespace is made for a cluster: whatever else it has is right.
         **({} if policies_only else {"additionalProperties": False}),
     }
 
@@ -135,7 +137,7 @@ def _build_labels() -> Schema:
 
 def _build_annotations(known: Mapping[str, Schema]) -> Schema:
     """Build annotations: those that are known with their values, where an empty one counts as absent."""
-    in_any_case = QUALIFIED_NAME.replace("a-z", "A-Za-z")
+    in_any_case = QUALIFIED_NAME.replace("a-z", "A-Za-z")  # an API server checks these keys in lower case
     own = _know_own({*_ANNOTATIONS, *OPERATOR_ANNOTATIONS})
     return {
         "type": ["object", "null"],
@@ -281,6 +283,7 @@ def _build_role_reference(catalog: Catalog) -> Schema:
         "description": "Name of a built-in role, such as Reader.",
         "examples": list(list_built_in_roles()),
     }
+    # With a role's name the other members have no effect, so their rules count only without one.
     by_key, kinds = schema.pop("allOf")
     by_role = {
         "if": _require_texts(("wellKnownName",)),

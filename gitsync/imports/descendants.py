@@ -46,6 +46,7 @@ class DescendantSearch:
             if not self._acceptance.filters.leads_to(kind.arm_type):
                 continue
             if kind.can_get:
+                # A zone of DNS has a kind for each type of record, and one list of all records.
                 lists = find_collections(kind, f"/parent/{kind.arm_type.rpartition('/')[2]}/name")
                 together.setdefault(lists[0].path if lists else kind.arm_type, []).append(kind)
             else:

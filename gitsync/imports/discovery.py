@@ -76,12 +76,13 @@ class Discovery:
     async def _is_looked_into(self, group: FoundResource) -> bool:
         """Tell whether a group is searched; if the filters admit it, it is imported too."""
         filters = self._acceptance.filters
-        if group.body.get("managedBy"):
+        if group.body.get("managedBy"):  # a cluster's group of nodes: its owner makes and deletes what is in it
             self._acceptance.leave_out(group.arm_id, MANAGED)
             return False
         if filters.excludes(group.arm_id, GROUPS):
             self._acceptance.leave_out(group.arm_id, EXCLUDED)
             return False
+        # Filters by name and tag decide about each resource, so a group that they leave out is searched too.
         if filters.admits(group.name, group.body.get("tags")):
             await self._acceptance.accept([group])
         return True
@@ -89,6 +90,7 @@ class Discovery:
     async def _find_in_groups(self, scope: ImportScope, groups: Sequence[FoundResource]) -> list[FoundResource]:
         """Find the resources directly in the groups, as the filters by name and by tag admit them."""
         folders = {group.arm_id.casefold(): group.arm_id for group in groups}
+        # A list of the subscription shows the resources of other groups too, but takes one request.
         scopes = [scope.root] if len(groups) > MOST_GROUP_LISTS else list(folders.values())
         lists = await asyncio.gather(
             *(self._reader.read_list(f"{scope_id}/resources", RESOURCES_VERSION) for scope_id in scopes)
@@ -100,6 +102,7 @@ class Discovery:
             is_inside = folder and is_below(arm_id, f"{folder}/providers")  # some lists show their group as well
             if is_inside and self._is_wanted(arm_id, entry):
                 arm_type = parse_arm_type(arm_id).casefold()
+                # Lists spell a group as each resource was created, so the spelling of the group itself counts.
                 by_type.setdefault(arm_type, []).append(f"{folder}/{arm_id.split('/', 5)[5]}")
         kinds = {self._tree.find(arm_type): arm_ids for arm_type, arm_ids in sorted(by_type.items())}
         reads = [self._read_roots(kind, sorted(arm_ids)) for kind, arm_ids in kinds.items() if kind]
@@ -113,6 +116,7 @@ class Discovery:
         if self._tree.find(arm_type) is None:
             self._acceptance.leave_out(arm_type, UNKNOWN)
             return False
+        # A type that only extended resources show may be at any of them.
         leads_on = filters.leads_to(arm_type) or has_hidden_types(filters)
         is_wanted = leads_on and filters.admits(arm_id.rpartition("/")[2], entry.get("tags"))
         if not is_wanted:

@@ -135,6 +135,7 @@ def _is_refused(error: ArmError) -> bool:
 
 
 def _list_settings(kind: Kind, body: Body) -> Mapping[str, Any]:
+    """List what a manifest could set: read-only fields differ from one answer to the next."""
     return convert_body(kind, body, ConversionContext(refer=lambda arm_id: {"armId": arm_id.casefold()})).fields
 
 
