@@ -80,20 +80,18 @@ async def test_a_last_page_has_no_link(rig: Rig, link):
     assert await rig.reader.list(LIST, API) == [ENTRY]
 
 
-async def test_two_pages_that_name_each_other_are_malformed(rig: Rig):
-    pages = [Say(200, {"value": [], "nextLink": f"{HERE}&page={number % 2}"}) for number in range(9)]
-    rig.server.on("GET", LIST, *pages)
-    with pytest.raises(ArmError, match="to a page that was already read"):
+@pytest.mark.parametrize(
+    ("links", "said", "requests", "why"),
+    [
+        ([0, 1] * 4, "to a page that was already read", 3, "two pages name each other"),
+        (range(1100), "does not end after 1000 pages", 1000, "each page names another one"),
+    ],
+)
+async def test_a_list_without_end_is_malformed(rig: Rig, links, said: str, requests: int, why: str):
+    rig.server.on("GET", LIST, *(Say(200, {"value": [], "nextLink": f"{HERE}&page={link}"}) for link in links))
+    with pytest.raises(ArmError, match=said):
         await rig.reader.list(LIST, API)
-    assert len(rig.server.seen) == 3
-
-
-async def test_a_list_without_end_is_malformed(rig: Rig):
-    pages = [Say(200, {"value": [], "nextLink": f"{HERE}&page={number}"}) for number in range(1100)]
-    rig.server.on("GET", LIST, *pages)
-    with pytest.raises(ArmError, match="does not end after 1000 pages"):
-        await rig.reader.list(LIST, API)
-    assert len(rig.server.seen) == 1000
+    assert len(rig.server.seen) == requests, why
 
 
 @pytest.mark.parametrize(

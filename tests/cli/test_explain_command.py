@@ -132,9 +132,16 @@ def test_an_example_at_a_version_as_json(capsys):
     assert example["spec"]["addressSpace"] == {"addressPrefixes": ["10.0.0.0/16"]}
 
 
-def test_an_example_needs_a_kind(capsys):
-    assert run(["explain", "--example"]) == 2
-    assert "--example needs a kind." in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("word", "said", "why"),
+    [
+        ("--example", "--example needs a kind.", "an example is of one kind"),
+        ("ResourceGrup", "Did you mean ResourceGroup?", "no kind has this name"),
+    ],
+)
+def test_what_cannot_be_explained_is_refused(capsys, word, said, why):
+    assert run(["explain", word]) == 2, why
+    assert said in capsys.readouterr().err
 
 
 def test_an_owner_of_most_kinds_does_not_list_them_all(capsys):
@@ -142,8 +149,3 @@ def test_an_owner_of_most_kinds_does_not_list_them_all(capsys):
     (owned,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("owns:")]
     assert owned.count(",") == 19
     assert owned.endswith(" more kinds")
-
-
-def test_a_name_that_is_not_known_refuses(capsys):
-    assert run(["explain", "ResourceGrup"]) == 2
-    assert "Did you mean ResourceGroup?" in capsys.readouterr().err

@@ -136,18 +136,17 @@ def test_a_forged_signature_is_none(work, keys, trusted_person, forgery):
 # ---- what is not as it was signed ----
 
 
-def test_a_changed_file_is_signed_by_nobody(work, keys, trusted_person):
-    work.put("a.yaml", "n: 1")
+@pytest.mark.parametrize(
+    ("committed", "text", "changed", "why"),
+    [
+        ("a.yaml", "n: 1", "a.yaml", "a file that changed since"),
+        (".gitignore", "b.yaml\n", "b.yaml", "a file that git ignores"),
+    ],
+)
+def test_what_is_not_committed_is_signed_by_nobody(work, keys, trusted_person, committed, text, changed, why):
+    work.put(committed, text)
     trusted_person.commit(work.path)
-    work.put("a.yaml", "n: 2")
-    with pytest.raises(SourceError, match="has uncommitted changes, which are not signed"):
-        files(work.path, keys)
-
-
-def test_what_git_ignores_is_signed_by_nobody(work, keys, trusted_person):
-    work.put(".gitignore", "b.yaml\n")
-    trusted_person.commit(work.path)
-    work.put("b.yaml", "n: 2")
+    work.put(changed, "n: 2")
     with pytest.raises(SourceError, match="has uncommitted changes, which are not signed"):
         files(work.path, keys)
 

@@ -105,14 +105,16 @@ def test_edited_by_hand(world, name, old, new, message, why):
     refused(world, message, "Restore the", why)
 
 
-def test_a_record_that_was_removed(world):
-    """Its resource would be adopted, or, once it left git, stay in Azure for ever."""
-    (world.state / VNET_FILE).unlink()
-    refused(
-        world,
-        r"inventory\.yaml names VirtualNetwork\.network\.azure\.com/default/hub, but .* does not exist",
-        "its entry",
-    )
+@pytest.mark.parametrize(
+    ("name", "message", "hint", "why"),
+    [
+        (VNET_FILE, r"inventory\.yaml names VirtualNetwork\.network\.azure\.com/default/hub, but .* does not exist", "its entry", "its resource would be adopted, or, once it left git, stay in Azure for ever"),
+        (INVENTORY, r"has files but no inventory\.yaml", "--status-dir", "records without their inventory"),
+    ],
+)  # fmt: skip
+def test_a_file_that_was_removed(world, name, message, hint, why):
+    (world.state / name).unlink()
+    refused(world, message, hint, why)
 
 
 def test_a_record_that_was_added(world):
@@ -120,11 +122,6 @@ def test_a_record_that_was_added(world):
     added = world.state / GROUP_FILE.replace("core", "live")
     added.write_text(text.replace("name: core", "name: live").replace("resourceGroups/core", "resourceGroups/live"))
     refused(world, r"live\.yaml exists, but inventory\.yaml does not name ResourceGroup", "remove its file")
-
-
-def test_records_without_their_inventory(world):
-    (world.state / INVENTORY).unlink()
-    refused(world, r"has files but no inventory\.yaml", "--status-dir")
 
 
 def test_bytes_that_are_no_text(world):
