@@ -61,12 +61,12 @@ class Arms:
         for other, arm in self._arms:
             if other == access:
                 return arm
-        transport = await self._transport(access)
+        transport = await self._make_transport(access)
         arm = Arm(transport, access, self._clock, self._traffic)
         self._arms.append((access, arm))
         return arm
 
-    async def _transport(self, access: ArmAccess) -> AuthenticatedTransport:
+    async def _make_transport(self, access: ArmAccess) -> AuthenticatedTransport:
         """Return a transport: the run's own opens when it is used; that of a Secret at once, since
         its error stops only the resources that use the Secret.
         """

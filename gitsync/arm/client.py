@@ -196,9 +196,9 @@ class Reader:
         while page.following is not None:
             # A list that goes in circles would never end, and one that is cut short is not the whole list.
             if page.following in targets:
-                raise source.malformed("has a `nextLink` to a page that was already read")
+                raise source.make_error("has a `nextLink` to a page that was already read")
             if len(targets) >= MOST_PAGES:
-                raise source.malformed(f"does not end after {MOST_PAGES} pages")
+                raise source.make_error(f"does not end after {MOST_PAGES} pages")
             targets.add(page.following)
             page = read_page(await read(page.following), source, self._parts.cloud)
             yield page.entries
@@ -406,7 +406,7 @@ async def read_subscription_name(retrier: Retrier, subscription: str, deadline: 
     )
     session = Session(deadline=min(deadline, retrier.clock.monotonic() + PATIENCE))
     try:
-        answer = await retrier.once(request, session)
+        answer = await retrier.send_once(request, session)
     except ArmError:
         return ""
     name = answer.mapping().get("displayName")

@@ -46,7 +46,7 @@ class Cloud:
     def is_loopback(self) -> bool:
         return _is_loopback(self.origin[1])
 
-    def target_of(self, url: str, base: str = "/") -> str | None:
+    def find_target(self, url: str, base: str = "/") -> str | None:
         """Return path and query of a URL that Azure gave in answer to `base`; None if it leads elsewhere.
 
         Elsewhere is any other scheme, host or port: a token is not sent there.

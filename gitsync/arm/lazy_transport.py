@@ -22,17 +22,17 @@ class LazyTransport:
 
     async def send(self, request: ArmRequest, *, read_timeout: float) -> Response:
         """Send one request. Raises as the transport does."""
-        return await (await self._transport()).send(request, read_timeout=read_timeout)
+        return await (await self._ensure_open()).send(request, read_timeout=read_timeout)
 
     async def connect(self) -> None:
         """Open a connection to the endpoint. Raises as the transport does."""
-        await (await self._transport()).connect()
+        await (await self._ensure_open()).connect()
 
     async def sign_in(self) -> Principal | None:
         """Get a token; None for anonymous access. Raises as the transport does."""
-        return await (await self._transport()).sign_in()
+        return await (await self._ensure_open()).sign_in()
 
-    async def _transport(self) -> AuthenticatedTransport:
+    async def _ensure_open(self) -> AuthenticatedTransport:
         if self._opened is not None:
             return self._opened
         async with self._opening:  # many requests may be first

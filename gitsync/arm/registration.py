@@ -63,11 +63,11 @@ class Registrations:
         state, wait = await self._ask(path, known, session)
         while state != "registered":
             if state == "registrationfailed":
-                raise self._refused(path)
+                raise self._make_refusal(path)
             if not await self._pace.pause(wait, polls, session):
                 return False
             polls += 1
-            state, wait = self._state(await self._retrier.send(_look_at(path), session))
+            state, wait = self._read_state(await self._retrier.send(_look_at(path), session))
         return True
 
     async def _ask(self, path: str, known: _Registration, session: Session) -> tuple[str, float | None]:
@@ -92,13 +92,13 @@ class Registrations:
                 raise
             return "", error.retry_after
         known.was_asked = True
-        return self._state(answer)
+        return self._read_state(answer)
 
-    def _state(self, answer: Response) -> tuple[str, float | None]:
+    def _read_state(self, answer: Response) -> tuple[str, float | None]:
         state = answer.mapping().get("registrationState")
-        return str(state or "").casefold(), answer.retry_after(self._pace.clock.now())
+        return str(state or "").casefold(), answer.read_retry_after(self._pace.clock.now())
 
-    def _refused(self, path: str) -> ArmError:
+    def _make_refusal(self, path: str) -> ArmError:
         _, _, subscription, _, namespace = path.split("/")
         return ArmError(
             f"Azure could not register the resource provider {namespace} with subscription {subscription}.",

@@ -110,7 +110,7 @@ class Pace:
         """
         remaining = session.deadline - self.clock.monotonic()
         # What Azure asks for is not shortened; our own interval is, so that a last poll fits in.
-        seconds = requested or min(self.poll_interval.after(polls), remaining - LAST_LOOK)
+        seconds = requested or min(self.poll_interval.find_wait(polls), remaining - LAST_LOOK)
         if seconds <= 0 or seconds > remaining:
             return False
         await self.clock.sleep(seconds)

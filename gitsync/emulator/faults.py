@@ -17,7 +17,7 @@ from typing import Any
 from gitsync.emulator.http.messages import Course, ListFault, ServerRequest, ServerResponse, make_refusal
 from gitsync.emulator.state.store import Store
 from gitsync.emulator.types.behaviour import Style
-from gitsync.emulator.yaml_document import FieldReader, YamlNode, fields
+from gitsync.emulator.yaml_document import FieldReader, YamlNode, read_fields
 
 
 class Drop(StrEnum):
@@ -92,7 +92,7 @@ class Canned:
             "verb": request.verb,
         }
         words |= {"namespace": request.target.namespace, "type": request.target.type, "name": request.target.name}
-        return make_refusal(self.code, status=self.status, message=self.message, **words).but(headers)
+        return make_refusal(self.code, status=self.status, message=self.message, **words).add_headers(headers)
 
 
 def _replace_base(value: Any, base: str) -> Any:
@@ -159,7 +159,7 @@ class Script:
 
 def read_rule(node: YamlNode) -> FaultRule:
     """Read a rule of a file: what it matches, and at least one action."""
-    values = fields(node, _RULE)
+    values = read_fields(node, _RULE)
     if not set(values) - {"match"}:
         raise node.wrong("A rule needs an action.", f"Set one of {', '.join(sorted(set(_RULE) - {'match'}))}.")
     hide = values.pop("hide", 0)
@@ -179,7 +179,7 @@ def _read_patterns(node: YamlNode) -> tuple[str, ...]:
 
 
 def _read_canned(node: YamlNode) -> Canned:
-    values = fields(node, _ANSWER)
+    values = read_fields(node, _ANSWER)
     if not {"status", "code"} & set(values):
         raise node.wrong("An answer needs a status or a code.")
     return Canned(**values)
@@ -193,7 +193,7 @@ def _read_error(node: YamlNode) -> dict[str, Any]:
 
 
 def _read_move(node: YamlNode) -> Move:
-    values = fields(node, _MOVE)
+    values = read_fields(node, _MOVE)
     if not set(values) - {"id"}:
         raise node.wrong("A move needs set, remove or delete.")
     return Move(**values)
@@ -243,13 +243,13 @@ _MOVE: Mapping[str, FieldReader] = {
     "delete": ("delete", YamlNode.flag),
 }
 _RULE: Mapping[str, FieldReader] = {
-    "match": ("match", lambda node: Match(**fields(node, _MATCH))),
+    "match": ("match", lambda node: Match(**read_fields(node, _MATCH))),
     "answer": ("answer", _read_canned),
     "drop": ("drop", lambda node: node.choice(Drop)),
     "timeout": ("timeout", YamlNode.flag),
     "delay": ("delay", YamlNode.number),
     "hide": ("hide", YamlNode.count),
-    "operation": ("course", lambda node: Course(**fields(node, _OPERATION))),
-    "list": ("list_fault", lambda node: ListFault(**fields(node, _LIST))),
+    "operation": ("course", lambda node: Course(**read_fields(node, _OPERATION))),
+    "list": ("list_fault", lambda node: ListFault(**read_fields(node, _LIST))),
     "move": ("move", lambda node: tuple(_read_move(item) for item in node.items())),
 }

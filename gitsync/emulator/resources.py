@@ -157,7 +157,7 @@ def _make_reply(
         return build_body(cloud, request.target, resource)
     if behaviour.reply is AcceptedBody.OPERATION:
         verb = "Upsert" if request.method == "PUT" else "Drop"
-        return {"operation": f"{verb}{request.target.types[-1]}ManagementOperation", "startTime": cloud.time()}
+        return {"operation": f"{verb}{request.target.types[-1]}ManagementOperation", "startTime": cloud.format_now()}
     return {"status": "Enqueued"} if behaviour.reply is AcceptedBody.STATUS else None
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from gitsync.emulator.faults import FaultRule, read_rule
 from gitsync.emulator.types.behaviour import Style
-from gitsync.emulator.yaml_document import FieldReader, YamlNode, fields, read
+from gitsync.emulator.yaml_document import FieldReader, YamlNode, read_document, read_fields
 
 TENANT = "11111111-1111-4111-8111-111111111111"
 
@@ -110,9 +110,9 @@ class EmulatorSettings:
 
 def read_settings(path: Path) -> EmulatorSettings:
     """Read the settings of a file. ConfigError, with file and line, for an unknown key or a value of the wrong type."""
-    document = read(path)
+    document = read_document(path)
     members = document.members("settings", "rules") if document is not None else {}
-    values = fields(members["settings"], _SETTINGS) if "settings" in members else {}
+    values = read_fields(members["settings"], _SETTINGS) if "settings" in members else {}
     rules = tuple(read_rule(item) for item in members["rules"].items()) if "rules" in members else ()
     return EmulatorSettings(**values, rules=rules)
 
@@ -124,7 +124,7 @@ def _read_limits(node: YamlNode) -> Limits | None:
         if value not in _SWITCH:
             raise node.wrong(f"Unknown value {value!r}.", "Set on, off, or the buckets: {reads: {size: …}}.")
         return Limits() if _SWITCH[value] else None
-    return Limits(**fields(node, {kind: (kind, _read_bucket) for kind in ("reads", "writes", "deletes")}))
+    return Limits(**read_fields(node, {kind: (kind, _read_bucket) for kind in ("reads", "writes", "deletes")}))
 
 
 _SWITCH: Mapping[bool | str, bool] = {True: True, False: False, "on": True, "off": False}
@@ -132,7 +132,7 @@ _SWITCH: Mapping[bool | str, bool] = {True: True, False: False, "on": True, "off
 
 
 def _read_bucket(node: YamlNode) -> Bucket:
-    values = fields(node, {"size": ("size", YamlNode.count), "perSecond": ("per_second", YamlNode.number)})
+    values = read_fields(node, {"size": ("size", YamlNode.count), "perSecond": ("per_second", YamlNode.number)})
     if len(values) < 2:
         raise node.wrong("A bucket needs both its size and perSecond.")
     return Bucket(**values)
@@ -152,7 +152,7 @@ class _Level(StrEnum):
 
 
 def _read_principal(node: YamlNode) -> EmulatedPrincipal:
-    values = fields(node, _PRINCIPAL)
+    values = read_fields(node, _PRINCIPAL)
     if "client" not in values:
         raise node.wrong("A principal needs a clientId.")
     return EmulatedPrincipal(**{"object": values["client"], **values})
@@ -179,10 +179,10 @@ _SETTINGS: Mapping[str, FieldReader] = {
     "types": ("types", lambda node: {kind: versions.texts() for kind, versions in node.members().items()}),
     "unregistered": ("unregistered", YamlNode.texts),
     "registrationPolls": ("registration_polls", YamlNode.count),
-    "operations": ("operations", lambda node: Timing(**fields(node, _TIMING))),
+    "operations": ("operations", lambda node: Timing(**read_fields(node, _TIMING))),
     "busy": ("busy", lambda node: node.choice(Busy)),
     "locks": ("locks", lambda node: tuple(_read_lock(item) for item in node.items())),
-    "denied": ("denied", lambda node: tuple(Denial(**fields(item, _DENIAL)) for item in node.items())),
+    "denied": ("denied", lambda node: tuple(Denial(**read_fields(item, _DENIAL)) for item in node.items())),
     "throttle": ("limits", _read_limits),
     "rewrite": ("rewrite", YamlNode.flag),
     "pageSize": ("page_size", YamlNode.count),

@@ -115,12 +115,12 @@ FieldReader = tuple[str, Callable[[YamlNode], Any]]
 """The field that a key sets, and how its value is read."""
 
 
-def fields(node: YamlNode, table: Mapping[str, FieldReader]) -> dict[str, Any]:
+def read_fields(node: YamlNode, table: Mapping[str, FieldReader]) -> dict[str, Any]:
     """Read the members of a mapping as fields, by a table of the allowed keys."""
     return {table[key][0]: table[key][1](value) for key, value in node.members(*table).items()}
 
 
-def read(path: Path) -> YamlNode | None:
+def read_document(path: Path) -> YamlNode | None:
     """Read the document of a file; None if it is empty, ConfigError if it is not valid YAML or cannot be read."""
     try:
         loader = _Loader(path.read_bytes())

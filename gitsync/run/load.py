@@ -116,7 +116,7 @@ async def _find_references(config: Config, connections: Connections, *, writes: 
 
 
 def _open_lookup(config: Config, connections: Connections, manifests: Manifests, *, writes: bool) -> Lookup:
-    sources = connections.secret_stores.sources_with(manifests)
+    sources = connections.secret_stores.list_sources(manifests)
     return Lookup(sources, reads_remote_secrets=writes or config.plan_secrets, redact=connections.redact)
 
 

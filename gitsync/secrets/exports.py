@@ -60,7 +60,7 @@ class ExportSinks:
         self._sources = tuple(source for source in sources if id(source) not in sink_ids)
         self.kept = kept
 
-    def wants(self, address: Address, *, is_watched: bool) -> bool:
+    def has_reader(self, address: Address, *, is_watched: bool) -> bool:
         """Tell whether an export has a reader: a Secret without readers is not requested from Azure.
 
         Only other resources read the exports of a watched resource.

@@ -67,19 +67,19 @@ class Lookup:
             if None not in asked_keys and (new_keys := keys - asked_keys):
                 await self._ask(address, sorted(key for key in new_keys if key is not None))
                 asked_keys |= new_keys
-        return self.found(address)
+        return self.get_state(address)
 
     def list_asked(self) -> tuple[SecretSource, ...]:
         """List the sources that this run may ask, in order."""
         return tuple(source for source in self._sources if self._reads_remote_secrets or not source.is_remote)
 
-    def found(self, address: Address) -> LookupState:
+    def get_state(self, address: Address) -> LookupState:
         """Return the state of an object, without a lookup."""
         return self._states.setdefault(address, LookupState())
 
     async def _ask(self, address: Address, keys: Sequence[str]) -> None:
         """Ask the sources for keys, or for the whole object if there are none."""
-        state, missing = self.found(address), keys
+        state, missing = self.get_state(address), keys
         for source in self._sources:
             values, unread = await self._read(source, address, tuple(missing))
             if unread:

@@ -42,7 +42,7 @@ _LONGEST_PAUSE = 16.0  # seconds
 
 
 @asynccontextmanager
-async def answered(message: str) -> AsyncIterator[None]:
+async def limit_request_time(message: str) -> AsyncIterator[None]:
     """Bound one request as a whole, however slowly its answer drips. Raises TransientStoreError with the message."""
     try:
         async with asyncio.timeout(LONGEST_REQUEST):

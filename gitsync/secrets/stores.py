@@ -54,7 +54,7 @@ class SecretStores:
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     grace: Grace = field(default_factory=Grace)
 
-    def sources_with(self, manifests: Manifests) -> tuple[SecretSource, ...]:
+    def list_sources(self, manifests: Manifests) -> tuple[SecretSource, ...]:
         """Return every source, the manifests among them, in order."""
         sops = Sops(environment=self.environment, grace=self.grace)
         manifest_source = EncryptedSource(ManifestSource(manifests), manifests.encrypted, sops)

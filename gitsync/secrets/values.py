@@ -44,13 +44,13 @@ class RunValues:
         for export in exports:
             self._exported.setdefault(export.address, {}).update(export.data)
 
-    def names(self, key: Key, arm_id: str, *, is_sure: bool = True) -> None:
+    def add_arm_id(self, key: Key, arm_id: str, *, is_sure: bool = True) -> None:
         """Make an id known that a config map named. A plan may not be sure of it."""
         self._arm_ids[key] = arm_id
         if not is_sure:
             self._unsure.add(key)
 
-    def rooted(self, key: Key, root: str) -> None:
+    def add_root(self, key: Key, root: str) -> None:
         """Make known the prefix of the ids of a resource's extension resources."""
         self._roots[key] = root
 
@@ -83,7 +83,7 @@ class RunValues:
             return self._used_maps[address]
         if address in self._exported:
             return self._use_map(address, self._exported[address])
-        state = self._lookup.found(address)
+        state = self._lookup.get_state(address)
         # In a plan an object that a resource will export is not what the sources have now.
         if state.exists and not self._is_to_come(address, None):
             return self._use_map(address, state.values)
@@ -145,7 +145,7 @@ class RunValues:
     def _find_current(self, address: Address, key: str, placeholder: str) -> Secret | None:
         if self._is_exported(address, key):
             return self._exported[address][key]
-        known_values = {} if self._is_to_come(address, key) else self._lookup.found(address).values
+        known_values = {} if self._is_to_come(address, key) else self._lookup.get_state(address).values
         if key in known_values:
             return known_values[key]
         why = self._explain_unknown(address, key)
@@ -155,7 +155,7 @@ class RunValues:
         """Say why a plan does not know a value; "" if it does, or if there is none."""
         if self._is_to_come(address, key):
             return "another resource of the run exports it"
-        return self._lookup.found(address).unread
+        return self._lookup.get_state(address).unread
 
     def _is_to_come(self, address: Address, key: str | None) -> bool:
         """Tell whether, in a plan, a resource of the run will export it."""
@@ -168,7 +168,7 @@ class RunValues:
         promised = self._promised.get(address, frozenset())
         # ASO has two texts: one for an object that is not there, one for an object without the key.
         is_made_without = bool(promised) and promised.isdisjoint({key, None})
-        if is_made_without or address in self._exported or self._lookup.found(address).exists:
+        if is_made_without or address in self._exported or self._lookup.get_state(address).exists:
             return f'{name} does not exist ({address.holder} "{name}" does not contain key "{key}")'
         return f"couldn't resolve {noun} reference {name}.{key}: {_describe_absent(address)}"
 

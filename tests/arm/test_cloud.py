@@ -96,7 +96,7 @@ def test_plain_http_is_for_this_machine(endpoint: str):
     ],
 )
 def test_where_a_token_may_go(url: str, asked: str, target: str | None, why: str):
-    assert make_cloud().target_of(url, asked) == target, why
+    assert make_cloud().find_target(url, asked) == target, why
 
 
 def test_a_cloud_that_was_not_checked_has_no_origin():

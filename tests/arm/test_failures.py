@@ -175,7 +175,7 @@ def test_whom_a_token_speaks_for(token: str, expected: Principal | None, why: st
     ],
 )
 def test_retry_after(headers: dict, seconds: float | None, why: str):
-    assert Response(status=429, headers=headers).retry_after(NOW) == seconds, why
+    assert Response(status=429, headers=headers).read_retry_after(NOW) == seconds, why
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.emulator.patch import GONE, merge_patch, set_value
-from gitsync.emulator.types.bodies import without_secrets
+from gitsync.emulator.types.bodies import hide_secrets
 from gitsync.emulator.types.provider_fields import add_provider_fields
 from tests.emulator.asked import GROUP, OPEN, PLAIN, at, emulated
 
@@ -35,15 +35,13 @@ SECRETS = [
 
 @pytest.mark.parametrize(("name", "value", "is_secret", "why"), SECRETS, ids=[row[0] for row in SECRETS])
 def test_secrets_are_taken_and_never_given_back(name, value, is_secret, why):
-    shown = without_secrets({"properties": {"list": [{name: value, "other": 1}]}})
+    shown = hide_secrets({"properties": {"list": [{name: value, "other": 1}]}})
     assert (name not in shown["properties"]["list"][0]) is is_secret, why
     assert shown["properties"]["list"][0]["other"] == 1
 
 
 def test_protected_settings_of_extensions_are_shown_empty():
-    assert without_secrets({"configurationProtectedSettings": {"a": "x"}}) == {
-        "configurationProtectedSettings": {"a": ""}
-    }
+    assert hide_secrets({"configurationProtectedSettings": {"a": "x"}}) == {"configurationProtectedSettings": {"a": ""}}
 
 
 async def test_what_was_received_can_be_looked_up_with_its_secrets(azure, group):

@@ -72,7 +72,7 @@ class Limit:
     burst: float
     per_second: float
 
-    def part(self, share: float) -> Limit:
+    def take_share(self, share: float) -> Limit:
         return Limit(self.burst * share, self.per_second * share)
 
 
@@ -91,7 +91,7 @@ class PollInterval:
     first: float = 1.0
     most: float = 60.0
 
-    def after(self, polls: int) -> float:
+    def find_wait(self, polls: int) -> float:
         return min(self.most, self.first * 2.0 ** min(polls, 32))
 
 

@@ -46,7 +46,7 @@ class _BuildContext:
     clock: Clock
     redactions: Redactions
 
-    def options(self) -> dict[str, Any]:
+    def make_options(self) -> dict[str, Any]:
         """For credentials that ask the authority themselves."""
         return {
             "authority": self.cloud.authority,
@@ -54,7 +54,7 @@ class _BuildContext:
             "additionally_allowed_tenants": list(self.sign_in.additional_tenants),
             "retry_connect": 0,  # we try again, unless the host is wrong
             "transport": self.http.transport,
-            "proxies": self.http.proxies(self.cloud.authority),
+            "proxies": self.http.find_proxies(self.cloud.authority),
         }
 
 
@@ -70,7 +70,7 @@ def _build_client_secret(context: _BuildContext) -> Any:
     sign_in = context.sign_in
     _require(sign_in, {"AZURE_CLIENT_SECRET": sign_in.client_secret})
     secret = sign_in.client_secret.reveal() if sign_in.client_secret else ""
-    return ClientSecretCredential(sign_in.tenant_id, sign_in.client_id, secret, **context.options())
+    return ClientSecretCredential(sign_in.tenant_id, sign_in.client_id, secret, **context.make_options())
 
 
 def _build_workload_identity(context: _BuildContext) -> Any:
@@ -84,12 +84,12 @@ def _build_workload_identity(context: _BuildContext) -> Any:
             sign_in.tenant_id,
             sign_in.client_id,
             context.clock,
-            **context.options(),
+            **context.make_options(),
         )
     file = sign_in.federated_token_file or _ASO_TOKEN_FILE
     if Path(file).exists():
         return WorkloadIdentityCredential(
-            tenant_id=sign_in.tenant_id, client_id=sign_in.client_id, token_file_path=file, **context.options()
+            tenant_id=sign_in.tenant_id, client_id=sign_in.client_id, token_file_path=file, **context.make_options()
         )
     raise ConfigError(
         f"There is no federated token: no file {file}, and no variables of GitHub Actions or Azure Pipelines.",
@@ -112,7 +112,7 @@ def _redact_tokens(tokens: JobTokens, redactions: Redactions) -> JobTokens:
 def _build_certificate(context: _BuildContext) -> Any:
     sign_in = context.sign_in
     _require(sign_in, {"AZURE_CLIENT_CERTIFICATE": sign_in.client_certificate or sign_in.client_certificate_path})
-    return open_certificate_credential(sign_in, context.options())
+    return open_certificate_credential(sign_in, context.make_options())
 
 
 def _build_identity_file(context: _BuildContext) -> Any:
@@ -121,7 +121,7 @@ def _build_identity_file(context: _BuildContext) -> Any:
             f"{context.sign_in.title} needs AZURE_USER_ASSIGNED_IDENTITY_CREDENTIALS.",
             hint="Set it to the file of the identity.",
         )
-    return open_identity_file_credential(context.sign_in, context.options(), context.clock)
+    return open_identity_file_credential(context.sign_in, context.make_options(), context.clock)
 
 
 def _build_managed_identity(context: _BuildContext) -> Any:

@@ -107,7 +107,7 @@ class Source:
     path: str
     method: str = "GET"
 
-    def malformed(self, how: str, *, code: str = MALFORMED_LIST, request_id: str = "") -> ArmError:
+    def make_error(self, how: str, *, code: str = MALFORMED_LIST, request_id: str = "") -> ArmError:
         """Return the error for a list that is not valid. `how` completes the sentence "The list of … "."""
         return ArmError(
             f"The list of {self.path} {how}.",
@@ -155,27 +155,27 @@ def list_ids(entries: Iterable[Mapping[str, Any]], path: str) -> list[str]:
     ids = [entry.get("id") for entry in entries]
     for index, arm_id in enumerate(ids):
         if not (isinstance(arm_id, str) and arm_id.startswith("/")):
-            raise Source(path).malformed(f"has an entry without an id (entry {index + 1})")
+            raise Source(path).make_error(f"has an entry without an id (entry {index + 1})")
     return [str(arm_id) for arm_id in ids]
 
 
 def _check_object(body: object, source: Source) -> Mapping[str, Any]:
     if not isinstance(body, dict):
-        raise source.malformed(f"is {_describe_kind(body)}, not an object")
+        raise source.make_error(f"is {_describe_kind(body)}, not an object")
     if body.get("error"):  # an empty list with an error is not an empty list
-        raise source.malformed("is an error with a status of success")
+        raise source.make_error("is an error with a status of success")
     return body
 
 
 def _read_entries(page: Mapping[str, Any], source: Source) -> Entries:
     if "value" not in page:
-        raise source.malformed("has no `value`")
+        raise source.make_error("has no `value`")
     entries = page["value"]
     if not isinstance(entries, list):
-        raise source.malformed(f"has {_describe_kind(entries)} as its `value`, not a list")
+        raise source.make_error(f"has {_describe_kind(entries)} as its `value`, not a list")
     for index, entry in enumerate(entries):
         if not isinstance(entry, dict):
-            raise source.malformed(f"has {_describe_kind(entry)} as entry {index + 1}, not an object")
+            raise source.make_error(f"has {_describe_kind(entry)} as entry {index + 1}, not an object")
     return entries
 
 
@@ -186,13 +186,13 @@ def _find_following(link: object, source: Source, cloud: Cloud) -> str | None:
     if link is None or link == "":
         return None
     if not isinstance(link, str):
-        raise source.malformed(f"has {_describe_kind(link)} as its `nextLink`, not a URL")
+        raise source.make_error(f"has {_describe_kind(link)} as its `nextLink`, not a URL")
     # The two cases differ: a list that continues elsewhere is a refusal, a broken link a fault.
     if parse_origin(link) is None:
-        raise source.malformed("has a `nextLink` that is not a URL")
-    following = cloud.target_of(link)
+        raise source.make_error("has a `nextLink` that is not a URL")
+    following = cloud.find_target(link)
     if following is None:
-        raise source.malformed("continues on another host; gitsync sends no token there", code=FOREIGN_LINK)
+        raise source.make_error("continues on another host; gitsync sends no token there", code=FOREIGN_LINK)
     return following
 
 

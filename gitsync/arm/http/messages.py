@@ -225,7 +225,7 @@ class Response:
         """The id that Azure's support asks for."""
         return self.headers.get("x-ms-request-id") or self.headers.get("x-ms-correlation-request-id") or ""
 
-    def retry_after(self, now: datetime) -> float | None:
+    def read_retry_after(self, now: datetime) -> float | None:
         """Return seconds to wait, from `Retry-After` (RFC 9110 §10.2.3: seconds or a date) or
         Azure's in milliseconds.
 

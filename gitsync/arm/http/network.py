@@ -64,7 +64,7 @@ class HttpConnection:
     transport: AioHttpTransport
     environment: Mapping[str, str]
 
-    def proxies(self, url: str) -> dict[str, str]:
+    def find_proxies(self, url: str) -> dict[str, str]:
         """As the SDK takes them: scheme → proxy; empty if the host of a URL is reached directly."""
         proxy = find_proxy(url, self.environment)
         return {urlsplit(url).scheme: proxy} if proxy else {}
@@ -115,8 +115,8 @@ def find_proxy(url: str, environment: Mapping[str, str]) -> str | None:
     Raises ConfigError for a proxy that is not http(s).
     """
     parts = urlsplit(url)
-    proxy = _variable(environment, f"{parts.scheme}_proxy")
-    if not proxy or _is_exempt(parts.hostname or "", parts.port, _variable(environment, "no_proxy")):
+    proxy = _read_variable(environment, f"{parts.scheme}_proxy")
+    if not proxy or _is_exempt(parts.hostname or "", parts.port, _read_variable(environment, "no_proxy")):
         return None
     # As curl and pip do: a proxy without a scheme is spoken to in plain HTTP.
     proxy = proxy if "://" in proxy else f"http://{proxy}"
@@ -125,7 +125,7 @@ def find_proxy(url: str, environment: Mapping[str, str]) -> str | None:
     return proxy
 
 
-def _variable(environment: Mapping[str, str], name: str) -> str:
+def _read_variable(environment: Mapping[str, str], name: str) -> str:
     # In lower case first, as curl has it.
     return (environment.get(name) or environment.get(name.upper()) or "").strip()
 
@@ -144,7 +144,7 @@ def _is_exempt(host: str, port: int | None, exempt: str) -> bool:
 
 async def connect(http: HttpConnection, url: str, *, is_direct: bool) -> None:
     """Open a connection, TLS and proxy included, and leave it to the next request. Raises aiohttp.ClientError."""
-    proxy = None if is_direct else next(iter(http.proxies(url).values()), None)
+    proxy = None if is_direct else next(iter(http.find_proxies(url).values()), None)
     connector = http.session.connector
     if connector is None:
         raise AssertionError("the session is open")

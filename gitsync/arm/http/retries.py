@@ -62,8 +62,8 @@ class Retrier:
 
     def __init__(self, transport: Transport, access: ArmAccess, clock: Clock, *, traffic: Traffic) -> None:
         self._transport = transport
-        self._throttle = traffic.throttle(access)
-        self.host = traffic.host(access)
+        self._throttle = traffic.find_throttle(access)
+        self.host = traffic.find_host(access)
         self._authority = Host(clock, access.network.patience)
         self.clock = clock
         self._tally = traffic.tally
@@ -93,7 +93,7 @@ class Retrier:
                 await self._pause(error, tries, session)
             tries += 1
 
-    async def once(self, request: ArmRequest, session: Session) -> Response:
+    async def send_once(self, request: ArmRequest, session: Session) -> Response:
         """One try, and another with a new token if Azure did not accept the first one's."""
         with suppress(TokenRefusedError):
             return await self._try(request, session)
@@ -197,7 +197,7 @@ class Retrier:
         if request.takes(answer, code, message):
             return
         now = self.clock.now()
-        retry_after = answer.retry_after(now)
+        retry_after = answer.read_retry_after(now)
         if answer.status == 429 and retry_after:
             self._throttle.hold(request.method, request.path, answer, code, retry_after, sent_at)
         error = make_arm_error(answer, request, format_rfc3339(now), retry_after)
@@ -326,14 +326,14 @@ class Traffic:
     @property
     def use(self) -> RequestUse:
         """What it was for, and what it used up of the limits."""
-        shares = [share for throttle in self._throttles.values() for share in throttle.hour_shares()]
+        shares = [share for throttle in self._throttles.values() for share in throttle.list_hour_shares()]
         return RequestUse(
             by_type=self.tally.by_type,
             hour_shares={kind.value: max(share for of, share in shares if of is kind) for kind, _ in sorted(shares)},
             throttled_seconds=self.held.seconds,
         )
 
-    def throttle(self, access: ArmAccess) -> Throttle:
+    def find_throttle(self, access: ArmAccess) -> Throttle:
         """Return the buckets of the principal that signs in."""
         principal = _find_principal(access)
         if principal not in self._throttles:
@@ -342,7 +342,7 @@ class Traffic:
             )
         return self._throttles[principal]
 
-    def host(self, access: ArmAccess) -> Host:
+    def find_host(self, access: ArmAccess) -> Host:
         """Return what is known of the endpoint, for every identity."""
         return self._hosts.setdefault(access.cloud.endpoint, Host(self._clock, access.network.patience))
 

@@ -79,7 +79,7 @@ class Throttle:
 
         The deadline is looked at again after every wait: a run that is stopped brings it forward.
         """
-        bucket, pause = self._bucket(method, path), self._provider_pauses[self._make_provider_key(method, path)]
+        bucket, pause = self._find_bucket(method, path), self._provider_pauses[self._make_provider_key(method, path)]
         # The pause first: a token that was taken would be missing to requests to other providers.
         while await self._outlast(pause, session) and await bucket.take(session):
             if pause.until <= self._clock.monotonic():
@@ -97,11 +97,11 @@ class Throttle:
 
     def release(self, method: str, path: str) -> None:
         """An admitted request was answered, or has failed."""
-        self._bucket(method, path).release()
+        self._find_bucket(method, path).release()
 
     def learn(self, method: str, path: str, answer: Response) -> None:
         """Update the bucket of a request from the counts in its answer."""
-        bucket, kind = self._bucket(method, path), classify_method(method)
+        bucket, kind = self._find_bucket(method, path), classify_method(method)
         scope = "subscription" if find_subscription(path) else "tenant"
         counts = {
             is_ours: answer.headers.get(f"x-ms-ratelimit-remaining-{name}-{kind}", "")
@@ -123,17 +123,19 @@ class Throttle:
         if answer.headers.get("x-ms-failure-cause", "").casefold() == "service":
             self._provider_pauses[self._make_provider_key(method, path)].extend(until)
         else:
-            self._bucket(method, path).hold(until, sent_at)
+            self._find_bucket(method, path).hold(until, sent_at)
 
-    def hour_shares(self) -> Iterator[tuple[RequestKind, float]]:
+    def list_hour_shares(self) -> Iterator[tuple[RequestKind, float]]:
         """For each bucket: its kind, and which share of what Azure allows in an hour was taken of it."""
         for (_, kind), bucket in self._buckets.items():
             yield kind, bucket.hour_share * self._share
 
-    def _bucket(self, method: str, path: str) -> _Bucket:
+    def _find_bucket(self, method: str, path: str) -> _Bucket:
         key = ((find_subscription(path) or "").casefold(), classify_method(method))
         if key not in self._buckets:
-            self._buckets[key] = _Bucket(self._clock, self._slots, self._limits[key[1]].part(self._share), self._held)
+            self._buckets[key] = _Bucket(
+                self._clock, self._slots, self._limits[key[1]].take_share(self._share), self._held
+            )
         return self._buckets[key]
 
     def _make_provider_key(self, method: str, path: str) -> tuple[str, str, RequestKind]:

@@ -76,7 +76,7 @@ class SdkTransport:
         self._http = http
         agent = f"gitsync/{_VERSION} {access.user_agent_suffix}".strip()
         self._headers = {"Accept": "application/json", "User-Agent": agent}
-        self._options: dict[str, Any] = {"proxies": {} if cloud.is_loopback else http.proxies(cloud.endpoint)}
+        self._options: dict[str, Any] = {"proxies": {} if cloud.is_loopback else http.find_proxies(cloud.endpoint)}
         if credential is not None:  # only the policy that signs in takes this option
             self._options["enforce_https"] = not cloud.is_loopback
 

@@ -86,7 +86,7 @@ class Operations:
                 answer = await self._retrier.send(request, session)
             except DeadlineError:
                 return latest  # still moving: the next run looks again
-            wait = answer.retry_after(self._pace.clock.now())
+            wait = answer.read_retry_after(self._pace.clock.now())
             latest = None if answer.status == 404 else read_shown_resource(answer, arm_id)
         return latest
 
@@ -95,7 +95,7 @@ class Operations:
             place=find_first_target(reply, self._cloud),
             state=read_first_progress(reply),
             answer=reply.answer,
-            wait=reply.answer.retry_after(self._pace.clock.now()),
+            wait=reply.answer.read_retry_after(self._pace.clock.now()),
         )
 
     async def _poll_to_end(self, poll: _PollState, reply: AcceptedWrite, session: Session) -> _PollState:
@@ -114,7 +114,7 @@ class Operations:
             raise self._make_lost_error(poll, reply)
         poll = replace(poll, polls=poll.polls + 1)
         try:
-            answer = await self._retrier.once(_make_poll(poll.place, reply), session)
+            answer = await self._retrier.send_once(_make_poll(poll.place, reply), session)
         except DeadlineError:
             raise
         except ArmError as error:
@@ -139,7 +139,7 @@ class Operations:
             state=state,
             answer=answer,
             place=find_next_target(poll.place, answer, self._cloud),
-            wait=answer.retry_after(self._pace.clock.now()),
+            wait=answer.read_retry_after(self._pace.clock.now()),
             was_present=poll.was_present or (is_resource and answer.status != 404),
         )
 

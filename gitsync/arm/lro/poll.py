@@ -141,7 +141,7 @@ def find_first_target(reply: AcceptedWrite, cloud: Cloud) -> PollTarget:
 def find_location(reply: AcceptedWrite, cloud: Cloud) -> PollTarget | None:
     """Find the URL of the result of an action, from its first response; None if it has none."""
     url = reply.answer.headers.get(Watch.LOCATION.value)
-    target = cloud.target_of(url, reply.request.target) if url else None
+    target = cloud.find_target(url, reply.request.target) if url else None
     return None if target is None else PollTarget(Watch.LOCATION, target)
 
 
@@ -156,7 +156,7 @@ def _find_offered_target(answer: Response, base: str, cloud: Cloud) -> PollTarge
     # The order matters: a status tells an error, a Location only that the work is over.
     for name, watch in _HEADERS:
         url = answer.headers.get(name)
-        target = cloud.target_of(url, base) if url else None
+        target = cloud.find_target(url, base) if url else None
         if target is not None:
             return PollTarget(watch, target)
     return None

@@ -83,7 +83,7 @@ class RequestHandler:
         try:
             request, headers = self._admit(request, content)
             answer = await self._run_script(request)
-            answer = answer.but(headers) if answer is not None else None
+            answer = answer.add_headers(headers) if answer is not None else None
         except Refused as refused:
             answer = refused.answer
         request_id = next(self._request_ids)
@@ -92,7 +92,7 @@ class RequestHandler:
 
     def _admit(self, request: ServerRequest, content: bytes) -> tuple[ServerRequest, dict[str, str]]:
         """Check the caller, the version and the rate limit; then read the body."""
-        caller = self.tokens.caller(request.headers.get("Authorization", ""), request.base)
+        caller = self.tokens.identify_caller(request.headers.get("Authorization", ""), request.base)
         request = replace(request, caller=caller)
         # ARM checks in this order: a request without a valid token costs nobody's limit.
         request = replace(request, api_version=find_version(self._cloud, request))
@@ -173,7 +173,7 @@ def _identify(answer: ServerResponse, request: ServerRequest, request_id: str) -
     given = {name.casefold() for name in answer.headers}
     correlation = request.headers.get("x-ms-correlation-request-id", request_id)
     headers = {"x-ms-request-id": request_id, "x-ms-correlation-request-id": correlation}
-    return answer.but({name: value for name, value in headers.items() if name not in given})
+    return answer.add_headers({name: value for name, value in headers.items() if name not in given})
 
 
 def _parse_json(content: bytes) -> Any:

@@ -97,7 +97,7 @@ class ServerResponse:
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
 
-    def but(self, headers: Mapping[str, str]) -> ServerResponse:
+    def add_headers(self, headers: Mapping[str, str]) -> ServerResponse:
         """Return the same answer with further headers."""
         return replace(self, headers={**self.headers, **headers})
 
@@ -135,7 +135,7 @@ class Refused(Exception):  # noqa: N818 - it is an answer, not a fault
 
 def refuse(code: str, *, headers: Mapping[str, str] | None = None, **words: Any) -> Refused:
     """Return the exception to raise to answer with an ARM code."""
-    return Refused(make_refusal(code, **words).but(headers or {}))
+    return Refused(make_refusal(code, **words).add_headers(headers or {}))
 
 
 def refuse_method(method: str) -> Refused:
@@ -169,7 +169,7 @@ def make_page(
     page = list(islice((row for row in shown if row[1] is not None), size + 1))
     body: dict[str, Any] = {"value": [entry for _, entry in page[:size]]}
     if len(page) > size or (page and ends_empty):
-        body["nextLink"] = _next_link(request, page[:size][-1][0])
+        body["nextLink"] = _make_next_link(request, page[:size][-1][0])
     return ServerResponse(200, body)
 
 
@@ -178,7 +178,7 @@ def is_further_page(request: ServerRequest) -> bool:
     return any(name.casefold() == "$skiptoken" for name in request.query)
 
 
-def _next_link(request: ServerRequest, key: str) -> str:
+def _make_next_link(request: ServerRequest, key: str) -> str:
     token = base64.urlsafe_b64encode(key.encode()).decode()
     query_members = {name: value for name, value in request.query.items() if name.casefold() != "$skiptoken"}
     query = "&".join(f"{quote(name)}={quote(value)}" for name, value in query_members.items())

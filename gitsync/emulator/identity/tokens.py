@@ -100,7 +100,7 @@ class Tokens:
         signing_input = f"{_encode({'typ': 'JWT', 'alg': 'HS256'})}.{_encode(claims)}"
         return f"{signing_input}.{self._sign(signing_input)}"
 
-    def caller(self, authorization: str, base: str) -> Caller:
+    def identify_caller(self, authorization: str, base: str) -> Caller:
         """Find out who sent a request; Refused if a token is required and missing or invalid."""
         # Without a check a token still tells who calls, if there is one.
         if not self._settings.require_token:
@@ -111,7 +111,7 @@ class Tokens:
             text = refused.answer.body["error"]["message"].replace('"', "'")
             uri = f"{base}/{self._settings.tenant}"
             challenge = f'Bearer authorization_uri="{uri}", error="invalid_token", error_description="{text}"'
-            raise Refused(refused.answer.but({"WWW-Authenticate": challenge})) from refused
+            raise Refused(refused.answer.add_headers({"WWW-Authenticate": challenge})) from refused
         principal = self._principals.get(str(claims.get("appid")).casefold())
         return _make_caller(claims, read_only=principal is not None and principal.read_only)
 

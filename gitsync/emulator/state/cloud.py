@@ -37,10 +37,10 @@ class EmulatedCloud:
     settings: EmulatorSettings
     clock: Clock
 
-    def time(self) -> str:
+    def format_now(self) -> str:
         return format_time(self.clock.now())
 
-    def number(self) -> int:
+    def take_number(self) -> int:
         """Return the next number of a sequence that never repeats."""
         number = int(self.store.note("number") or 0) + 1
         self.store.put_note("number", number)
@@ -63,7 +63,7 @@ class EmulatedCloud:
 
     def change(self, key: str, resource: StoredResource) -> StoredResource:
         """Store a new value of a resource; its version and time of change move on."""
-        changed = replace(resource, version=resource.version + 1, changed=self.time())
+        changed = replace(resource, version=resource.version + 1, changed=self.format_now())
         self.store.put_resource(key, changed)
         return changed
 

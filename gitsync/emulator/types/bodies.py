@@ -51,14 +51,14 @@ def make_stored(cloud: EmulatedCloud, target: Target, body: Mapping[str, Any], o
     """Make the value to store for a body, settled; the one that is there keeps its id, number and
     creation.
     """
-    now = cloud.time()
+    now = cloud.format_now()
     before = cloud.store.resource(target.key)
     if before is None:  # its number keeps the order of creation, which embedded children have
         return StoredResource(
             id=target.path,
             body=body,
             api_version=origin.api_version,
-            number=cloud.number(),
+            number=cloud.take_number(),
             created=now,
             changed=now,
             by=origin.by,
@@ -186,7 +186,7 @@ _EMPTIED = frozenset({"configurationprotectedsettings"})
 """Objects whose members are shown with empty values."""
 
 
-def without_secrets(value: Any) -> Any:
+def hide_secrets(value: Any) -> Any:
     """Return a body as a GET shows it."""
     if isinstance(value, dict):
         return {
@@ -195,7 +195,7 @@ def without_secrets(value: Any) -> Any:
             if not (name.casefold() in _WHOLE or (isinstance(member, str) and _is_secret_name(name)))
         }
     if isinstance(value, list):
-        return [without_secrets(item) if isinstance(item, dict | list) else item for item in value]
+        return [hide_secrets(item) if isinstance(item, dict | list) else item for item in value]
     return value
 
 
@@ -204,7 +204,7 @@ def _show_member(name: str, member: Any) -> Any:
         return member
     if isinstance(member, dict) and name.casefold() in _EMPTIED:
         return dict.fromkeys(member, "")
-    return without_secrets(member)
+    return hide_secrets(member)
 
 
 @lru_cache(maxsize=4096)
@@ -217,7 +217,7 @@ def build_body(cloud: EmulatedCloud, target: Target, resource: StoredResource) -
     kind = parse(resource.id)
     behaviour = find_behaviour(kind.type)
     # In this order: the rewrite applies to what the provider adds, and children are shown as themselves.
-    body = without_secrets(resource.body)
+    body = hide_secrets(resource.body)
     body = add_provider_fields(kind.type, resource.id, body, cloud.settings.tenant)
     body = _apply_type_rules(kind, resource, body)
     if cloud.settings.rewrite:

@@ -210,7 +210,7 @@ def _find_secret_destinations(attempt: ApplyAttempt, run: Exporting) -> dict[str
 
 
 def _is_wanted(attempt: ApplyAttempt, run: Exporting, address: Address) -> bool:
-    return run.export_sinks.wants(address, is_watched=attempt.prepared.is_watched)
+    return run.export_sinks.has_reader(address, is_watched=attempt.prepared.is_watched)
 
 
 def _select_set_secrets(secrets: Mapping[str, Secret]) -> dict[str, Secret]:

@@ -44,4 +44,4 @@ async def handle_success(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
 
 def _keep(values: RunValues, key: Key, annotations: Mapping[str, str]) -> None:
     if OVERRIDE in annotations:
-        values.rooted(key, annotations[OVERRIDE])
+        values.add_root(key, annotations[OVERRIDE])

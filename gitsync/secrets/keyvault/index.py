@@ -113,7 +113,7 @@ class VaultIndex:
     def __init__(self, secrets: Iterable[VaultSecret]) -> None:
         self._by_name = {secret.name.casefold(): secret for secret in secrets}
 
-    def at(self, address: Address) -> tuple[VaultSecret, ...]:
+    def find_at(self, address: Address) -> tuple[VaultSecret, ...]:
         """Return every secret that holds a key of an object, by name."""
         matches = (
             secret
@@ -122,14 +122,14 @@ class VaultIndex:
         )
         return tuple(sorted(matches, key=lambda secret: secret.name))
 
-    def tagged(self, vault_key: VaultKey) -> tuple[VaultSecret, ...]:
+    def find_tagged(self, vault_key: VaultKey) -> tuple[VaultSecret, ...]:
         """Return every secret with the tags of one key, by name: at most one, unless several have
         the same tags.
         """
         matches = (secret for secret in self._by_name.values() if secret.is_tagged and secret.vault_key == vault_key)
         return tuple(sorted(matches, key=lambda secret: secret.name))
 
-    def named(self, name: str) -> VaultSecret | None:
+    def find_named(self, name: str) -> VaultSecret | None:
         return self._by_name.get(name.casefold())
 
     def add(self, secret: VaultSecret) -> None:

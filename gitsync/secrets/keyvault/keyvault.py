@@ -97,7 +97,7 @@ class KeyVault:
         if not addresses:
             return
         try:
-            stored = (await self._load_index()).at(addresses[0])
+            stored = (await self._load_index()).find_at(addresses[0])
             await self._get_newest(stored[0].name if stored else make_secret_name(make_vault_key(addresses[0], _CHECK)))
         except SecretStoreError as error:
             raise ConfigError(error.message, hint=error.hint) from error
@@ -121,7 +121,7 @@ class KeyVault:
         """Return the exporter of a whole object; "" if a part of it belongs to somebody else."""
         if address.holder is not Holder.SECRET:
             return None
-        owners = {stored.owner for stored in (await self._load_index()).at(address)}
+        owners = {stored.owner for stored in (await self._load_index()).find_at(address)}
         if not owners:
             return None
         return owners.pop() if len(owners) == 1 else ""
@@ -130,7 +130,7 @@ class KeyVault:
         """Return the exporter of each secret that holds a key of an object, by its name in the vault."""
         if address.holder is not Holder.SECRET:
             return {}
-        stored = (await self._load_index()).at(address)
+        stored = (await self._load_index()).find_at(address)
         return {f"secret {secret.name} of {self._requests.vault}": secret.owner for secret in stored}
 
     def examine(self, exports: Sequence[Export]) -> None:
@@ -153,7 +153,7 @@ class KeyVault:
             if export.address.holder is not Holder.SECRET:
                 continue
             for vault_key in (make_vault_key(export.address, key) for key in sorted(export.data)):
-                if listed := (await self._load_index()).named(make_secret_name(vault_key)):
+                if listed := (await self._load_index()).find_named(make_secret_name(vault_key)):
                     self._check_writable(listed, vault_key, export)
 
     async def write(self, export: Export) -> None:
@@ -175,7 +175,7 @@ class KeyVault:
             if existing is None or not _is_same(existing, value, tags[vault_key]):
                 await self._put(make_secret_name(vault_key), value, tags[vault_key])
                 index.add(VaultSecret(name=make_secret_name(vault_key), tags=tags[vault_key]))
-        for leftover in index.at(export.address):
+        for leftover in index.find_at(export.address):
             if leftover.vault_key not in values and leftover.owner == str(export.owner):
                 await self._requests.delete(leftover.name)
                 index.drop(leftover.name)
@@ -186,7 +186,7 @@ class KeyVault:
             return
         check_names(address)
         index = await self._load_index()
-        for listed in index.at(address):
+        for listed in index.find_at(address):
             stored = await self._get_newest(listed.name)
             if stored and stored.owner == str(owner) and stored.vault_key == listed.vault_key:
                 await self._requests.delete(listed.name)
@@ -206,13 +206,15 @@ class KeyVault:
             return self._index
 
     async def _list_vault_keys(self, address: Address) -> list[VaultKey]:
-        return [stored.vault_key for stored in (await self._load_index()).at(address) if stored.vault_key is not None]
+        return [
+            stored.vault_key for stored in (await self._load_index()).find_at(address) if stored.vault_key is not None
+        ]
 
     async def _read_value(self, vault_key: VaultKey) -> Secret | None:
         stored = await self._get(make_secret_name(vault_key))
         if stored is None or stored.is_tagged:
             # Tags go before names, so a second secret may claim the same key under another name.
-            matches = (await self._load_index()).tagged(vault_key)
+            matches = (await self._load_index()).find_tagged(vault_key)
             if len(matches) > 1:
                 names = ", ".join(match.name for match in matches)
                 raise SecretStoreError(
@@ -263,7 +265,7 @@ class KeyVault:
         """Read a secret as it is now; a disabled one as it was in the list, since Key Vault does
         not show it.
         """
-        listed = (await self._load_index()).named(name)
+        listed = (await self._load_index()).find_named(name)
         is_disabled = listed is not None and not listed.enabled
         return listed if is_disabled else await self._requests.get(name)
 
@@ -273,7 +275,7 @@ class KeyVault:
             return await self._requests.get(name)
         except StoreForbiddenError:
             try:
-                listed = (await self._load_index()).named(name)
+                listed = (await self._load_index()).find_named(name)
             except SecretStoreError:  # without a right to list, the refusal itself is the better message
                 listed = None
             if listed is None or listed.enabled:

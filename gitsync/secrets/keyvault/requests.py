@@ -42,9 +42,9 @@ from gitsync.secrets.protocols import VaultConnection
 from gitsync.secrets.remote_requests import (
     PATIENT_ATTEMPTS,
     Retries,
-    answered,
     find_certificate_error,
     format_complaint,
+    limit_request_time,
     read_retry_after,
 )
 
@@ -89,7 +89,7 @@ async def open_requests(
         vault_url=url,
         credential=cast("Any", credential or AnonymousCredential()),  # the SDK names an older protocol, and takes both
         transport=connection.transport,
-        proxies={} if is_local else dict(connection.proxies(url)),
+        proxies={} if is_local else dict(connection.find_proxies(url)),
         # A challenge of another audience would take the token elsewhere.
         verify_challenge_resource=not is_local,
         retry_policy=AsyncRetryPolicy.no_retries(),
@@ -230,7 +230,7 @@ class KeyVaultRequests:
         path = request.path.replace("{", "%7B").replace("}", "%7D")  # the SDK takes URLs for templates
         http_request = HttpRequest(request.method, path, headers=headers, content=content)
         try:
-            async with answered(f"{self.vault} did not respond to the request to {request.doing}"):
+            async with limit_request_time(f"{self.vault} did not respond to the request to {request.doing}"):
                 response = await self._client.send_request(http_request)
         except ArmError as error:  # the credential's, with its own hint
             raise SecretStoreError(

@@ -30,7 +30,7 @@ from gitsync.secrets.kubernetes.account import EMPTY_TOKEN, ServiceAccount
 from gitsync.secrets.kubernetes.failures import ApiCall, is_starting, make_failure, make_unreachable
 from gitsync.secrets.kubernetes.rights import Right
 from gitsync.secrets.kubernetes.stored_object import StoredObject
-from gitsync.secrets.remote_requests import PATIENT_ATTEMPTS, answered
+from gitsync.secrets.remote_requests import PATIENT_ATTEMPTS, limit_request_time
 
 _SECONDS = 30.0
 _UNREADABLE = (KeyError, msgspec.MsgspecError, ValueError, RecursionError)
@@ -137,7 +137,7 @@ class KubernetesRequests:
     async def _answer(self, call: Any, api_call: ApiCall) -> Any:
         """Return the answer of lightkube, and raise its errors as ours."""
         try:
-            async with answered(f"The API server did not respond to the request to {api_call}"):
+            async with limit_request_time(f"The API server did not respond to the request to {api_call}"):
                 answer = await call
         except httpx2.HTTPStatusError as error:
             raise self._make_failure(error.response, api_call) from None  # lightkube's error holds the answer
