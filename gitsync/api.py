@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
-from gitsync.config.checks import make_config
+from gitsync.config.load import make_config
 from gitsync.model.report import Report
 from gitsync.model.secret import Secret
 from gitsync.run.run import execute

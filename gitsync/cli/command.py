@@ -1,4 +1,4 @@
-"""A command: a module of this package that has these names.
+"""A command: a module of this package that has these names; and the flags `-v` and `-q`, which several commands share.
 
 The table of commands is in `gitsync.cli.main`. Only the chosen command is imported, so that `--help` stays fast; for
 the same reason it imports heavy packages (azure, git, rich) inside `run`.
@@ -7,10 +7,16 @@ the same reason it imports heavy packages (azure, git, rich) inside `run`.
 from __future__ import annotations
 
 import argparse
-from typing import Protocol
+import sys
+from typing import TYPE_CHECKING, Protocol
 
 from gitsync.config.config import Config
+from gitsync.config.flags import find_group
+from gitsync.config.setting import HelpGroup
 from gitsync.errors import ExitCode
+
+if TYPE_CHECKING:
+    from gitsync.model.manifests import Coverage
 
 REPORT_OUTPUTS = ("text", "json", "markdown", "html", "junit", "sarif")
 """The choices of --output for a command that prints a report."""
@@ -22,7 +28,8 @@ class Command(Protocol):
     SETTINGS: tuple[str, ...]
     """The settings that it takes, of `gitsync.config.config.list_settings`: they are its flags, except secrets, which
     have no flag. `source` is the positional SOURCE. Every command has the flags for logs and colour and `--config`;
-    they are not listed here."""
+    they are not listed here.
+    """
 
     OUTPUTS: tuple[str, ...]
     """Choices of `--output`, the default first; empty for a command without the setting `output`."""
@@ -36,3 +43,32 @@ class Command(Protocol):
         (`gitsync.redaction`), to which it adds each secret that it reads. It may raise GitsyncError.
         """
         ...
+
+
+def add_verbosity(parser: argparse.ArgumentParser, more: str = "") -> None:
+    """Add `-v` and `-q`, of which a command line may have one. They are no settings: they only affect output. `more`
+    says what else -v shows.
+    """
+    text = (
+        f"List what was passed over, rejected or ignored, and problems in what is not used, with file and line{more}."
+    )
+    flags = find_group(parser, HelpGroup.OUTPUT).add_mutually_exclusive_group()
+    flags.add_argument("-v", "--verbose", action="store_true", help=text)
+    add_quiet(flags, "Print the report only if something failed, and no progress.")
+
+
+def add_quiet(flags: argparse._ActionsContainer, text: str) -> None:
+    flags.add_argument("-q", "--quiet", action="store_true", help=text)
+
+
+def list_left_out(options: argparse.Namespace, config: Config, coverage: Coverage) -> None:
+    """With `-v`, print the list: after a text report, else on stderr, to keep stdout machine-readable."""
+    from gitsync.logging import neutralize
+    from gitsync.report.run_facts import list_left_out
+
+    if not options.verbose:
+        return
+    stream = sys.stdout if config.output == "text" else sys.stderr
+    lines = [neutralize(line) for line in list_left_out(coverage)]
+    stream.writelines(f"{line}\n" for line in (["", *lines] if lines else []))
+    stream.flush()

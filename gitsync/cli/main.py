@@ -207,7 +207,7 @@ def load_command(name: str) -> Command:
 
 
 def _complete(arguments: list[str]) -> ExitCode:
-    from gitsync.cli.shell.answers import answer
+    from gitsync.cli.shell.candidates import answer
 
     return answer(arguments)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from gitsync.arm.clock import SystemClock
 from gitsync.catalog.catalog import Catalog, open_catalog
 from gitsync.config.config import Config
-from gitsync.config.source_settings import find_source_settings
+from gitsync.config.config_file import find_source_settings
 from gitsync.git.source.checkout import Checkout, open_checkout
 from gitsync.manifests.selection import Selection, spell_out
 from gitsync.model.manifests import Coverage, Manifests

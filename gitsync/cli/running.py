@@ -1,22 +1,61 @@
-"""Shared by sync and plan: a run with signals and progress, and the report at its end."""
+"""Runs sync and plan: with signals and progress, the question before the first sync of a target, and the report at the
+end.
+"""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import os
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 
-from gitsync.cli.confirmation import make_confirm
+from gitsync.cli.command import list_left_out
 from gitsync.cli.interruption import Begins, Interruption
 from gitsync.cli.output import show_progress, tell, write_files
-from gitsync.cli.verbosity import list_left_out
 from gitsync.config.config import Config
 from gitsync.errors import ExitCode
 from gitsync.git.state.plan_file import encode
-from gitsync.model.report import Report
+from gitsync.logging import neutralize
+from gitsync.model.report import Report, RunTarget
 from gitsync.redaction import Redactions
+from gitsync.run.consent import ChangeCounts, Confirm
+
+Pause = Callable[[], AbstractContextManager[None]]
+"""Takes the live display away while the context lasts."""
+
+_YES = frozenset({"y", "yes"})
+
+
+def make_confirm(config: Config, pause: Pause) -> Confirm | None:
+    """Make the question `Continue? [y/N]` before the first sync of a target; None for runs without a question: with
+    `--yes`, with a reviewed plan, for the emulator, and if stdin or stderr is no terminal.
+    """
+    if config.yes or config.plan_file or config.emulator is not None:
+        return None
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    return lambda target, counts: _ask(target, counts, pause)
+
+
+def _ask(target: RunTarget, counts: ChangeCounts, pause: Pause) -> bool:
+    """Print the target and the counts on stderr, and read a line of stdin. No answer means no."""
+    with pause():
+        print(neutralize(format_question(target, counts)), end="", file=sys.stderr, flush=True)
+        return sys.stdin.readline().strip().casefold() in _YES
+
+
+def format_question(target: RunTarget, counts: ChangeCounts) -> str:
+    """Write the question, without a newline at its end."""
+    from gitsync.report.text import format_target
+
+    would = f"create {counts.creates}, update or adopt {counts.updates}, delete {counts.deletes}"
+    hindered = f" {counts.hindered} would fail or wait." if counts.hindered else ""
+    lines = [*format_target(target), "", f"Nothing is recorded for this target yet. This sync would {would}.{hindered}"]
+    return "\n".join([*lines, "Continue? [y/N] "])
 
 
 def execute_run(options: argparse.Namespace, config: Config, *, writes: bool) -> ExitCode:

@@ -14,8 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gitsync.cli.command import add_quiet
 from gitsync.cli.recorded import build_objects, open_recorded, print_object, select_records
-from gitsync.cli.verbosity import add_quiet
 from gitsync.config.config import Config, list_settings
 from gitsync.config.flags import find_group
 from gitsync.config.setting import HelpGroup

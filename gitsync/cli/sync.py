@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from gitsync.cli.command import REPORT_OUTPUTS
-from gitsync.cli.verbosity import add_verbosity
+from gitsync.cli.command import REPORT_OUTPUTS, add_verbosity
 from gitsync.config.config import Config, list_settings
 from gitsync.errors import ExitCode
 

@@ -1,23 +1,34 @@
-"""Read a command line, and report errors in it in the style of the other messages.
+"""Reads a command line, reports errors in it, and shows the help of a command.
 
-argparse parses. Its error messages are replaced, since it neither suggests a spelling nor knows that a secret has no
-flag.
+argparse only parses. Its error messages are replaced, since it neither suggests a spelling nor knows that a secret has
+no flag. The help is a value: `--help`, the man pages and the page of commands print the same.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
-from typing import Any, NoReturn, cast
+import shutil
+from collections.abc import Iterable, Iterator
+from textwrap import fill
+from typing import Any, NamedTuple, NoReturn, cast
 
 from gitsync.cli.command import Command
 from gitsync.config.config import SETTINGS
-from gitsync.config.flags import add_flags
-from gitsync.config.setting import SettingForm
+from gitsync.config.flags import CONFIG_VARIABLE, add_flags, find_default, list_choices
+from gitsync.config.setting import HelpGroup, SettingForm
 from gitsync.errors import ConfigError, ExitCode
 
 HELP = "help"
 """The title of the last group of options, which has no settings."""
+
+OWN_OPTIONS = "options"
+"""The title of what only this command has, as argparse calls it."""
+
+_ARGUMENTS = "arguments"
+_COLUMN = 30  # where the text of an option begins
+_WIDEST = 110  # longer lines are hard to read
+_USAGES: dict[int | str | None, str] = {"?": "[{}]", "*": "[{}…]"}
+"""How many times an argument may be given, by argparse's word for it; any other word: once."""
 
 _SECRET_FLAGS = {
     f"--{setting.name.replace('_', '-')}": setting
@@ -47,8 +58,6 @@ class _ShowHelp(argparse.Action):
     """Print the help of a command, and end it."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        from gitsync.cli.command_help import build_help, find_width, format_help
-
         shown_parser = cast("CommandParser", parser)
         fresh = CommandParser(shown_parser.name, shown_parser.command)  # while it parses, argparse alters a parser
         shown = build_help(fresh.name, fresh.command, fresh)
@@ -61,9 +70,8 @@ def read_arguments(name: str, command: Command, arguments: list[str]) -> argpars
     parser = CommandParser(name, command)
     options, unknown_arguments = parser.parse_known_intermixed_args(arguments)
     if unknown_arguments:
-        raise ConfigError(
-            _explain_unknown(unknown_arguments[0], _list_flags(parser)), hint=f"See {parser.prog} --help."
-        )
+        flags = [flag for action in parser._actions for flag in action.option_strings]  # noqa: SLF001 - no public way
+        raise ConfigError(_explain_unknown(unknown_arguments[0], flags), hint=f"See {parser.prog} --help.")
     return options
 
 
@@ -74,10 +82,6 @@ def suggest_word(word: str, known_words: Iterable[str]) -> str:
     names_without_dashes = {name.lstrip("-"): name for name in sorted(known_words)}
     near = get_close_matches(word.lstrip("-"), names_without_dashes, n=1)
     return f" Did you mean {names_without_dashes[near[0]]}?" if near else ""
-
-
-def _list_flags(parser: argparse.ArgumentParser) -> list[str]:
-    return [flag for action in parser._actions for flag in action.option_strings]  # noqa: SLF001 - no public way
 
 
 def _explain_unknown(argument: str, flags: list[str]) -> str:
@@ -95,3 +99,130 @@ def make_unknown_command(name: str, known_names: Iterable[str]) -> ConfigError:
     if name.startswith("-"):
         return ConfigError(f"The command comes first, before {name}.", hint="Run gitsync COMMAND [SOURCE] [flags].")
     return ConfigError(f"Unknown command {name!r}.{suggest_word(name, known_names)}", hint="See gitsync --help.")
+
+
+class Option(NamedTuple):
+    """One flag or argument: how it is written, what it does, its default ("" for none), and its variables."""
+
+    invocation: str
+    text: str
+    default: str = ""
+    variables: tuple[str, ...] = ()
+    is_advanced: bool = False
+
+
+class OptionGroup(NamedTuple):
+    title: str
+    options: tuple[Option, ...]
+
+
+class CommandHelp(NamedTuple):
+    """`summary` is the first paragraph of the docstring, `description` the rest. The first group has the arguments."""
+
+    name: str
+    usage: str
+    summary: str
+    description: str
+    groups: tuple[OptionGroup, ...]
+
+
+def build_help(name: str, command: Command, parser: argparse.ArgumentParser) -> CommandHelp:
+    """The help of a command, from its docstring and the arguments of its parser."""
+    summary, _, description = (command.__doc__ or "").strip().partition("\n\n")
+    positional = [action for action in parser._actions if not action.option_strings]  # noqa: SLF001 - no public way
+    options = {
+        group.title: tuple(_make_option(action, command.OUTPUTS) for action in group._group_actions)  # noqa: SLF001 - no public way
+        for group in parser._action_groups  # noqa: SLF001 - no public way
+    }
+    options[_ARGUMENTS] = tuple(_make_option(action, command.OUTPUTS) for action in positional)
+    titles = [_ARGUMENTS, OWN_OPTIONS, *HelpGroup, HELP]
+    return CommandHelp(
+        name=name,
+        usage=" ".join([f"gitsync {name}", *map(_format_usage, positional), "[flags]"]),
+        summary=" ".join(summary.split()),
+        description=description,
+        groups=tuple(OptionGroup(title, options[title]) for title in titles if options.get(title)),
+    )
+
+
+def _make_option(action: argparse.Action, outputs: tuple[str, ...]) -> Option:
+    setting = SETTINGS.get(action.dest)
+    text = str(action.help or "").replace("%%", "%")
+    if setting is None:
+        variables = (CONFIG_VARIABLE,) if action.dest == "config" else ()
+        return Option(_format_invocation(action), text, variables=variables)
+    default = find_default(setting, list_choices(setting, outputs))
+    return Option(
+        _format_invocation(action),
+        text,
+        default="" if setting.form is SettingForm.SWITCH and not setting.default else default,
+        variables=setting.variables,
+        is_advanced=setting.is_advanced,
+    )
+
+
+def _format_invocation(action: argparse.Action) -> str:
+    """`-o, --output FORMAT`, `--[no-]prune`, `--emulator [FILE]`; an argument by its name."""
+    if not action.option_strings:
+        return _find_metavar(action)
+    flags = action.option_strings
+    if isinstance(action, argparse.BooleanOptionalAction):
+        flags = [f"--[no-]{flags[0].removeprefix('--')}"]
+    value = "" if action.nargs == 0 else _USAGES.get(action.nargs, "{}").format(_find_metavar(action))
+    return f"{', '.join(flags)} {value}".rstrip()
+
+
+def _format_usage(action: argparse.Action) -> str:
+    return _USAGES.get(action.nargs, "{}").format(_find_metavar(action))
+
+
+def _find_metavar(action: argparse.Action) -> str:
+    return str(action.metavar or action.dest.upper())
+
+
+def format_help(shown: CommandHelp, *, everything: bool, width: int) -> Iterator[str]:
+    """The lines of `--help`; with `everything`, advanced settings and variables too."""
+    yield from (f"usage: {shown.usage}", "", shown.summary)
+    yield from (["", shown.description] if shown.description else [])
+    for group in shown.groups:
+        options = [option for option in group.options if everything or not option.is_advanced]
+        if options:
+            yield from ("", f"{group.title}:")
+            yield from _format_options(options, everything=everything, width=width)
+    hidden = sum(option.is_advanced for group in shown.groups for option in group.options)
+    yield from ("", *_format_note(shown.name, 0 if everything else hidden, width))
+
+
+def find_width() -> int:
+    """Columns of the terminal, with a limit; 80 if there is none."""
+    return min(shutil.get_terminal_size().columns, _WIDEST)
+
+
+def _format_options(options: Iterable[Option], *, everything: bool, width: int) -> Iterator[str]:
+    """Flags of one letter are in a column of their own."""
+    for option in options:
+        is_long = option.invocation.startswith("--")
+        first = f"  {'    ' if is_long else ''}{option.invocation}"
+        notes = (option.default and f"default {option.default}", *(option.variables if everything else ()))
+        note = ", ".join(filter(None, notes))
+        text = f"{option.text} [{note}]" if note else option.text
+        yield from _place_text(first, text, width)
+
+
+def _place_text(first: str, text: str, width: int) -> Iterator[str]:
+    """An option with its text beside it, or below it if the option is long."""
+    margin = " " * _COLUMN
+    lines = fill(text, width, initial_indent=margin, subsequent_indent=margin, break_on_hyphens=False).splitlines()
+    if len(first) + 2 <= _COLUMN and lines:
+        yield first.ljust(_COLUMN) + lines[0][_COLUMN:]
+        yield from lines[1:]
+    else:
+        yield from (first, *lines)
+
+
+def _format_note(name: str, hidden: int, width: int) -> Iterator[str]:
+    """Where the rest is."""
+    text = "A flag may also be a variable (--max-deletes: GITSYNC_MAX_DELETES) or a key of gitsync.yaml (max-deletes)."
+    if hidden:
+        text += f" `gitsync {name} --help-all` shows {hidden} more flags, and the variable of each."
+    yield from fill(text, width, break_on_hyphens=False).splitlines()

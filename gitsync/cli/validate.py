@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from gitsync.cli.verbosity import add_verbosity, list_left_out
+from gitsync.cli.command import add_verbosity, list_left_out
 from gitsync.config.config import Config, list_settings
 from gitsync.errors import ExitCode
 

@@ -49,7 +49,7 @@ _EVERY_COMMAND = frozenset({"*"})
 class Config:
     """All settings of one run, checked. Durations are in seconds; a `None` means "not given".
 
-    Source settings are read through `gitsync.config.source_settings`, which knows what the source gives.
+    Source settings are read through `gitsync.config.config_file`, which knows what the source gives.
     `config_file` is no setting: it is the file that the operator's settings were read from.
     """
 

@@ -11,13 +11,18 @@ or a list of them, and every error names its line.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gitsync.config.config import SETTINGS
+from gitsync.config.config import SETTINGS, Config
 from gitsync.config.setting import Authority, Setting, SettingForm
+from gitsync.config.values import parse_value
 from gitsync.errors import ConfigError
+
+if TYPE_CHECKING:
+    from gitsync.model.unit import UnitEntry  # making its classes takes long
 
 FILE_NAME = "gitsync.yaml"
 MOST_BYTES = 100_000
@@ -53,7 +58,7 @@ def is_in_repository(path: Path) -> bool:
     """Tell whether a folder or file, or any link on the way to it, is in a git work tree or a folder like a bare
     repository. git is not started, since it must not run before the folder is known to be safe.
     """
-    return any(map(_is_repository, _find_passed_folders(path)))
+    return any(_may_be_there(folder / ".git") or is_repository_like(folder) for folder in _find_passed_folders(path))
 
 
 def _find_passed_folders(path: Path) -> set[Path]:
@@ -74,10 +79,6 @@ def _find_passed_folders(path: Path) -> set[Path]:
         current = Path(target.anchor) if target.is_absolute() else current
         parts.extend(part for part in reversed(target.parts) if part != target.anchor)
     return folders | {current}
-
-
-def _is_repository(folder: Path) -> bool:
-    return _may_be_there(folder / ".git") or is_repository_like(folder)
 
 
 def is_repository_like(folder: Path) -> bool:
@@ -161,21 +162,15 @@ def _find_name(node: Any, values: Mapping[str, FileValue], authorities: Collecti
     if key in _SECRETS:
         return "", f"{key} is a secret, which a file must not contain. Set the variable {_SECRETS[key].variables[0]}."
     if key not in _BY_KEY:
-        near = next(iter(get_close_matches(_add_dashes(key), _BY_KEY, n=1)), None)
+        # `statusBranch` and `status_branch` are meant as `status-branch`.
+        dashed = "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in key)
+        dashed = dashed.replace("_", "-").removeprefix("-")
+        near = next(iter(get_close_matches(dashed, _BY_KEY, n=1)), None)
         return "", f"there is no setting {key!r}." + (f" Did you mean {near}?" if near else "")
     setting = _BY_KEY[key]
     if setting.authority not in authorities:
         return "", f"{key} is an operator setting, which a file in a git repository may not give. {setting.ways}"
     return setting.name, f"{key} is given twice. Remove one of them." if setting.name in values else ""
-
-
-def _add_dashes(key: str) -> str:
-    """`statusBranch` and `status_branch` as `status-branch`, so that the nearest key is found."""
-    return "".join(_dash(letter) for letter in key).removeprefix("-")
-
-
-def _dash(letter: str) -> str:
-    return f"-{letter.lower()}" if letter.isupper() else letter.replace("_", "-")
 
 
 def _read_value(setting: Setting, node: Any, path: str) -> tuple[tuple[Any, ...], list[str]]:
@@ -184,21 +179,67 @@ def _read_value(setting: Setting, node: Any, path: str) -> tuple[tuple[Any, ...]
         from gitsync.config.unit_entries import read_unit_entries  # noqa: PLC0415 - its classes take long to make
 
         return read_unit_entries(node, lambda line: f"{path}:{line}")
-    texts = _read_texts(node)
-    if texts is None:
-        return (), [f"{path}:{node.start_mark.line + 1}: {setting.key} takes one value, or a list of them."]
-    return texts, []
-
-
-def _read_texts(node: Any) -> tuple[str, ...] | None:
-    """The texts of a value; () without one, and None for what is neither a text nor a list of them."""
     members = list(_iterate_members(node))
-    return None if None in members else tuple(text for text in members if text)
+    if None in members:
+        return (), [f"{path}:{node.start_mark.line + 1}: {setting.key} takes one value, or a list of them."]
+    return tuple(text for text in members if text), []
 
 
 def _iterate_members(node: Any) -> Iterator[str | None]:
+    """Yield the texts of a value; None for each member that is neither a text nor nothing."""
     for member in node.value if node.id == "sequence" else [node]:
         if member.id != "scalar":
             yield None
         elif member.tag != "tag:yaml.org,2002:null":
             yield str(member.value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceSettings:
+    """The settings that a source may give for itself, in the gitsync.yaml at its root: one field for each source
+    setting of `Config`, with the default filled in.
+
+    They are read at the revision whose manifests are read, so two revisions may have different ones.
+    """
+
+    namespace: str
+    unknown_fields: str
+    units: tuple[UnitEntry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFile:
+    """The gitsync.yaml of a source: how messages call it, and its bytes."""
+
+    path: str
+    content: bytes
+
+
+def find_source_settings(config: Config, file: SourceFile | None) -> SourceSettings:
+    """Join the operator's settings, then those of the source's file, then the defaults.
+
+    Raises ConfigError, which names every line, if the file gives anything else or a value does not fit.
+    """
+    source_values = read_source_settings(file.content, file.path) if file else {}
+    values, faults = {}, []
+    for name, setting in SETTINGS.items():
+        if setting.authority is not Authority.SOURCE:
+            continue
+        values[name] = setting.default
+        if name in source_values:
+            texts, place = source_values[name]
+            try:
+                values[name] = parse_value(setting, texts)
+            except ValueError as error:
+                faults.append(f"{place}: {setting.key}: {error}.")
+        if getattr(config, name) is not None:
+            values[name] = getattr(config, name)
+    if faults:
+        raise ConfigError("\n".join(faults))
+    return SourceSettings(**values)
+
+
+def find_unit_entries(file: SourceFile) -> tuple[UnitEntry, ...]:
+    """Return the units that a source's file names. ConfigError, which lists every fault, if the file is invalid."""
+    texts, _ = read_source_settings(file.content, file.path).get("units", ((), ""))
+    return tuple(texts)

@@ -1,4 +1,4 @@
-"""The sources of settings: flag, variable, gitsync.yaml, default; the nearest wins.
+"""Reads and checks settings: flag, variable, gitsync.yaml, default; the nearest wins.
 
 Every command reads and checks every setting, so that an invalid one shows at once; a command's flags are those of its
 `SETTINGS` and the few that every command has. Only a command that uses no setting, such as `explain`, works beside a
@@ -14,14 +14,15 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
-from gitsync.config.checks import find_contradictions
 from gitsync.config.config import SETTINGS, Config
 from gitsync.config.config_file import FILE_NAME, check_source_file, is_in_repository, read_config_file
 from gitsync.config.flags import CONFIG_VARIABLE
 from gitsync.config.setting import VARIABLE_PREFIX, Setting, SettingForm
-from gitsync.config.values import OFF, parse_value
+from gitsync.config.values import OFF, is_loopback, parse_value
 from gitsync.errors import ConfigError
+from gitsync.model.secret import Secret
 
 _PREFIX = "GITSYNC_"
 _NO_SETTINGS = (CONFIG_VARIABLE, "GITSYNC_SECRET_", VARIABLE_PREFIX)  # variables of ours that are no settings
@@ -137,7 +138,12 @@ def _join_variables(
 ) -> SettingText | None:
     """Every NAME=VALUE, from the farthest to the nearest: each name has the value of the last."""
     texts, place = file.get(setting.name, ((), ""))
-    given = {name.removeprefix(VARIABLE_PREFIX): text for name, text in sorted(variables.items()) if _gives(name, text)}
+    # A pipeline sets what it has no value for to nothing: that is not given.
+    given = {
+        name.removeprefix(VARIABLE_PREFIX): text
+        for name, text in sorted(variables.items())
+        if name.startswith(VARIABLE_PREFIX) and text.strip()
+    }
     flagged = _format_texts(flags.get(setting.name, []))
     places = [
         f"{place}: {setting.key}" if texts else "",
@@ -146,11 +152,6 @@ def _join_variables(
     ]
     joined = (*texts, *(f"{name}={text}" for name, text in given.items()), *flagged)
     return SettingText(joined, " or ".join(filter(None, places)), 0) if joined else None
-
-
-def _gives(name: str, text: str) -> bool:
-    """A pipeline sets what it has no value for to nothing: that is not given."""
-    return name.startswith(VARIABLE_PREFIX) and bool(text.strip())
 
 
 def _format_texts(flag: Any) -> tuple[str, ...]:
@@ -181,3 +182,83 @@ def _find_contradictions(
         yield f"{texts_by_name['output'].place}: expected {' or '.join(outputs)}, not {config.output!r}."
     compares_revisions = config.from_revision is not None or config.to_revision is not None
     yield from find_contradictions(config, asks_azure=asks_azure and not compares_revisions)
+
+
+def make_config(settings: Mapping[str, Any]) -> Config:
+    """Check the settings of a Python program, by the names of `Config`, as flags are checked, and return them. `None`
+    means "not given".
+
+    A value is what `Config` has (a duration in seconds, a tuple, a bool, a Secret), or the text that a flag would have.
+
+    Raises ConfigError, which lists every fault.
+    """
+    values: dict[str, Any] = {}
+    faults: list[str] = []
+    for name, value in settings.items():
+        if name not in SETTINGS:
+            near = next(iter(get_close_matches(name, SETTINGS, n=1)), None)
+            faults.append(f"There is no setting {name!r}." + (f" Did you mean {near}?" if near else ""))
+        elif value is not None:
+            try:
+                values[name] = _parse(SETTINGS[name], value)
+            except ValueError as error:
+                faults.append(f"{name}: {error}.")
+    if values.get("status_branch") and values.get("status_dir"):
+        faults.append("status_branch and status_dir exclude each other. Give one of them.")
+    if not faults:
+        faults = list(find_contradictions(Config(**values)))
+    if faults:
+        raise ConfigError("\n".join(faults))
+    return Config(**values)
+
+
+def find_contradictions(config: Config, *, asks_azure: bool = True) -> Iterator[str]:
+    """Sentences on settings that are valid one by one, but contradict each other. `asks_azure` is False for a command
+    that sends no request: its credential does not matter.
+    """
+    is_local = config.emulator is not None or is_loopback(urlsplit(config.endpoint).hostname)
+    if asks_azure and config.credential == "anonymous" and not is_local:
+        yield (
+            f"The credential anonymous goes only to this machine, not to {config.endpoint}. "
+            "Set --emulator, an --endpoint on 127.0.0.1, or another --credential."
+        )
+    if config.emulator and ("://" in config.emulator or Path(config.emulator).is_dir()):
+        yield (
+            f"--emulator takes a file for its state, and {config.emulator} is none. "
+            "Write SOURCE before --emulator, or the file as --emulator=FILE."
+        )
+
+
+def _parse(setting: Setting, value: Any) -> Any:
+    if setting.form is not SettingForm.UNITS:
+        return parse_value(setting, _format_value(setting, value))
+    from gitsync.model.unit import UnitEntry  # noqa: PLC0415 - only programs give units, and its classes take long to make
+
+    if isinstance(value, list | tuple) and all(isinstance(member, UnitEntry) for member in value):
+        return tuple(value)
+    raise ValueError("expected a tuple of UnitEntry")
+
+
+def _format_value(setting: Setting, value: Any) -> tuple[str, ...]:
+    """A value as a flag would have it, so that one parser serves both. ValueError if it is of another type."""
+    if isinstance(value, Secret) and setting.form is SettingForm.SECRET:
+        return (value.reveal(),)
+    if isinstance(value, Mapping) and setting.form is SettingForm.VARIABLES:
+        return tuple(f"{name}={_format_text(text)}" for name, text in value.items())
+    if isinstance(value, list | tuple) and setting.form is SettingForm.LIST:
+        return tuple(map(_format_text, value))
+    if isinstance(value, bool) and setting.form in {SettingForm.SWITCH, SettingForm.FILE_OR_ON}:
+        return (str(value),)
+    if value == "" and setting.form is SettingForm.FILE_OR_ON:
+        return ("true",)  # what Config has for "in memory"
+    if isinstance(value, int | float) and not isinstance(value, bool) and setting.form is SettingForm.DURATION:
+        return (f"{value:f}s",)
+    if isinstance(value, int | float) and setting.form in {SettingForm.COUNT, SettingForm.POSITIVE, SettingForm.SHARE}:
+        return (str(value),)
+    return (_format_text(value),)
+
+
+def _format_text(value: Any) -> str:
+    if not isinstance(value, str | Path):
+        raise ValueError(f"expected a text, not a value of type {type(value).__name__}")  # noqa: TRY004 - a wrong setting
+    return str(value)

@@ -12,8 +12,7 @@ from gitsync.config.config import Config
 from gitsync.doctor.azure import PATIENCE, AzureExamination
 from gitsync.doctor.check import Check, make_failure
 from gitsync.doctor.places import examine_places
-from gitsync.doctor.programs import check_tool, find_needed_tools
-from gitsync.doctor.source import SourceFindings, examine_source
+from gitsync.doctor.source import SourceFindings, check_tool, examine_source, find_needed_tools
 from gitsync.errors import GitsyncError
 from gitsync.extensions.registry import Registry
 from gitsync.model.clock import Clock

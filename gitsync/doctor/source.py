@@ -1,14 +1,19 @@
-"""The source, the place of the status, the records and the manifests: whether a run can read and write them."""
+"""Checks the source, the place of the status, the records and the manifests: whether a run can read and write them, and
+whether the programs that it needs are installed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from pathlib import Path
+from typing import NamedTuple
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
-from gitsync.config.source_settings import find_source_settings
+from gitsync.config.config_file import find_source_settings
 from gitsync.doctor.check import Check, CheckLevel, make_doubt, make_failure, make_ok
 from gitsync.errors import GitsyncError
 from gitsync.git.source.checkout import Checkout
@@ -18,8 +23,9 @@ from gitsync.model.clock import Clock
 from gitsync.model.problem import Problem
 from gitsync.model.record import State, Trust
 from gitsync.model.resource import Prepared
+from gitsync.model.unit import UnitKind
 from gitsync.planning.shared_resources import assign_writers
-from gitsync.processes.programs import Grace
+from gitsync.processes.programs import Grace, Program, ProgramCall, run, select_environment
 from gitsync.redaction import Redactions
 from gitsync.report.wording import format_plural
 from gitsync.request.credential_choice import choose_offline
@@ -27,6 +33,8 @@ from gitsync.run.connections import find_global_subscription, open_source, open_
 from gitsync.run.manifests import prepare_resources, read_declared_manifests, redact_manifests
 
 ANY_SUBSCRIPTION = "<subscription>"
+
+_PATIENCE = 10.0  # seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,3 +150,64 @@ def list_names(names: Sequence[str], most: int = 5) -> str:
     """`a, b and 3 more`."""
     more = len(names) - most
     return f"{', '.join(names[:most])}{f' and {more} more' if more > 0 else ''}"
+
+
+class _Tool(NamedTuple):
+    """The arguments that print the version, and what to install."""
+
+    arguments: tuple[str, ...]
+    hint: str
+
+
+_TOOLS = {
+    Program.GIT: _Tool(("--version",), "Install git 2.31 or newer, and add it to the PATH."),
+    Program.KUSTOMIZE: _Tool(("version",), "Install kustomize, or kubectl, which has it built in."),
+    Program.HELM: _Tool(("version", "--short"), "Install helm, version 3 or 4."),
+    Program.SOPS: _Tool(
+        ("--version", "--disable-version-check"), "Install it from https://github.com/getsops/sops/releases."
+    ),
+}
+
+_BUILDERS = {
+    UnitKind.KUSTOMIZATION: Program.KUSTOMIZE,
+    UnitKind.FLUX: Program.KUSTOMIZE,
+    UnitKind.APPLICATION: Program.KUSTOMIZE,
+    UnitKind.CHART: Program.HELM,
+    UnitKind.HELM_RELEASE: Program.HELM,
+}
+
+
+def find_needed_tools(units: Collection[UnitKind], *, encrypted: bool, exports_by_sops: bool) -> frozenset[Program]:
+    """The programs that a source with such units needs. `encrypted` says that it has files of SOPS."""
+    builders = {_BUILDERS[kind] for kind in units if kind in _BUILDERS}
+    return frozenset({Program.GIT, *builders, *({Program.SOPS} if encrypted or exports_by_sops else ())})
+
+
+def check_tool(program: Program) -> Check:
+    """Start a program to see its version, and so whether it is installed."""
+    tool = _TOOLS[program]
+    version = _read_version(program.value, program, tool.arguments)
+    if version is None and program is Program.KUSTOMIZE:
+        version = _read_version("kubectl", program, ("version", "--client"))
+    if version is None:
+        return Check(name=program.value, level=CheckLevel.ERROR, message="It is not installed.", hint=tool.hint)
+    return make_ok(program.value, version) if version else make_doubt(program.value, "It does not tell its version.")
+
+
+def _read_version(command: str, program: Program, arguments: tuple[str, ...]) -> str | None:
+    """The first line that it prints; "" if it fails, None if it is not there."""
+    call = ProgramCall(
+        program=program,
+        command=(command, *arguments),
+        environment=select_environment(program, os.environ),
+        timeout=_PATIENCE,
+        folder=Path("/"),
+    )
+    try:
+        ended = run(call)
+    except TimeoutError:
+        return ""
+    except OSError:
+        return None
+    lines = ended.output.decode("utf-8", "replace").splitlines() if ended.code == 0 else []
+    return lines[0].strip()[:100] if lines else ""

@@ -11,7 +11,7 @@ from gitsync.arm.client import Arm, Reader, Writer
 from gitsync.arm.session import LAST_ANSWER, Session
 from gitsync.arm.write_locks import WriteLocks
 from gitsync.catalog.catalog import Catalog
-from gitsync.config.source_settings import SourceSettings
+from gitsync.config.config_file import SourceSettings
 from gitsync.extensions.registry import Registry
 from gitsync.git.source.checkout import Checkout
 from gitsync.git.state.store import StateStore

@@ -19,7 +19,7 @@ from gitsync.arm.clock import SystemClock
 from gitsync.arm.cloud import Cloud, make_cloud
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
-from gitsync.config.source_settings import find_source_settings
+from gitsync.config.config_file import find_source_settings
 from gitsync.errors import ConfigError
 from gitsync.extensions.registry import Registry
 from gitsync.git.source.checkout import Checkout, open_checkout

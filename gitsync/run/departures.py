@@ -12,7 +12,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from gitsync.config.config import Config
-from gitsync.config.source_settings import find_source_settings
+from gitsync.config.config_file import find_source_settings
 from gitsync.errors import ConfigError
 from gitsync.git.source.checkout import Checkout
 from gitsync.git.source.contents import ExplainUnreadable, SourceContents

@@ -15,7 +15,7 @@ from typing import Final
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.config.config import Config
-from gitsync.config.source_settings import SourceSettings
+from gitsync.config.config_file import SourceSettings
 from gitsync.git.source.checkout import Checkout
 from gitsync.git.source.revisions import RevisionManifests
 from gitsync.manifests.credential_secret import iterate_secrets

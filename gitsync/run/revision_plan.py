@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
-from gitsync.config.source_settings import find_source_settings
+from gitsync.config.config_file import find_source_settings
 from gitsync.errors import ConfigError
 from gitsync.git.source.checkout import Checkout, open_checkout
 from gitsync.git.source.history import ManifestPaths

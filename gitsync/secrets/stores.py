@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from gitsync.config.config import Config
-from gitsync.config.source_settings import find_source_settings
+from gitsync.config.config_file import find_source_settings
 from gitsync.errors import ConfigError, SecretStoreError
 from gitsync.model.clock import Clock
 from gitsync.model.export import Address, Holder

@@ -7,7 +7,7 @@ from contextlib import contextmanager, nullcontext
 
 import pytest
 
-from gitsync.cli.confirmation import format_question, make_confirm
+from gitsync.cli.running import format_question, make_confirm
 from gitsync.config.config import Config
 from gitsync.model.report import RunTarget
 from gitsync.run.consent import ChangeCounts

@@ -4,9 +4,8 @@ import argparse
 
 import pytest
 
-from gitsync.config.checks import make_config
 from gitsync.config.flags import add_flags
-from gitsync.config.load import find_misspelt_variables, resolve
+from gitsync.config.load import find_misspelt_variables, make_config, resolve
 from gitsync.errors import ConfigError
 
 

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from gitsync.config.config import SETTINGS, Config
-from gitsync.config.config_file import check_source_file, is_in_repository
+from gitsync.config.config_file import SourceFile, check_source_file, find_source_settings, is_in_repository
 from gitsync.config.setting import Authority, SettingForm
-from gitsync.config.source_settings import SourceFile, find_source_settings
 from gitsync.errors import ConfigError
 from tests.support.command_line import SUBSCRIPTION, gitsync
 from tests.support.git_repositories import init_repository

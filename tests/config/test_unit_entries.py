@@ -2,9 +2,8 @@
 
 import pytest
 
-from gitsync.config.checks import make_config
-from gitsync.config.config_file import read_source_settings
-from gitsync.config.source_settings import SourceFile, find_source_settings, find_unit_entries
+from gitsync.config.config_file import SourceFile, find_source_settings, find_unit_entries, read_source_settings
+from gitsync.config.load import make_config
 from gitsync.errors import ConfigError
 from gitsync.model.unit import ChartRelease, Substitution, UnitEntry, UnitKind, UnitOptions
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitsync.doctor.programs import check_tool, find_needed_tools
+from gitsync.doctor.source import check_tool, find_needed_tools
 from gitsync.model.unit import UnitKind
 from gitsync.processes.programs import Program
 

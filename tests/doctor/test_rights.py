@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from gitsync.doctor.rights import grants, list_needed_rights, name_action
+from gitsync.doctor.azure import grants, list_needed_rights, name_action
 from gitsync.extensions.registry import BUILT_IN, Registry
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy

@@ -21,7 +21,7 @@ from gitsync.arm.auth.access import ARM_LIMITS, ArmAccess, Network
 from gitsync.arm.cloud import make_cloud
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
-from gitsync.config.source_settings import find_source_settings
+from gitsync.config.config_file import find_source_settings
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings, Timing
 from gitsync.emulator.state.store import MemoryStore

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from gitsync.cli.command_help import CommandHelp, build_help
 from gitsync.cli.main import COMMANDS, load_command
-from gitsync.cli.usage import CommandParser
+from gitsync.cli.usage import CommandHelp, CommandParser, build_help
 
 
 def build_helps() -> dict[str, CommandHelp]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from gitsync.cli.command_help import CommandHelp, OptionGroup
 from gitsync.cli.main import COMMANDS, CommandGroup
-from gitsync.cli.usage import HELP
+from gitsync.cli.usage import HELP, CommandHelp, OptionGroup
 from gitsync.config.setting import HelpGroup
 from reference.command_helps import build_helps
 

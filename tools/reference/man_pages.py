@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from gitsync.cli.command_help import CommandHelp, Option
 from gitsync.cli.main import COMMANDS, CommandGroup
+from gitsync.cli.usage import CommandHelp, Option
 from gitsync.config.config import SETTINGS
 from gitsync.config.flags import CONFIG_VARIABLE
 from gitsync.config.setting import VARIABLE_PREFIX, SettingForm

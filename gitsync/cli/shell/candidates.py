@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gitsync.cli.command import Command
 from gitsync.cli.main import COMMANDS, load_command
-from gitsync.cli.shell.command_line import Slot, find_slot
+from gitsync.cli.shell.command_line import Slot, find_slot, split_line
 from gitsync.config.config import SETTINGS
 from gitsync.config.flags import list_choices
 from gitsync.config.setting import SettingForm
-from gitsync.errors import GitsyncError
+from gitsync.errors import ExitCode, GitsyncError
 
 if TYPE_CHECKING:
     from gitsync.config.config import Config
     from gitsync.model.gvk import Key
+
+_SEPARATORS = frozenset({"=", ":"})
 
 FILES = ":files"
 FOLDERS = ":folders"
@@ -199,3 +201,30 @@ _FINDERS: Mapping[str, Callable[[_Wanted], Iterator[Candidate]]] = {
     "BRANCH": _find_revisions,
 }
 """By how help calls a value: what finds its candidates."""
+
+
+def answer(arguments: list[str]) -> ExitCode:
+    """Print the candidates: a line for each, with a tab before what it means. Nothing is wrong with a line that is not
+    finished, so the exit code is 0.
+    """
+    shell, *rest = arguments or [""]
+    if shell == "bash" and len(rest) == 2:
+        lines = _answer_bash(*rest)
+    elif rest:
+        *words, last = rest
+        lines = [f"{word}\t{about}" if about else word for word, about in list_candidates(words, last)]
+    else:
+        lines = []
+    print("".join(f"{line}\n" for line in dict.fromkeys(lines)), end="")
+    return ExitCode.FINE
+
+
+def _answer_bash(line: str, piece: str) -> list[str]:
+    """Answer bash, which sends the line as it is typed, and the part of the last word that it will replace, since it
+    splits words at `=` and `:` too; it gets the words alone.
+    """
+    words, last = split_line(line)
+    replaced = "" if piece in _SEPARATORS else piece
+    kept = last.removesuffix(replaced) if last.endswith(replaced) else ""
+    found = [word for word, _ in list_candidates(words, last)]
+    return [word if word in {FILES, FOLDERS} else word.removeprefix(kept) for word in found]

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import accumulate, chain
 
-from gitsync.config.config_file import FILE_NAME
-from gitsync.config.source_settings import SourceFile, find_unit_entries
+from gitsync.config.config_file import FILE_NAME, SourceFile, find_unit_entries
 from gitsync.errors import SourceError
 from gitsync.git.source.listing import EntryKind, SourceEntry, SourceListing
 from gitsync.git.source.selection import (

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from gitsync.config.source_settings import SourceFile
+from gitsync.config.config_file import SourceFile
 from gitsync.errors import ConfigError, GitError, SourceError
 from gitsync.git.access import Remote
 from gitsync.git.command import Repository

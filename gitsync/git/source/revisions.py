@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gitsync.config.source_settings import SourceFile
+from gitsync.config.config_file import SourceFile
 from gitsync.errors import GitError, SourceError
 from gitsync.formats.repository_name import normalize_repository
 from gitsync.git.access import GitAccess, Remote, open_remote

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from gitsync import api
-from gitsync.config.checks import make_config
 from gitsync.config.config import SETTINGS, Config
+from gitsync.config.load import make_config
 from gitsync.errors import ConfigError
 from gitsync.model.secret import Secret
 
