@@ -82,6 +82,7 @@ def find_expressions(resource: Resource) -> Iterator[tuple[FieldPath, Holder, Ma
     for field, holder in FIELDS.items():
         rows = said.get(field) if isinstance(said, Mapping) else None
         for place, entry in enumerate(rows if isinstance(rows, list) else ()):
+            # The schema check reports entries of another shape.
             if isinstance(entry, Mapping) and isinstance(entry.get("value"), str):
                 yield ("spec", "operatorSpec", field, place), holder, entry
 

@@ -50,6 +50,7 @@ def render(report: Report) -> str:
 
 def _make_suite(name: str, cases: Iterable[TestCase], report: Report) -> TestSuite:
     suite = TestSuite(f"gitsync {report.command}: {name}")
+    # The schema of JUnit has no time zone.
     suite.timestamp = report.started.removesuffix("Z")
     suite.add_testcases(list(cases))
     return suite

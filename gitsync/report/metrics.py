@@ -122,6 +122,7 @@ def _list_report_samples(report: Report) -> dict[str, _Samples]:
         ),
         "gitsync_run_problems": _count((p.level.value, p.code) for p in report.problems),
         "gitsync_run_requests": [((kind,), number) for kind, number in kinds.items()],
+        # "reads" is "read" here, as in the other metrics.
         "gitsync_run_request_limit_ratio": [((k.rstrip("s"),), round(v, 6)) for k, v in use.hour_shares.items()],
         "gitsync_run_throttled_requests": [((), requests.throttled)],
         "gitsync_run_throttled_seconds": [((), round(use.throttled_seconds, 3))],

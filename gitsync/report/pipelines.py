@@ -67,6 +67,7 @@ def _format_azure(finding: ReportFinding) -> str:
 
 _GITHUB_TEXT = {"%": "%25", "\n": "%0A"}
 _GITHUB_PROPERTY = {**_GITHUB_TEXT, ":": "%3A", ",": "%2C"}
+# Azure Pipelines has a spelling of its own for the percent sign.
 _AZURE_TEXT = {"%": "%AZP25", "\n": "%0A"}
 _AZURE_PROPERTY = {**_AZURE_TEXT, ";": "%3B", "]": "%5D"}
 

@@ -80,6 +80,7 @@ def _tabulate(
 ) -> list[str]:
     """Make a table with one line for each record, in reading order; with namespaces if there are several."""
     names = shorten_names(record.key for record in records)
+    # The first column is the namespace.
     start = 0 if has_namespaces(record.key for record in records) else 1
     ordered = sorted(records, key=lambda record: find_reading_order(record.key))
     rows = [(escape_controls(r.key.namespace), names[r.key], *cells(r))[start:] for r in ordered]

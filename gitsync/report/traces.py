@@ -134,6 +134,7 @@ def _make_tracer(sender: _Sender) -> Tracer:
             sender.add(span)
 
     ours = Resource({"service.name": "gitsync", "service.version": __version__})
+    # Closed by export_traces, which also reports what fails then.
     provider = TracerProvider(resource=ours.merge(OTELResourceDetector().detect()), shutdown_on_exit=False)
     provider.add_span_processor(Ends())
     return provider.get_tracer("gitsync", __version__)

@@ -256,6 +256,7 @@ def _read_name(document: Document, key: ObjectName) -> str:
         return name
     target = _read_optional(document, "targetNamespace")
     name = f"{target}-{key.name}" if target else key.name
+    # Flux shortens longer names in the same way, and a chart may use the name.
     if len(name) <= _LONGEST_NAME:
         return name
     digest = hashlib.sha256(name.encode()).hexdigest()[:_DIGEST]

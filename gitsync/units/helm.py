@@ -161,6 +161,7 @@ class ChartJob:
         # helm 3 and 4 show a version of three numbers alike.
         more = [f"--kube-version={version if version.count('.') == 2 else f'{version}.0'}"]
         more += [f"--api-versions={entry}" for entry in release.kubernetes if entry not in versions]
+        # The list has thousands of entries, so only charts that ask for it get it.
         if any(_ASKS_FOR_VERSIONS in content for content in self.files.values()):
             more.append(f"--api-versions={','.join(_list_aso_versions())}")
         more += [f"--namespace={release.namespace}"] if release.namespace else []

@@ -376,7 +376,7 @@ def find_inputs(start: str, reader: KustomizationReader) -> tuple[str, ...]:
 
 def reach(start: Sequence[str], reader: KustomizationReader) -> dict[str, Kustomization]:
     """Reach the kustomizations at some paths, and all that they are built on, by path. Raises
-     UnbuildableError if one of them cannot be read, is not in the source, or names what may not be
+    UnbuildableError if one of them cannot be read, is not in the source, or names what may not be
     read.
     """
     pending, reached = list(start), dict[str, Kustomization]()

@@ -64,6 +64,7 @@ def _read_file(
         controller = next((each for each in CONTROLLERS if type_ in each.readers), None)
         if controller is None:
             continue
+        # A template of something else, with names that are filled in later.
         if template := find_placeholder(document):
             yield Declarations(problems=(replace(template, level=Level.NOTE),))
             continue

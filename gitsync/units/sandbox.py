@@ -98,6 +98,7 @@ def write_files(root: Path, files: Mapping[str, bytes]) -> None:
     root.mkdir(exist_ok=True)
     for path, content in sorted(files.items()):
         parts = PurePosixPath(path).parts
+        # A commit may contain any path, also of Windows.
         if path.startswith("/") or "\0" in path or "\\" in path or not parts or ".." in parts:
             raise SourceError(f"{path!r} is not a path in the source.")
         target = root.joinpath(*parts)

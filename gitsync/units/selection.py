@@ -91,6 +91,7 @@ def selects(unit: Unit, path: str) -> bool:
     chosen = unit.selection
     if unit.release is not None:
         return is_in_chart(path, {unit.path})
+    # A unit of Flux has all that is below its folder.
     if chosen is None:
         return is_below(path, unit.path)
     if not (is_below(path, unit.path) if chosen.recurses else find_folder(path) == unit.path):

@@ -283,6 +283,7 @@ def _find_level(error: UnbuildableError, paths: Sequence[str], tree: SourceTree)
     """Find the level: an error if the files of a unit mention ASO, or there are none to tell, or
     they are too much to read.
     """
+    # Nothing releases it, so nothing is missing without it.
     if isinstance(error, UnreleasedChartError):
         return Level.WARNING
     try:

@@ -35,6 +35,7 @@ def _make_index_error() -> EvaluationError:
 
 
 def _take_char(text: str, index: int) -> str:
+    # The end is a valid index, with no character there, as in cel-go.
     if not 0 <= index <= len(text):
         raise _make_index_error()
     return text[index : index + 1]

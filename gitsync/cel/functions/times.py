@@ -119,6 +119,7 @@ def write_duration(length: Duration) -> str:
 
 def _find_zone(name: str) -> tzinfo:
     """Return the time zone of a name ("Europe/Berlin") or of an offset ("+02:00")."""
+    # zoneinfo knows names only.
     found = _OFFSET.fullmatch(name)
     if found is not None:
         offset = timedelta(hours=int(found[2]), minutes=int(found[3]))

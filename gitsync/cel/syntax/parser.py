@@ -123,6 +123,7 @@ class _Parser:
         signs: list[Token] = []
         while self._is("!", "-") and (not signs or self._next.text == signs[0].text):
             signs.append(self._take())
+        # The least int fits 64 bits only with its sign, so a minus belongs to the number.
         if signs and signs[0].text == "-" and self._next.is_number:
             return self._wrap(signs[:-1], self._parse_postfix(self._parse_negative(signs[-1])))
         return self._wrap(signs, self._parse_postfix(self._parse_primary()))

@@ -152,6 +152,7 @@ class _Checker:
         found = self._infer_field(inner, node)
         if node.test:
             return BOOL
+        # What is selected from an optional is one, and an optional field does not become one twice.
         if not (was_optional or node.optional) or found.name == "optional_type":
             return found
         return make_optional_type(found)

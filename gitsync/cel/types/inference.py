@@ -133,6 +133,7 @@ class Inference:
             return True
         if known.is_param or other.is_param:
             open_, meant = (other, known) if other.is_param else (known, other)
+            # A type that contains itself would have no end.
             if _mentions(meant, open_):
                 return False
             self._keep(open_.name, meant)

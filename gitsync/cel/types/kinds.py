@@ -89,6 +89,7 @@ _GO_NAMES: Final[Mapping[str, str]] = {
 """What Go calls the types above, and so what messages and `type()` call them."""
 
 _KEYWORDS: Final = frozenset({"true", "false", "null", "in"})
+# Underscores come first: the others write some.
 _ESCAPES: Final = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__slash__"}
 
 
@@ -154,6 +155,7 @@ class TypeFields(Mapping[str, Type]):
     def _make_type(self, type_: FieldType) -> Type:
         if isinstance(type_, str):
             return _SCALARS.get(type_) or self._make_own_type(type_)
+        # Patterns and enums are for the schema check; the type of a value is that of the base.
         if "base" in type_:
             return self._make_type(type_["base"])
         if "ref" in type_:

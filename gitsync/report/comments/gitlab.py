@@ -30,6 +30,8 @@ class GitLabNotes:
             query = f"{self.path}?per_page=100&sort=asc"
             for page in self.client.read(["api", "--hostname", self.host, "--paginate", query]):
                 for note in page:
+                    # GitLab itself writes notes about commits and labels, in the name of who caused
+                    # them.
                     if note["author"]["id"] == own["id"] and not note["system"]:
                         yield Comment((str(note["id"]),), str(note["body"]))
         except (KeyError, TypeError, ValueError):
@@ -42,6 +44,7 @@ class GitLabNotes:
         self._send("PUT", f"{self.path}/{comment.address[0]}", text)
 
     def _send(self, method: str, path: str, text: str) -> None:
+        # From standard input, since a report is longer than an argument may be.
         self.client.run(["api", "--hostname", self.host, "--method", method, path, "--field=body=@-"], text)
 
 

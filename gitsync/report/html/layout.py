@@ -67,6 +67,7 @@ def _place_columns(trees: Sequence[Mapping[NameT, tuple[int, int]]], columns: in
     corners: dict[NameT, tuple[int, int]] = {}
     left = row = tallest = deepest = 0
     for tree in trees:
+        # A tree stays if more than half of it still fits.
         if row and row + _count_rows(tree) / 2 > share:
             left, row, deepest = left + deepest * size.step_x, 0, 0
         corners |= {name: (left + depth * size.step_x, (row + at) * size.step_y) for name, (depth, at) in tree.items()}

@@ -123,6 +123,7 @@ def _split_remote(remote: str) -> tuple[str, Sequence[str]]:
     except ValueError:
         return "", ()
     names = [unquote(name) for name in path.strip("/").removesuffix(".git").split("/")]
+    # `.` and `..` would lead out of the repository.
     if not _HOST.fullmatch(host) or not all(_NAME.fullmatch(name) and name.strip(".") for name in names):
         return "", ()
     return host, [quote(name, safe="") for name in names]
@@ -133,6 +134,7 @@ def _read_url(remote: str) -> tuple[str, str]:
         match = _SCP_LIKE.fullmatch(remote)
         return (match[1].lower(), match[2]) if match else ("", "")
     url = urlsplit(remote)
+    # The port of ssh says nothing of the web pages; another port of https may have other pages.
     own_port = url.scheme == "https" and url.port not in {None, 443}
     if url.scheme not in {"https", "ssh"} or url.query or url.fragment or own_port:
         return "", ""
