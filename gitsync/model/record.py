@@ -76,8 +76,9 @@ class Record:
     `applied` is the body that we last sent, `baseline` the asked-for leaves as last seen when the resource was written
     or judged in sync; neither contains secrets. `depends_on` orders a later prune. `generation` counts changes of
     the spec, whose digest is `spec_digest`; `reconciled_generation` is the last one that was sent or found in Azure, 0
-    for none. `writes` counts the runs that wrote it, `row` those of them that something undid (None: none yet).
-    `agent` names the agent that keeps it, and so does `operator`, an annotation of ASO; older records lack it.
+    for none. `writes` counts the runs that wrote it, `streak` those of them in a row that something undid
+    (None: none yet). `agent` names the agent that keeps it, and so does `operator`, an annotation of ASO; older
+    records lack it.
     `credential` is the Secret that it was last reconciled with, by its name; "" for the global credential.
     `subscription` is that of the Secret; "" in older records, and for the global credential. `exports` are the Secrets
     and config maps that are its own, sorted. `unit` is the folder of the manifest, or the file if that was read alone
@@ -98,7 +99,7 @@ class Record:
     baseline: Mapping[str, Any] | None = None
     operation: PendingOperation | None = None
     writes: int = 0
-    row: WriteStreak | None = None
+    streak: WriteStreak | None = None
     owner: Key | None = None
     depends_on: tuple[Key, ...] = ()
     agent: str = ""

@@ -160,7 +160,7 @@ def _take_over(former: Record, current: Record | None, writer: Prepared) -> Reco
 
 
 def _strip(record: Record) -> Record:
-    return replace(record, claim=Claim.NONE, applied=None, baseline=None, operation=None, row=None)
+    return replace(record, claim=Claim.NONE, applied=None, baseline=None, operation=None, streak=None)
 
 
 def note_moves(plan: Plan, moves: Mapping[Key, Key]) -> Plan:

@@ -11,12 +11,10 @@ from dataclasses import dataclass
 
 from gitsync.arm.client import Arm
 from gitsync.errors import ArmError, ConfigError
-from gitsync.manifests.credential_secret import CredentialRefusal
 from gitsync.model.condition import Condition
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Node
 from gitsync.model.signin import Identity
-from gitsync.problems.finding import Finding
 from gitsync.request.credential_choice import GLOBAL, Credential, Credentials
 from gitsync.status.conditions import FAILED, make_warning
 
@@ -54,7 +52,11 @@ async def open_identities(
     """
     identities = {}
     for node in nodes:
-        credential = _choose_credential(node, credentials)
+        credential: Credential | Finding | CredentialRefusal
+        if isinstance(node, Apply):
+            credential = credentials.of(node.prepared.resource)
+        else:
+            credential = credentials.of_record(node.record)
         if not isinstance(credential, Credential):
             identities[node.key] = ResourceIdentity(refusal=make_warning(FAILED, credential.message, credential.hint))
         elif credential.identity is None or open_as is None:
@@ -82,7 +84,3 @@ async def _open_identity(credential: Credential, identity: Identity, open_as: Op
 
 def _make_identity(credential: Credential, arm: Arm) -> ResourceIdentity:
     return ResourceIdentity(credential=credential.name, subscription=credential.subscription, arm=arm)
-
-
-def _choose_credential(node: Node, credentials: Credentials) -> Credential | Finding | CredentialRefusal:
-    return credentials.of(node.prepared.resource) if isinstance(node, Apply) else credentials.of_record(node.record)

@@ -259,7 +259,7 @@ def _make_record(
         baseline=remembered.baseline if remembered else None,
         operation=_find_pending(attempt, now),
         writes=(old.writes if old else 0) + (attempt.write.done is not Action.NONE),
-        row=_find_streak(attempt, now),
+        streak=_find_streak(attempt, now),
         owner=prepared.owner.key if prepared.owner else None,
         depends_on=prepared.depends_on,
         agent=rules.agent,
@@ -297,7 +297,7 @@ def _find_streak(attempt: ApplyAttempt, now: datetime) -> WriteStreak | None:
     the resource was paused.
     """
     old = attempt.record
-    before = old.row if old else None
+    before = old.streak if old else None
     if attempt.write.done is not Action.NONE:
         return extend_streak(before, _find_comparison(attempt), now)
     if attempt.decision.streak or before is None or old is None:

@@ -162,7 +162,7 @@ def describe_record(record: Record, *, revision: str | None, width: int | None =
         ("Agent", record.agent),
         ("Operation", f"{operation.kind}, under way since {operation.started_at}" if operation else ""),
         ("Runs that wrote it", str(record.writes or "")),
-        ("Set back after", _format_streak(record.row) if record.row else ""),
+        ("Set back after", _format_streak(record.streak) if record.streak else ""),
     )
     return [*lines, *_format_condition(record, width), *_format_body(record.applied), *_format_baseline(record)]
 

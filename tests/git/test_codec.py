@@ -77,7 +77,7 @@ def records(draw):
         baseline=draw(bodies),
         operation=draw(st.none() | st.builds(PendingOperation, texts, texts)),
         writes=draw(st.integers(0, 10**6)),
-        row=draw(st.none() | rows),
+        streak=draw(st.none() | rows),
         owner=draw(st.none() | keys),
         depends_on=tuple(draw(st.lists(keys, max_size=3))),
         agent=draw(texts),

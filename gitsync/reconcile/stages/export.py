@@ -181,7 +181,9 @@ def _evaluate(
     secrets: Mapping[str, Secret],
 ) -> Iterator[ExportedValue]:
     """The values of expressions. A value that an expression makes of a secret is a secret too, so it is redacted."""
-    subject, set_secrets, budget = _build_self(attempt), _select_set_secrets(secrets), EvaluationBudget()
+    # Expressions do not see empty secrets (docs/reference/kinds.md#secret-exporters).
+    set_secrets = {name: value for name, value in secrets.items() if value.reveal()}
+    subject, budget = _build_self(attempt), EvaluationBudget()
     for expression in expressions:
         for entry in evaluate_exports([expression], subject, set_secrets, budget):
             if expression.value.secrets or expression.value.uses_secret_whole:
@@ -211,11 +213,6 @@ def _find_secret_destinations(attempt: ApplyAttempt, run: Exporting) -> dict[str
 
 def _is_wanted(attempt: ApplyAttempt, run: Exporting, address: Address) -> bool:
     return run.export_sinks.has_reader(address, is_watched=attempt.prepared.is_watched)
-
-
-def _select_set_secrets(secrets: Mapping[str, Secret]) -> dict[str, Secret]:
-    """The secrets that expressions see, without empty ones (docs/reference/kinds.md#secret-exporters)."""
-    return {name: value for name, value in secrets.items() if value.reveal()}
 
 
 async def _read_config_maps(attempt: ApplyAttempt, run: Exporting) -> tuple[ExportedValue, ...]:

@@ -52,7 +52,8 @@ async def observe(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     live = found if isinstance(found, Live) else None
     if live is not None:
         run.cache.keep(attempt.arm_id, live)
-    if live is None and _is_accepted(attempt):
+    is_accepted = attempt.write.sent is not None and attempt.write.done is not Action.NONE
+    if live is None and is_accepted:
         attempt = note_unseen(attempt)
         if attempt.stop:
             return attempt
@@ -74,11 +75,6 @@ def _lacks_parent(attempt: ApplyAttempt, absence: Absence) -> bool:
     new_groups = (r.arm_id for r in attempt.before.values() if is_group(r.key) and r.action is Action.CREATE)
     is_new = any(is_below(attempt.arm_id, arm_id) for arm_id in new_groups if arm_id)
     return not (is_new and absence.code == GROUP_MISSING)
-
-
-def _is_accepted(attempt: ApplyAttempt) -> bool:
-    """Tell whether Azure accepted a write of this run."""
-    return attempt.write.sent is not None and attempt.write.done is not Action.NONE
 
 
 def note_unseen(attempt: ApplyAttempt) -> ApplyAttempt:
@@ -115,7 +111,9 @@ def _has_new_owner(attempt: ApplyAttempt) -> bool:
 async def pre_check(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Ask the extensions, and wait for an operation that is under way."""
     if not attempt.prepared.is_written:
-        return attempt if attempt.observed.exists or _will_exist(attempt) else _stop_not_found(attempt)
+        writer = attempt.before.get(attempt.prepared.written_by) if attempt.prepared.written_by else None
+        is_planned = writer is not None and writer.action is Action.CREATE and not writer.exists
+        return attempt if attempt.observed.exists or is_planned else _stop_not_found(attempt, writer)
     resumes = attempt.is_resumed and attempt.observed.live is not None and attempt.observed.live.is_moving
     if not resumes:
         answer = await run.registry.pre_check(attempt.as_subject(), run.reader(attempt))
@@ -124,21 +122,10 @@ async def pre_check(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     return await wait_until_settled(attempt, run) if run.rules.writes else attempt
 
 
-def _will_exist(attempt: ApplyAttempt) -> bool:
-    """Tell whether the manifest that writes the resource would create it: then this is a plan."""
-    writer = _find_writer(attempt)
-    return writer is not None and writer.action is Action.CREATE and not writer.exists
-
-
-def _find_writer(attempt: ApplyAttempt) -> Result | None:
-    """The result of the manifest that writes the resource, if that is another one."""
-    written_by = attempt.prepared.written_by
-    return attempt.before.get(written_by) if written_by else None
-
-
-def _stop_not_found(attempt: ApplyAttempt) -> ApplyAttempt:
-    """A resource that another manifest has just written may not show yet."""
-    writer = _find_writer(attempt)
+def _stop_not_found(attempt: ApplyAttempt, writer: Result | None) -> ApplyAttempt:
+    """Stop a resource that does not exist and is only read. What another manifest, `writer`, has just written may not
+    show yet.
+    """
     if attempt.prepared.is_left_to_capz:
         waits_for_capz = make_warning("AzureResourceNotFound", "It does not exist yet; CAPZ creates it.")
         return attempt.stopped(waits_for_capz, Verdict.BLOCKED, is_tolerated=True)
@@ -234,22 +221,17 @@ def _decide(attempt: ApplyAttempt, write_rules: WriteRules, *, has_digests: bool
         remembered = replace(remembered, applied=mask_digests(remembered.applied))
     if live is None:
         return decide_unreadable(remove_secrets(attempt.desired), remembered)
-    if (
-        attempt.write.sent and not attempt.write.existed and not live.has_failed
-    ):  # the response was lost, but the create succeeded
+    if attempt.write.sent and not attempt.write.existed and not live.has_failed:
+        # The response was lost, but the create succeeded.
         return Comparison(verdict=Verdict.CREATE), Action.NONE
-    if attempt.is_resumed and _is_sent(attempt, remembered) and not live.has_failed:
-        return Comparison(verdict=Verdict.IN_SYNC), Action.NONE  # the operation of an earlier run is done
+    is_sent = remembered is not None and remembered.applied == remove_secrets(attempt.desired)
+    if attempt.is_resumed and is_sent and not live.has_failed:  # the operation of an earlier run is done
+        return Comparison(verdict=Verdict.IN_SYNC), Action.NONE
     if write_rules.always_put and attempt.write.done is not Action.NONE:
         write_rules = replace(write_rules, always_put=False)
     return decide_present(
         attempt.desired, live, remembered, write_rules, find_kind_hints(attempt.kind), attempt.ignored
     )
-
-
-def _is_sent(attempt: ApplyAttempt, remembered: Remembered | None) -> bool:
-    """Tell whether the last write was of this body."""
-    return remembered is not None and remembered.applied == remove_secrets(attempt.desired)
 
 
 def _add_secrets(

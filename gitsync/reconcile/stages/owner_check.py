@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from gitsync.arm.client import Reader
 from gitsync.catalog.catalog import Catalog
 from gitsync.errors import ArmError
 from gitsync.formats.arm_path import is_same_id, iterate_ancestors, normalize_id
 from gitsync.model.condition import Condition
+from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK
 from gitsync.model.live import Live
 from gitsync.model.problem import Problem
@@ -32,7 +34,9 @@ async def check_policy(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     if attempt.apply.held:
         return attempt.stopped(attempt.apply.held, Verdict.BLOCKED, is_retryable=False)
     if prepared.is_waiting:
-        return attempt.stopped(_explain_waiting(attempt), Verdict.BLOCKED, is_retryable=False, is_tolerated=True)
+        missing = next(problem for problem in prepared.problems if problem.code in WAITING)
+        waits = _explain_missing(attempt, missing)
+        return attempt.stopped(waits, Verdict.BLOCKED, is_retryable=False, is_tolerated=True)
     if not prepared.is_valid:
         return attempt.stopped(_explain_invalid(attempt), Verdict.INVALID, is_retryable=False)
     if record and record.agent and record.agent != run.rules.agent:
@@ -99,11 +103,6 @@ def _describe_missing_target(attempt: ApplyAttempt, problem: Problem) -> str:
     )
 
 
-def _explain_waiting(attempt: ApplyAttempt) -> Condition:
-    """The condition of a resource whose unit waits for owners."""
-    return _explain_missing(attempt, next(p for p in attempt.prepared.problems if p.code in WAITING))
-
-
 _MISSING = {
     "OwnerNotFound": "WaitingForOwner",
     "OwnerUnresolved": "WaitingForOwner",
@@ -117,7 +116,7 @@ _MISSING = {
 async def _check_identity(attempt: ApplyAttempt, record: Record, run: Observing) -> ApplyAttempt:
     """A name and an owner are frozen once Azure has the resource (docs/reference/reconciliation.md#immutable-names)."""
     prepared = attempt.prepared
-    if not await _still_exists(attempt, record, run):
+    if not await has_resource(run.reader(attempt), record, attempt.kind):
         unclaimed = replace(record, claim=Claim.EXPECTED, applied=None, baseline=None, operation=None)
         return replace(attempt, apply=replace(attempt.apply, record=unclaimed), remembered=None)
     owner = prepared.owner.key if prepared.owner else None
@@ -131,10 +130,11 @@ async def _check_identity(attempt: ApplyAttempt, record: Record, run: Observing)
     )
 
 
-async def _still_exists(attempt: ApplyAttempt, record: Record, run: Observing) -> bool:
-    if not attempt.kind.can_get:
-        return await run.reader(attempt).exists(record.arm_id, record.arm_api_version)
-    return await run.reader(attempt).get(record.arm_id, record.arm_api_version) is not None
+async def has_resource(reader: Reader, record: Record, kind: Kind | None) -> bool:
+    """Tell whether Azure still has the resource of a record. Raises ArmError if it cannot be asked."""
+    if kind is not None and not kind.can_get:
+        return await reader.exists(record.arm_id, record.arm_api_version)
+    return await reader.get(record.arm_id, record.arm_api_version) is not None
 
 
 async def check_owner(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:

@@ -9,12 +9,12 @@ from dataclasses import replace
 from gitsync.arm.http.bodies import list_ids
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import GVK
-from gitsync.model.record import Record
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.group_deletes import describe_strangers, find_unlisted, is_group
 from gitsync.reconcile.attempt import PruneAttempt
 from gitsync.reconcile.protocols import Observing
 from gitsync.reconcile.stages.delete import DELETED, record_deleted
+from gitsync.reconcile.stages.owner_check import has_resource
 from gitsync.request.arm_id import is_alias
 from gitsync.status.conditions import DELETING, DELETION_NOT_SUPPORTED, make_other_agent, make_warning
 
@@ -129,14 +129,8 @@ async def check_group_content(attempt: PruneAttempt, run: Observing) -> PruneAtt
     if held := describe_strangers(listed_ids, [record.arm_id for record in carried], deleted_ids):
         return attempt.stopped(make_warning("PruneHeld", held), Verdict.BLOCKED, is_fine=True)
     for record in find_unlisted(carried, listed_ids):
-        if await _exists(attempt, record, run):
+        kind = run.catalog.kind(GVK.parse(record.manifest_api_version, record.key.kind))
+        if await has_resource(run.reader(attempt), record, kind):
             text = f"The resource list of the group lacks {record.arm_id}, which exists, so the list is not used."
             return attempt.stopped(make_warning("PruneHeld", text), Verdict.BLOCKED, waits=True)
     return attempt
-
-
-async def _exists(attempt: PruneAttempt, record: Record, run: Observing) -> bool:
-    kind = run.catalog.kind(GVK.parse(record.manifest_api_version, record.key.kind))
-    if kind is not None and not kind.can_get:
-        return await run.reader(attempt).exists(record.arm_id, record.arm_api_version)
-    return await run.reader(attempt).get(record.arm_id, record.arm_api_version) is not None

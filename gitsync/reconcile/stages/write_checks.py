@@ -56,7 +56,7 @@ async def pause_flapping(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     record, comparison = attempt.record, attempt.decision.comparison
     if record is None or comparison is None or attempt.decision.action is Action.NONE or attempt.write.tried:
         return attempt
-    streak = find_hold(record.row, comparison, run.rules.flap_limit, run.clock.now())
+    streak = find_hold(record.streak, comparison, run.rules.flap_limit, run.clock.now())
     if streak is None:
         return attempt
     attempt = replace(attempt, decision=attempt.decision._replace(action=Action.NONE, streak=streak))
