@@ -11,10 +11,12 @@ from dataclasses import dataclass
 
 from gitsync.arm.client import Arm
 from gitsync.errors import ArmError, ConfigError
+from gitsync.manifests.credential_secret import CredentialRefusal
 from gitsync.model.condition import Condition
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Node
 from gitsync.model.signin import Identity
+from gitsync.problems.finding import Finding
 from gitsync.request.credential_choice import GLOBAL, Credential, Credentials
 from gitsync.status.conditions import FAILED, make_warning
 
