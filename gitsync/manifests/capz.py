@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from gitsync.manifests.document_forms import split_items
 from gitsync.manifests.headers import is_object
-from gitsync.manifests.list_items import split_items
 from gitsync.manifests.yaml_documents import Document
 from gitsync.model.resource import Wrapper
 from gitsync.model.unit import Unit

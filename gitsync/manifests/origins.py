@@ -18,8 +18,7 @@ from typing import Any, Final
 
 import yaml
 
-from gitsync.manifests.list_items import split_list
-from gitsync.manifests.sops_documents import read_values
+from gitsync.manifests.document_forms import read_values, split_list
 from gitsync.manifests.units import KUSTOMIZATIONS, SUFFIXES
 from gitsync.manifests.yaml_documents import CONTENT, Document, read_documents
 from gitsync.model.lines import Lines, make_lines

@@ -14,8 +14,8 @@ from typing import Any
 from gitsync.catalog.catalog import Catalog, open_catalog
 from gitsync.catalog.type_words import join_with_or, quote_scalar
 from gitsync.catalog.unknown_kind import suggest_group
+from gitsync.manifests.document_forms import CIPHERTEXT
 from gitsync.manifests.headers import HEADER, Likeness, find_within_two_letters
-from gitsync.manifests.sops_documents import CIPHERTEXT
 from gitsync.problems.finding import Finding
 
 GROUPS = ".azure.com"  # the end of every group of ASO; a document with an unknown one is a problem

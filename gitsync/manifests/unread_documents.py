@@ -16,8 +16,8 @@ from typing import Any, Final, NamedTuple
 from yaml.reader import Reader
 
 from gitsync.catalog.type_words import format_count
+from gitsync.manifests.document_forms import is_list
 from gitsync.manifests.headers import HEADER, Likeness, find_key_like, is_object
-from gitsync.manifests.list_items import is_list
 from gitsync.manifests.recognition import find_header_fault, is_arm_template, is_ours
 from gitsync.manifests.unparsed_text import mentions_aso
 from gitsync.manifests.yaml_documents import Document, is_encrypted, read_documents

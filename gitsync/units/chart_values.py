@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from gitsync.manifests.sops_documents import is_one_cipher
+from gitsync.manifests.document_forms import is_one_cipher
 from gitsync.manifests.variable_values import describe
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.export import Holder

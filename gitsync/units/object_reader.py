@@ -9,8 +9,8 @@ from dataclasses import replace
 from itertools import chain
 from typing import Final
 
+from gitsync.manifests.document_forms import split_list
 from gitsync.manifests.headers import find_placeholder, is_object
-from gitsync.manifests.list_items import split_list
 from gitsync.manifests.origins import Origins
 from gitsync.manifests.units import find_own_path
 from gitsync.manifests.yaml_documents import Document, read_documents

@@ -14,10 +14,9 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from gitsync.errors import SecretStoreError
+from gitsync.manifests.document_forms import find_written_name, split_list
 from gitsync.manifests.headers import is_object
-from gitsync.manifests.list_items import split_list
 from gitsync.manifests.reader import read_manifests
-from gitsync.manifests.sops_documents import find_written_name
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.export import Address, Holder
 from gitsync.model.manifests import Encrypted, Manifests

@@ -1,4 +1,7 @@
-"""Split lists of manifests: each item becomes a document of its own, with its own lines and problems."""
+"""Documents in another form than one plain object: lists of manifests, and what SOPS encrypted.
+
+Each item of a list becomes a document of its own, with its own lines and problems.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,10 @@ from dataclasses import replace
 from typing import Any
 
 from gitsync.manifests.headers import is_object
-from gitsync.manifests.yaml_documents import Document, is_encrypted
-from gitsync.model.problem import Problem
-from gitsync.problems.field_path import FieldPath, format_field
+from gitsync.manifests.yaml_documents import ENCRYPTED, Document, is_encrypted
+from gitsync.model.manifests import Encrypted
+from gitsync.model.problem import Problem, SourceLocation
+from gitsync.problems.field_path import FieldPath, find_member, format_field
 
 MAX_LISTS = 10  # lists in lists
 
@@ -69,3 +73,39 @@ def _group_problems(problems: Iterable[Problem], path: FieldPath) -> Mapping[int
             inside = replace(problem, field=problem.field[match.end() :].lstrip("."))
             by_index[int(match[1])] = (*by_index.get(int(match[1]), ()), inside)
     return by_index
+
+
+# What shows of a document that SOPS encrypted: its name, by which it is found once decrypted, and its keys.
+
+
+CIPHERTEXT = re.compile(r"ENC\[AES256_GCM,")
+
+
+def is_one_cipher(document: Document) -> bool:
+    """Tell whether SOPS encrypted a file as one value, without its keys: as it does with `--input-type binary`."""
+    return is_encrypted(document) and document.value.keys() == {"data", ENCRYPTED}
+
+
+def make_encrypted(document: Document) -> Encrypted:
+    """Return the Secret or ConfigMap that is encrypted in a document."""
+    return Encrypted(
+        source=SourceLocation(document.path, document.line()),
+        text=document.seal,
+        name=find_written_name((document.original or document).value),
+        values=read_values(document.value),
+    )
+
+
+def find_written_name(value: Any) -> tuple[str, str, str]:
+    """Return kind, namespace and name of an object as its file has them, "" for what is not there."""
+    kind, namespace, name = (
+        find_member(value, *path) for path in (("kind",), ("metadata", "namespace"), ("metadata", "name"))
+    )
+    return str(kind or ""), str(namespace or ""), str(name or "")
+
+
+def read_values(value: Any) -> dict[str, str]:
+    """Return the encrypted values of an object, which show only whether they differ."""
+    members = [find_member(value, member) for member in ("data", "stringData")]
+    pairs = [pair for member in members if isinstance(member, dict) for pair in member.items()]
+    return {key: value for key, value in pairs if isinstance(value, str)}
