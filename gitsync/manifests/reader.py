@@ -84,18 +84,19 @@ def read_manifests(
     for path in sorted(readable - templates.keys()):
         sorter.read(path, files[path], units.get(path))
     sorter.unwrap()
-    return sorter.done()
+    return sorter.finish()
 
 
 def _weigh_problems(problems: Sequence[Problem], path: str, text: bytes) -> tuple[Problem, ...]:
-    """The problems of a file that does not parse: warnings if it has no sign of being for gitsync, and none for JSON
-    that is no object of Kubernetes. YAML without any sign may be the rest of a manifest, so it still holds deletes.
+    """Weigh the problems of a file that does not parse. They are warnings if it has no sign of being for
+    gitsync, and JSON that is not an object of Kubernetes has none. YAML without any sign may be the rest
+    of a manifest, so it still holds deletes.
     """
     if not problems or may_be_ours(text):
         return tuple(problems)
     if path.endswith(".json") and not may_be_object(text):
         return ()
-    return tuple(replace(one, level=Level.WARNING) for one in problems)
+    return tuple(replace(problem, level=Level.WARNING) for problem in problems)
 
 
 def _make_too_many(path: str, line: int) -> Problem:
@@ -151,18 +152,19 @@ class _Sorter:
 
     @contextmanager
     def within(self, unit: Unit | None) -> Iterator[None]:
-        """What is added inside is of a unit."""
+        """Give the unit to whatever is added inside."""
         self.unit = unit
         problems, unread = len(self.problems), len(self.unread)
         yield
         if unit is not None:
             renderers = (unit.name,) if unit.renders else ()
             self.problems[problems:] = [
-                replace(one, unit=unit.name, rendered_by=renderers) for one in self.problems[problems:]
+                replace(problem, unit=unit.name, rendered_by=renderers) for problem in self.problems[problems:]
             ]
-            self.unread[unread:] = [replace(one, unit=unit.name) for one in self.unread[unread:]]
+            self.unread[unread:] = [replace(document, unit=unit.name) for document in self.unread[unread:]]
 
     def sort(self, path: str, content: bytes) -> None:
+        # The result of a build has the path of its unit. A file that the unit has as it is keeps its own.
         own_path = find_own_path(path, self.unit)
         is_built = own_path == path and is_built_unit(self.unit)
         path = own_path
@@ -174,6 +176,7 @@ class _Sorter:
             line = contents.problems[0].line
             self.unread.append(UnreadDocument(source=SourceLocation(path, line), form=UNPARSED))
         for problem in problems[:MAX_PROBLEMS]:
+            # It may be a Secret or a ConfigMap, which matters only if something uses its name.
             if may_be_ours(content) and not mentions_aso([content]):
                 self.about[len(self.problems)] = content
             self.reject_text(problem)
@@ -192,17 +195,18 @@ class _Sorter:
 
     def add(self, document: Document) -> None:
         value = document.value
-        if value is None and not document.problems:
+        if value is None and not document.problems:  # nothing but comments
             return
         take = TAKERS.get((value["apiVersion"], value["kind"])) if is_object(value) else None
         if take is None and not (is_object(value) and is_ours(value["apiVersion"])):
+            # What is inside of an object of CAPZ wraps nothing itself.
             if self.wrapper or not self.capz.take(document, self.unit):
                 self.account_for(pass_over(document))
             return
         namespace = (self.unit and self.unit.namespace) or self.namespace
         if take is None:
             if read := self.read_header(document, namespace, resource=len(self.resources)):
-                self.resource(*read)
+                self.add_resource(*read)
             return
         before, left, about = len(self.problems), len(self.unread), find_feeding_object(value, namespace)
         if read := self.read_header(document, namespace, resource=None):
@@ -217,8 +221,8 @@ class _Sorter:
     def read_header(
         self, document: Document, namespace: str, *, resource: int | None
     ) -> tuple[Document, Header] | None:
-        """The document with its variables replaced, and its header; None if it is rejected. `resource` is the position
-        that a resource will have.
+        """Replace the variables of a document, and read its header; None if it is rejected. `resource` is
+        the position that a resource will have.
         """
         subject = VariableSubject(document=document, unit=self.unit, resource=resource, namespace=namespace)
         replaced = self.variables.replace(subject)
@@ -227,6 +231,7 @@ class _Sorter:
             return None
         header = read_header(replaced, namespace)
         if isinstance(header, Problem):
+            # The next resource gets this position, and must not get the problems of this document.
             self.variables.uses.detach(len(self.resources))
             self.account_for(reject(replaced, *(find_misspelt_fields(replaced) or (header,)), *replaced.problems))
             return None
@@ -242,7 +247,7 @@ class _Sorter:
         self.problems.extend(leftover.problems)
         self.unread.extend(leftover.unread)
 
-    def resource(self, document: Document, header: Header) -> None:
+    def add_resource(self, document: Document, header: Header) -> None:
         gvk = header.gvk
         spec = document.value.get("spec")
         misspelt = find_misspelt_fields(document)
@@ -270,7 +275,7 @@ class _Sorter:
             )
         )
 
-    def config_map(self, document: Document, header: Header) -> None:
+    def add_config_map(self, document: Document, header: Header) -> None:
         if document.seal:
             self.keep_encrypted(document, header, Holder.CONFIG_MAP)
             return
@@ -282,14 +287,14 @@ class _Sorter:
             return
         self.keep(self.config_maps, document, header, data)
 
-    def secret(self, document: Document, header: Header) -> None:
+    def add_secret(self, document: Document, header: Header) -> None:
         if document.seal:
             self.keep_encrypted(document, header, Holder.SECRET)
             return
         plain = {key: Secret(text) for key, text in _read_texts(self, document, "stringData").items()}
         self.keep(self.secrets, document, header, _decode_data(self, document) | plain)
 
-    def namespace_(self, document: Document, header: Header) -> None:
+    def add_namespace(self, document: Document, header: Header) -> None:
         name = header.name
         if name in self.namespaces and not self.is_repeat(
             ("Namespace", name), self.namespaces[name], header.annotations
@@ -299,7 +304,7 @@ class _Sorter:
         self.keepers.setdefault(("Namespace", name), self.unit)
 
     def is_repeat(self, place: tuple[str, ...], kept: Any, value: Any) -> bool:
-        """Tell whether a unit says again what another has said: kustomizations may have one base."""
+        """Tell whether a unit only repeats what another has said: kustomizations may have one base."""
         keeper = self.keepers.get(place)
         return is_built_unit(keeper) and is_built_unit(self.unit) and keeper != self.unit and kept == value
 
@@ -343,12 +348,13 @@ class _Sorter:
         problem = _make_problem(document, "DuplicateManifest", ("metadata", "name"), message, KEEP_ONE)
         self.account_for(reject(document, replace(problem, level=Level.NOTE) if is_same else problem))
 
-    def done(self) -> Manifests:
-        for one in self.versions.list_repeated(resource.key.namespace for resource in self.resources):
-            address = one.address
+    def finish(self) -> Manifests:
+        for repeated in self.versions.list_repeated(resource.key.namespace for resource in self.resources):
+            address = repeated.address
             self.about[len(self.problems)] = FeedingObject(address.holder, address.namespace, address.name)
-            with self.within(one.unit):
-                self.reject_repeated(str(address), one.document)
+            with self.within(repeated.unit):
+                self.reject_repeated(str(address), repeated.document)
+        # Only now are all resources known, and with them what they use.
         used = UsedObjects(self.resources, self.units)
         for position, about in self.about.items():
             if not (used.are_named_in(about) if isinstance(about, bytes) else used.has(about)):
@@ -375,14 +381,16 @@ class _Sorter:
 
 
 TAKERS: Mapping[tuple[str, str], Callable[[_Sorter, Document, Header], None]] = {
-    ("v1", "ConfigMap"): _Sorter.config_map,
-    ("v1", "Secret"): _Sorter.secret,
-    ("v1", "Namespace"): _Sorter.namespace_,
+    ("v1", "ConfigMap"): _Sorter.add_config_map,
+    ("v1", "Secret"): _Sorter.add_secret,
+    ("v1", "Namespace"): _Sorter.add_namespace,
 }
 
 
 def _read_texts(sorter: _Sorter, document: Document, member: str) -> dict[str, str]:
-    """A mapping of text, as the data of a ConfigMap must be. A value that is not text is reported, but not shown."""
+    """Read a mapping of text, as the data of a ConfigMap must be. A value that is not text is reported,
+    but not shown.
+    """
     mapping = document.value.get(member)
     if mapping is None:
         return {}
@@ -398,7 +406,9 @@ def _read_texts(sorter: _Sorter, document: Document, member: str) -> dict[str, s
 
 
 def _decode_data(sorter: _Sorter, document: Document) -> dict[str, Secret]:
-    """The base64 data of a Secret. A value that is not text (a certificate in DER) is left out: a body is JSON."""
+    """Decode the base64 data of a Secret. A value that is not text (a certificate in DER) is left out: a
+    body is JSON.
+    """
     values = {}
     for key, text in _read_texts(sorter, document, "data").items():
         try:

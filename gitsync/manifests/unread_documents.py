@@ -137,7 +137,7 @@ def find_misspelt_fields(document: Document) -> tuple[Problem, ...]:
 
 
 def _find_list_fault(value: Any) -> Finding | None:
-    if is_list(value):  # `list_items` has split the others
+    if is_list(value):  # `split_list` has split the others
         message = "Lists are nested more than ten deep."
         return Finding(code="InvalidList", path=("items",), message=message, hint=DIVIDE)
     if not any(_is_meant(item) for item in _find_items(value)):  # a list of another tool

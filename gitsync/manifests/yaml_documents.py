@@ -74,11 +74,11 @@ class Document:
     original: Document | None = None
 
     def line(self, *path: Step) -> int:
-        """The line of a field, or of the document if it does not have the field."""
+        """Find the line of a field, or of the document if it does not have the field."""
         if not path:
             return self.lines.find_nearest(())
-        found = self.lines.find(path)
-        return self.lines.find_nearest(()) if found is None else found
+        line = self.lines.find(path)
+        return self.lines.find_nearest(()) if line is None else line
 
 
 @dataclass(slots=True)
@@ -118,8 +118,10 @@ def read_documents(
     max_bytes: int = MAX_BYTES,
     aliases: AliasBudget | None = None,
 ) -> FileDocuments:
-    """Every document of a file that can be read, and a problem for each that cannot. With `marks_quotes`, a text that
-    was quoted and may have variables is a `QuotedText`. `aliases` is the budget of several files, None for one file.
+    """Read every document of a file that can be read, and report a problem for each that cannot.
+
+    With `marks_quotes`, a text that was quoted and may have variables is a `QuotedText`. `aliases` is the
+    budget of several files, None for one file.
     """
     aliases = aliases or AliasBudget()
     contents = FileDocuments()
@@ -139,10 +141,11 @@ def read_documents(
             for document in parse_documents(path, chunk, line, marks_quotes=marks_quotes, aliases=aliases):
                 contents.documents.append(document)  # one by one: those before a bad one count
         except Unreadable as error:
-            problems = (
-                [_make_template_problem(path, error, chunk)] if is_template(chunk) else _list_problems(path, error)
-            )
-            contents.problems += problems
+            if is_template(chunk):
+                contents.problems.append(_make_template_problem(path, error, chunk))
+                continue
+            problem = Problem(code=error.code, message=error.message, hint=error.hint, path=path, line=error.line)
+            contents.problems += [*error.problems, problem]
     if any(map(is_encrypted, contents.documents)):
         contents.documents[:] = _seal(contents.documents)
     return contents
@@ -154,26 +157,23 @@ def is_encrypted(document: Document) -> bool:
 
 
 def _seal(documents: Sequence[Document]) -> Iterator[Document]:
-    """The documents of a file, each with its seal. SOPS encrypts a file of several documents as a whole, and writes the
-    same member `sops` into each of them.
+    """Give each document of a file its seal. SOPS encrypts a file of several documents as a whole, and
+    writes the same member `sops` into each of them.
     """
     seals: list[str] = []
     texts: dict[str, dict[bytes, None]] = {}
-    for one in documents:
-        seals.append(json.dumps(one.value[ENCRYPTED], sort_keys=True) if is_encrypted(one) else "")
-        texts.setdefault(seals[-1], {})[one.text] = None
+    for document in documents:
+        seals.append(json.dumps(document.value[ENCRYPTED], sort_keys=True) if is_encrypted(document) else "")
+        texts.setdefault(seals[-1], {})[document.text] = None
     joined = {seal: b"".join(parts) for seal, parts in texts.items() if seal}
     for one, seal in zip(documents, seals, strict=True):
         yield replace(one, seal=joined[seal]) if seal else one
 
 
-def _list_problems(path: str, error: Unreadable) -> list[Problem]:
-    problem = Problem(code=error.code, message=error.message, hint=error.hint, path=path, line=error.line)
-    return [*error.problems, problem]
-
-
 def _make_template_problem(path: str, error: Unreadable, chunk: bytes) -> Problem:
-    """A warning if the text stands for any number of manifests, and an error if it is one that has a name."""
+    """Make the problem of a template: a warning if it stands for any number of manifests, an error if it
+    is one that has a name.
+    """
     message = "This is not YAML: it has {{ }} of Helm or another template tool."
     level = Level.WARNING if has_no_name(chunk) else Level.ERROR
     return Problem(code=TEMPLATE, message=message, hint=RENDER, level=level, path=path, line=error.line)
@@ -185,7 +185,7 @@ def _join_surrogates(pair: re.Match[bytes]) -> bytes:
 
 
 def _split(content: bytes) -> Iterator[tuple[int, bytes]]:
-    """(number of lines before it, text) of each part between separators."""
+    """Split a text at its separators, into the number of lines before each part, and the part."""
     start = lines = 0
     separators = SEPARATOR.finditer(content) if b"---" in content else ()
     for end in [*(match.start() for match in separators), len(content)]:
@@ -197,7 +197,7 @@ def _split(content: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def read_fragment(text: str) -> Any:
-    """The value of a text that stands plain in a block of YAML. Raises Unreadable if it is no value."""
+    """Read the value of a text that stands plain in a block of YAML. Raises Unreadable if it is no value."""
     documents = list(parse_documents("", f"{_FRAGMENT}: {text}\n".encode(), 0))
     value = documents[0].value if len(documents) == 1 else None
     if not isinstance(value, dict) or len(value) != 1 or documents[0].problems:
@@ -211,14 +211,16 @@ _FRAGMENT = "value"
 def parse_documents(
     path: str, chunk: bytes, before: int, *, marks_quotes: bool = False, aliases: AliasBudget | None = None
 ) -> Iterator[Document]:
-    """The documents in a text, by the reader of all YAML. `before` is the number of lines above it. Raises Unreadable
-    for the first that cannot be read.
+    """Parse the documents in a text, by the reader of all YAML. `before` is the number of lines above it. Raises
+    Unreadable for the first that cannot be read.
     """
     try:
         parser = Parser(chunk)
         while parser.check_event():
             if isinstance(parser.get_event(), yaml.DocumentStartEvent):
-                yield _Builder(path, parser, before + 1, marks_quotes=marks_quotes, aliases=aliases).document(chunk)
+                yield _DocumentBuilder(
+                    path, parser, before + 1, marks_quotes=marks_quotes, aliases=aliases
+                ).read_document(chunk)
     except yaml.MarkedYAMLError as error:
         fault = (explain_json_fault(chunk) if path.endswith(".json") else None) or explain_yaml_fault(error, chunk)
         raise Unreadable(fault.code, fault.message, before + fault.line, fault.hint) from error
@@ -228,12 +230,7 @@ def parse_documents(
         raise Unreadable("InvalidText", message, line, "Save it as UTF-8.") from error
 
 
-def _make_too_deep(line: int) -> Unreadable:
-    message = f"The document is nested more than {MAX_DEPTH} levels deep."
-    return Unreadable("TooDeep", message, line, "Check for unclosed brackets; no kind is nested that deep.")
-
-
-class _Builder:
+class _DocumentBuilder:
     """Builds one document from the parser's events. Mutable: it holds the document so far."""
 
     def __init__(
@@ -257,44 +254,48 @@ class _Builder:
         self.nodes = 0
         self.aliased = 0
 
-    def document(self, text: bytes) -> Document:
+    def read_document(self, text: bytes) -> Document:
         event = self.next_event()
-        value = self.value(event, None, event.start_mark.line + self.first_line)
+        value = self.read_value(event, None, event.start_mark.line + self.first_line)
         return Document(path=self.path, value=value, lines=Lines(self.lines), problems=tuple(self.problems), text=text)
 
-    def value(self, event: Any, step: str | None, line: int) -> Any:
-        """The value that begins with an event, below `step` (None in a list)."""
+    def read_value(self, event: Any, step: str | None, line: int) -> Any:
+        """Read the value that begins with an event, below `step` (None in a list)."""
         node = self.lines.begin(step, line)
         if isinstance(event, yaml.ScalarEvent):  # most nodes
-            value = self.scalar(event, line)
+            value = self.read_scalar(event, line)
             size = 1 + len(event.value) // _CHARACTERS
             self.nodes += size
             if event.anchor:
                 self.anchors[event.anchor] = (value, size)
             return value
-        value = self.alias(event, line) if isinstance(event, yaml.AliasEvent) else self.collection(event, line)
+        value = (
+            self.read_alias(event, line) if isinstance(event, yaml.AliasEvent) else self.read_collection(event, line)
+        )
         self.lines.end(node)
         return value
 
-    def collection(self, event: Any, line: int) -> Any:
+    def read_collection(self, event: Any, line: int) -> Any:
         before = self.nodes
         self.nodes += 1
         if len(self.where) >= MAX_DEPTH:
-            raise _make_too_deep(line)
+            message = f"The document is nested more than {MAX_DEPTH} levels deep."
+            raise Unreadable("TooDeep", message, line, "Check for unclosed brackets; no kind is nested that deep.")
         if isinstance(event, yaml.MappingStartEvent):
             self.check_tag(event, "map", line)
-            value: Any = self.mapping()
+            value: Any = self.read_mapping()
         else:
             self.check_tag(event, "seq", line)
-            value = self.sequence()
+            value = self.read_sequence()
         if event.anchor:
             self.anchors[event.anchor] = (value, self.nodes - before)
         return value
 
-    def alias(self, event: Any, line: int) -> Any:
+    def read_alias(self, event: Any, line: int) -> Any:
         if event.anchor not in self.anchors:
             hint = "Define its anchor before it, or quote it if the * is part of a text."
             raise Unreadable("UnknownAlias", "The alias has no anchor before it.", line, hint)
+        # An alias of an alias doubles with each step, so what it stands for is counted, not the alias.
         value, size = self.anchors[event.anchor]
         self.aliased += size
         self.aliases.left -= size
@@ -305,21 +306,21 @@ class _Builder:
             raise Unreadable("TooManyAliases", message, line, "Write the values out, or split the file.")
         return value
 
-    def scalar(self, event: Any, line: int) -> Any:
+    def read_scalar(self, event: Any, line: int) -> Any:
         if event.tag:
-            return self.tagged(event, line)
-        if not event.implicit[0]:
+            return self.read_tagged(event, line)
+        if not event.implicit[0]:  # it has quotes, or is a block
             return QuotedText(event.value) if self.marks_quotes and "$" in event.value else event.value
         value = resolve(event.value)
         if isinstance(value, float) and not math.isfinite(value):
             self.add("NotANumber", f"{event.value} is not a number in JSON.", line, "Quote it if it is text.")
         return value
 
-    def tagged(self, event: Any, line: int) -> Any:
+    def read_tagged(self, event: Any, line: int) -> Any:
         try:
             return resolve_tagged(event.tag, event.value)
         except KeyError:
-            self.unknown_tag(line)
+            self.report_unknown_tag(line)
         except ValueError:
             message = f"The value is not of its tag !!{event.tag.removeprefix(TAG)}."
             self.add("InvalidTag", message, line, "Remove the tag.")
@@ -327,41 +328,41 @@ class _Builder:
 
     def check_tag(self, event: Any, expected: str, line: int) -> None:
         if event.tag and event.tag not in {TAG + expected, "!"}:
-            self.unknown_tag(line)
+            self.report_unknown_tag(line)
 
-    def unknown_tag(self, line: int) -> None:
-        """The tag is not shown: it may be a password that begins with an exclamation mark."""
+    def report_unknown_tag(self, line: int) -> None:
+        """Report a tag without showing it: it may be a password that begins with an exclamation mark."""
         message = "The value has a tag that Kubernetes does not support."
         self.add("UnknownTag", message, line, "Remove it, or quote the value if the ! is part of it.")
 
-    def mapping(self) -> dict[str, Any]:
+    def read_mapping(self) -> dict[str, Any]:
         members: dict[str, Any] = {}
         merged: dict[str, Any] = {}
         while not isinstance(event := self.next_event(), yaml.MappingEndEvent):
             line = event.start_mark.line + self.first_line
-            key = self.key(event, line)
+            key = self.read_key(event, line)
             self.where.append(key)
-            value = self.value(self.next_event(), key, line)
-            if key == MERGE and event.implicit[0]:
-                self.merge(merged, value, line)
+            value = self.read_value(self.next_event(), key, line)
+            if key == MERGE and event.implicit[0]:  # a quoted "<<" is a key like any other
+                self.merge_members(merged, value, line)
             else:
                 if key in members:
                     self.add_duplicate(key, line)
                 members[key] = value
             self.where.pop()
-        return {**merged, **members} if merged else members
+        return {**merged, **members} if merged else members  # what the mapping has itself wins
 
     def add_duplicate(self, key: str, line: int) -> None:
         shown = key if len(key) <= LONGEST_KEY else f"{key[:LONGEST_KEY]}…"
         hint = "Keep one of them; Kubernetes refuses both."
         self.add("DuplicateKey", f"The key {shown!r} is duplicated in one mapping.", line, hint)
 
-    def key(self, event: Any, line: int) -> str:
+    def read_key(self, event: Any, line: int) -> str:
         if not isinstance(event, yaml.ScalarEvent):
             raise Unreadable(
                 "InvalidKey", "A key of a mapping is itself a mapping or a list.", line, "Use text as keys."
             )
-        key = format_key(self.scalar(event, line))
+        key = format_key(self.read_scalar(event, line))
         if key is None:
             raise Unreadable("InvalidKey", "A key of a mapping is null.", line, "Quote it if it is text.")
         self.nodes += len(key) // _CHARACTERS
@@ -369,7 +370,7 @@ class _Builder:
             self.anchors[event.anchor] = (key, 1 + len(key) // _CHARACTERS)
         return key
 
-    def merge(self, merged: dict[str, Any], value: Any, line: int) -> None:
+    def merge_members(self, merged: dict[str, Any], value: Any, line: int) -> None:
         """Add what `<<` brings in: of several mappings, the first that has a key counts."""
         for part in value if isinstance(value, list) else [value]:
             if isinstance(part, dict):
@@ -377,11 +378,11 @@ class _Builder:
             else:
                 self.add("InvalidMerge", "The value of << is not a mapping.", line, "Use an alias of a mapping.")
 
-    def sequence(self) -> list[Any]:
+    def read_sequence(self) -> list[Any]:
         items: list[Any] = []
         while not isinstance(event := self.next_event(), yaml.SequenceEndEvent):
             self.where.append(len(items))
-            items.append(self.value(event, None, event.start_mark.line + self.first_line))
+            items.append(self.read_value(event, None, event.start_mark.line + self.first_line))
             self.where.pop()
         return items
 

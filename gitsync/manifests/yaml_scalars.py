@@ -41,7 +41,9 @@ WHOLE_BELOW = 1e21  # Go writes a whole float as an integer below this
 
 
 def resolve(text: str) -> Scalar:
-    """The value of a plain scalar without a tag. Infinities and NaN come back as floats, which JSON cannot say."""
+    """Resolve the value of a plain scalar without a tag. Infinities and NaN come back as floats, which
+    JSON cannot say.
+    """
     if text in WORDS:
         return WORDS[text]
     if text[0] not in NUMBER_STARTS:
@@ -51,7 +53,7 @@ def resolve(text: str) -> Scalar:
 
 
 def resolve_tagged(tag: str, text: str) -> Scalar:
-    """The value of a scalar with an explicit tag.
+    """Resolve the value of a scalar with an explicit tag.
 
     Raises KeyError for an unknown tag, ValueError if the text does not fit the tag.
     """
@@ -59,7 +61,7 @@ def resolve_tagged(tag: str, text: str) -> Scalar:
 
 
 def format_key(value: Scalar) -> str | None:
-    """How a scalar key reads in JSON; None for null, which no key can be."""
+    """Format a scalar key as JSON writes it; None for null, which cannot be a key."""
     if value is None or isinstance(value, str):
         return value
     return str(value).lower() if isinstance(value, bool) else str(value)
