@@ -16,7 +16,7 @@ from gitsync.manifests.selection import Selection, spell_out
 from gitsync.model.manifests import Coverage, Manifests
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Prepared
-from gitsync.planning.shared_resources import assign_writers
+from gitsync.planning.claims import assign_writers
 from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_coverage, mask_problem
 from gitsync.report.wording import join_renderers

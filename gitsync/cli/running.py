@@ -22,7 +22,7 @@ from gitsync.git.state.plan_file import encode
 from gitsync.logging import neutralize
 from gitsync.model.report import Report, RunTarget
 from gitsync.redaction import Redactions
-from gitsync.run.consent import ChangeCounts, Confirm
+from gitsync.run.guards import ChangeCounts, Confirm
 
 Pause = Callable[[], AbstractContextManager[None]]
 """Takes the live display away while the context lasts."""

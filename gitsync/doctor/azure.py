@@ -26,7 +26,7 @@ from gitsync.model.clock import Clock
 from gitsync.model.export import Holder
 from gitsync.model.resource import Prepared
 from gitsync.model.signin import Method
-from gitsync.planning.group_deletes import is_group
+from gitsync.planning.delete_scope import is_group
 from gitsync.report.wording import format_plural
 from gitsync.request.exports import find_destinations
 from gitsync.status.advice import find_advice

@@ -24,7 +24,7 @@ from gitsync.model.problem import Problem
 from gitsync.model.record import State, Trust
 from gitsync.model.resource import Prepared
 from gitsync.model.unit import UnitKind
-from gitsync.planning.shared_resources import assign_writers
+from gitsync.planning.claims import assign_writers
 from gitsync.processes.programs import Grace, Program, ProgramCall, run, select_environment
 from gitsync.redaction import Redactions
 from gitsync.report.wording import format_plural

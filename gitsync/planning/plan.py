@@ -7,7 +7,6 @@ from git by mistake (`prune_holds`).
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
@@ -19,12 +18,12 @@ from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Departure, Plan, Prune, Surroundings
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
-from gitsync.model.record import Claim, Record
+from gitsync.model.record import Record
 from gitsync.model.resource import Prepared
 from gitsync.model.result import Result
-from gitsync.planning.group_deletes import is_group
+from gitsync.planning.claims import find_last_policies, join_deletes
+from gitsync.planning.delete_scope import spread_holds
 from gitsync.planning.prune_holds import ALONE, Gap, Holds, find_holds
-from gitsync.planning.shared_resources import find_last_policies, join_deletes
 from gitsync.status.conditions import make_warning
 
 UNTRUSTED = "RecordNotTrusted"
@@ -147,60 +146,6 @@ def _must_detach(record: Record, policy: Policy, named_id: str) -> bool:
 
 def _explain_named(named_id: str) -> str:
     return f"A manifest still names {named_id}, which is below it." if named_id else ""
-
-
-def spread_holds(prunes: Mapping[Key, Prune], needed: Collection[Key] = ()) -> dict[Key, Prune]:
-    """Hold the deletes that would damage something that stays: of its parents, of what a held resource depends on, and
-    of everything below a held one, which would stay without it.
-
-    A resource group is only a container: what holds it does not hold the rest of its content, unless it is `needed`.
-    Those are the resources whose removal contradicts git, since a manifest still names them. The record of a detached
-    child is kept as long as that of its parent, or the next run would not know of the child.
-    """
-    held_prunes = dict(prunes)
-    deletes, content = _index_deletes(prunes)
-    waiting = deque(key for key in sorted(prunes) if _stays(prunes[key]))
-
-    def hold(keys: Iterable[Key], why: str) -> None:
-        for key in keys:
-            if not held_prunes[key].held:
-                held_prunes[key] = replace(held_prunes[key], held=why)
-                waiting.append(key)
-
-    while waiting:
-        prune = held_prunes[waiting.popleft()]
-        own_id = normalize_id(prune.record.arm_id)
-        parents = [key for path in iterate_ancestors(own_id) if path != own_id for key in deletes.get(path, ())]
-        hold(parents, f"{prune.record.arm_id} is below it and must stay in Azure.")
-        if prune.detaches and parents:
-            why = f"It stays in Azure, and its record is kept as long as that of {parents[0]}."
-            held_prunes[prune.key] = replace(prune, held=why)
-        elif not prune.detaches:
-            is_container = is_group(prune.key) and prune.key not in needed
-            hold((deletes if is_container else content)[own_id], f"Held with {prune.key}, which stays in Azure.")
-            used = (key for key in prune.record.depends_on if key in prunes and not prunes[key].detaches)
-            hold(used, f"{prune.key} depends on it, and is held.")
-    return held_prunes
-
-
-def _index_deletes(prunes: Mapping[Key, Prune]) -> tuple[Mapping[str, list[Key]], Mapping[str, list[Key]]]:
-    """The keys of the deletes by ARM id, and for each of these ids those at it or below it."""
-    deletes: defaultdict[str, list[Key]] = defaultdict(list)
-    content: defaultdict[str, list[Key]] = defaultdict(list)
-    for key, prune in sorted(prunes.items()):
-        if not prune.detaches:
-            deletes[normalize_id(prune.record.arm_id)].append(key)
-    for arm_id, keys in deletes.items():
-        for ancestor in iterate_ancestors(arm_id):
-            if ancestor in deletes:
-                content[ancestor] += keys
-    return deletes, content
-
-
-def _stays(prune: Prune) -> bool:
-    if prune.record.claim is Claim.NONE and prune.record.policy.allows_delete:
-        return False  # it was never created
-    return bool(prune.held) or prune.detaches
 
 
 def _order_prunes(prunes: Mapping[Key, Prune], undeletable: Collection[Key]) -> dict[Key, Prune]:

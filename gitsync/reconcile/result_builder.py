@@ -22,7 +22,7 @@ from gitsync.model.record import Claim, PendingOperation, Record, Trust, WriteSt
 from gitsync.model.result import Replacement, Result
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.actions import decide_claim
-from gitsync.planning.expected import is_expected
+from gitsync.planning.claims import is_expected
 from gitsync.planning.record_counts import SpecGeneration, extend_streak, find_generation
 from gitsync.planning.replacement import REFUSED, describe_rename, find_replacement
 from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt

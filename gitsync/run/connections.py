@@ -1,6 +1,7 @@
-"""The connections of a run, opened from the settings: git, the recorded state, Azure (or the emulator), the clock.
+"""Open the connections of a run from the settings: git, the recorded state, Azure (or the emulator), the clock.
 
-Separate from the run, which receives them: a test passes others.
+Separate from the run, which receives them: a test passes others. Once it knows its identities, the run makes contact:
+it signs in, and finds out what it reads and writes to, for reports, logs and the question before a first sync.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from gitsync.arm.arms import Arms, open_arms
 from gitsync.arm.auth.access import ArmAccess, Network, PollInterval
+from gitsync.arm.auth.principal import describe_principal
 from gitsync.arm.client import Arm
 from gitsync.arm.clock import SystemClock
 from gitsync.arm.cloud import Cloud, make_cloud
@@ -28,11 +30,11 @@ from gitsync.git.state.folder import StatusFolder
 from gitsync.git.state.store import StateStore
 from gitsync.git.state.stores import open_store
 from gitsync.model.clock import Clock
-from gitsync.model.report import BUILT_IN_EMULATOR
+from gitsync.model.report import BUILT_IN_EMULATOR, RunTarget
 from gitsync.model.signin import Identity, Method, SignIn
 from gitsync.processes.programs import Grace
 from gitsync.reconcile.context import Connections
-from gitsync.reconcile.identities import OpenAs
+from gitsync.reconcile.identities import Identities, OpenAs, uses_global
 from gitsync.redaction import Redactions
 from gitsync.report.progress import Progress, Silent
 from gitsync.run.git_settings import make_git_access, make_seals
@@ -225,3 +227,49 @@ def _make_sign_in(config: Config) -> SignIn:
         identity_file=config.identity_file or "",
         additional_tenants=config.additional_tenants,
     )
+
+
+async def make_contact(
+    config: Config, connections: Connections, identities: Identities, agent: str, deadline: float
+) -> RunTarget:
+    """Reach Azure and sign in, if the run uses the global credential, and say what the run works on.
+
+    Raises ConfigError if Azure cannot be reached or there is no token: nothing was touched.
+    """
+    target = RunTarget(
+        repository=name_source(connections.source),
+        revision=connections.source.revision,
+        ref=connections.source.ref or "",
+        other_subscriptions=_find_other_subscriptions(identities, connections.subscription),
+        endpoint=connections.endpoint,
+        agent=agent,
+    )
+    if not uses_global(identities):
+        return target
+    await connections.arm.reach(deadline)
+    principal = await connections.arm.sign_in(deadline)
+    anonymous = config.emulator is not None or config.credential == Method.ANONYMOUS
+    method = Method.ANONYMOUS if anonymous else Method(config.credential)
+    return replace(
+        target,
+        subscription=connections.subscription,
+        subscription_name=await _read_name(connections, deadline),
+        identity=describe_principal(principal, method.value),
+    )
+
+
+def name_source(source: Checkout) -> str:
+    """The URL of the remote, which holds no password, or the folder."""
+    return source.remote.name if source.remote else source.name
+
+
+def _find_other_subscriptions(identities: Identities, ours: str) -> tuple[str, ...]:
+    found = {identity.subscription for identity in identities.values()}
+    return tuple(sorted(one for one in found - {ours, ""} if "<" not in one))  # a plan may not know all of them
+
+
+async def _read_name(connections: Connections, deadline: float) -> str:
+    """An emulator makes its names up, so it is not asked."""
+    if connections.is_local or not connections.subscription:
+        return ""
+    return await connections.arm.read_subscription_name(connections.subscription, deadline)

@@ -1,29 +1,48 @@
-"""The context that all nodes of a run share, made once from the settings, the connections and the manifests."""
+"""Make the context that all nodes of a run share, once, from the settings, the connections and the manifests.
+
+Its lists are added when there is a plan, which says what they may cover.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 
+from gitsync.arm.http.bodies import Entries
+from gitsync.catalog.collections import find_collections
 from gitsync.config.config import Config
 from gitsync.git.source.checkout import find_repository
-from gitsync.model.export import NAMELESS, Address
+from gitsync.model.export import NAMELESS, Address, Holder
+from gitsync.model.gvk import Key
 from gitsync.model.manifests import DeclaredObject
-from gitsync.model.plan import Review
+from gitsync.model.plan import Apply, Plan, Review
 from gitsync.model.record import State
 from gitsync.model.resource import Resource
+from gitsync.model.verdict import Action
+from gitsync.planning.list_cover import ListedResource, ResourceList, find_cover, may_be_listed
 from gitsync.planning.secret_digest import Digests
-from gitsync.planning.unused_exports import find_needed_secrets
 from gitsync.reconcile.context import Connections, RunContext
 from gitsync.reconcile.identities import Identities
+from gitsync.reconcile.lists import Lists
 from gitsync.reconcile.rules import Approval, RunRules
-from gitsync.request.exports import assign_exporters, iterate_own_addresses
+from gitsync.request.exports import (
+    assign_exporters,
+    find_destinations,
+    has_expressions,
+    iterate_own_addresses,
+    may_export,
+)
+from gitsync.run.exports import find_needed_secrets
 from gitsync.run.load import RunInput
 from gitsync.secrets.exports import ExportSinks
 from gitsync.secrets.protocols import SecretSource
 from gitsync.secrets.sinks.status import KeptConfigMaps
 from gitsync.secrets.sources.manifests import ManifestSource
 from gitsync.secrets.values import RunValues
+
+_SHARE_OF_TIMEOUT = 0.5
+"""Of the timeout of a resource: how long it waits for a list. The rest is for its own read."""
 
 
 def make_rules(
@@ -95,3 +114,45 @@ def _list_asked_sources(run_input: RunInput) -> tuple[SecretSource, ...]:
     """The sources that may have an object already. Those of git count even if the settings do not name them."""
     others = (one for one in run_input.lookup.list_asked() if one.name != ManifestSource.name)
     return (ManifestSource(run_input.manifests), *others)
+
+
+def add_lists(config: Config, run: RunContext, plan: Plan) -> RunContext:
+    """Add the lists that a plan needs; none if every resource is written or reviewed: that takes a read."""
+    if config.reads == "each" or run.rules.always_put or run.rules.approval.is_reviewed:
+        return run
+
+    def read(key: Key, one: ResourceList) -> AsyncGenerator[Entries, None]:
+        timeout = run.rules.resource_timeout * _SHARE_OF_TIMEOUT
+        session = run.sessions.begin(min(run.clock.monotonic() + timeout, run.rules.deadline))
+        reader = run.identities[key].azure().reader(session)
+        return reader.pages(one.path, one.api_version, is_optional=True)
+
+    reviewed_writes = _list_reviewed_writes(run.rules)
+    applies = (apply for key, apply in plan.applies.items() if key not in reviewed_writes)
+    return replace(run, lists=Lists(find_cover(_find_listed(applies, run)), read))
+
+
+def _list_reviewed_writes(rules: RunRules) -> Collection[Key]:
+    nodes = rules.approval.review.nodes if rules.approval.review else {}
+    return {key for key, reviewed in nodes.items() if reviewed.action is not Action.NONE}
+
+
+def _find_listed(applies: Iterable[Apply], run: RunContext) -> Iterator[ListedResource]:
+    """The resources that lists may show: an expression, or an extension of the kind, may need more than a list has."""
+    for apply in applies:
+        resource, arm_id = apply.prepared.resource, apply.prepared.arm_id
+        key = resource.key
+        kind = run.catalog.kind(resource.gvk)
+        if kind is None or not kind.can_get or not arm_id or not may_be_listed(apply):
+            continue
+        exports = may_export(resource)
+        secrets = find_destinations(resource, Holder.SECRET) if exports else ()
+        if (exports and has_expressions(resource)) or run.registry.needs_read(key.group, key.kind, secrets):
+            continue
+        yield ListedResource(
+            key=key,
+            arm_id=arm_id,
+            api_version=kind.api_version,
+            principal=run.identities[key].arm,
+            collections=find_collections(kind, arm_id),
+        )

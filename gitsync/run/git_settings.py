@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from gitsync.config.config import Config
 from gitsync.git.access import GitAccess
 from gitsync.git.state.seal import RecordSeals
-from gitsync.planning.agents import DEFAULT_AGENT
+from gitsync.planning.run_problems import DEFAULT_AGENT
 from gitsync.processes.programs import Grace
 
 

@@ -1,26 +1,46 @@
-"""What a run finds out about its revision and its agent before it does anything: reasons to refuse it, and notes."""
+"""Guard a run before it does anything: refuse an unsafe one, keep it to a reviewed plan, and ask before a first sync.
+
+Separate from `planning`, which knows git and the records only: these limit a run by its settings, its revision, what
+was reviewed, and a person who may notice that the subscription is the wrong one.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
 
 from gitsync.config.config import Config
-from gitsync.git.source.checkout import Checkout
+from gitsync.errors import ConfigError, DeclinedError, SourceError, UnsafePlanError
+from gitsync.git.source.checkout import Checkout, find_repository, find_revision
 from gitsync.git.source.history import is_published
+from gitsync.git.state.plan_file import read_plan
 from gitsync.git.state.stores import DEFAULT_BRANCH
-from gitsync.model.plan import Plan
-from gitsync.model.problem import Problem
+from gitsync.model.gvk import Key
+from gitsync.model.plan import Plan, Prune, Review, Reviewed
+from gitsync.model.problem import REFUSALS, Problem
 from gitsync.model.record import State
-from gitsync.planning.agents import find_unknown_agent, warn_agent_of_namespace
+from gitsync.model.report import RunTarget
+from gitsync.model.result import Outcome, Result
+from gitsync.model.verdict import Action, Verdict
+from gitsync.planning.delete_scope import spread_holds
 from gitsync.planning.run_problems import (
     describe_not_compared,
     describe_not_pushed,
     describe_superseded,
     find_missing_key,
     find_too_many_deletes,
+    find_unknown_agent,
+    warn_agent_of_namespace,
 )
+from gitsync.planning.secret_digest import Digests
 from gitsync.reconcile.context import Connections
-from gitsync.run.plan import refuse
+from gitsync.run.plan import list_problems
+
+NOT_REVIEWED = "The reviewed plan does not {action} it."
+
+_HINDERED = frozenset({Verdict.BLOCKED, Verdict.INVALID, Verdict.UNKNOWN})
 
 
 def guard_plan(config: Config, connections: Connections, plan: Plan, state: State, agent: str, *, writes: bool) -> Plan:
@@ -30,6 +50,33 @@ def guard_plan(config: Config, connections: Connections, plan: Plan, state: Stat
     problems = _find_run_problems(config, connections.source, plan, state, agent, writes=writes)
     refuse(config, connections, plan, problems, writes=writes)
     return replace(plan, problems=(*plan.problems, *problems))
+
+
+def refuse(config: Config, connections: Connections, plan: Plan, found: Iterable[Problem], *, writes: bool) -> None:
+    """Stop before anything is touched: a dirty working tree, an invalid manifest with --strict, and each refusal that
+    was `found`. A plan goes on with those, and shows them.
+
+    Raises SourceError or UnsafePlanError.
+    """
+    if writes and connections.source.dirty and not config.allow_dirty:
+        raise SourceError(
+            f"{connections.source.name} has uncommitted changes, so no revision would identify what was applied.",
+            hint="Commit them, or run again with --allow-dirty.",
+        )
+    refuse_invalid(config, plan)
+    refusal = next((problem for problem in found if problem.code in REFUSALS), None)
+    if writes and refusal:
+        raise UnsafePlanError(f"{refusal.code}: {refusal.message}", hint=refusal.hint)
+
+
+def refuse_invalid(config: Config, plan: Plan) -> None:
+    """With --strict, raise SourceError with the first error of the manifests."""
+    if config.strict and not plan.complete:
+        first = next(problem for problem in list_problems(plan) if problem.is_error)
+        raise SourceError(
+            f"--strict refuses the run: {first.path}:{first.line}: {first.message}",
+            hint="`gitsync validate` shows every problem.",
+        )
 
 
 def _find_run_problems(
@@ -73,3 +120,102 @@ def _check_publication(config: Config, source: Checkout) -> Problem | None:
     if is_published(source.tree.repository, source.revision, source.remote, branch) is not False:
         return None
     return describe_not_pushed(source.revision, source.remote.name)
+
+
+def load_approved_plan(config: Config, connections: Connections) -> Review | None:
+    """Return the plan that --plan names; None without --plan.
+
+    Raises ConfigError if it cannot be read, or was made from other input. Nothing was changed yet.
+    """
+    if config.plan_file is None:
+        return None
+    review = read_plan(Path(config.plan_file))
+    inputs = {
+        "repository": (review.repository, find_repository(connections.source)),
+        "revision": (review.revision, find_revision(connections.source)),
+        "prune": (review.prune, config.prune),
+    }
+    for name, (reviewed, current) in inputs.items():
+        if reviewed != current:
+            raise ConfigError(
+                f"The plan {config.plan_file} was made with another {name}: {_format_value(reviewed)}, "
+                f"and this run has {_format_value(current)}.",
+                hint=f"Run with the same {name}, or create a new plan and have it reviewed.",
+            )
+    return review
+
+
+def _format_value(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value or "none")
+
+
+def narrow_plan(plan: Plan, review: Review | None) -> Plan:
+    """Hold back every prune that the reviewed plan does not contain, and what must stay with it."""
+    if review is None:
+        return plan
+    prunes = {key: _narrow_prune(prune, review.nodes.get(key)) for key, prune in plan.prunes.items()}
+    return replace(plan, prunes=spread_holds(prunes))
+
+
+def _narrow_prune(prune: Prune, reviewed: Reviewed | None) -> Prune:
+    action = Action.DETACH if prune.detaches else Action.DELETE
+    if prune.held or (reviewed is not None and reviewed.action is action):
+        return prune
+    return replace(prune, held=NOT_REVIEWED.format(action="delete" if action is Action.DELETE else "forget"))
+
+
+def make_review(config: Config, connections: Connections, results: Iterable[Result]) -> Review:
+    """The content of a plan for review."""
+    nodes: Mapping[Key, Reviewed] = {result.key: _make_reviewed(result) for result in results}
+    return Review(
+        repository=find_repository(connections.source),
+        revision=find_revision(connections.source),
+        prune=config.prune,
+        digest_key=Digests(config.digest_key).key_name,
+        nodes=nodes,
+    )
+
+
+def _make_reviewed(result: Result) -> Reviewed:
+    """A resource that could not be planned gets no action."""
+    if result.verdict in _HINDERED:
+        return Reviewed(action=Action.NONE)
+    return result.reviewed or Reviewed(action=result.action)
+
+
+class ChangeCounts(NamedTuple):
+    """How many resources a sync would create, update or adopt, and delete, and how many it could not act on."""
+
+    creates: int
+    updates: int
+    deletes: int
+    hindered: int
+
+
+Confirm = Callable[[RunTarget, ChangeCounts], bool]
+"""Asks a person; returns whether the run may go on."""
+
+
+def is_first_sync(state: State, agent: str) -> bool:
+    """Whether nothing is recorded for this agent yet."""
+    return not any(record.agent in {"", agent} for record in state.records.values())
+
+
+def count_changes(results: Iterable[Result]) -> ChangeCounts:
+    """Count the results of a plan. An adopted resource may need no write."""
+    creates = updates = deletes = hindered = 0
+    for result in results:
+        creates += result.action is Action.CREATE
+        updates += result.action is Action.UPDATE or (result.verdict is Verdict.ADOPT and result.is_fine)
+        deletes += result.action is Action.DELETE
+        hindered += result.outcome in {Outcome.FAILED, Outcome.BLOCKED}
+    return ChangeCounts(creates, updates, deletes, hindered)
+
+
+def demand_consent(confirm: Confirm, target: RunTarget, counts: ChangeCounts) -> None:
+    """Raise DeclinedError if the answer is no."""
+    if not confirm(target, counts):
+        raise DeclinedError(
+            "The run was not confirmed, so nothing was changed.",
+            hint="Run again and answer y, or set --yes.",
+        )

@@ -18,11 +18,11 @@ from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record, State
 from gitsync.model.resource import Prepared
+from gitsync.planning.claims import assign_writers
 from gitsync.planning.record_trust import renew_seals
-from gitsync.planning.shared_resources import assign_writers
-from gitsync.planning.unused_exports import warn_unused_exports
 from gitsync.reconcile.context import Connections
 from gitsync.request.credential_choice import Credentials, find_credential_names
+from gitsync.run.exports import warn_unused_exports
 from gitsync.run.known_ids import add_known_ids
 from gitsync.run.manifests import (
     drop_units,

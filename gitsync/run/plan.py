@@ -9,22 +9,23 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from gitsync.config.config import Config
-from gitsync.errors import GitsyncError, SourceError, UnsafePlanError
+from gitsync.errors import GitsyncError
 from gitsync.formats.arm_path import is_below, is_same_id
 from gitsync.git.source.checkout import Checkout
 from gitsync.manifests.selection import make_selection, select_prepared
 from gitsync.manifests.units import find_unit
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.plan import Departure, Plan, Surroundings
-from gitsync.model.problem import REFUSALS, Level, Problem
+from gitsync.model.problem import Level, Problem
 from gitsync.model.record import Record, State, Trust
 from gitsync.model.resource import Prepared
-from gitsync.planning.bystanders import spare_bystanders
+from gitsync.planning.claims import MovedClaims, move_claims, note_moves
+from gitsync.planning.delete_scope import spare_bystanders
 from gitsync.planning.plan import UNTRUSTED, hold_untrusted, make_plan
 from gitsync.planning.prune_holds import Gap, find_holds
 from gitsync.planning.record_trust import find_untrusted
 from gitsync.planning.replacement import note_renames
-from gitsync.planning.shared_resources import Settlement, merge_shared, note_moves, settle_claims
+from gitsync.planning.run_problems import merge_shared
 from gitsync.reconcile.context import Connections
 from gitsync.report.wording import join_renderers
 from gitsync.run.departures import Reading, find_departures
@@ -54,10 +55,10 @@ def plan_run(config: Config, connections: Connections, run_input: RunInput, stat
     departures = find_departures(connections.source, removed, since, config, reading)
     if connections.source.file and removed:
         departures = _hold_for_other_files(config, connections, run_input, removed, departures)
-    settlement = _settle(selected, {**remaining, **removed}, own_records, untrusted)
+    moved = _move_claims(selected, {**remaining, **removed}, own_records, untrusted)
     plan = make_plan(
         selected,
-        settlement.records,
+        moved.records,
         (
             *connections.source.problems,
             *manifests.problems,
@@ -69,7 +70,7 @@ def plan_run(config: Config, connections: Connections, run_input: RunInput, stat
         undeletable={key for key, record in removed.items() if not _can_delete(connections, record)},
         around=Surroundings(others=run_input.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere),
     )
-    plan = note_renames(note_moves(plan, settlement.moves))
+    plan = note_renames(note_moves(plan, moved.moves))
     plan = hold_untrusted(plan, {**_find_unproven(config, connections, removed), **untrusted})
     plan = spare_bystanders(plan, state.records)
     return replace(plan, problems=(*plan.problems, *run_input.problems))
@@ -128,15 +129,15 @@ def _declares(prepared: Prepared, record: Record) -> bool:
     return prepared.key == record.key or is_same_id(arm_id, record.arm_id) or is_below(arm_id, record.arm_id)
 
 
-def _settle(
+def _move_claims(
     selected: Iterable[Prepared],
     records: Mapping[Key, Record],
     own_records: Mapping[Key, Record],
     untrusted: Collection[Key],
-) -> Settlement:
+) -> MovedClaims:
     """Move claims between the agent's own records; those of others stay as they are."""
     others = {key for key in records if key not in own_records}
-    return settle_claims(selected, records, {*untrusted, *others})
+    return move_claims(selected, records, {*untrusted, *others})
 
 
 def _warn_uncommitted(connections: Connections) -> tuple[Problem, ...]:
@@ -190,33 +191,6 @@ def _find_unproven(config: Config, connections: Connections, removed: Mapping[Ke
 def _can_delete(connections: Connections, record: Record) -> bool:
     kind = connections.catalog.kind(GVK.parse(record.manifest_api_version, record.key.kind))
     return kind is None or kind.can_delete
-
-
-def refuse(config: Config, connections: Connections, plan: Plan, found: Iterable[Problem], *, writes: bool) -> None:
-    """Stop before anything is touched: a dirty working tree, an invalid manifest with --strict, and each refusal that
-    was `found`. A plan goes on with those, and shows them.
-
-    Raises SourceError or UnsafePlanError.
-    """
-    if writes and connections.source.dirty and not config.allow_dirty:
-        raise SourceError(
-            f"{connections.source.name} has uncommitted changes, so no revision would identify what was applied.",
-            hint="Commit them, or run again with --allow-dirty.",
-        )
-    refuse_invalid(config, plan)
-    refusal = next((problem for problem in found if problem.code in REFUSALS), None)
-    if writes and refusal:
-        raise UnsafePlanError(f"{refusal.code}: {refusal.message}", hint=refusal.hint)
-
-
-def refuse_invalid(config: Config, plan: Plan) -> None:
-    """With --strict, raise SourceError with the first error of the manifests."""
-    if config.strict and not plan.complete:
-        first = next(problem for problem in list_problems(plan) if problem.is_error)
-        raise SourceError(
-            f"--strict refuses the run: {first.path}:{first.line}: {first.message}",
-            hint="`gitsync validate` shows every problem.",
-        )
 
 
 def list_problems(plan: Plan) -> tuple[Problem, ...]:

@@ -32,18 +32,19 @@ from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RequestCounts, RunTarget
 from gitsync.model.result import Result
 from gitsync.model.secret import Secret
-from gitsync.planning.agents import DEFAULT_AGENT
+from gitsync.planning.claims import assign_writers
 from gitsync.planning.plan import make_plan
 from gitsync.planning.replacement import note_renames
 from gitsync.planning.revision_diff import Revised, compare_revisions, make_records
-from gitsync.planning.run_problems import find_too_many_deletes
-from gitsync.planning.shared_resources import assign_writers
+from gitsync.planning.run_problems import DEFAULT_AGENT, find_too_many_deletes
 from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_report
 from gitsync.request.credential_choice import choose_offline
 from gitsync.request.placeholders import Secrets
+from gitsync.run.connections import name_source
 from gitsync.run.departures import hold_unreadable
 from gitsync.run.git_settings import make_git_access
+from gitsync.run.guards import refuse_invalid
 from gitsync.run.known_ids import ForeignRecords, add_foreign_ids, read_known_from
 from gitsync.run.manifests import (
     PLACEHOLDER_SUBSCRIPTION,
@@ -54,9 +55,8 @@ from gitsync.run.manifests import (
     read_unambiguous,
     redact_manifests,
 )
-from gitsync.run.plan import list_problems, refuse_invalid
-from gitsync.run.run_log import log_end, log_start
-from gitsync.run.target import name_source
+from gitsync.run.plan import list_problems
+from gitsync.run.watch import log_end, log_start
 from gitsync.status.exit_code import decide_exit_code
 from gitsync.units.sandbox import Builds
 

@@ -24,9 +24,9 @@ from gitsync.model.plan import Node, Plan
 from gitsync.model.record import State
 from gitsync.model.report import Report, RunTarget
 from gitsync.model.result import Result
-from gitsync.planning.agents import find_agent
-from gitsync.planning.expected import expect_records
+from gitsync.planning.claims import expect_records
 from gitsync.planning.plan import hold_taken
+from gitsync.planning.run_problems import find_agent
 from gitsync.planning.secret_digest import warn_uncompared_secrets
 from gitsync.processes.programs import Grace
 from gitsync.reconcile.context import Connections, RunContext
@@ -34,20 +34,24 @@ from gitsync.reconcile.identities import open_identities
 from gitsync.redaction import Redactions, tell_settings
 from gitsync.report.masked import mask_exception, mask_report, mask_target
 from gitsync.report.progress import Progress
-from gitsync.run.approved_plan import load_approved_plan, make_review, narrow_plan
-from gitsync.run.connections import open_connections
-from gitsync.run.consent import Confirm, count_changes, demand_consent, is_first_sync
-from gitsync.run.context import make_context, make_rules
-from gitsync.run.exported_objects import find_export_needs
-from gitsync.run.guards import guard_plan
-from gitsync.run.lists import add_lists
+from gitsync.run.connections import make_contact, open_connections
+from gitsync.run.context import add_lists, make_context, make_rules
+from gitsync.run.exports import find_export_needs
+from gitsync.run.guards import (
+    Confirm,
+    count_changes,
+    demand_consent,
+    guard_plan,
+    is_first_sync,
+    load_approved_plan,
+    make_review,
+    narrow_plan,
+)
 from gitsync.run.load import RunInput, load_run_input
 from gitsync.run.manifests import coverage_of
 from gitsync.run.plan import covers, list_problems, plan_run
-from gitsync.run.run_log import log_end, log_start
-from gitsync.run.target import make_contact
 from gitsync.run.walk import walk
-from gitsync.run.watch import begin_watch
+from gitsync.run.watch import begin_watch, log_end, log_start
 from gitsync.run.write_status import ExportOutcome, write_expected, write_heartbeat, write_status
 from gitsync.secrets.exports import Collected
 from gitsync.status.exit_code import decide_exit_code

@@ -18,14 +18,14 @@ from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Node, Plan, Prune
 from gitsync.model.record import State
 from gitsync.model.result import Result
-from gitsync.planning.group_deletes import absorb_content, find_deleted_groups, hold_shared_groups
-from gitsync.planning.plan import hold_back, spread_holds
+from gitsync.planning.delete_scope import absorb_content, find_deleted_groups, hold_shared_groups, spread_holds
+from gitsync.planning.plan import hold_back
 from gitsync.planning.replacement import add_takes
 from gitsync.reconcile.context import RunContext
 from gitsync.reconcile.reconcile import reconcile
 from gitsync.reconcile.result_builder import build_unattempted
 from gitsync.reconcile.stages.prune import RESOURCES_API_VERSION
-from gitsync.run.exported_objects import remove_exports, select_leftovers
+from gitsync.run.exports import remove_exports, select_leftovers
 from gitsync.secrets.exports import Collected
 
 

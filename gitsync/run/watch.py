@@ -1,7 +1,7 @@
-"""What watches a run from outside: its metrics and its traces, written at its end, whatever the end is.
+"""Watch a run from outside: the first and the last line of its log, its metrics and its traces.
 
-A run that is refused or ends with an error has them too. Metrics that cannot be written fail a run that did its work,
-and are only logged for one that failed itself. Traces never fail a run.
+Metrics and traces are written at its end, also if the run is refused or ends with an error. Metrics that cannot be
+written fail a run that did its work, and are only logged for one that failed itself. Traces never fail a run.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from gitsync.errors import ExitCode, GitsyncError, PublishError, SourceError
 from gitsync.git.source.location import Url, parse_location
 from gitsync.model.clock import Clock
 from gitsync.model.problem import Problem
-from gitsync.model.report import Report
-from gitsync.planning.agents import DEFAULT_AGENT
+from gitsync.model.report import Report, RunTarget
+from gitsync.planning.run_problems import DEFAULT_AGENT
 from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_problem
 from gitsync.report.progress import Progress, RunEnd, Silent, Timeline
@@ -154,3 +154,35 @@ def _read_before(file: Path) -> str:
             return stream.read(_LARGEST).decode("utf-8", "replace")
     except OSError:
         return ""
+
+
+def log_start(command: str, target: RunTarget) -> None:
+    """Log what the run reads and writes to; what is not known is left out."""
+    fields = {
+        "command": command,
+        "repository": target.repository,
+        "revision": target.revision,
+        "ref": target.ref,
+        "subscription": target.subscription,
+        "subscription_name": target.subscription_name,
+        "other_subscriptions": ", ".join(target.other_subscriptions),
+        "endpoint": target.endpoint,
+        "identity": target.identity,
+        "agent": target.agent,
+    }
+    logger.bind(**{name: value for name, value in fields.items() if value}).info("Run started")
+
+
+def log_end(report: Report) -> None:
+    """Log the figures of the run."""
+    requests = report.requests
+    logger.bind(
+        command=report.command,
+        exit_code=report.exit_code,
+        **{outcome.value: count for outcome, count in report.outcomes.items()},
+        problems=len(report.problems),
+        reads=requests.reads,
+        writes=requests.writes,
+        deletes=requests.deletes,
+        polls=requests.polls,
+    ).info("Run ended")

@@ -10,7 +10,7 @@ import pytest
 from gitsync.cli.running import format_question, make_confirm
 from gitsync.config.config import Config
 from gitsync.model.report import RunTarget
-from gitsync.run.consent import ChangeCounts
+from gitsync.run.guards import ChangeCounts
 
 TARGET = RunTarget(repository="https://github.com/contoso/estate", subscription="1", subscription_name="Production")
 COUNTS = ChangeCounts(creates=12, updates=3, deletes=0, hindered=0)

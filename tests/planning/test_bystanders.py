@@ -9,7 +9,7 @@ import pytest
 from gitsync.model.plan import Surroundings
 from gitsync.model.policy import Policy
 from gitsync.model.record import Claim
-from gitsync.planning.bystanders import spare_bystanders
+from gitsync.planning.delete_scope import spare_bystanders
 from gitsync.planning.plan import make_plan
 from tests.support.builders import group_id, prepared, record, rg, subnet, vnet, vnet_id
 

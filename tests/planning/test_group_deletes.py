@@ -7,7 +7,7 @@ import pytest
 
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Prune
-from gitsync.planning.group_deletes import absorb_content, find_deleted_groups, hold_shared_groups
+from gitsync.planning.delete_scope import absorb_content, find_deleted_groups, hold_shared_groups
 from tests.support.builders import group_id, prune, rg, vnet, vnet_id
 
 PRUNES = {rg(): prune(rg(), group_id(), depends_on=(vnet(),)), vnet(): prune(vnet(), vnet_id())}

@@ -3,7 +3,7 @@
 import pytest
 
 from gitsync.model.problem import Problem
-from gitsync.planning.shared_resources import merge_shared
+from gitsync.planning.run_problems import merge_shared
 
 
 def problem(message: str, path: str, code: str = "CredentialNotUsable") -> Problem:

@@ -10,8 +10,8 @@ from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.record import Claim
+from gitsync.planning.claims import assign_writers, find_last_policies, join_deletes, move_claims
 from gitsync.planning.plan import make_plan
-from gitsync.planning.shared_resources import assign_writers, find_last_policies, join_deletes, settle_claims
 from tests.support.builders import group_id, prepared, prune, record, rg, vnet, vnet_id
 
 BAD = Problem(code="Bad", message="It is wrong.")
@@ -121,7 +121,7 @@ def test_manifests_that_would_wait_for_each_other_do_not():
 )
 def test_a_claim_moves_to_the_manifest_that_writes(manifests, records, moves, claims, why):
     before = by_key(*records)
-    settled = settle_claims(assign_writers(manifests, before), before)
+    settled = move_claims(assign_writers(manifests, before), before)
     assert {key.namespace: former.namespace for key, former in settled.moves.items()} == moves, why
     assert {key.namespace: one.claim for key, one in settled.records.items()} == claims, why
 
@@ -129,7 +129,7 @@ def test_a_claim_moves_to_the_manifest_that_writes(manifests, records, moves, cl
 def test_what_is_known_of_the_resource_moves_and_what_describes_the_manifest_does_not():
     former = kept("a", applied={"location": "here"}, baseline={"location": "Here"}, writes=3, unit="old", generation=7)
     own = kept("b", Claim.NONE, generation=2, spec_digest="digest", unit="new")
-    settled = settle_claims([group("b", policy=Policy.DETACH_ON_DELETE)], by_key(former, own)).records
+    settled = move_claims([group("b", policy=Policy.DETACH_ON_DELETE)], by_key(former, own)).records
     taken = settled[at("b")]
     assert (taken.applied, taken.baseline, taken.writes) == (former.applied, former.baseline, 3)
     assert (taken.policy, taken.generation, taken.spec_digest) == (Policy.DETACH_ON_DELETE, 2, "digest")
@@ -139,14 +139,14 @@ def test_what_is_known_of_the_resource_moves_and_what_describes_the_manifest_doe
 @pytest.mark.parametrize("untrusted", ["a", "b"])
 def test_what_is_not_trusted_stays_as_it_is(untrusted):
     records = by_key(kept("a"), kept("b", Claim.NONE))
-    settled = settle_claims([group("b")], records, {at(untrusted)})
+    settled = move_claims([group("b")], records, {at(untrusted)})
     assert (settled.records, settled.moves) == (records, {})
 
 
 def test_what_is_not_part_of_the_run_takes_nothing():
     records = by_key(kept("a"))
     watched = replace(group("b"), is_watched=True)
-    assert settle_claims([watched], records).records == records
+    assert move_claims([watched], records).records == records
 
 
 @pytest.mark.parametrize(

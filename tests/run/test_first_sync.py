@@ -11,7 +11,7 @@ from loguru import logger
 from gitsync.errors import DeclinedError
 from gitsync.logging import set_up
 from gitsync.model.result import Outcome
-from gitsync.run.consent import ChangeCounts
+from gitsync.run.guards import ChangeCounts
 from tests.support.fault_rules import rules
 from tests.support.world import GROUP, SUBNET, SUBSCRIPTION, VNET, World, of
 

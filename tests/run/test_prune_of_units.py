@@ -15,7 +15,7 @@ from gitsync.git.source.checkout import open_checkout
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.plan import Apply
 from gitsync.model.verdict import Action, Verdict
-from gitsync.planning.expected import expect_records
+from gitsync.planning.claims import expect_records
 from gitsync.reconcile.result_builder import build_unattempted
 from gitsync.request.build import prepare
 from gitsync.run.departures import Reading, find_departures

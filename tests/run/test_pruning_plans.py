@@ -16,7 +16,7 @@ from gitsync.formats.arm_path import is_below, is_same_id
 from gitsync.git.state.plan_file import encode
 from gitsync.model.report import Report
 from gitsync.model.verdict import Action, Verdict
-from gitsync.planning.group_deletes import is_group
+from gitsync.planning.delete_scope import is_group
 from tests.support.world import GROUP, GROUP_ID, World, annotated
 
 OTHER_ID = GROUP_ID.replace("core", "other")

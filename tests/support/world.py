@@ -37,13 +37,13 @@ from gitsync.model.result import Result
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
 from gitsync.model.unit import Unit
-from gitsync.planning.agents import DEFAULT_AGENT
+from gitsync.planning.run_problems import DEFAULT_AGENT
 from gitsync.reconcile.context import Connections
 from gitsync.redaction import Redactions
 from gitsync.report.progress import Silent
 from gitsync.run.connections import make_opener
-from gitsync.run.consent import Confirm
 from gitsync.run.git_settings import make_seals
+from gitsync.run.guards import Confirm
 from gitsync.run.run import sync_revision
 from gitsync.secrets.stores import SecretStores
 from tests.support.fake_clock import FakeClock

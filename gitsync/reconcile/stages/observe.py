@@ -22,7 +22,7 @@ from gitsync.model.live import Absence, Live
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.actions import WriteRules, decide_absent, decide_present, decide_unreadable, find_remembered
-from gitsync.planning.group_deletes import is_group
+from gitsync.planning.delete_scope import is_group
 from gitsync.planning.secret_digest import CHANGED, Digests, add_secret_changes, is_sealed, mask_digests, seal_body
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.protocols import Observing

@@ -17,7 +17,7 @@ from gitsync.model.record import Claim, Record
 from gitsync.model.resource import WAITING
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Verdict
-from gitsync.planning.group_deletes import is_group
+from gitsync.planning.delete_scope import is_group
 from gitsync.planning.replacement import make_move
 from gitsync.problems.field_path import format_field
 from gitsync.reconcile.attempt import ApplyAttempt

@@ -10,7 +10,7 @@ from gitsync.arm.http.bodies import list_ids
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import GVK
 from gitsync.model.verdict import Action, Comparison, Verdict
-from gitsync.planning.group_deletes import describe_strangers, find_unlisted, is_group
+from gitsync.planning.delete_scope import describe_strangers, find_unlisted, is_group
 from gitsync.reconcile.attempt import PruneAttempt
 from gitsync.reconcile.protocols import Observing
 from gitsync.reconcile.stages.delete import DELETED, record_deleted

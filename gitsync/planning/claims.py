@@ -1,7 +1,10 @@
-"""Manifests that declare one resource in Azure: one of them writes it, and its record moves if that manifest leaves
-(docs/reference/design.md#duplicate-resources).
+"""Decide which record has the claim on a resource: no resource is owned twice, and none is created unrecorded.
 
-Every manifest keeps a record of its own. Only that of the writer has a claim, so a resource is never owned twice.
+Manifests may declare one resource in Azure together: one of them writes it, and its record moves if that manifest
+leaves (docs/reference/design.md#duplicate-resources). Every manifest keeps a record of its own, and only that of the
+writer has a claim.
+
+What this run may create is recorded before the first request (docs/reference/design.md#status-branch).
 """
 
 from __future__ import annotations
@@ -15,10 +18,9 @@ from typing import Final
 from gitsync.formats.arm_path import is_same_id
 from gitsync.manifests.units import find_declaration
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Plan, Prune
+from gitsync.model.plan import Apply, Plan, Prune
 from gitsync.model.policy import Policy
-from gitsync.model.problem import Problem
-from gitsync.model.record import Claim, Record
+from gitsync.model.record import Claim, Record, Trust
 from gitsync.model.resource import Prepared
 
 _MOST_CIRCLES: Final = 50
@@ -90,16 +92,16 @@ def _stop_waiting(prepared: Prepared) -> Prepared:
 
 
 @dataclass(frozen=True, slots=True)
-class Settlement:
+class MovedClaims:
     """Records with one claim a resource. `moves` maps a manifest to the key whose record it takes over."""
 
     records: Mapping[Key, Record]
     moves: Mapping[Key, Key]
 
 
-def settle_claims(
+def move_claims(
     prepared: Iterable[Prepared], records: Mapping[Key, Record], untrusted: Collection[Key] = ()
-) -> Settlement:
+) -> MovedClaims:
     """Move the claim of a manifest that left, or that no longer writes, to the manifest that writes the resource now.
 
     `prepared` are the manifests of this run, and `records` those of its agent that this run may change. What is
@@ -121,7 +123,7 @@ def settle_claims(
             settled[writer.key] = _take_over(former[0], current, writer)
             moves[writer.key] = former[0].key
         settled |= {record.key: _strip(record) for record in former}
-    return Settlement(settled, moves)
+    return MovedClaims(settled, moves)
 
 
 def _may_take(prepared: Prepared, untrusted: Collection[Key]) -> bool:
@@ -206,24 +208,34 @@ def _join(prune: Prune, delete: Prune | None) -> Prune:
     return replace(prune, detaches=False, held=delete.held, within=delete.key)
 
 
-# One problem for what hinders many resources alike: a credential that cannot be used.
-#
-# Each of these resources has the problem itself, or it would be reconciled. A report that repeats one missing Role
-# for each of them hides everything else.
+def expect_records(applies: Iterable[Apply], agent: str) -> dict[Key, Record]:
+    """Return a record for every resource that the run may write and that has no expected create yet."""
+    return {apply.key: _make_expected(apply, agent) for apply in applies if is_expected(apply)}
 
 
-_SHARED = frozenset({"CredentialNotUsable"})
+def is_expected(apply: Apply) -> bool:
+    """Tell whether a run may be the first to write this resource."""
+    may_be_written = not apply.held and apply.prepared.is_valid and apply.prepared.is_written
+    return may_be_written and (apply.record is None or apply.record.claim is Claim.NONE)
 
 
-def merge_shared(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """The problems in their order; of those about one credential only the first, with how many resources have it."""
-    by_cause: dict[object, list[Problem]] = {}
-    for number, problem in enumerate(problems):
-        cause = (problem.code, problem.message) if problem.code in _SHARED else number
-        by_cause.setdefault(cause, []).append(problem)
-    return tuple(_merge(same) for same in by_cause.values())
-
-
-def _merge(same: list[Problem]) -> Problem:
-    first = same[0]
-    return first if len(same) == 1 else replace(first, message=f"{len(same)} resources: {first.message}")
+def _make_expected(apply: Apply, agent: str) -> Record:
+    prepared, before = apply.prepared, apply.record
+    return Record(
+        key=apply.key,
+        manifest_api_version=prepared.resource.gvk.api_version,
+        arm_id=prepared.arm_id or "",
+        arm_api_version=prepared.api_version or "",
+        claim=Claim.EXPECTED,
+        policy=prepared.policy,
+        generation=before.generation if before else 1,
+        spec_digest=before.spec_digest if before else "",
+        owner=prepared.owner.key if prepared.owner else None,
+        depends_on=prepared.depends_on,
+        agent=agent,
+        operator=agent,
+        credential=prepared.credential,
+        **find_declaration(prepared.resource),
+        condition=before.condition if before else None,
+        trust=before.trust if before else Trust.UNCHECKED,
+    )

@@ -7,7 +7,7 @@ from gitsync.model.export import Address, Holder
 from gitsync.model.policy import Policy
 from gitsync.model.resource import Prepared
 from gitsync.model.template import SecretHole, SecretMapHole, Template
-from gitsync.planning.unused_exports import find_needed_secrets, warn_unused_exports
+from gitsync.run.exports import find_needed_secrets, warn_unused_exports
 from tests.support.handmade_kinds import a_resource
 
 

@@ -1,0 +1,116 @@
+"""Find what a run exports: Secrets that no sink takes, what it may write to the sinks, and what it removes at its end.
+
+A secret that nothing uses and no sink takes is not read, and the run warns. Config maps are kept next to the status, or
+harmless to read. The sinks are asked for their rights before anything is touched. Removed are the exports of resources
+that the run forgot, and those that earlier runs could not remove.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from gitsync.manifests.selection import EVERYTHING, Selection
+from gitsync.model.export import Address, Holder, Leftover, Owner
+from gitsync.model.gvk import Key
+from gitsync.model.plan import Apply, Plan
+from gitsync.model.problem import Level, Problem
+from gitsync.model.record import State
+from gitsync.model.resource import Prepared
+from gitsync.model.result import Result
+from gitsync.reconcile.context import RunContext
+from gitsync.reconcile.result_builder import find_forgotten_exports
+from gitsync.request.exports import find_addresses, may_export
+from gitsync.request.fill import find_values
+from gitsync.secrets.exports import Collected, find_exported_again, find_tried, warn_left_over
+from gitsync.secrets.protocols import ExportNeeds
+
+_MOST_NAMES = 3
+
+
+def find_needed_secrets(prepared: Iterable[Prepared]) -> frozenset[Address]:
+    """The Secrets that the requests of these resources use."""
+    return frozenset(
+        address
+        for one in prepared
+        if one.template and one.template.gaps
+        for address, _ in find_values(one.template.body, one.key.namespace)
+        if address.holder is Holder.SECRET
+    )
+
+
+def warn_unused_exports(prepared: Sequence[Prepared], selection: Selection = EVERYTHING) -> tuple[Problem, ...]:
+    """Return one warning for all Secrets that the selected resources export, except those that a request uses.
+
+    The caller has made sure that no sink takes Secrets.
+    """
+    needed = find_needed_secrets(prepared)
+    exports = sorted(
+        f"{address.name} of {one.key.kind}/{one.key.name}"
+        for one in prepared
+        if may_export(one.resource)
+        for address in {address for address, _ in find_addresses(one.resource)} - needed
+        if address.holder is Holder.SECRET and selection.has(one.key)
+    )
+    if not exports:
+        return ()
+    names = ", ".join(exports[:_MOST_NAMES]) + (
+        f" and {len(exports) - _MOST_NAMES} more" if len(exports) > _MOST_NAMES else ""
+    )
+    warning = Problem(
+        code="ExportedNowhere",
+        level=Level.WARNING,
+        message=f"No sink takes these exported Secrets, so their values are not read: {names}.",
+        hint="Set a sink with --export-to, such as folder or key-vault.",
+    )
+    return (warning,)
+
+
+def find_export_needs(plan: Plan, *, prune: bool) -> ExportNeeds:
+    """The exports of the resources that the run applies, and with `prune`, those of the resources that it deletes."""
+    written = {
+        address
+        for apply in plan.applies.values()
+        if may_export(apply.prepared.resource) and _can_export(apply)
+        for address, _ in find_addresses(apply.prepared.resource)
+    }
+    removed = {address for node in plan.prunes.values() if prune and not node.held for address in node.record.exports}
+    return ExportNeeds(written=tuple(sorted(written)), removed=tuple(sorted(removed)))
+
+
+def _can_export(apply: Apply) -> bool:
+    """A resource that is held, watched for others or invalid exports nothing."""
+    prepared = apply.prepared
+    return not (apply.held or prepared.is_watched or any(problem.is_error for problem in prepared.problems))
+
+
+def select_leftovers(state: State, run: RunContext, selection: Selection) -> tuple[Leftover, ...]:
+    """The leftovers of the run's agent, of resources that the run is about."""
+    selected = (one for one in state.leftovers if selection.has(one.owner.key))
+    return find_tried(selected, run.rules.agent, run.rules.repository)
+
+
+async def remove_exports(
+    run: RunContext, state: State, results: Mapping[Key, Result], leftovers: Collection[Leftover]
+) -> Collected:
+    """Remove from the sinks what no resource exports any more. A plan removes nothing, and lists the leftovers."""
+    if not run.rules.writes:
+        return Collected(problems=warn_left_over(leftovers))
+    exported_again = find_exported_again(leftovers, _find_exports(state, results))
+    session = run.sessions.begin_last(run.rules.deadline, run.clock.monotonic())
+    forgotten = [
+        (Owner(key, run.rules.agent, run.rules.repository), address)
+        for key, addresses in find_forgotten_exports(state.records, results).items()
+        for address in addresses
+    ]
+    collected = await run.export_sinks.collect(
+        forgotten,
+        [one for one in leftovers if one not in exported_again],
+        lambda: session.in_time(run.clock),
+    )
+    return Collected(still_there={**exported_again, **collected.still_there}, problems=collected.problems)
+
+
+def _find_exports(state: State, results: Mapping[Key, Result]) -> Mapping[Key, Collection[Address]]:
+    """What each resource exports, as its record says after the run."""
+    records = {**state.records, **{key: result.record for key, result in results.items()}}
+    return {key: record.exports for key, record in records.items() if record is not None}
