@@ -21,12 +21,13 @@ from gitsync.cel.expressions import (
     CompiledExpression,
     build_environment,
     compile_expression,
+    list_extras,
+    list_selected_secrets,
     quote_expression,
 )
 from gitsync.cel.functions.conversions import format_double
 from gitsync.cel.functions.times import write_duration, write_timestamp
 from gitsync.cel.objects import Object, make_object
-from gitsync.cel.syntax.aso_differences import list_extras, list_selected_secrets
 from gitsync.cel.values import find_type, name_type
 from gitsync.errors import EvaluationError, ExpressionError, SourceError
 from gitsync.formats.strict_json import read_json

@@ -18,9 +18,10 @@ from gitsync.cel.expressions import (
     Environment,
     build_environment,
     compile_expression,
+    list_extras,
+    list_selected_secrets,
     quote_expression,
 )
-from gitsync.cel.syntax.aso_differences import list_extras, list_selected_secrets
 from gitsync.cel.types.kinds import list_secret_names
 from gitsync.cel.types.types import STRING
 from gitsync.errors import ExpressionError

@@ -1,5 +1,6 @@
 """Compiles the text of an expression to something that can be evaluated: parsed, checked, its type known
-(docs/reference/reconciliation.md#export-expressions).
+(docs/reference/reconciliation.md#export-expressions); and finds where ASO reads it otherwise than gitsync
+(docs/expressions.md): functions that it refuses, and secrets that it overlooks.
 
 An entry point of this package, next to `export_expressions` and `outcomes` for the expressions of manifests.
 """
@@ -7,14 +8,14 @@ An entry point of this package, next to `export_expressions` and `outcomes` for 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 from gitsync.cel.syntax.lexer import format_error
 from gitsync.cel.syntax.parser import parse
-from gitsync.cel.syntax.tree import ExpressionNode
+from gitsync.cel.syntax.tree import ExpressionNode, FunctionCall, Ident, Macro, Select, iterate_children
 from gitsync.cel.types.checker import check
 from gitsync.cel.types.kinds import make_self_type
 from gitsync.cel.types.types import DYN, STRING, Type, make_map_type
@@ -31,6 +32,10 @@ EXPORTABLE: Final = (STRING, TEXTS)
 _MOST_MISTAKES: Final = 3
 _SHOWN: Final = 200
 _LONGEST_COMPLAINT: Final = 1000  # it may quote a literal, or list the types of thousands of arguments
+_NAMESPACES: Final = ("base64.", "math.", "sets.")
+
+_OVERLOOKED: Final = frozenset({"optMap", "optFlatMap", "bind"})
+"""Macros that CEL expands to a fold whose result is the body: ASO looks at all parts of a fold but its result."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,3 +98,43 @@ def quote_expression(text: str) -> str:
 def _make_refused(text: str, said: str, hint: str) -> ExpressionError:
     told = truncate(said, _LONGEST_COMPLAINT)
     return ExpressionError(f"failed to compile CEL expression: {quote_expression(text)}: {told}", hint=hint)
+
+
+def list_extras(tree: ExpressionNode) -> tuple[str, ...]:
+    """List the functions and macros of an expression that ASO does not have, each once, sorted."""
+    return tuple(sorted(set(_iterate_extras(tree))))
+
+
+def _iterate_extras(tree: ExpressionNode) -> Iterator[str]:
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        waiting.extend(iterate_children(node))
+        if isinstance(node, FunctionCall) and node.function.startswith(_NAMESPACES):
+            yield node.function
+        elif isinstance(node, Macro) and node.name == "bind":
+            yield "cel.bind"
+
+
+def list_selected_secrets(tree: ExpressionNode) -> frozenset[str]:
+    """List the secrets that ASO reads from Azure for an expression: those that it selects as `secret.primaryKey`. Names
+    are all that it compares, also those that a macro binds.
+
+    ASO overlooks other ways to name one, and gitsync does not (`checker` finds those): `secret["primaryKey"]`,
+    `secret.?primaryKey`, and any secret in the body of optMap and optFlatMap.
+    """
+    return frozenset(
+        node.field
+        for node in _iterate_seen(tree)
+        if isinstance(node, Select) and isinstance(node.operand, Ident)
+        if node.operand.name == "secret" and not node.optional
+    )
+
+
+def _iterate_seen(tree: ExpressionNode) -> Iterator[ExpressionNode]:
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        is_overlooked = isinstance(node, Macro) and node.name in _OVERLOOKED
+        waiting.extend((node.over,) if isinstance(node, Macro) and is_overlooked else iterate_children(node))
