@@ -15,7 +15,7 @@ from typing import Any
 from gitsync.arm.auth.access import ArmAccess, TokenCredential
 from gitsync.arm.auth.principal import Principal
 from gitsync.arm.cloud import Cloud
-from gitsync.arm.http.bodies import MOST_PAGES, Entries, Page, Source, parse_page, read_page, read_shown_resource
+from gitsync.arm.http.bodies import MOST_PAGES, Entries, ListSource, Page, parse_page, read_page, read_shown_resource
 from gitsync.arm.http.failures import read_absence
 from gitsync.arm.http.messages import ArmRequest, Response, encode_payload, format_target
 from gitsync.arm.http.retries import AuthenticatedTransport, Retrier, Traffic, make_first_contact
@@ -173,7 +173,7 @@ class Reader:
         A list that is optional has a substitute, such as single reads: only a 429 is waited for. Raises ArmError as
         `list` does, after the pages before; `is_refusal` tells whether there is no such list.
         """
-        first, source = format_target(path, api_version, query), Source(path)
+        first, source = format_target(path, api_version, query), ListSource(path)
         read = partial(self._read, path, accepts=_LIST, is_optional=is_optional)
         page = read_page(await read(first), source, self._parts.cloud)
         async for entries in self._follow_pages(page, source, {first}, read):
@@ -187,7 +187,7 @@ class Reader:
         return await self._parts.operations.settle(arm_id, api_version, live, self._session)
 
     async def _follow_pages(
-        self, page: Page, source: Source, targets: set[str], read: Callable[[str], Awaitable[Response]]
+        self, page: Page, source: ListSource, targets: set[str], read: Callable[[str], Awaitable[Response]]
     ) -> AsyncGenerator[Entries, None]:
         """Yield the entries of a page and of all that follow it; `targets` are those of the pages
         already read.
@@ -278,7 +278,7 @@ class Writer(Reader):
 
         Raises ArmError (code MalformedList) if one page is not valid.
         """
-        source = Source(path, method="POST")
+        source = ListSource(path, method="POST")
         read = partial(self._read, path, accepts=_LIST, is_private=True)
         first = parse_page(page, source, self._parts.cloud)
         return [entry async for entries in self._follow_pages(first, source, set(), read) for entry in entries]

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from gitsync.arm.http.bodies import Source
+from gitsync.arm.http.bodies import ListSource
 from gitsync.errors import RefusedListError, SourceError
 from gitsync.formats.arm_path import find_resource_group, is_below
 from gitsync.imports.acceptance import EXCLUDED, Acceptance
@@ -58,7 +58,7 @@ class Discovery:
         names = [entry.get("name") for entry in entries]
         # A group that is passed over would be missing from the import without a word.
         if not all(isinstance(name, str) and name for name in names):
-            raise Source(f"{scope.root}/resourcegroups").make_error("has an entry without a name")
+            raise ListSource(f"{scope.root}/resourcegroups").make_error("has an entry without a name")
         by_name = {str(name).casefold(): entry for name, entry in zip(names, entries, strict=True)}
         if missing := sorted(name for name in scope.groups if name.casefold() not in by_name):
             raise SourceError(

@@ -101,7 +101,7 @@ def _split_id(arm_id: str) -> tuple[str, str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ListSource:
     """The source of a list: path and method of the request."""
 
     path: str
@@ -128,12 +128,12 @@ class Page:
     following: str | None
 
 
-def read_page(answer: Response, source: Source, cloud: Cloud) -> Page:
+def read_page(answer: Response, source: ListSource, cloud: Cloud) -> Page:
     """Read an answer as a page. Raises ArmError if it is not a valid one: see the module."""
     return parse_page(answer.body, source, cloud, request_id=answer.request_id)
 
 
-def parse_page(body: object, source: Source, cloud: Cloud, *, request_id: str = "") -> Page:
+def parse_page(body: object, source: ListSource, cloud: Cloud, *, request_id: str = "") -> Page:
     """Read the JSON of an answer as a page. Raises ArmError (code MalformedList or ForeignNextLink)."""
     try:
         page = _check_object(body, source)
@@ -155,11 +155,11 @@ def list_ids(entries: Iterable[Mapping[str, Any]], path: str) -> list[str]:
     ids = [entry.get("id") for entry in entries]
     for index, arm_id in enumerate(ids):
         if not (isinstance(arm_id, str) and arm_id.startswith("/")):
-            raise Source(path).make_error(f"has an entry without an id (entry {index + 1})")
+            raise ListSource(path).make_error(f"has an entry without an id (entry {index + 1})")
     return [str(arm_id) for arm_id in ids]
 
 
-def _check_object(body: object, source: Source) -> Mapping[str, Any]:
+def _check_object(body: object, source: ListSource) -> Mapping[str, Any]:
     if not isinstance(body, dict):
         raise source.make_error(f"is {_describe_kind(body)}, not an object")
     if body.get("error"):  # an empty list with an error is not an empty list
@@ -167,7 +167,7 @@ def _check_object(body: object, source: Source) -> Mapping[str, Any]:
     return body
 
 
-def _read_entries(page: Mapping[str, Any], source: Source) -> Entries:
+def _read_entries(page: Mapping[str, Any], source: ListSource) -> Entries:
     if "value" not in page:
         raise source.make_error("has no `value`")
     entries = page["value"]
@@ -179,7 +179,7 @@ def _read_entries(page: Mapping[str, Any], source: Source) -> Entries:
     return entries
 
 
-def _find_following(link: object, source: Source, cloud: Cloud) -> str | None:
+def _find_following(link: object, source: ListSource, cloud: Cloud) -> str | None:
     """Find path and query of the next page. The token goes with the request, so the link must lead
     to the same endpoint.
     """

@@ -64,7 +64,7 @@ class Retrier:
         self._transport = transport
         self._throttle = traffic.find_throttle(access)
         self.host = traffic.find_host(access)
-        self._authority = Host(clock, access.network.patience)
+        self._authority = HostState(clock, access.network.patience)
         self.clock = clock
         self._tally = traffic.tally
         self._held = traffic.held
@@ -272,7 +272,7 @@ def _format_deadline_message(doing: str, session: Session) -> str:
     return text.rstrip()
 
 
-class Host:
+class HostState:
     """Whether a host has answered in this run: it decides when a retry stops making sense.
 
     A name that cannot be resolved, a certificate that is not trusted and a port that refuses are mistakes of the
@@ -316,7 +316,7 @@ class Traffic:
         self._limits = limits
         self._request_share = request_share
         self._throttles: dict[_Principal, Throttle] = {}
-        self._hosts: dict[str, Host] = {}
+        self._hosts: dict[str, HostState] = {}
 
     @property
     def requests(self) -> RequestCounts:
@@ -342,9 +342,9 @@ class Traffic:
             )
         return self._throttles[principal]
 
-    def find_host(self, access: ArmAccess) -> Host:
+    def find_host(self, access: ArmAccess) -> HostState:
         """Return what is known of the endpoint, for every identity."""
-        return self._hosts.setdefault(access.cloud.endpoint, Host(self._clock, access.network.patience))
+        return self._hosts.setdefault(access.cloud.endpoint, HostState(self._clock, access.network.patience))
 
 
 def _find_principal(access: ArmAccess) -> _Principal:

@@ -249,7 +249,7 @@ OWN_PREFIX = "/_emulator/"
 
 
 def answer_own_path(cloud: EmulatedCloud, requests: RequestLog, method: str, path: str, remote: str) -> ServerResponse:
-    """GET or DELETE of /_emulator/requests, GET of /_emulator/resources."""
+    """Answer a GET or DELETE of /_emulator/requests, or a GET of /_emulator/resources."""
     if not _is_loopback(remote):  # as if the path did not exist
         raise refuse("NotFound", path=path)
     match method, path.removeprefix(OWN_PREFIX):
