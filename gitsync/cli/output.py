@@ -173,5 +173,5 @@ def find_terminal_width() -> int | None:
 
 
 def use_colour(config: Config) -> bool:
-    """Whether output to stdout is coloured."""
+    """Tell whether output to stdout is coloured."""
     return config.color == "always" or (config.color == "auto" and sys.stdout.isatty())

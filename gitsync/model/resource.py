@@ -121,17 +121,17 @@ class Prepared:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether only something missing outside of the manifest prevents a request, and the resource waits for it."""
+        """Tell whether only something missing outside of the manifest prevents a request, and the resource waits for it."""
         if self.template is not None or any(problem.is_error and problem.invalidates for problem in self.problems):
             return False
         return any(problem.code in WAITING for problem in self.problems)
 
     @property
     def is_left_to_capz(self) -> bool:
-        """Whether CAPZ manages it, so that gitsync only reads it."""
+        """Tell whether CAPZ manages it, so that gitsync only reads it."""
         return self.resource.wrapper is not None and not self.policy.allows_modify
 
     @property
     def is_written(self) -> bool:
-        """Whether gitsync may write the resource because of this manifest."""
+        """Tell whether gitsync may write the resource because of this manifest."""
         return self.policy.allows_modify and self.written_by is None

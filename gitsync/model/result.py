@@ -135,7 +135,7 @@ _HOLDS = frozenset(Hold)
 
 
 def _waits(result: Result) -> bool:
-    """Whether it waits. A severity of Info means that Azure still works on it."""
+    """Tell whether it waits. A severity of Info means that Azure still works on it."""
     if result.verdict is Verdict.BLOCKED or result.replacement is not None:
         return True
     condition = result.condition

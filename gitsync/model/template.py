@@ -90,7 +90,7 @@ class Template:
 
     @property
     def is_plain(self) -> bool:
-        """Whether there is nothing to fill."""
+        """Tell whether there is nothing to fill."""
         return not self.gaps and isinstance(self.arm_id, str)
 
 

@@ -194,7 +194,7 @@ class Unit:
 
     @property
     def renders(self) -> bool:
-        """Whether its manifests are made of its files, and not read as they are."""
+        """Tell whether its manifests are made of its files, and not read as they are."""
         return self.kind is not UnitKind.FOLDER and self.selection is None
 
 

@@ -27,14 +27,14 @@ _LITERAL: Final = ("audience", "audiences", "issuer", "origin", "origins", "redi
 _PORTS: Final = {"http": ":80", "https": ":443"}
 
 
-def _url(leaf: Leaf) -> RuleOutcome | None:
+def _compare_urls(leaf: Leaf) -> RuleOutcome | None:
     if leaf.name.endswith(_LITERAL):
         return None
     asked, found = _URL.fullmatch(leaf.desired), _URL.fullmatch(leaf.live)
-    return make_outcome(_place(asked) == _place(found)) if asked and found else None
+    return make_outcome(_split_url(asked) == _split_url(found)) if asked and found else None
 
 
-def _place(url: re.Match[str]) -> tuple[str, str, str]:
+def _split_url(url: re.Match[str]) -> tuple[str, str, str]:
     """Scheme and host have no case, a scheme has a port of its own; the rest is compared as it stands."""
     scheme = url["scheme"].casefold()
     host = url["host"].casefold().removesuffix(_PORTS.get(scheme, "\n"))
@@ -42,23 +42,23 @@ def _place(url: re.Match[str]) -> tuple[str, str, str]:
     return scheme, host, rest if "?" in rest or "#" in rest else rest.removesuffix("/")
 
 
-def _host(leaf: Leaf) -> RuleOutcome | None:
+def _compare_hosts(leaf: Leaf) -> RuleOutcome | None:
     if not leaf.name.endswith(_HOST_NAMES) or not (_HOST.fullmatch(leaf.desired) and _HOST.fullmatch(leaf.live)):
         return None
     return make_outcome(leaf.desired.casefold().removesuffix(".") == leaf.live.casefold().removesuffix("."))
 
 
-def _network(leaf: Leaf) -> RuleOutcome | None:
-    asked, found = _addresses(leaf.desired), _addresses(leaf.live)
+def _compare_networks(leaf: Leaf) -> RuleOutcome | None:
+    asked, found = _parse_network(leaf.desired), _parse_network(leaf.live)
     return make_outcome(asked == found) if asked and found else None
 
 
-def _dynamic_address(leaf: Leaf) -> RuleOutcome | None:
-    is_chosen = leaf.name == "privateipaddress" and not leaf.desired and _addresses(leaf.live)
+def _compare_dynamic_addresses(leaf: Leaf) -> RuleOutcome | None:
+    is_chosen = leaf.name == "privateipaddress" and not leaf.desired and _parse_network(leaf.live)
     return RuleOutcome.UNTOLD if is_chosen else None
 
 
-def _addresses(text: str) -> IPv4Network | IPv6Network | None:
+def _parse_network(text: str) -> IPv4Network | IPv6Network | None:
     if "." not in text and ":" not in text:
         return None  # a plain number is no address
     try:
@@ -72,23 +72,23 @@ ADDRESS_RULES: Final = (
         name="a URL",
         evidence="RFC 3986 §6.2: scheme and host have no case, a default port says nothing. "
         "Azure ends its service addresses with a slash, whether one was sent or not.",
-        decide=_url,
+        decide=_compare_urls,
     ),
     EquivalenceRule(
         name="a host name",
         evidence="RFC 4343: names have no case; RFC 1034 §3.1: a dot at the end says that the name is whole.",
-        decide=_host,
+        decide=_compare_hosts,
     ),
     EquivalenceRule(
         name="an IP address",
         evidence="RFC 4632, RFC 5952: Key Vault answers '1.2.3.4' with '1.2.3.4/32' "
         "(hashicorp/terraform-provider-azurerm#2164).",
-        decide=_network,
+        decide=_compare_networks,
     ),
     EquivalenceRule(
         name="an address of Azure's choice",
         evidence="Recorded: DNS resolvers answer the privateIpAddress '', which asks for none, with the address that "
         "they were given.",
-        decide=_dynamic_address,
+        decide=_compare_dynamic_addresses,
     ),
 )

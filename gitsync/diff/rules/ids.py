@@ -11,44 +11,46 @@ _GUID: Final = re.compile(r"\{?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\}?", 
 _ROOTS: Final = ("/subscriptions/", "/providers/")
 
 
-def _guid(leaf: Leaf) -> RuleOutcome | None:
+def _compare_guids(leaf: Leaf) -> RuleOutcome | None:
     if not (_GUID.fullmatch(leaf.desired) and _GUID.fullmatch(leaf.live)):
         return None
     return make_outcome(leaf.desired.strip("{}").casefold() == leaf.live.strip("{}").casefold())
 
 
-def _arm_id(leaf: Leaf) -> RuleOutcome | None:
+def _compare_arm_ids(leaf: Leaf) -> RuleOutcome | None:
     if not _is_arm_id(leaf.desired):
         return None
-    return make_outcome(_plain(leaf.desired) == _plain(leaf.live))
+    return make_outcome(_normalize(leaf.desired) == _normalize(leaf.live))
 
 
-def _relative_id(leaf: Leaf) -> RuleOutcome | None:
+def _compare_relative_ids(leaf: Leaf) -> RuleOutcome | None:
     """A path that Azure returns in full must be below the resource itself, or below one of its parents."""
     short, whole = leaf.desired, leaf.live
     if _is_arm_id(short) and not _is_arm_id(whole):
         short, whole = whole, short
-    if not short.startswith("/") or not _is_arm_id(whole) or not _plain(short):
+    if not short.startswith("/") or not _is_arm_id(whole) or not _normalize(short):
         return None
-    root = _plain(whole).removesuffix(_plain(short))
-    own = _plain(leaf.hints.own_id)
-    return make_outcome(root != _plain(whole) and bool(root) and (own == root or own.startswith(f"{root}/")))
+    root = _normalize(whole).removesuffix(_normalize(short))
+    own = _normalize(leaf.hints.own_id)
+    return make_outcome(root != _normalize(whole) and bool(root) and (own == root or own.startswith(f"{root}/")))
 
 
-def _name_of_id(leaf: Leaf) -> RuleOutcome | None:
+def _compare_name_with_id(leaf: Leaf) -> RuleOutcome | None:
     """A name stands for the resource in the own group: one of the same name in another group is another."""
     name, whole = sorted((leaf.desired, leaf.live), key=_is_arm_id)
     if not leaf.name.endswith("id") or "/" in name or not _is_arm_id(whole):
         return None
-    group = "/".join(_plain(leaf.hints.own_id).split("/")[:5])
-    return make_outcome(_plain(whole).startswith(f"{group}/providers/") and _plain(whole).endswith(f"/{_plain(name)}"))
+    group = "/".join(_normalize(leaf.hints.own_id).split("/")[:5])
+    return make_outcome(
+        _normalize(whole).startswith(f"{group}/providers/") and _normalize(whole).endswith(f"/{_normalize(name)}")
+    )
 
 
 def _is_arm_id(text: str) -> bool:
     return text.casefold().startswith(_ROOTS)
 
 
-def _plain(text: str) -> str:
+def _normalize(text: str) -> str:
     return text.removesuffix("/").casefold()
 
 
@@ -56,23 +58,23 @@ ID_RULES: Final = (
     EquivalenceRule(
         name="an ARM id",
         evidence="Resource-provider contract: ids compare without case; 'serverFarms' comes back 'serverfarms'.",
-        decide=_arm_id,
+        decide=_compare_arm_ids,
     ),
     EquivalenceRule(
         name="a relative id",
         evidence="Recorded: API Management answers the scope '/apis' by the id of its service and '/apis'; a role "
         "assignment a role of the tenant by its subscription's id and the role's.",
-        decide=_relative_id,
+        decide=_compare_relative_ids,
     ),
     EquivalenceRule(
         name="a name for an id",
         evidence="Microsoft.Web takes a plan's name as serverFarmId, and answers the id of the plan in the site's own "
         "resource group.",
-        decide=_name_of_id,
+        decide=_compare_name_with_id,
     ),
     EquivalenceRule(
         name="a GUID",
         evidence="RFC 9562 §4: hexadecimal digits in either case; Key Vault answers in small letters.",
-        decide=_guid,
+        decide=_compare_guids,
     ),
 )

@@ -19,13 +19,13 @@ _MASK: Final = re.compile(
 
 
 def is_secret(path: JsonPath, hints: Hints) -> bool:
-    """Whether a leaf holds a secret: by the facts, or by its name or that of something that it stands in."""
+    """Tell whether a leaf holds a secret: by the facts, or by its name or that of something that it stands in."""
     if hints.told(path) == "secret":
         return True
     return any(_SECRET.fullmatch(step.casefold().replace("-", "")) for step in path if isinstance(step, str))
 
 
-def _masked(leaf: Leaf) -> RuleOutcome | None:
+def _compare_masks(leaf: Leaf) -> RuleOutcome | None:
     if not _MASK.fullmatch(leaf.live) or not is_secret(leaf.path, leaf.hints):
         return None
     return RuleOutcome.UNTOLD
@@ -36,6 +36,6 @@ MASK_RULES: Final = (
         name="a secret",
         evidence="Recorded: Cosmos DB and Kubernetes extensions answer secrets with an empty text, API Management "
         "with the name of a value that it keeps: '{{Logger-Credentials--…}}'.",
-        decide=_masked,
+        decide=_compare_masks,
     ),
 )

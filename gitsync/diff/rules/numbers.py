@@ -14,9 +14,9 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _number_as_text(leaf: Leaf) -> RuleOutcome | None:
+def _compare_number_with_text(leaf: Leaf) -> RuleOutcome | None:
     """The text must be the number as JSON writes it: "1.10" is a version, and not 1.1."""
-    text, value = _sides(leaf)
+    text, value = _put_text_first(leaf)
     if not isinstance(text, str) or not is_number(value):
         return None
     spelled = {json.dumps(value), json.dumps(int(value))} if _is_whole(value) else {json.dumps(value)}
@@ -27,14 +27,14 @@ def _is_whole(value: float) -> bool:
     return isinstance(value, int) or value.is_integer()
 
 
-def _boolean_as_text(leaf: Leaf) -> RuleOutcome | None:
-    text, value = _sides(leaf)
+def _compare_boolean_with_text(leaf: Leaf) -> RuleOutcome | None:
+    text, value = _put_text_first(leaf)
     if not isinstance(text, str) or not isinstance(value, bool):
         return None
     return make_outcome(text.casefold() == str(value).casefold())
 
 
-def _sides(leaf: Leaf) -> tuple[Any, Any]:
+def _put_text_first(leaf: Leaf) -> tuple[Any, Any]:
     """(the text, the other), whichever side says which."""
     return (leaf.desired, leaf.live) if isinstance(leaf.desired, str) else (leaf.live, leaf.desired)
 
@@ -42,12 +42,12 @@ def _sides(leaf: Leaf) -> tuple[Any, Any]:
 _QUANTITY: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<unit>[KMGTPE])i")
 
 
-def _quantity(leaf: Leaf) -> RuleOutcome | None:
+def _compare_quantities(leaf: Leaf) -> RuleOutcome | None:
     asked, found = _QUANTITY.fullmatch(leaf.desired), _QUANTITY.fullmatch(leaf.live)
-    return make_outcome(_bytes(asked) == _bytes(found)) if asked and found else None
+    return make_outcome(_count_bytes(asked) == _count_bytes(found)) if asked and found else None
 
 
-def _bytes(quantity: re.Match[str]) -> Fraction:
+def _count_bytes(quantity: re.Match[str]) -> Fraction:
     return Fraction(quantity["number"]) * (1 << 10 * ("KMGTPE".index(quantity["unit"]) + 1))
 
 
@@ -55,7 +55,7 @@ QUANTITY_RULES: Final = (
     EquivalenceRule(
         name="a quantity",
         evidence="Kubernetes' resource quantities, which Container Apps take: '1.0Gi' is '1Gi' is '1024Mi'.",
-        decide=_quantity,
+        decide=_compare_quantities,
     ),
 )
 
@@ -63,11 +63,11 @@ MIXED_RULES: Final = (
     EquivalenceRule(
         name="a number as text",
         evidence="API specifications say text for many numbers, such as autoscale's capacities; the value is the same.",
-        decide=_number_as_text,
+        decide=_compare_number_with_text,
     ),
     EquivalenceRule(
         name="a boolean as text",
         evidence="API specifications say text for many switches; the value is the same.",
-        decide=_boolean_as_text,
+        decide=_compare_boolean_with_text,
     ),
 )

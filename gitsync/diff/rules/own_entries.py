@@ -156,7 +156,7 @@ OWN_ENTRIES: Final = (
 
 
 def is_own_entry(path: JsonPath, entry: Any, hints: Hints) -> bool:
-    """Whether an entry that git does not ask for is one of Azure's own."""
+    """Tell whether an entry that git does not ask for is one of Azure's own."""
     path = tuple(ANY if isinstance(step, int) else step for step in path)
     return any(
         row.path == path and row.arm_type.casefold() == hints.arm_type.casefold() and row.is_one(entry)

@@ -17,11 +17,11 @@ from gitsync.diff.rules.times import parse_time_span
 from gitsync.formats.json_pointer import JsonPath
 
 
-def _rooted(leaf: Leaf) -> RuleOutcome | None:
+def _compare_roots(leaf: Leaf) -> RuleOutcome | None:
     return make_outcome(leaf.desired.strip("/") == leaf.live.strip("/"))
 
 
-def _all_keys(leaf: Leaf) -> RuleOutcome | None:
+def _compare_all_keys(leaf: Leaf) -> RuleOutcome | None:
     names_keys = any(part.startswith(("~", "%", "allkeys")) for part in leaf.desired.split())
     return None if names_keys else make_outcome(leaf.live == f"{leaf.desired} allkeys")
 
@@ -29,23 +29,23 @@ def _all_keys(leaf: Leaf) -> RuleOutcome | None:
 _ROLE_NUMBERS: Final[Mapping[str, int]] = {"builtinrole": 0, "customrole": 1}
 
 
-def _role_number(leaf: Leaf) -> RuleOutcome | None:
+def _compare_role_numbers(leaf: Leaf) -> RuleOutcome | None:
     number = _ROLE_NUMBERS.get(str(leaf.desired).casefold())
     return make_outcome(leaf.live == number) if number is not None and is_number(leaf.live) else None
 
 
-def _utf8(leaf: Leaf) -> RuleOutcome | None:
-    return make_outcome(_three_bytes(leaf.desired) == _three_bytes(leaf.live))
+def _compare_utf8(leaf: Leaf) -> RuleOutcome | None:
+    return make_outcome(_name_three_bytes(leaf.desired) == _name_three_bytes(leaf.live))
 
 
-def _three_bytes(text: str) -> str:
+def _name_three_bytes(text: str) -> str:
     return re.sub(r"^utf8(?=_|$)", "utf8mb3", text.casefold())
 
 
 _VERSION: Final = re.compile(r"\d+(?:\.\d+)*")
 
 
-def _version_line(leaf: Leaf) -> RuleOutcome | None:
+def _compare_version_lines(leaf: Leaf) -> RuleOutcome | None:
     """6.0 is of the line "6"; 1.10 is not of the line "1.1"."""
     if not (_VERSION.fullmatch(leaf.desired) and _VERSION.fullmatch(leaf.live)):
         return None
@@ -53,35 +53,35 @@ def _version_line(leaf: Leaf) -> RuleOutcome | None:
     return make_outcome(len(asked) < len(found) and found[: len(asked)] == asked)
 
 
-def _without_case(leaf: Leaf) -> RuleOutcome | None:
+def _compare_without_case(leaf: Leaf) -> RuleOutcome | None:
     return make_outcome(leaf.desired.casefold() == leaf.live.casefold())
 
 
-def _revision_of_the_id(leaf: Leaf) -> RuleOutcome | None:
+def _compare_revisions(leaf: Leaf) -> RuleOutcome | None:
     _, _, revision = leaf.hints.own_id.casefold().partition(";rev=")
     return RuleOutcome.UNTOLD if leaf.live == (revision or "1") else None
 
 
-def _computed(leaf: Leaf) -> RuleOutcome | None:
+def _compare_computed(leaf: Leaf) -> RuleOutcome | None:
     return RuleOutcome.UNTOLD if leaf.desired.isdecimal() and leaf.live.isdecimal() else None
 
 
-def _legacy_tier(leaf: Leaf) -> RuleOutcome | None:
+def _compare_legacy_tiers(leaf: Leaf) -> RuleOutcome | None:
     legacy = leaf.desired.casefold() == "standalone" and leaf.live.casefold() == "pergb2018"
     return RuleOutcome.UNTOLD if legacy else None
 
 
-def _default(leaf: Leaf) -> RuleOutcome | None:
+def _compare_defaults(leaf: Leaf) -> RuleOutcome | None:
     """Nothing that is asked for is compared: '' or 0 leaves the value to Azure."""
     return RuleOutcome.UNTOLD if leaf.desired in ("", 0) else None
 
 
-def _time_span(leaf: Leaf) -> RuleOutcome | None:
+def _compare_time_spans(leaf: Leaf) -> RuleOutcome | None:
     asked, found = parse_time_span(leaf.desired), parse_time_span(leaf.live)
     return None if asked is None or found is None else make_outcome(asked == found)
 
 
-def _partitioned(leaf: Leaf) -> RuleOutcome | None:
+def _compare_partitions(leaf: Leaf) -> RuleOutcome | None:
     is_partitioned = leaf.find_in_answer("properties", "enablePartitioning") is True
     return make_outcome(leaf.live == 16 * leaf.desired) if is_partitioned else None
 
@@ -89,45 +89,45 @@ def _partitioned(leaf: Leaf) -> RuleOutcome | None:
 _STANDARD_SPEEDS: Final = {"diskIOPSReadWrite": 500, "diskMBpsReadWrite": 60}
 
 
-def _standard_disk(leaf: Leaf) -> RuleOutcome | None:
+def _compare_standard_disks(leaf: Leaf) -> RuleOutcome | None:
     if leaf.find_in_answer("sku", "name") != "Standard_LRS":
         return None
     return RuleOutcome.UNTOLD if leaf.live == _STANDARD_SPEEDS[str(leaf.path[-1])] else None
 
 
-def _service_objective(leaf: Leaf) -> RuleOutcome | None:
+def _compare_service_objectives(leaf: Leaf) -> RuleOutcome | None:
     objective = leaf.find_in_answer("properties", "currentServiceObjectiveName")
     return make_outcome(leaf.desired.casefold() == objective.casefold()) if isinstance(objective, str) else None
 
 
-def _read_scale(leaf: Leaf) -> RuleOutcome | None:
+def _compare_read_scales(leaf: Leaf) -> RuleOutcome | None:
     replicas = leaf.find_in_answer("properties", "highAvailabilityReplicaCount")
     if leaf.find_in_answer("sku", "tier") != "Hyperscale" or not is_number(replicas):
         return None
     return RuleOutcome.UNTOLD if leaf.live == ("Enabled" if replicas else "Disabled") else None
 
 
-def _secret_with_version(leaf: Leaf) -> RuleOutcome | None:
+def _compare_secret_versions(leaf: Leaf) -> RuleOutcome | None:
     version = leaf.find_in_answer("properties", "parameters", "secretVersion")
     return make_outcome(leaf.desired.casefold() == f"{leaf.live}/{version}".casefold())
 
 
-def _global(leaf: Leaf) -> RuleOutcome | None:
+def _compare_global(leaf: Leaf) -> RuleOutcome | None:
     return RuleOutcome.UNTOLD if leaf.live == "global" else None
 
 
 _PROTECTED: Final = frozenset({"ConfiguringProtection", "ProtectionConfigured", "UpdatingProtection"})
 
 
-def _protection(leaf: Leaf) -> RuleOutcome | None:
+def _compare_protection(leaf: Leaf) -> RuleOutcome | None:
     return make_outcome({leaf.desired, leaf.live} <= _PROTECTED)
 
 
-def _hidden(leaf: Leaf) -> RuleOutcome | None:
+def _compare_hidden(leaf: Leaf) -> RuleOutcome | None:
     return RuleOutcome.UNTOLD if leaf.live == "Hidden" else None
 
 
-def _always_on(leaf: Leaf) -> RuleOutcome | None:
+def _compare_always_on(leaf: Leaf) -> RuleOutcome | None:
     return RuleOutcome.UNTOLD if leaf.desired is False and leaf.live is True else None
 
 
@@ -143,7 +143,7 @@ class TypeRule:
     rule: EquivalenceRule
 
 
-def _row(
+def _make_row(
     types: str,
     path: str,
     decide: Callable[[Leaf], RuleOutcome | None],
@@ -166,91 +166,91 @@ _POOLS: Final = (
 )
 
 TYPE_RULES: Final = (
-    _row(
+    _make_row(
         r"Microsoft\.ApiManagement/service/apis",
         "properties/path",
-        _rooted,
+        _compare_roots,
         name="a path of the gateway",
         evidence="Recorded: '/account-api' comes back 'account-api', at three api-versions.",
     ),
-    _row(
+    _make_row(
         r"Microsoft\.ApiManagement/service/apis",
         "properties/apiRevision",
-        _revision_of_the_id,
+        _compare_revisions,
         name="the revision that the id names",
         evidence="Recorded: 'v1' and '2' come back '1'. The id names it (';rev=2'); without, it is the first.",
     ),
-    _row(
+    _make_row(
         r"Microsoft\.Cache/redis",
         "properties/redisConfiguration/maxmemory-delta",
-        _computed,
+        _compare_computed,
         name="memory that Azure reserves",
         evidence="Recorded ten times, at three api-versions: '10' comes back '642', which follows from the size.",
     ),
-    _row(
+    _make_row(
         r"Microsoft\.Cache/redis",
         "properties/redisVersion",
-        _version_line,
+        _compare_version_lines,
         name="a version's line",
         evidence="Recorded ten times, at three api-versions: '6' comes back '6.0'. A major version asks for any of it.",
     ),
-    _row(
+    _make_row(
         r"Microsoft\.ContainerService/managedClusters",
         "properties/kubernetesVersion",
-        _version_line,
+        _compare_version_lines,
         name="a version's line",
         evidence="The API specification: of a version without patch the latest supported patch is chosen.",
     ),
     *(
-        _row(
+        _make_row(
             types,
             f"{path}/orchestratorVersion",
-            _version_line,
+            _compare_version_lines,
             name="a version's line",
             evidence="The API specification: of a version without patch the latest supported patch is chosen.",
         )
         for types, path in _POOLS
     ),
     *(
-        _row(
+        _make_row(
             types,
             f"{path}/orchestratorVersion",
-            _default,
+            _compare_defaults,
             name="the cluster's version",
             evidence="AKS gives a pool without a version that of its cluster. '' asks for none.",
         )
         for types, path in _POOLS
     ),
     *(
-        _row(
+        _make_row(
             types,
             f"{path}/osDiskSizeGB",
-            _default,
+            _compare_defaults,
             both=int,
             name="the disk of the machine's size",
             evidence="The API specification: 0 asks for the default size of the disk for the machine's size.",
         )
         for types, path in _POOLS
     ),
-    _row(
+    _make_row(
         r"Microsoft\.ContainerService/managedClusters",
         "properties/kubernetesVersion",
-        _default,
+        _compare_defaults,
         name="the default version",
         evidence="AKS gives a cluster without a version the default one of its region. '' asks for none.",
     ),
-    _row(
+    _make_row(
         r"Microsoft\.Cdn/profiles/secrets",
         "properties/parameters/secretSource/id",
-        _secret_with_version,
+        _compare_secret_versions,
         name="a secret and its version",
         evidence="Recorded: the id of a secret's version comes back as that of the secret, beside its secretVersion.",
     ),
     *(
-        _row(
+        _make_row(
             r"Microsoft\.Compute/disks",
             f"properties/{name}",
-            _standard_disk,
+            _compare_standard_disks,
             both=int,
             name="the speed of a standard disk",
             evidence="The API specification: it can be set for Ultra disks only. "
@@ -258,120 +258,120 @@ TYPE_RULES: Final = (
         )
         for name, speed in _STANDARD_SPEEDS.items()
     ),
-    _row(
+    _make_row(
         r"Microsoft\.DataProtection/backupVaults/backupInstances",
         "properties/protectionStatus/status",
-        _protection,
+        _compare_protection,
         name="a state of protection",
         evidence="The API specification: Azure alone sets it. Recorded: 'ProtectionConfigured' comes back "
         "'UpdatingProtection', which leads back to it.",
     ),
-    _row(
+    _make_row(
         r"Microsoft\.ServiceBus/namespaces/(?:queues|topics(?:/subscriptions)?)",
         "properties/*",
-        _time_span,
+        _compare_time_spans,
         name="a .NET TimeSpan",
         evidence="Recorded: 'P1Y2M3DT3H11M2S' comes back 'P428DT3H11M2S'. .NET counts a month as 30 days and a year "
         "as 365.",
     ),
-    _row(
+    _make_row(
         r"Microsoft\.ServiceBus/namespaces/(?:queues|topics)",
         "properties/maxSizeInMegabytes",
-        _partitioned,
+        _compare_partitions,
         both=int,
         name="the size of all partitions",
         evidence="Service Bus documents that a partitioned entity has 16 partitions of this size; the answer has their "
         "sum (hashicorp/terraform-provider-azurerm, servicebus_queue_resource.go).",
     ),
     *(
-        _row(
+        _make_row(
             r"Microsoft\.EventGrid/(?:.+/)?eventSubscriptions",
             f"properties/{path}/properties/deliveryAttributeMappings/*/properties/value",
-            _hidden,
+            _compare_hidden,
             name="a secret header",
             evidence="Event Grid answers the value of a delivery property that is a secret with 'Hidden'.",
         )
         for path in ("destination", "deliveryWithResourceIdentity/destination")
     ),
-    _row(
+    _make_row(
         r"Microsoft\.Insights/diagnosticSettings",
         "location",
-        _global,
+        _compare_global,
         name="no region",
         evidence="Recorded: 'southcentralus' comes back 'global'. In the API specification a setting has no region.",
     ),
-    _row(
+    _make_row(
         r"Microsoft\.Sql/servers/databases",
         "sku/name",
-        _service_objective,
+        _compare_service_objectives,
         reads_answer=True,
         name="a service objective",
         evidence="Recorded: 'P1', 'S0' and 'DW100c' come back 'Premium', 'Standard' and 'DataWarehouse', and the "
         "answer's currentServiceObjectiveName is what was asked for.",
     ),
-    _row(
+    _make_row(
         r"Microsoft\.Sql/servers/databases",
         "properties/readScale",
-        _read_scale,
+        _compare_read_scales,
         name="what follows from the replicas",
         evidence="Recorded: for the tier Hyperscale, no replica comes back 'Disabled' and two 'Enabled', whatever is "
         "asked.",
     ),
-    _row(
+    _make_row(
         r"Microsoft\.Sql/(?:servers|managedInstances)(?:/databases)?",
         "properties/collation",
-        _without_case,
+        _compare_without_case,
         name="a collation",
         evidence="SQL answers a collation's name in its own case (hashicorp/terraform-provider-azurerm#3137).",
     ),
-    _row(
+    _make_row(
         r"Microsoft\.Cache/redis/accessPolicies",
         "properties/permissions",
-        _all_keys,
+        _compare_all_keys,
         name="permissions for all keys",
         evidence="Recorded: '+get +set' comes back '+get +set allkeys', which is what no pattern means.",
     ),
-    _row(
+    _make_row(
         r"Microsoft\.DocumentDB/databaseAccounts/\w+RoleDefinitions",
         "properties/type",
-        _role_number,
+        _compare_role_numbers,
         both=None,
         name="a role's type by number",
         evidence="Recorded: 'CustomRole' comes back 1, its place among the values of the API specification.",
     ),
-    _row(
+    _make_row(
         r"Microsoft\.DBforM(?:ySQL|ariaDB)/\w+/databases",
         "properties/charset",
-        _utf8,
+        _compare_utf8,
         name="MySQL's UTF-8",
         evidence="MySQL 8.0 Reference Manual §12.9.2: utf8 is another name of utf8mb3.",
     ),
-    _row(
+    _make_row(
         r"Microsoft\.DBforM(?:ySQL|ariaDB)/\w+/databases",
         "properties/collation",
-        _utf8,
+        _compare_utf8,
         name="MySQL's UTF-8",
         evidence="MySQL 8.0 Reference Manual §12.9.2: collations named utf8_… are those of utf8mb3.",
     ),
-    _row(
+    _make_row(
         r"Microsoft\.KeyVault/vaults",
         "properties/enableSoftDelete",
-        _always_on,
+        _compare_always_on,
         both=bool,
         name="soft delete, which is always on",
         evidence="Recorded: false comes back true. Key Vault documents that it cannot be switched off.",
     ),
-    _row(
+    _make_row(
         r"Microsoft\.SignalRService/signalR",
         "properties/features/*/value",
-        _without_case,
+        _compare_without_case,
         name="a feature's value",
         evidence="The API specification lists the values: 'true', 'false', and the modes. People write 'False'.",
     ),
-    _row(
+    _make_row(
         r"Microsoft\.OperationalInsights/workspaces",
         "properties/sku/name",
-        _legacy_tier,
+        _compare_legacy_tiers,
         name="a pricing tier of the past",
         evidence="Recorded: 'Standalone' comes back 'PerGB2018', the tier that new workspaces have.",
     ),
@@ -388,5 +388,5 @@ def _leads_to(pattern: JsonPath, path: JsonPath) -> bool:
 
 
 def fits(row: TypeRule, desired: Any, live: Any) -> bool:
-    """Whether both sides are of the sort that a row is about."""
+    """Tell whether both sides are of the sort that a row is about."""
     return row.both is None or (isinstance(desired, row.both) and isinstance(live, row.both))

@@ -21,14 +21,14 @@ class _Refused(Exception):  # noqa: N818 - no error: the text is compared as tex
     """The document is not one that is read here."""
 
 
-def _xml(leaf: Leaf) -> RuleOutcome | None:
+def _compare_xml(leaf: Leaf) -> RuleOutcome | None:
     if not (_is_tagged(leaf.desired) and _is_tagged(leaf.live)):
         return None
     asked, found = parse_xml(leaf.desired), parse_xml(leaf.live)
     if (
         asked is None or found is None
     ):  # policies with expressions in attributes are no XML; blanks between tags still are
-        return make_outcome(_close(leaf.desired) == _close(leaf.live))
+        return make_outcome(_close_tags(leaf.desired) == _close_tags(leaf.live))
     return make_outcome(asked == found)
 
 
@@ -36,7 +36,7 @@ def _is_tagged(text: str) -> bool:
     return text.lstrip("\ufeff \t\r\n").startswith("<") and text.rstrip().endswith(">")
 
 
-def _close(text: str) -> str:
+def _close_tags(text: str) -> str:
     return _EMPTY_TAG.sub("/>", _BETWEEN_TAGS.sub("><", text.replace("\r\n", "\n").strip("\ufeff \t\n")))
 
 
@@ -71,7 +71,7 @@ class _Number(NamedTuple):
     spelled: str
 
 
-def _json(leaf: Leaf) -> RuleOutcome | None:
+def _compare_json(leaf: Leaf) -> RuleOutcome | None:
     asked = parse_json(leaf.desired)
     found = parse_json(leaf.live) if asked is not None else None
     try:
@@ -85,12 +85,12 @@ def parse_json(text: str) -> Any:
     if not text.lstrip().startswith(("{", "[")):
         return None
     try:
-        return json.loads(text, object_pairs_hook=_distinct, parse_int=_Number, parse_float=_Number)
+        return json.loads(text, object_pairs_hook=_reject_duplicates, parse_int=_Number, parse_float=_Number)
     except (ValueError, RecursionError, _Refused):
         return None
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _reject_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A key that stands twice has no one meaning."""
     made = dict(pairs)
     if len(made) != len(pairs):
@@ -98,13 +98,13 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
-def _lines(leaf: Leaf) -> RuleOutcome | None:
+def _compare_lines(leaf: Leaf) -> RuleOutcome | None:
     if "\n" not in leaf.desired and "\n" not in leaf.live:
         return None
-    return make_outcome(_unended(leaf.desired) == _unended(leaf.live))
+    return make_outcome(_normalize_ends(leaf.desired) == _normalize_ends(leaf.live))
 
 
-def _unended(text: str) -> str:
+def _normalize_ends(text: str) -> str:
     return text.replace("\r\n", "\n").removesuffix("\n")
 
 
@@ -112,16 +112,16 @@ TEXT_RULES: Final = (
     EquivalenceRule(
         name="XML",
         evidence="Recorded: API Management returns a policy reformatted, with its own tabs and line ends.",
-        decide=_xml,
+        decide=_compare_xml,
     ),
     EquivalenceRule(
         name="JSON",
         evidence="RFC 8259 §4: whitespace and the order of members have no meaning. Workbooks are reformatted.",
-        decide=_json,
+        decide=_compare_json,
     ),
     EquivalenceRule(
         name="lines",
         evidence="XML 1.0 §2.11 and most editors: how a line ends says nothing, nor whether the last one does.",
-        decide=_lines,
+        decide=_compare_lines,
     ),
 )

@@ -45,17 +45,17 @@ def _parse_duration(text: str) -> tuple[int, int, Fraction] | None:
     if found and any(character.isdigit() for character in text) and not text.endswith("T"):
         sign = -1 if found["sign"] else 1
         days = 7 * int(found["weeks"] or 0) + int(found["days"] or 0)
-        seconds = _seconds(days, found["hours"], found["minutes"], found["seconds"])
+        seconds = _count_seconds(days, found["hours"], found["minutes"], found["seconds"])
         return sign * int(found["years"] or 0), sign * int(found["months"] or 0), sign * seconds
     found = _TIME_SPAN.fullmatch(text)
     if found:
         sign = -1 if found["sign"] else 1
         seconds_text = (found["seconds"] or "").removeprefix(":")
-        return 0, 0, sign * _seconds(int(found["days"] or 0), found["hours"], found["minutes"], seconds_text)
+        return 0, 0, sign * _count_seconds(int(found["days"] or 0), found["hours"], found["minutes"], seconds_text)
     return None
 
 
-def _seconds(days: int, hours: str | None, minutes: str | None, seconds: str | None) -> Fraction:
+def _count_seconds(days: int, hours: str | None, minutes: str | None, seconds: str | None) -> Fraction:
     return 86400 * days + 3600 * int(hours or 0) + 60 * int(minutes or 0) + Fraction(seconds or 0)
 
 
@@ -66,7 +66,7 @@ def parse_instant(text: str) -> Fraction | None:
         return None
     try:
         moment = datetime.fromisoformat(f"{found['day']}T{found['time'] or '00:00'}").replace(
-            tzinfo=_zone(found["zone"])
+            tzinfo=_parse_zone(found["zone"])
         )
         since = moment - datetime(1, 1, 2, tzinfo=UTC)
     except (ValueError, OverflowError):
@@ -74,7 +74,7 @@ def parse_instant(text: str) -> Fraction | None:
     return Fraction(since.days * 86400 + since.seconds) + Fraction(found["fraction"] or 0)
 
 
-def _zone(text: str | None) -> timezone:
+def _parse_zone(text: str | None) -> timezone:
     if text is None or text in "zZ":
         return UTC
     digits = text[1:].replace(":", "")
@@ -82,7 +82,7 @@ def _zone(text: str | None) -> timezone:
     return timezone(-offset if text[0] == "-" else offset)
 
 
-def _interval(text: str) -> tuple[object, ...] | None:
+def _parse_interval(text: str) -> tuple[object, ...] | None:
     """A repeating interval (ISO 8601 §5.6): "R/date/duration"."""
     parts = text.split("/")
     repeats = parts[:1] if parts[0].startswith("R") else []
@@ -92,7 +92,7 @@ def _interval(text: str) -> tuple[object, ...] | None:
     return None if None in meant else (*repeats, *meant)
 
 
-def _by(read: Callable[[str], object | None]) -> Callable[[Leaf], RuleOutcome | None]:
+def _compare_by(read: Callable[[str], object | None]) -> Callable[[Leaf], RuleOutcome | None]:
     def decide(leaf: Leaf) -> RuleOutcome | None:
         asked = read(leaf.desired)
         found = None if asked is None else read(leaf.live)
@@ -105,16 +105,16 @@ TIME_RULES: Final = (
     EquivalenceRule(
         name="a duration",
         evidence="ISO 8601 §5.5.2 and .NET's TimeSpan, Azure's two spellings: 'PT60S' is 'PT1M' is '00:01:00'.",
-        decide=_by(parse_length),
+        decide=_compare_by(parse_length),
     ),
     EquivalenceRule(
         name="a date",
         evidence="RFC 3339: 'Z' and '+00:00' are one zone; providers add '.0000000', or leave UTC out.",
-        decide=_by(parse_instant),
+        decide=_compare_by(parse_instant),
     ),
     EquivalenceRule(
         name="a repeating interval",
         evidence="ISO 8601 §5.6, in backup policies: 'R/2023-06-07T10:26:32+00:00/PT4H'.",
-        decide=_by(_interval),
+        decide=_compare_by(_parse_interval),
     ),
 )

@@ -45,73 +45,73 @@ def normalize_region(text: str) -> str:
 
 
 def is_region(name: str) -> bool:
-    """Whether a member, without case, holds a region's name."""
+    """Tell whether a member, without case, holds a region's name."""
     return name.endswith(_REGION_ENDINGS)
 
 
-def _region(leaf: Leaf) -> RuleOutcome | None:
+def _compare_regions(leaf: Leaf) -> RuleOutcome | None:
     return make_outcome(normalize_region(leaf.desired) == normalize_region(leaf.live)) if is_region(leaf.name) else None
 
 
-def _enumeration(leaf: Leaf) -> RuleOutcome | None:
+def _compare_enumerations(leaf: Leaf) -> RuleOutcome | None:
     is_one = leaf.hints.told(leaf.path) == "enum"
     return make_outcome(leaf.desired.casefold() == leaf.live.casefold()) if is_one else None
 
 
-def _state(leaf: Leaf) -> RuleOutcome | None:
+def _compare_states(leaf: Leaf) -> RuleOutcome | None:
     if leaf.desired.casefold() not in _STATES or leaf.above & FREE or leaf.name.endswith("name"):
         return None
     return make_outcome(leaf.desired.casefold() == leaf.live.casefold())
 
 
-def _choice(leaf: Leaf) -> RuleOutcome | None:
+def _compare_choices(leaf: Leaf) -> RuleOutcome | None:
     if not leaf.name.endswith(_CHOICES) or leaf.above & FREE or not _WORD.fullmatch(leaf.desired):
         return None
     return make_outcome(leaf.desired.casefold() == leaf.live.casefold())
 
 
-def _resource_type(leaf: Leaf) -> RuleOutcome | None:
+def _compare_resource_types(leaf: Leaf) -> RuleOutcome | None:
     if leaf.above & FREE or not _RESOURCE_TYPE.fullmatch(leaf.desired):
         return None
     return make_outcome(leaf.desired.casefold() == leaf.live.casefold())
 
 
-def _provisioning_state(leaf: Leaf) -> RuleOutcome | None:
+def _compare_provisioning_states(leaf: Leaf) -> RuleOutcome | None:
     if leaf.name != "provisioningstate":
         return None
     return make_outcome({leaf.desired.casefold(), leaf.live.casefold()} <= _PROGRESS)
 
 
-def _size(leaf: Leaf) -> RuleOutcome | None:
+def _compare_sizes(leaf: Leaf) -> RuleOutcome | None:
     in_sku = len(leaf.path) > 1 and leaf.path[-2] == "sku" and leaf.name in _SIZES
     if not (in_sku or leaf.name == "vmsize"):
         return None
     return make_outcome(leaf.desired.casefold() == leaf.live.casefold())
 
 
-def _size_with_capacity(leaf: Leaf) -> RuleOutcome | None:
+def _compare_size_with_capacity(leaf: Leaf) -> RuleOutcome | None:
     size, _, capacity = leaf.desired.rpartition("_")
     if leaf.path[-2:] != ("sku", "name") or not capacity.isdecimal() or size.casefold() != leaf.live.casefold():
         return None
     return make_outcome(str(leaf.find_in_answer(*leaf.path[:-1], "capacity")) == capacity)
 
 
-def _identity_type(leaf: Leaf) -> RuleOutcome | None:
+def _compare_identity_types(leaf: Leaf) -> RuleOutcome | None:
     if leaf.path[-2:] != ("identity", "type"):
         return None
-    return make_outcome(_parts(leaf.desired) == _parts(leaf.live))
+    return make_outcome(_split_types(leaf.desired) == _split_types(leaf.live))
 
 
-def _parts(text: str) -> list[str]:
+def _split_types(text: str) -> list[str]:
     return sorted(part.strip().casefold() for part in text.split(","))
 
 
-def _resource_group(leaf: Leaf) -> RuleOutcome | None:
+def _compare_resource_groups(leaf: Leaf) -> RuleOutcome | None:
     is_one = leaf.name.endswith(("resourcegroup", "resourcegroupname"))
     return make_outcome(leaf.desired.casefold() == leaf.live.casefold()) if is_one else None
 
 
-def _charset(leaf: Leaf) -> RuleOutcome | None:
+def _compare_charsets(leaf: Leaf) -> RuleOutcome | None:
     return make_outcome(leaf.desired.casefold() == leaf.live.casefold()) if leaf.name == "charset" else None
 
 
@@ -120,59 +120,59 @@ WORD_RULES: Final = (
         name="a region",
         evidence="Resource-provider contract: no case and no blanks count; 'westus2' comes back 'West US 2'. Recorded: "
         "'northcentralusstage' comes back 'North Central US (Stage)'.",
-        decide=_region,
+        decide=_compare_regions,
     ),
     EquivalenceRule(
         name="an enumeration",
         evidence="The API specification names the leaf's values; providers answer in a case of their own.",
-        decide=_enumeration,
+        decide=_compare_enumerations,
     ),
     EquivalenceRule(
         name="the identity's types",
         evidence="'SystemAssigned, UserAssigned' and 'SystemAssigned,UserAssigned' are both in the API specifications.",
-        decide=_identity_type,
+        decide=_compare_identity_types,
     ),
     EquivalenceRule(
         name="a state",
         evidence="Recorded: PostgreSQL servers answer 'enabled' with 'Enabled', where their specification says text.",
-        decide=_state,
+        decide=_compare_states,
     ),
     EquivalenceRule(
         name="a choice",
         evidence="Recorded: role definitions answer the type 'customRole' with 'CustomRole', a word of the provider. "
         "In the API specifications, nine in ten members with these endings are enumerations.",
-        decide=_choice,
+        decide=_compare_choices,
     ),
     EquivalenceRule(
         name="a resource type",
         evidence="Resource-provider contract: namespaces and types have no case.",
-        decide=_resource_type,
+        decide=_compare_resource_types,
     ),
     EquivalenceRule(
         name="a provisioning state",
         evidence="Resource-provider contract: the provider alone sets it. A resource that has not failed is on its way "
         "to 'Succeeded', whatever state was sent.",
-        decide=_provisioning_state,
+        decide=_compare_provisioning_states,
     ),
     EquivalenceRule(
         name="a size",
         evidence="Azure takes the names of SKUs and of machine sizes in any case.",
-        decide=_size,
+        decide=_compare_sizes,
     ),
     EquivalenceRule(
         name="a size with its capacity",
         evidence="Recorded: SQL databases answer the SKU 'HS_Gen5_2' with 'HS_Gen5' and the capacity 2.",
-        decide=_size_with_capacity,
+        decide=_compare_size_with_capacity,
         reads_answer=True,
     ),
     EquivalenceRule(
         name="a resource group",
         evidence="Azure's naming rules: names of resource groups have no case.",
-        decide=_resource_group,
+        decide=_compare_resource_groups,
     ),
     EquivalenceRule(
         name="a character set",
         evidence="Recorded: PostgreSQL answers 'utf8' with 'UTF8'. PostgreSQL and MySQL document names without case.",
-        decide=_charset,
+        decide=_compare_charsets,
     ),
 )
