@@ -10,14 +10,12 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gitsync.diff.hints import Hints
-from gitsync.diff.rules.addresses import ADDRESS_RULES
-from gitsync.diff.rules.ids import ID_RULES
+from gitsync.diff.rules.addresses import ADDRESS_RULES, ID_RULES
 from gitsync.diff.rules.masks import MASK_RULES
-from gitsync.diff.rules.numbers import MIXED_RULES, QUANTITY_RULES, is_number
+from gitsync.diff.rules.quantities import MIXED_RULES, QUANTITY_RULES, TIME_RULES, is_number
 from gitsync.diff.rules.rule import EquivalenceRule, Leaf, RuleOutcome
 from gitsync.diff.rules.single_types import TYPE_RULES, find_type_rules, fits
 from gitsync.diff.rules.texts import TEXT_RULES
-from gitsync.diff.rules.times import TIME_RULES
 from gitsync.diff.rules.words import WORD_RULES
 from gitsync.formats.json_pointer import JsonPath
 

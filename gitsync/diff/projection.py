@@ -1,4 +1,4 @@
-"""Cut a body down to the fields that git sets: the part of the response that a record keeps as baseline."""
+"""Cuts a body down: to the fields that git sets, which a record keeps as baseline, or to those that a PATCH changes."""
 
 from __future__ import annotations
 
@@ -60,3 +60,27 @@ def drop_empty(value: Any) -> Any:
     if isinstance(value, list):
         return [drop_empty(child) for child in value]
     return value
+
+
+def build_merge_patch(
+    desired: Mapping[str, Any], live: Mapping[str, Any], before: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return the smallest PATCH body that gives a document the desired members (RFC 7386): those of `desired` that
+    differ from `live`; lists and tags are replaced as a whole.
+
+    A member of `before` (the last sent body) that is no longer desired becomes null, which removes it. Tags are
+    complete because ARM replaces them as a whole (resource-provider contract, PATCH).
+    """
+    before = before or {}
+    patch: dict[str, Any] = {key: None for key in before if key not in desired and live.get(key) is not None}
+    for key, value in desired.items():
+        live_value = live.get(key)
+        if isinstance(value, Mapping) and isinstance(live_value, Mapping) and key != "tags":
+            previous = before.get(key)
+            inner = build_merge_patch(value, live_value, previous if isinstance(previous, Mapping) else {})
+            if inner:
+                patch[key] = inner
+        elif value != live_value:
+            patch[key] = value
+    patch.pop("name", None)  # identity comes from the URL
+    return patch

@@ -121,7 +121,9 @@ class Prepared:
 
     @property
     def is_waiting(self) -> bool:
-        """Tell whether only something missing outside of the manifest prevents a request, and the resource waits for it."""
+        """Tell whether only something missing outside of the manifest prevents a request, and the resource waits for
+        it.
+        """
         if self.template is not None or any(problem.is_error and problem.invalidates for problem in self.problems):
             return False
         return any(problem.code in WAITING for problem in self.problems)

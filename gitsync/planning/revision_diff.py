@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 
 from gitsync.diff.ignore import remove_paths
-from gitsync.diff.request_diff import Bodies
+from gitsync.diff.masked_differences import Bodies
 from gitsync.diff.three_way import remove_secrets
 from gitsync.errors import MissingValueError
 from gitsync.formats.arm_path import is_same_id

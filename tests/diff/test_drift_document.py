@@ -6,8 +6,8 @@ import pytest
 
 from gitsync.diff.equivalence import SPELLING_RULES
 from gitsync.diff.list_pairing import KEY_FIELDS, OPEN_LISTS, ORDERED
-from gitsync.diff.rules.numbers import MIXED_RULES
 from gitsync.diff.rules.own_entries import OWN_ENTRIES
+from gitsync.diff.rules.quantities import MIXED_RULES
 from gitsync.diff.rules.single_types import TYPE_RULES
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "drift.md").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gitsync.diff.equivalence import SPELLING_RULES, judge
 from gitsync.diff.hints import Hints
-from gitsync.diff.rules.numbers import MIXED_RULES
+from gitsync.diff.rules.quantities import MIXED_RULES
 from gitsync.diff.rules.rule import RuleOutcome
 from gitsync.diff.rules.single_types import TYPE_RULES
 

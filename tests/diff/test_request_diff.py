@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.diff.request_diff import Bodies
+from gitsync.diff.masked_differences import Bodies
 from gitsync.model.secret import Secret
 
 KEYS = st.sampled_from(["a", "b", "c", "name", "/subscriptions/x"])

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gitsync.diff.hints import ANY, Hints
-from gitsync.diff.rules.numbers import is_number
+from gitsync.diff.rules.quantities import is_number, parse_time_span
 from gitsync.diff.rules.rule import EquivalenceRule, Leaf, RuleOutcome, make_outcome
-from gitsync.diff.rules.times import parse_time_span
 from gitsync.formats.json_pointer import JsonPath
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from gitsync.arm.client import ExtensionClient
 from gitsync.arm.lro.poll import AcceptedWrite
 from gitsync.diff.ignore import keep_live_paths, remove_paths
-from gitsync.diff.merge_patch import merge_patch
+from gitsync.diff.projection import build_merge_patch
 from gitsync.diff.three_way import Remembered
 from gitsync.errors import ArmError
 from gitsync.extensions.api import ActionCall
@@ -57,7 +57,7 @@ def _make_body(attempt: ApplyAttempt, registry: Registry) -> Mapping[str, Any]:
         body = keep_live_paths(body, attempt.observed.live.body, attempt.ignored)
     if attempt.observed.live is not None and _is_patched(attempt):
         before = attempt.remembered.applied if attempt.remembered else {}
-        return merge_patch(body, attempt.observed.live.body, before)
+        return build_merge_patch(body, attempt.observed.live.body, before)
     return registry.modified(body, attempt.as_subject())
 
 

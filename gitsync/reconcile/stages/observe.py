@@ -7,7 +7,7 @@ from functools import partial
 
 from gitsync.diff.hints import find_kind_hints
 from gitsync.diff.ignore import remove_paths
-from gitsync.diff.redact import find_secret_shapes, redact_comparison
+from gitsync.diff.masked_differences import find_secret_shapes, redact_comparison
 from gitsync.diff.three_way import Remembered, remove_secrets
 from gitsync.diff.unknown_values import (
     UnknownValues,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitsync.diff.merge_patch import merge_patch
+from gitsync.diff.projection import build_merge_patch
 
 
 @pytest.mark.parametrize(
@@ -16,9 +16,9 @@ from gitsync.diff.merge_patch import merge_patch
     ],
 )
 def test_the_least_to_say(desired, live, expected, why):
-    assert merge_patch(desired, live) == expected, why
+    assert build_merge_patch(desired, live) == expected, why
 
 
 def test_what_is_no_longer_asked_for_is_removed():
     before = {"a": {"b": 1, "c": 2}, "d": 1, "gone": 1}
-    assert merge_patch({"a": {"b": 1}}, {"a": {"b": 1, "c": 2}, "d": 1}, before) == {"a": {"c": None}, "d": None}
+    assert build_merge_patch({"a": {"b": 1}}, {"a": {"b": 1, "c": 2}, "d": 1}, before) == {"a": {"c": None}, "d": None}

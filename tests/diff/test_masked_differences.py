@@ -6,8 +6,8 @@ import pytest
 
 from gitsync.diff.adoption import Unverified, compare_first_sight
 from gitsync.diff.hints import Hints
+from gitsync.diff.masked_differences import find_secret_shapes, redact_comparison, redact_value
 from gitsync.diff.projection import project
-from gitsync.diff.redact import find_secret_shapes, redact_comparison, redact_value
 from gitsync.model.secret import MASKED, Secret
 from gitsync.model.verdict import Comparison, Difference, Verdict
 
