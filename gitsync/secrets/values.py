@@ -39,7 +39,7 @@ class RunValues:
         self._used: dict[Address, dict[str, Secret]] = {}
         self._used_maps: dict[Address, Mapping[str, Secret]] = {}
 
-    def export(self, exports: Iterable[Export]) -> None:
+    def add_exports(self, exports: Iterable[Export]) -> None:
         """Make exported objects visible to the resources that come after."""
         for export in exports:
             self._exported.setdefault(export.address, {}).update(export.data)

@@ -57,7 +57,7 @@ async def test_a_source_is_asked_once():
 async def test_what_this_run_exported_comes_first_and_asks_nobody():
     only = source(db={"password": "old"})
     made = values(only)
-    made.export([Export(address=DB, owner=Owner(OWNER), data={"password": Secret("new")})])
+    made.add_exports([Export(address=DB, owner=Owner(OWNER), data={"password": Secret("new")})])
     await gathered(made, SecretHole("db", "password"))
     assert made.secret("ns", "db", "password").reveal() == "new"
     assert only.asked == []
@@ -70,7 +70,7 @@ def an_export(**data):
 async def test_a_value_that_was_used_stays_as_it_was():
     made = await gathered(values(source(db={"password": "old"})), *HOLES[:1], SecretMapHole("db"))
     assert made.secret("ns", "db", "password").reveal() == "old"
-    made.export([an_export(password="new", user="me")])
+    made.add_exports([an_export(password="new", user="me")])
     assert made.secret("ns", "db", "password").reveal() == "old"
     shown = {key: value.reveal() for key, value in made.secret_map("ns", "db").items()}
     assert shown == {"password": "old", "user": "me"}, "one request never has two values of one key"
@@ -79,7 +79,7 @@ async def test_a_value_that_was_used_stays_as_it_was():
 async def test_a_whole_secret_that_was_used_stays_as_it_was():
     made = await gathered(values(source(db={"password": "old"})), SecretMapHole("db"))
     before = made.secret_map("ns", "db")
-    made.export([an_export(password="new", user="me")])
+    made.add_exports([an_export(password="new", user="me")])
     assert made.secret_map("ns", "db") == before
     assert made.secret("ns", "db", "password").reveal() == "old"
     assert made.secret("ns", "db", "user").reveal() == "me", "nobody has used it yet"
@@ -89,9 +89,9 @@ async def test_an_export_fills_a_value_that_was_missing():
     made = await gathered(values(source()), SecretHole("db", "password"))
     with pytest.raises(MissingValueError):
         made.secret("ns", "db", "password")
-    made.export([an_export(password="first")])
+    made.add_exports([an_export(password="first")])
     assert made.secret("ns", "db", "password").reveal() == "first"
-    made.export([an_export(password="second")])
+    made.add_exports([an_export(password="second")])
     assert made.secret("ns", "db", "password").reveal() == "first"
 
 

@@ -90,7 +90,7 @@ async def _write(attempt: ApplyAttempt, exports: Sequence[Export], run: Exportin
         return written.stopped(_make_condition(failure))
     except TimeoutError:
         return written.stopped(make_warning(FAILED, _UNANSWERED, _REACH))
-    run.values.export(exports)
+    run.values.add_exports(exports)
     return written
 
 
