@@ -14,7 +14,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from loguru import logger
 
-from gitsync.errors import ArmError, DeadlineError, GitsyncError, MissingValueError
+from gitsync.errors import ArmError, DeadlineError, ExitCode, GitsyncError, MissingValueError
 from gitsync.model.clock import Clock
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.plan import Apply, Node, Prune
@@ -36,7 +36,6 @@ from gitsync.reconcile.stages.read_back import read_back
 from gitsync.reconcile.stages.resolve_values import resolve_values
 from gitsync.reconcile.stages.write_checks import check_replacement, pause_flapping, review_apply, review_prune
 from gitsync.status.conditions import make_failed, make_fault, make_unreadable, make_warning
-from gitsync.status.exit_code import FAULT
 
 LONGEST_PAUSE = 30.0
 """The longest pause between two tries of a node, in seconds; the first is one second
@@ -241,7 +240,7 @@ def _break_off(attempt: A, failure: Exception) -> A:
             return attempt.stopped(make_unreadable(failure), verdict, is_late=isinstance(failure, DeadlineError))
         case MissingValueError():
             return attempt.stopped(make_warning(failure.reason, failure.message, failure.hint), Verdict.BLOCKED)
-        case GitsyncError() if failure.exit_code != FAULT:
+        case GitsyncError() if failure.exit_code != ExitCode.FAULT:
             return attempt.stopped(make_failed(failure), Verdict.BLOCKED)
         case _:
             return attempt.stopped(make_fault(failure), Verdict.UNKNOWN, is_retryable=False, fault=failure)

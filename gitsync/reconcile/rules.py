@@ -26,7 +26,7 @@ class RunRules:
     adopts: bool = True
     always_put: bool = False
     flap_limit: int = 0
-    registers: bool = True
+    register_providers: bool = True
     resource_timeout: float = 1800.0
     deadline: float
     agent: str = "gitsync"

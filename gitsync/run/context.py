@@ -56,7 +56,7 @@ def make_rules(
         adopts=config.adopt == "write",
         always_put=config.always_put,
         flap_limit=config.flap_limit,
-        registers=config.register_providers,
+        register_providers=config.register_providers,
         resource_timeout=config.resource_timeout,
         deadline=connections.clock.monotonic() + config.run_timeout,
         agent=agent,

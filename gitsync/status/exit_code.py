@@ -10,8 +10,6 @@ from gitsync.model.result import Result
 from gitsync.model.verdict import DRIFT_WORD, DRIFTED, Action, Verdict
 from gitsync.status.conditions import OVERLAP
 
-FAULT = ExitCode.FAULT
-
 _PENDING = frozenset({Verdict.CREATE, Verdict.PENDING, Verdict.DELETE, Verdict.DETACH})
 
 

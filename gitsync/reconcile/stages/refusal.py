@@ -23,7 +23,7 @@ async def handle_refusal(attempt: ApplyAttempt, failure: ArmError, run: Acting) 
     cache.note_write(request.arm_id)
     if failure.outcome_unknown:
         cache.note_sent(request.arm_id)
-    if failure.code == "MissingSubscriptionRegistration" and run.rules.registers:
+    if failure.code == "MissingSubscriptionRegistration" and run.rules.register_providers:
         try:
             if await _register(attempt, failure, run):
                 return attempt.stopped(RECONCILING, waits=True)
