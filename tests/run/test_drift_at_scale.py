@@ -410,10 +410,13 @@ def leaves(value, pointer=""):
 
 
 def drawn_changes(data, world):
-    """Changes that somebody could make in Azure; where a resource is cannot be changed, and its name is its own."""
+    """Changes that somebody could make in Azure; where a resource is cannot be changed, and its name is its own. A role
+    assignment can only be deleted.
+    """
     bodies = received(world, world.azure().ids())
     for arm_id in data.draw(st.lists(st.sampled_from(sorted(bodies)), unique=True, max_size=6), label="resources"):
-        pointers = [p for p in leaves(bodies[arm_id]) if p not in {"/location", "/properties"}]
+        body = {} if "/roleAssignments/" in arm_id else bodies[arm_id]
+        pointers = [p for p in leaves(body) if p not in {"/location", "/properties"}]
         pointer = data.draw(st.sampled_from(pointers), label=arm_id) if pointers else ""
         values = st.sampled_from(["other", 7, True, [], {}, GONE, DELETED]) if pointer else st.just(DELETED)
         yield arm_id, pointer, data.draw(values, label=pointer)
