@@ -13,7 +13,7 @@ from gitsync.cli.running import execute_run
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "gitsync"
-SENDS = (PACKAGE / "arm/lazy_transport.py", "send")
+SENDS = (PACKAGE / "arm/arms.py", "send")
 ORDERS = (PACKAGE / "run/walk.py", "run_in_order")
 
 MOST_FRAMES = 12

@@ -7,17 +7,18 @@ and closes all at the end.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from gitsync.arm.auth.access import ArmAccess, Trust, read_trust
+from gitsync.arm.auth.principal import Principal
 from gitsync.arm.client import Arm
 from gitsync.arm.cloud import Cloud
+from gitsync.arm.http.messages import ArmRequest, Response
 from gitsync.arm.http.retries import AuthenticatedTransport, Traffic
-from gitsync.arm.lazy_transport import LazyTransport
 from gitsync.model.clock import Clock
 from gitsync.model.signin import SignIn
 
@@ -82,3 +83,36 @@ class Arms:
             if self._http is None:
                 self._http = await self._stack.enter_async_context(open_connection(access.network, self._trust))
             return await self._stack.enter_async_context(open_transport(access, self._clock, http=self._http))
+
+
+class LazyTransport:
+    """Hands everything to the transport that `open_transport` gives, once something is asked of it.
+
+    The libraries of a transport are slow to import, and what is refused before Azure is asked needs none of them. The
+    ConfigError of `open_transport` comes from whatever asks first.
+    """
+
+    def __init__(self, open_transport: Callable[[], Awaitable[AuthenticatedTransport]]) -> None:
+        self._open_transport = open_transport
+        self._opening = asyncio.Lock()
+        self._opened: AuthenticatedTransport | None = None
+
+    async def send(self, request: ArmRequest, *, read_timeout: float) -> Response:
+        """Send one request. Raises as the transport does."""
+        return await (await self._ensure_open()).send(request, read_timeout=read_timeout)
+
+    async def connect(self) -> None:
+        """Open a connection to the endpoint. Raises as the transport does."""
+        await (await self._ensure_open()).connect()
+
+    async def sign_in(self) -> Principal | None:
+        """Get a token; None for anonymous access. Raises as the transport does."""
+        return await (await self._ensure_open()).sign_in()
+
+    async def _ensure_open(self) -> AuthenticatedTransport:
+        if self._opened is not None:
+            return self._opened
+        async with self._opening:  # many requests may be first
+            if self._opened is None:
+                self._opened = await self._open_transport()
+        return self._opened

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from gitsync.arm.lazy_transport import LazyTransport
+from gitsync.arm.arms import LazyTransport
 from gitsync.errors import ConfigError
 
 

@@ -82,9 +82,6 @@ def _note_accepted(
     )
 
 
-# Follow the operation of a write to its end, under the write lock of the resource.
-
-
 async def poll(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     """Wait for the operation that `act` started. The next run continues one that outlasts the deadline."""
     if attempt.write.reply is None:
@@ -106,9 +103,6 @@ def _note_restored(attempt: ApplyAttempt) -> ApplyAttempt:
     return replace(
         attempt, write=attempt.write._replace(sent=None, existed=True), remembered=Remembered(applied={}, baseline=None)
     )
-
-
-# Run the checks of extensions after a write; retry if one returns "not yet".
 
 
 async def post_check(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
