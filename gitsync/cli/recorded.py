@@ -54,9 +54,9 @@ def build_objects(records: Iterable[Record]) -> list[Any]:
     """The Kubernetes objects that the status tree contains for these records."""
     import yaml
 
-    from gitsync.git.state.codec import encode
+    from gitsync.git.state.record_files import encode_record
 
-    return [yaml.safe_load(encode(record)) for record in records]
+    return [yaml.safe_load(encode_record(record)) for record in records]
 
 
 def print_object(value: Mapping[str, Any], form: str) -> None:

@@ -18,7 +18,7 @@ from gitsync.cli.interruption import Begins, Interruption
 from gitsync.cli.output import show_progress, tell, write_files
 from gitsync.config.config import Config
 from gitsync.errors import ExitCode
-from gitsync.git.state.plan_file import encode
+from gitsync.git.state.plan_file import encode_plan
 from gitsync.logging import neutralize
 from gitsync.model.report import Report, RunTarget
 from gitsync.redaction import Redactions
@@ -95,7 +95,7 @@ def _hand_out(options: argparse.Namespace, report: Report, config: Config) -> No
     try:
         if config.plan_out and report.review and not report.interrupted:
             file = Path(config.plan_out)
-            write_files(file.parent, {file.name: partial(encode, report.review)}, config, "plan")
+            write_files(file.parent, {file.name: partial(encode_plan, report.review)}, config, "plan")
     finally:
         tell(report, config, os.environ, verbose=options.verbose, quiet=options.quiet)
         list_left_out(options, config, report.coverage)

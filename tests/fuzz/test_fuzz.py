@@ -22,9 +22,9 @@ from hypothesis import strategies as st
 from gitsync.catalog.catalog import open_catalog
 from gitsync.errors import GitsyncError
 from gitsync.git.source.selection import read_rules
-from gitsync.git.state.codec import decode
-from gitsync.git.state.plan_file import decode as read_plan_text
+from gitsync.git.state.plan_file import decode_plan as read_plan_text
 from gitsync.git.state.plan_file import read_plan
+from gitsync.git.state.record_files import decode_record
 from gitsync.git.state.status_tree import decode_config_map
 from gitsync.manifests.reader import read_manifests
 from gitsync.request.build import prepare
@@ -195,7 +195,7 @@ def manifests(data, folder):
 
 
 def records(data, folder):
-    decode("default/resources.azure.com/ResourceGroup/a.yaml", data.draw(slipped(RECORD)))
+    decode_record("default/resources.azure.com/ResourceGroup/a.yaml", data.draw(slipped(RECORD)))
 
 
 def exported_config_maps(data, folder):
@@ -258,6 +258,6 @@ def test_hostile_input_is_read_or_refused(check, tmp_path):
 
 def test_the_seeds_are_sound():
     """Else all that is made of them would be refused at its first line."""
-    assert decode("default/resources.azure.com/ResourceGroup/a.yaml", RECORD.encode()).key.name == "a"
+    assert decode_record("default/resources.azure.com/ResourceGroup/a.yaml", RECORD.encode()).key.name == "a"
     assert decode_config_map("default/ConfigMap/a.yaml", CONFIG_MAP.encode()).address.name == "a"
     assert len(read_plan_text(PLAN.encode()).nodes) == 1

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from gitsync.errors import ConfigError
-from gitsync.git.state.plan_file import encode, read_plan
+from gitsync.git.state.plan_file import encode_plan, read_plan
 from gitsync.model.plan import Review, Reviewed
 from gitsync.model.verdict import Action
 from tests.support.builders import rg, vnet
@@ -25,7 +25,7 @@ PLAN = Review(
 
 
 def test_what_is_written_is_read_back(tmp_path):
-    (tmp_path / "plan.json").write_text(encode(PLAN))
+    (tmp_path / "plan.json").write_text(encode_plan(PLAN))
     assert read_plan(tmp_path / "plan.json") == PLAN
 
 
@@ -33,12 +33,12 @@ def test_the_order_of_the_nodes_does_not_matter():
     turned = Review(
         **{name: getattr(PLAN, name) for name in Review.__slots__} | {"nodes": dict(reversed(PLAN.nodes.items()))}
     )
-    assert encode(turned) == encode(PLAN)
-    assert encode(PLAN).endswith("}\n")
+    assert encode_plan(turned) == encode_plan(PLAN)
+    assert encode_plan(PLAN).endswith("}\n")
 
 
 def changed(**members):
-    return json.dumps({**json.loads(encode(PLAN)), **members})
+    return json.dumps({**json.loads(encode_plan(PLAN)), **members})
 
 
 def with_node(**members):
@@ -50,7 +50,7 @@ def with_node(**members):
     "text, word, why",
     [
         ("", "is incomplete", "an empty file"),
-        (encode(PLAN)[:-30], "is incomplete", "cut off"),
+        (encode_plan(PLAN)[:-30], "is incomplete", "cut off"),
         ("[]", "the file is not an object", "another document"),
         ("[" * 100_000, "is incomplete", "deeper than anything that was meant"),
         ("{}", "schema is None", "another file of ours"),
@@ -59,8 +59,8 @@ def with_node(**members):
         (changed(prune="yes"), "prune is not true or false", "edited"),
         (changed(revision=None), "revision is not a string", "edited"),
         (changed(more=1), "'more' is not a member", "what is not understood may narrow"),
-        (encode(PLAN).replace('"prune": true,', ""), "'prune' is missing", "edited"),
-        (encode(PLAN).replace('"prune": true', '"prune": true, "prune": false'), "has a member twice", "edited"),
+        (encode_plan(PLAN).replace('"prune": true,', ""), "'prune' is missing", "edited"),
+        (encode_plan(PLAN).replace('"prune": true', '"prune": true, "prune": false'), "has a member twice", "edited"),
         (changed(nodes={"core": {}}), "is not Kind.group/namespace/name", "no key"),
         (with_node(action="destroy"), "'destroy' is not a valid Action", "no action"),
         (with_node(etag=1), "etag of", "edited"),

@@ -9,8 +9,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gitsync.git.state.codec import UNSEALED, decode, encode
-from gitsync.git.state.paths import make_record_path
+from gitsync.git.state.record_files import UNSEALED, decode_record, encode_record, make_record_path
 from gitsync.git.state.seal import RecordSeals, name_place
 from gitsync.git.state.yaml_text import dump
 from gitsync.model.condition import Condition, ConditionStatus
@@ -36,13 +35,13 @@ RECORD = record(
 
 def changed(**members):
     """The signed file with other members under `gitsync`."""
-    document = yaml.safe_load(encode(RECORD, OURS))
+    document = yaml.safe_load(encode_record(RECORD, OURS))
     document["gitsync"] |= members
     return dump(document)
 
 
 def find_trust(content, seals=OURS):
-    return decode(PATH, content, seals).trust
+    return decode_record(PATH, content, seals).trust
 
 
 @pytest.mark.parametrize(
@@ -66,18 +65,38 @@ def test_a_changed_record_is_altered(members, why):
 @pytest.mark.parametrize(
     ("content", "seals", "trust", "why"),
     [
-        (encode(RECORD, OURS), OURS, Trust.SIGNED, "as it was written"),
-        (encode(RECORD), OURS, Trust.UNSIGNED, "written without a key"),
-        (encode(RECORD, RecordSeals("us", OTHER)), OURS, Trust.OTHER_KEY, "a key that we do not have"),
-        (encode(RECORD, RecordSeals("us", OLD)), RecordSeals("us", KEY, OLD), Trust.SIGNED_BEFORE, "keys are rotated"),
-        (encode(RECORD, OURS), RecordSeals("us"), Trust.NO_KEY, "without a key a seal cannot be checked"),
-        (encode(RECORD), RecordSeals("us"), Trust.UNCHECKED, "and without a seal there is nothing to check"),
-        (encode(RECORD), RecordSeals("them", KEY), Trust.UNCHECKED, "other agents check their own"),
-        (encode(RECORD, OURS), RecordSeals("them", KEY), Trust.SIGNED, "but a seal with this key is known"),
-        (encode(RECORD, OURS), RecordSeals("them", OTHER, KEY), Trust.SIGNED, "and is not for others to renew"),
-        (encode(RECORD, OURS), RecordSeals("them", OTHER), Trust.UNCHECKED, "a seal with another key is their affair"),
-        (encode(RECORD), RecordSeals("them", KEY, checks_all=True), Trust.UNSIGNED, "unless all are to be checked"),
-        (encode(replace(RECORD, agent="")), RecordSeals("them", KEY), Trust.UNSIGNED, "a record of no agent is ours"),
+        (encode_record(RECORD, OURS), OURS, Trust.SIGNED, "as it was written"),
+        (encode_record(RECORD), OURS, Trust.UNSIGNED, "written without a key"),
+        (encode_record(RECORD, RecordSeals("us", OTHER)), OURS, Trust.OTHER_KEY, "a key that we do not have"),
+        (
+            encode_record(RECORD, RecordSeals("us", OLD)),
+            RecordSeals("us", KEY, OLD),
+            Trust.SIGNED_BEFORE,
+            "keys are rotated",
+        ),
+        (encode_record(RECORD, OURS), RecordSeals("us"), Trust.NO_KEY, "without a key a seal cannot be checked"),
+        (encode_record(RECORD), RecordSeals("us"), Trust.UNCHECKED, "and without a seal there is nothing to check"),
+        (encode_record(RECORD), RecordSeals("them", KEY), Trust.UNCHECKED, "other agents check their own"),
+        (encode_record(RECORD, OURS), RecordSeals("them", KEY), Trust.SIGNED, "but a seal with this key is known"),
+        (encode_record(RECORD, OURS), RecordSeals("them", OTHER, KEY), Trust.SIGNED, "and is not for others to renew"),
+        (
+            encode_record(RECORD, OURS),
+            RecordSeals("them", OTHER),
+            Trust.UNCHECKED,
+            "a seal with another key is their affair",
+        ),
+        (
+            encode_record(RECORD),
+            RecordSeals("them", KEY, checks_all=True),
+            Trust.UNSIGNED,
+            "unless all are to be checked",
+        ),
+        (
+            encode_record(replace(RECORD, agent="")),
+            RecordSeals("them", KEY),
+            Trust.UNSIGNED,
+            "a record of no agent is ours",
+        ),
         (changed(seal=""), OURS, Trust.OTHER_KEY, "an empty seal is not a valid one"),
         (changed(seal=7), OURS, Trust.UNSIGNED, "nor is a number"),
         (changed(requestId="r-1"), OURS, Trust.SIGNED, "the id of a request belongs to the condition"),
@@ -88,8 +107,8 @@ def test_what_the_seal_of_a_file_says(content, seals, trust, why):
 
 
 def test_a_seal_cannot_be_moved_to_another_resource():
-    moved = encode(RECORD, OURS).decode().replace("name: hub", "name: spoke")
-    assert decode(make_record_path(vnet("spoke")), moved.encode(), OURS).trust is Trust.ALTERED
+    moved = encode_record(RECORD, OURS).decode().replace("name: hub", "name: spoke")
+    assert decode_record(make_record_path(vnet("spoke")), moved.encode(), OURS).trust is Trust.ALTERED
 
 
 HERE, THERE = name_place("github.com/acme/estate", "gitsync/status"), name_place("github.com/acme/other")
@@ -121,12 +140,12 @@ def at(place, key=KEY, **more):
     ],
 )
 def test_a_seal_belongs_to_a_repository_and_a_branch(signed, read, trust, why):
-    assert find_trust(encode(RECORD, signed), read) is trust, why
+    assert find_trust(encode_record(RECORD, signed), read) is trust, why
 
 
 def test_the_place_in_a_seal_cannot_be_changed_or_removed():
-    scheme, name, place, digest = yaml.safe_load(encode(RECORD, at(HERE)))["gitsync"]["seal"].split(":")
-    other = yaml.safe_load(encode(RECORD, at(THERE)))["gitsync"]["seal"].split(":")[2]
+    scheme, name, place, digest = yaml.safe_load(encode_record(RECORD, at(HERE)))["gitsync"]["seal"].split(":")
+    other = yaml.safe_load(encode_record(RECORD, at(THERE)))["gitsync"]["seal"].split(":")[2]
     assert place != other
     for seal in ([scheme, name, other, digest], [scheme, name, digest], [scheme, name, "", digest], [scheme, name]):
         assert find_trust(changed(seal=":".join(seal)), at(HERE)) is Trust.ALTERED
@@ -135,7 +154,7 @@ def test_the_place_in_a_seal_cannot_be_changed_or_removed():
 
 @pytest.mark.parametrize("reader", [at(HERE), at(None), at(HERE, OTHER, previous=KEY)])
 def test_a_seal_of_an_older_version_is_known_as_one_without_a_place(reader):
-    document = yaml.safe_load(encode(FORMER_RECORD, UNSEALED))
+    document = yaml.safe_load(encode_record(FORMER_RECORD, UNSEALED))
     assert make_former_seal(KEY.reveal(), document) == FORMER
     document["gitsync"]["seal"] = FORMER
     assert find_trust(dump(document), reader) is Trust.UNPLACED
@@ -146,8 +165,8 @@ def test_a_seal_of_an_older_version_is_known_as_one_without_a_place(reader):
 def test_the_condition_is_not_covered():
     other = replace(RECORD, condition=Condition(status=ConditionStatus.FALSE, reason="Failed", message="No."))
     assert (
-        yaml.safe_load(encode(other, OURS))["gitsync"]["seal"]
-        == yaml.safe_load(encode(RECORD, OURS))["gitsync"]["seal"]
+        yaml.safe_load(encode_record(other, OURS))["gitsync"]["seal"]
+        == yaml.safe_load(encode_record(RECORD, OURS))["gitsync"]["seal"]
     )
 
 
@@ -170,4 +189,4 @@ VALUES = st.recursive(
 )
 def test_whatever_is_written_is_known_again(applied, claim, policy):
     written = replace(RECORD, applied=applied, claim=claim, policy=policy)
-    assert find_trust(encode(written, OURS)) is Trust.SIGNED
+    assert find_trust(encode_record(written, OURS)) is Trust.SIGNED

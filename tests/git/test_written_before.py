@@ -7,7 +7,8 @@ import jsonschema
 import pytest
 
 from gitsync.git.source.worktree import FolderListing
-from gitsync.git.state import codec, plan_file
+from gitsync.git.state.plan_file import decode_plan, encode_plan
+from gitsync.git.state.record_files import decode_record, encode_record
 from gitsync.git.state.status_tree import read_state
 from gitsync.model.record import Claim
 from tests.support.json_schemas import read_schema
@@ -27,12 +28,12 @@ def test_a_status_is_read_whole():
 @pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
 def test_a_record_is_written_as_it_was_read(path):
     content = path.read_bytes()
-    assert codec.encode(codec.decode(path.relative_to(STATUS).as_posix(), content)) == content
+    assert encode_record(decode_record(path.relative_to(STATUS).as_posix(), content)) == content
 
 
 def test_a_plan_file_is_read_and_written_as_it_was():
     content = (FOLDER / "plan.json").read_bytes()
-    assert plan_file.encode(plan_file.decode(content)).encode() == content
+    assert encode_plan(decode_plan(content)).encode() == content
 
 
 @pytest.mark.parametrize("path", [FOLDER / "report.json", STATUS / "report.json"], ids=["report", "status"])

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitsync.formats.arm_path import is_below, is_same_id
-from gitsync.git.state.plan_file import encode
+from gitsync.git.state.plan_file import encode_plan
 from gitsync.model.report import Report
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.delete_scope import is_group
@@ -155,7 +155,7 @@ def test_a_plan_shows_the_deletes_of_the_sync(removed, detached, odd, strangers,
         file = str(Path(name) / "plan.json") if is_reviewed else None
         planned = world.plan(prune=True, max_deletes=len(ESTATE), plan_out=file)
         if file:
-            Path(file).write_text(encode(planned.review))
+            Path(file).write_text(encode_plan(planned.review))
         synced = world.sync(prune=True, max_deletes=len(ESTATE), plan_file=file)
         for action in (Action.DELETE, Action.DETACH):
             assert _list_keys(planned, action) == _list_keys(synced, action), action

@@ -12,7 +12,7 @@ import pytest
 from gitsync.errors import ConfigError
 from gitsync.extensions.api import Extension
 from gitsync.extensions.registry import BUILT_IN
-from gitsync.git.state.plan_file import encode, read_plan
+from gitsync.git.state.plan_file import encode_plan, read_plan
 from gitsync.model.verdict import Action, Verdict
 from tests.run.test_scenarios import ASSIGNMENT, IDENTITY
 from tests.run.test_secret_digests import KEY, OTHER_KEY, SERVER_ID, secret
@@ -34,7 +34,7 @@ def planned(world: World, **settings) -> Path:
     """The file of a plan made now."""
     file = world.folder.parent / "plan.json"
     report = world.plan(plan_out=str(file), **settings)
-    file.write_text(encode(report.review))
+    file.write_text(encode_plan(report.review))
     return file
 
 

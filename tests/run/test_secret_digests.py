@@ -9,7 +9,7 @@ import pytest
 from loguru import logger
 
 from gitsync.errors import UnsafePlanError
-from gitsync.git.state.plan_file import encode
+from gitsync.git.state.plan_file import encode_plan
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.secret_digest import CHANGED, MADE_WITH_ANOTHER_KEY, MADE_WITHOUT_KEY, NO_KEY
@@ -208,7 +208,7 @@ def test_no_value_of_a_secret_is_left_anywhere(world, tmp_path):
     finally:
         logger.remove(sink)
     shown = [render(report) for report in told for render in (report_json.render, markdown.render, text.render)]
-    plans = [encode(report.review) for report in told if report.review]
+    plans = [encode_plan(report.review) for report in told if report.review]
     tree = [path.read_text() for path in world.state.rglob("*") if path.is_file()]
     kept = [repr(result) for report in told for result in report.results]
     assert (stored(world), len(plans)) == (MARKER + "-2", 2)

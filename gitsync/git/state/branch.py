@@ -24,7 +24,7 @@ from gitsync.git.command import Repository
 from gitsync.git.source.clone import Clone, list_advertised, open_clone
 from gitsync.git.source.listing import Revision
 from gitsync.git.source.location import Url, folder_of, is_commit_id
-from gitsync.git.state.codec import UNSEALED
+from gitsync.git.state.record_files import UNSEALED
 from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.status_tree import Files, build_files, read_state
 from gitsync.git.state.store import Changes, Update, find_changes, merge, split_taken

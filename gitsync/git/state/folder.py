@@ -19,8 +19,7 @@ from typing import Self
 
 from gitsync.errors import PublishError, StateError
 from gitsync.git.source.worktree import FolderListing
-from gitsync.git.state.codec import UNSEALED
-from gitsync.git.state.paths import INVENTORY
+from gitsync.git.state.record_files import INVENTORY, UNSEALED
 from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.status_tree import Files, build_files, build_inventory, read_state
 from gitsync.git.state.store import Update, find_changes, merge, split_taken

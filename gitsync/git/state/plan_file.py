@@ -28,7 +28,7 @@ _KINDS: Mapping[type, str] = {dict: "an object", str: "a string", bool: "true or
 _T = TypeVar("_T")
 
 
-def encode(review: Review) -> str:
+def encode_plan(review: Review) -> str:
     """Write a plan as the text of a plan file, ended by a newline."""
     document = {
         "schema": SCHEMA,
@@ -54,7 +54,7 @@ def _encode_node(node: Reviewed) -> Mapping[str, Any]:
 
 def read_plan(path: Path) -> Review:
     """Read the plan of a file. ConfigError (what is wrong, and what to do) for anything that
-    `encode` did not make.
+    `encode_plan` did not make.
     """
     try:
         with path.open("rb") as file:
@@ -64,12 +64,12 @@ def read_plan(path: Path) -> Review:
     if len(content) > LARGEST:
         raise ConfigError(f"The plan file {path} has more than {LARGEST} bytes.", hint=_HINT)
     try:
-        return decode(content)
+        return decode_plan(content)
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"The plan file {path} is incomplete or was changed: {error}.", hint=_HINT) from error
 
 
-def decode(content: bytes) -> Review:
+def decode_plan(content: bytes) -> Review:
     """Read the plan in a text. ValueError has the problem with it."""
     document = _require(json.loads(content.decode(), object_pairs_hook=_reject_duplicates), dict, "the file")
     schema = document.get("schema")

@@ -14,12 +14,15 @@ from typing import Any
 from gitsync.errors import SourceError, StateError
 from gitsync.git.source.listing import EntryKind, SourceEntry, SourceListing
 from gitsync.git.source.selection import IgnoreRules, ReadLimits, check_budget, select_visible
-from gitsync.git.state.codec import SCHEMA, UNSEALED, decode, encode
 from gitsync.git.state.fields import DocumentFields
-from gitsync.git.state.paths import (
+from gitsync.git.state.record_files import (
     INVENTORY,
     REPORT,
+    SCHEMA,
     SUMMARY,
+    UNSEALED,
+    decode_record,
+    encode_record,
     is_config_map_path,
     is_record_path,
     make_config_map_path,
@@ -64,7 +67,7 @@ def read_state(listing: SourceListing, seals: RecordSeals = UNSEALED, *, cut_sho
         raise StateError(f"The status in {listing.name} cannot be read: {error.message}", hint=error.hint) from error
     head = _read_head(contents[INVENTORY])
     revision, revisions = _read_revisions(head)
-    record_list = (decode(path, content, seals) for path, content in contents.items() if is_record_path(path))
+    record_list = (decode_record(path, content, seals) for path, content in contents.items() if is_record_path(path))
     config_map_list = (
         decode_config_map(path, content) for path, content in contents.items() if is_config_map_path(path)
     )
@@ -163,7 +166,10 @@ def build_files(changes: Changes, after: State, update: Update, seals: RecordSea
     texts = {SUMMARY: update.summary, REPORT: update.report}
     return {
         **{make_config_map_path(at): encode_config_map(e) if e else None for at, e in changes.config_maps.items()},
-        **{make_record_path(key): encode(record, seals) if record else None for key, record in changes.records.items()},
+        **{
+            make_record_path(key): encode_record(record, seals) if record else None
+            for key, record in changes.records.items()
+        },
         **{name: text().encode() for name, text in texts.items() if text is not None},
         INVENTORY: build_inventory(after),
     }

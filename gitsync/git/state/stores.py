@@ -16,9 +16,8 @@ from gitsync.git.access import GitAccess, Remote, open_remote
 from gitsync.git.source.checkout import Checkout, find_repository
 from gitsync.git.source.location import Url, check_ref, parse_location
 from gitsync.git.state.branch import Author, StatusBranch
-from gitsync.git.state.codec import UNSEALED
 from gitsync.git.state.folder import StatusFolder
-from gitsync.git.state.paths import INVENTORY
+from gitsync.git.state.record_files import INVENTORY, UNSEALED
 from gitsync.git.state.seal import RecordSeals, name_place
 from gitsync.git.state.store import StateStore
 from gitsync.model.clock import Clock

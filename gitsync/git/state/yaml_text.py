@@ -27,9 +27,11 @@ _BARE = (True, False)  # a scalar that needs neither tag nor quotes
 
 
 def dump(value: Mapping[str, Any], *, has_blocks: bool = False) -> bytes:
-    """The document, keys in the order given, ended by a newline. TypeError or ValueError for what is not JSON.
+    """Write a document, keys in the order given, ended by a newline. TypeError or ValueError for what is
+    not JSON.
 
-    `has_blocks` writes texts of several lines as blocks, which people read more easily; without it, they are quoted.
+    `has_blocks` writes texts of several lines as blocks, which people read more easily; without it, they
+    are quoted.
     """
     events: list[Any] = [yaml.StreamStartEvent(), yaml.DocumentStartEvent(explicit=False)]
     _emit(value, events.append, _make_block_or_scalar if has_blocks else _make_scalar)
@@ -59,7 +61,7 @@ def _emit(value: Any, emit: Callable[[Any], None], make_scalar: Callable[[str], 
 
 
 def _make_scalar(text: str) -> Any:
-    """A text on one line. Halves of surrogate pairs become `?`."""
+    """Make a text on one line. Halves of surrogate pairs become `?`."""
     clean_text = text.encode("utf-8", "replace").decode()
     return yaml.ScalarEvent(
         None, None, (_is_read_back(clean_text), True), clean_text, style=None if clean_text.isprintable() else '"'
@@ -67,7 +69,7 @@ def _make_scalar(text: str) -> Any:
 
 
 def _make_block_or_scalar(text: str) -> Any:
-    """A text of several lines as a block, if a block can hold it unchanged."""
+    """Make a text of several lines as a block, if a block can hold it unchanged."""
     lines = text.split("\n")
     is_block = len(lines) > 1 and all(line.isprintable() and line == line.rstrip() for line in lines) and lines[0]
     return yaml.ScalarEvent(None, None, (False, True), text, style="|") if is_block else _make_scalar(text)
@@ -81,7 +83,9 @@ def _is_read_back(text: str) -> bool:
 
 
 def _format_scalar(value: Any) -> str:
-    """Null, true, false or a number as JSON says it; a float's power of ten with the point that YAML wants."""
+    """Format null, true, false or a number as JSON does; a float's power of ten has the point that YAML
+    wants.
+    """
     if not (value is None or isinstance(value, int | float)):
         raise TypeError(f"{type(value).__name__} is not a value that can be written")
     scalar = json.dumps(value, allow_nan=False)
@@ -89,7 +93,7 @@ def _format_scalar(value: Any) -> str:
 
 
 def sort_keys(value: Any) -> Any:
-    """Plain JSON with the keys of every mapping sorted, and numbers as Kubernetes writes them: 1, not 1.0.
+    """Sort the keys of every mapping in plain JSON, and write numbers as Kubernetes does: 1, not 1.0.
 
     TypeError for what is not JSON: a secret, above all.
     """
@@ -140,8 +144,8 @@ class _OtherFormError(Exception):
 
 
 def load(content: bytes) -> dict[str, Any] | None:
-    """The mapping that `dump` wrote; None for a text in another form, which the reader of all YAML reads
-    (`manifests.yaml_documents`). Both read the same from what both read.
+    """Read the mapping that `dump` wrote; None for a text in another form, which the reader of all YAML
+    reads (`manifests.yaml_documents`). Both read the same from what both read.
     """
     if not content.isascii() or not content.endswith(b"\n"):
         return None
@@ -186,8 +190,8 @@ def _read_scalar(text: str) -> Scalar:
 
 
 def _read_mapping(lines: Sequence[_Line], at: int, indent: int) -> tuple[dict[str, Any], int]:
-    """The mapping whose first member is in line `at`, and the number of the line behind it. The dash before the first
-    member of an entry belongs to the list.
+    """Read the mapping whose first member is in line `at`, and the number of the line behind it. The dash before the
+    first member of an entry belongs to the list.
     """
     members: dict[str, Any] = {}
     while True:
@@ -210,7 +214,9 @@ def _read_mapping(lines: Sequence[_Line], at: int, indent: int) -> tuple[dict[st
 
 
 def _read_below(lines: Sequence[_Line], line: _Line, at: int) -> tuple[Any, int]:
-    """The value of the member in `line`, which is below it from line `at` on, and the number of the line behind it."""
+    """Read the value of the member in `line`, which is below it from line `at` on, and the number of the line behind
+    it.
+    """
     below = lines[at]
     if below.is_entry and below.indent == line.indent + 2:  # PyYAML does not indent lists
         return _read_list(lines, at)
@@ -220,7 +226,7 @@ def _read_below(lines: Sequence[_Line], line: _Line, at: int) -> tuple[Any, int]
 
 
 def _read_list(lines: Sequence[_Line], at: int) -> tuple[list[Any], int]:
-    """The list whose first entry is in line `at`, and the number of the line behind it."""
+    """Read the list whose first entry is in line `at`, and the number of the line behind it."""
     entries: list[Any] = []
     indent = lines[at].indent
     while lines[at].is_entry and lines[at].indent == indent:

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.errors import StateError
-from gitsync.git.state.codec import decode, encode
-from gitsync.git.state.paths import is_record_path, make_record_path
+from gitsync.git.state.record_files import decode_record, encode_record, is_record_path, make_record_path
 from gitsync.git.state.yaml_text import dump
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.condition import Condition, ConditionStatus, Severity
@@ -91,19 +90,19 @@ def records(draw):
 
 @given(records())
 def test_a_record_survives_the_file(record):
-    assert decode(make_record_path(record.key), encode(record)) == record
+    assert decode_record(make_record_path(record.key), encode_record(record)) == record
 
 
 @given(records())
 def test_the_same_record_has_the_same_bytes_after_any_number_of_trips(record):
-    once = encode(record)
-    assert encode(decode(make_record_path(record.key), once)) == once
+    once = encode_record(record)
+    assert encode_record(decode_record(make_record_path(record.key), once)) == once
 
 
 @given(st.dictionaries(texts, values, max_size=4))
 def test_order_of_keys_does_not_reach_the_file(body):
     turned = dict(reversed(body.items()))
-    assert encode(replace(RECORD, applied=body)) == encode(replace(RECORD, applied=turned))
+    assert encode_record(replace(RECORD, applied=body)) == encode_record(replace(RECORD, applied=turned))
 
 
 @pytest.mark.parametrize("text", AWKWARD)
@@ -204,17 +203,17 @@ gitsync:
 
 
 def test_the_file_is_the_kubernetes_object():
-    assert encode(RECORD).decode() == TEXT
+    assert encode_record(RECORD).decode() == TEXT
 
 
 def test_a_file_of_before_units_were_kept_is_read_and_written_as_it_was():
     older = TEXT.replace("  unit: infra/net\n", "").encode()
-    assert decode(PLACE, older) == replace(RECORD, unit="")
-    assert encode(replace(RECORD, unit="")) == older
+    assert decode_record(PLACE, older) == replace(RECORD, unit="")
+    assert encode_record(replace(RECORD, unit="")) == older
 
 
 def test_a_resource_that_is_not_claimed_has_no_id_yet():
-    annotations = yaml.safe_load(encode(replace(RECORD, claim=Claim.NONE)))["metadata"]["annotations"]
+    annotations = yaml.safe_load(encode_record(replace(RECORD, claim=Claim.NONE)))["metadata"]["annotations"]
     assert "serviceoperator.azure.com/resource-id" not in annotations
 
 
@@ -222,12 +221,14 @@ def test_a_record_that_was_written_before_the_annotations_of_the_operator_is_rea
     lines = [line for line in TEXT.splitlines(keepends=True) if "-generation: '" not in line and "advice" not in line]
     older = "".join(line for line in lines if "operator-namespace" not in line)
     condition = replace(RECORD.condition, advice="")
-    assert decode(PLACE, older.encode()) == replace(RECORD, reconciled_generation=0, operator="", condition=condition)
+    assert decode_record(PLACE, older.encode()) == replace(
+        RECORD, reconciled_generation=0, operator="", condition=condition
+    )
 
 
 def test_a_secret_is_never_written():
     with pytest.raises(TypeError, match="Secret"):
-        encode(replace(RECORD, applied={"password": Secret("hunter2")}))
+        encode_record(replace(RECORD, applied={"password": Secret("hunter2")}))
 
 
 @pytest.mark.parametrize(
@@ -284,16 +285,16 @@ def test_what_was_edited_is_refused_with_its_line(old, new, message, why):
     assert old in TEXT
     changed = TEXT.replace(old, new, 1).encode()
     if not message:
-        assert decode(PLACE, changed).key == RECORD.key, why
+        assert decode_record(PLACE, changed).key == RECORD.key, why
         return
     with pytest.raises(StateError, match=message) as refused:
-        decode(PLACE, changed)
+        decode_record(PLACE, changed)
     assert refused.value.hint, why
 
 
 def is_refused(text):
     try:
-        decode(PLACE, text.encode())
+        decode_record(PLACE, text.encode())
     except StateError:
         return True
     return False
@@ -307,14 +308,14 @@ def test_a_file_that_was_cut_off_anywhere_is_refused():
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_record_or_refused(content):
     with pytest.raises(StateError):
-        decode(PLACE, content)
+        decode_record(PLACE, content)
 
 
 def test_a_bomb_of_aliases_is_refused():
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9)]
     with pytest.raises(StateError):
-        decode(PLACE, "\n".join(lines).encode())
+        decode_record(PLACE, "\n".join(lines).encode())
 
 
 @given(keys, keys)

@@ -1,4 +1,4 @@
-"""A record as a file, shaped as the Kubernetes object that ASO would leave behind
+"""A record as a file: its path, and its content, shaped as the Kubernetes object that ASO would leave behind
 (docs/reference/design.md#status-branch).
 
 Members that ASO does not have are under `gitsync`, with the number of the schema. Reading validates everything: others
@@ -7,12 +7,14 @@ can push to a branch, and a record decides what may be deleted.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
+from urllib.parse import quote
 
 from gitsync.git.state.fields import DocumentFields
-from gitsync.git.state.paths import make_record_path
 from gitsync.git.state.seal import SEAL, RecordSeals
 from gitsync.git.state.yaml_text import dump, sort_keys
 from gitsync.model.condition import Condition, ConditionStatus, Severity
@@ -20,6 +22,69 @@ from gitsync.model.export import Address, Holder
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.policy import Policy
 from gitsync.model.record import Claim, PendingOperation, Record, WriteStreak
+
+# The path of the record of a resource: `<namespace>/<group>/<Kind>/<name>.yaml`. A config map has no group, so its
+# path is one folder shorter.
+#
+# Names are data, and so is a status branch: a name can point neither out of the tree, nor to a hidden file, nor to
+# one of the files at its top. A path is only computed from a key, never parsed into one.
+
+
+INVENTORY = "inventory.yaml"
+SUMMARY = "SUMMARY.md"
+REPORT = "report.json"
+
+_LONGEST = 200  # file systems take 255 bytes; Kubernetes allows names of 253
+_DEPTH = 4
+_AS_IT_IS = re.compile(rf"[A-Za-z0-9_-][A-Za-z0-9_.-]{{0,{_LONGEST - 1}}}")
+"""Most names: encoding would not change them."""
+
+_RECORD = re.compile(rf"(?!\.)[^/]*(?:/(?!\.)[^/]*){{{_DEPTH - 1}}}(?<=\.yaml)")
+
+
+def make_record_path(key: Key) -> str:
+    """Make the path of a key's record; another key has another path."""
+    return f"{_make_folder(key.namespace, key.group, key.kind)}/{_escape(key.name)}.yaml"
+
+
+@lru_cache(maxsize=1024)
+def _make_folder(namespace: str, group: str, kind: str) -> str:
+    return "/".join((_escape_namespace(namespace), _escape(group), _escape(kind)))
+
+
+def is_record_path(path: str) -> bool:
+    """Tell whether a path can be that of a record; other files are ignored."""
+    return _RECORD.fullmatch(path) is not None
+
+
+def make_config_map_path(address: Address) -> str:
+    """Make the path of an exported config map: `<namespace>/ConfigMap/<name>.yaml`."""
+    return "/".join((_escape_namespace(address.namespace), str(address.holder), _escape(address.name))) + ".yaml"
+
+
+def is_config_map_path(path: str) -> bool:
+    """Tell whether a path can be that of an exported config map."""
+    parts = path.split("/")
+    return len(parts) == _DEPTH - 1 and parts[1] == str(Holder.CONFIG_MAP) and path.endswith(".yaml")
+
+
+def _escape_namespace(text: str) -> str:
+    """Escape a namespace without a dot, so that its folder is not taken for a file at the top."""
+    return _escape(text).replace(".", "%2E")
+
+
+def _escape(text: str) -> str:
+    """Escape a text with percent signs, without a leading dot. A long name is truncated and gets a
+    digest.
+    """
+    if _AS_IT_IS.fullmatch(text):
+        return text
+    escaped = quote(text, safe="").replace("~", "%7E") or "%"
+    escaped = "%2E" + escaped[1:] if escaped.startswith(".") else escaped
+    if len(escaped) <= _LONGEST:
+        return escaped
+    return f"{escaped[:_LONGEST]}%{hashlib.sha256(text.encode()).hexdigest()[:32]}"
+
 
 SCHEMA = 1
 UNSEALED = RecordSeals()
@@ -32,8 +97,8 @@ LONGEST_LABEL = 63
 _GENERATION = re.compile(r"[0-9]{1,18}")
 
 
-def encode(record: Record, seals: RecordSeals = UNSEALED) -> bytes:
-    """The file of a record: the same bytes for the same record and key."""
+def encode_record(record: Record, seals: RecordSeals = UNSEALED) -> bytes:
+    """Write a record as a file: the same bytes for the same record and key."""
     document: dict[str, Any] = {
         "apiVersion": record.manifest_api_version,
         "kind": record.key.kind,
@@ -47,8 +112,8 @@ def encode(record: Record, seals: RecordSeals = UNSEALED) -> bytes:
 
 
 def _build_metadata(record: Record) -> Mapping[str, Any]:
-    """As ASO leaves it (docs/reference/reconciliation.md#claim): a resource has its id, and labels for its owner, once
-    it is claimed.
+    """Build the metadata as ASO leaves it (docs/reference/reconciliation.md#claim): a resource has its
+    id, and labels for its owner, once it is claimed.
     """
     identity = {"generation": record.generation, "name": record.key.name, "namespace": record.key.namespace}
     annotations = _build_annotations(record)
@@ -65,7 +130,7 @@ def _is_claimed(record: Record) -> bool:
 
 
 def _build_annotations(record: Record) -> Mapping[str, str]:
-    """Those of ASO, sorted; the agent stands for the namespace of the operator."""
+    """Build the annotations of ASO, sorted. The agent stands for the namespace of the operator."""
     generation = record.reconciled_generation
     texts = {
         RECONCILED: str(generation) if generation else "",
@@ -76,7 +141,7 @@ def _build_annotations(record: Record) -> Mapping[str, str]:
 
 
 def _build_labels(owner: Key | None) -> Mapping[str, Any]:
-    """For owners that are manifests; there is no uid without a cluster."""
+    """Build the labels for owners that are manifests. There is no uid without a cluster."""
     if owner is None:
         return {}
     texts = {OWNER_KIND: f"{owner.kind}.{owner.group}", OWNER_NAME: owner.name}
@@ -84,7 +149,9 @@ def _build_labels(owner: Key | None) -> Mapping[str, Any]:
 
 
 def _build_condition(condition: Condition) -> Mapping[str, Any]:
-    """As Kubernetes prints it; empty fields are omitted (docs/reference/reconciliation.md#condition-fields)."""
+    """Build the condition as Kubernetes prints it. Empty fields are omitted
+    (docs/reference/reconciliation.md#condition-fields).
+    """
     fields = {
         "lastTransitionTime": condition.time,
         "message": condition.message,
@@ -98,8 +165,8 @@ def _build_condition(condition: Condition) -> Mapping[str, Any]:
 
 
 def _build_own_members(record: Record) -> Mapping[str, Any]:
-    """The members that ASO does not have, sorted. The last field is always there, so that a file cut off anywhere is
-    refused.
+    """Build the members that ASO does not have, sorted. The last field is always there, so that a file cut off anywhere
+    is refused.
     """
     condition, operation = record.condition, record.operation
     constant_fields = {
@@ -134,9 +201,9 @@ def _build_own_members(record: Record) -> Mapping[str, Any]:
     return sorted_own
 
 
-def decode(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> Record:
-    """Read a file of the status tree. StateError (file, line, hint) for what `encode` did not write; whether a run with
-    the key wrote it is `Record.trust`.
+def decode_record(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> Record:
+    """Read what `encode_record` wrote. StateError (file, line, hint) for anything else; whether a run
+    with the key wrote it is `Record.trust`.
     """
     document = DocumentFields.read(path, content)
     own = document.within("gitsync")
@@ -180,7 +247,7 @@ def decode(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> Record:
 
 
 def _read_generation(annotations: DocumentFields) -> int:
-    """Older files, and resources that were never sent, have none."""
+    """Read the generation. Older files, and resources that were never sent, have none."""
     text = annotations.text(RECONCILED, "0")
     if not _GENERATION.fullmatch(text):
         raise annotations.refusal(RECONCILED, f"is {text!r}, not a whole number")
@@ -188,7 +255,7 @@ def _read_generation(annotations: DocumentFields) -> int:
 
 
 def _read_exports(own: DocumentFields, key: Key) -> tuple[Address, ...]:
-    """Objects in the resource's own namespace, each as Secret/name or ConfigMap/name."""
+    """Read the exported objects in the resource's own namespace, each as Secret/name or ConfigMap/name."""
     addresses = []
     for text in own.texts("exports"):
         holder, _, name = text.partition("/")
@@ -210,7 +277,7 @@ def _build_streak(row: WriteStreak) -> Mapping[str, Any]:
 
 
 def _read_streak(own: DocumentFields) -> WriteStreak | None:
-    """Older files have no row."""
+    """Read the streak of writes. Older files have none."""
     if own.mapping("row") is None:
         return None
     row = own.within("row")
@@ -220,7 +287,7 @@ def _read_streak(own: DocumentFields) -> WriteStreak | None:
 
 
 def _read_condition(document: DocumentFields, own: DocumentFields) -> Condition | None:
-    """The condition Ready; others are ignored."""
+    """Read the condition Ready; others are ignored."""
     for condition in document.within("status").each("conditions"):
         if condition.text("type") == Condition.type:
             return Condition(
