@@ -362,7 +362,7 @@ class _Sorter:
         for position, object_ in self.left.items():
             if not used.has(object_):
                 self.unread[position] = replace(self.unread[position], is_rejected=False)
-        self.problems.extend(self.variables.uses.attach(self.resources, used.has, self.versions.found))
+        self.problems.extend(self.variables.uses.attach(self.resources, used.has, self.versions.by_address))
         return Manifests(
             resources=tuple(sorted(self.resources, key=lambda r: (r.key, r.gvk.version, r.source))),
             config_maps=self.config_maps,
@@ -376,7 +376,7 @@ class _Sorter:
             shown=tuple(self.variables.shown),
             hidden=tuple(self.variables.hidden),
             ambiguous=frozenset(self.ambiguous),
-            versions={address: tuple(found) for address, found in self.versions.found.items()},
+            versions={address: tuple(versions) for address, versions in self.versions.by_address.items()},
         )
 
 

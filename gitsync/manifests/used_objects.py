@@ -151,14 +151,14 @@ class ConfigMapVersions:
     """
 
     clusters: frozenset[str] = frozenset()
-    found: dict[Address, list[ConfigMapVersion]] = field(default_factory=dict)
+    by_address: dict[Address, list[ConfigMapVersion]] = field(default_factory=dict)
     aside: list[ConflictingConfigMap] = field(default_factory=list)
 
     def add(self, address: Address, document: Document, unit: Unit | None, data: Mapping[str, str]) -> bool:
         """Add a ConfigMap. Return whether others of its name are all of other clusters."""
         home = find_home(document.path, unit)
-        others = tuple(self.found.get(address, ()))
-        self.found.setdefault(address, []).append(ConfigMapVersion(home, data, document.path))
+        others = tuple(self.by_address.get(address, ()))
+        self.by_address.setdefault(address, []).append(ConfigMapVersion(home, data, document.path))
         cluster = self._find_cluster(home)
         is_apart = bool(others and cluster) and all(
             self._find_cluster(other.home) not in {"", cluster} for other in others

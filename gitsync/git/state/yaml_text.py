@@ -159,22 +159,22 @@ def load(content: bytes) -> dict[str, Any] | None:
 
 @lru_cache(maxsize=8192)  # most lines of records are those of others too
 def _read_line(text: str) -> _Line:
-    found = _LINE.fullmatch(text)
-    if found is None:
+    match = _LINE.fullmatch(text)
+    if match is None:
         raise _OtherFormError
-    blanks, dash, mark, marked, key, value, alone = found.groups()
+    blanks, dash, mark, marked, key, value, alone = match.groups()
     indent = len(blanks) + (2 if dash else 0)
     if key is not None and len(key) > _LONGEST_KEY:
         raise _OtherFormError
-    said = marked or value or alone
+    scalar = marked or value or alone
     return _Line(
         indent,
         is_entry=dash is not None,
         mark=mark,
         key=None if key is None else _read_key(key),
-        value=None if said is None or said in _EMPTY else _read_scalar(said),
-        is_open=said is None,
-        make_empty=_EMPTY.get(said or ""),
+        value=None if scalar is None or scalar in _EMPTY else _read_scalar(scalar),
+        is_open=scalar is None,
+        make_empty=_EMPTY.get(scalar or ""),
     )
 
 
