@@ -82,16 +82,14 @@ def _list_versions(group: str, name: str, catalog: Catalog) -> Iterator[KindFile
     for kinds in shapes.values():
         newest = kinds[-1]
         spellings = [kind.gvk.version for kind in reversed(kinds)]
-        other = _respell(newest.gvk.version)
+        # gitsync accepts both spellings of a version: `v20240301` and `v1api20240301`.
+        version = newest.gvk.version
+        is_legacy = version.startswith(LEGACY)
+        other = "v" + version.removeprefix(LEGACY) if is_legacy else LEGACY + version.removeprefix("v")
         unserved = "" if other in versions else f"{group}/{other}"
         api_versions = tuple(f"{group}/{version}" for version in spellings)
         path = f"{group}/{name.lower()}_{newest.gvk.version}.json"
         yield KindFile(newest, (*api_versions, unserved) if unserved else api_versions, path, unserved)
-
-
-def _respell(version: str) -> str:
-    """Spell a version in its other form, which gitsync accepts too."""
-    return "v" + version.removeprefix(LEGACY) if version.startswith(LEGACY) else LEGACY + version.removeprefix("v")
 
 
 def _select_group(group: str, files: Sequence[KindFile]) -> Schema:
