@@ -269,7 +269,7 @@ def combined(parts):
     return st.builds(lambda form, one, other: f"({form.format(one, other)})", st.sampled_from(FORMS), parts, parts)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.recursive(st.sampled_from(ATOMS), combined, max_leaves=12))
 def test_whatever_can_be_read_can_be_checked(text):
     """And what is told is in order: a place in the text, and a type where nothing is wrong."""

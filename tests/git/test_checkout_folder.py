@@ -148,7 +148,7 @@ def test_these_lines_are_no_patterns(work, line):
         names(work.path)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.text(alphabet="ab/*?[]!\\-^ #\t{}().+$|:z\u00e9\0", max_size=12))
 def test_whatever_stands_in_an_ignore_file_is_a_pattern_or_told(line):
     try:
