@@ -33,7 +33,12 @@ def assign_writers(prepared: Sequence[Prepared], records: Mapping[Key, Record]) 
     The others wait for it, and only read. `records` are those of the run's agent.
     """
     writers = {one.key: writer.key for same in _group_by_id(prepared) for one, writer in _pair(same, records)}
-    waiting = tuple(_wait(one, writers[one.key]) if one.key in writers else one for one in prepared)
+    waiting = tuple(
+        replace(one, written_by=writer, depends_on=tuple(sorted({*one.depends_on, writer})))
+        if (writer := writers.get(one.key))
+        else one
+        for one in prepared
+    )
     return _break_circles(waiting) if writers else waiting
 
 
@@ -59,10 +64,6 @@ def _rank(prepared: Prepared, record: Record | None) -> tuple[bool, bool, bool, 
     is_known = record is not None and is_same_id(record.arm_id, prepared.arm_id or "")
     claim = record.claim if record is not None and is_known else Claim.NONE
     return not claim.is_ours, claim is not Claim.EXPECTED, not is_known, not prepared.is_valid
-
-
-def _wait(prepared: Prepared, writer: Key) -> Prepared:
-    return replace(prepared, written_by=writer, depends_on=tuple(sorted({*prepared.depends_on, writer})))
 
 
 def _break_circles(prepared: tuple[Prepared, ...]) -> tuple[Prepared, ...]:
@@ -199,13 +200,13 @@ def join_deletes(prunes: Mapping[Key, Prune]) -> dict[Key, Prune]:
         for _, prune in sorted(prunes.items(), reverse=True)
         if prune.record.claim.is_ours and not prune.detaches
     }
-    return {key: _join(prune, deletes.get(prune.record.arm_id.casefold())) for key, prune in prunes.items()}
-
-
-def _join(prune: Prune, delete: Prune | None) -> Prune:
-    if delete is None or delete.key == prune.key or delete.record.key[:2] != prune.key[:2]:
-        return prune
-    return replace(prune, detaches=False, held=delete.held, within=delete.key)
+    joined = dict(prunes)
+    for key, prune in prunes.items():
+        delete = deletes.get(prune.record.arm_id.casefold())
+        # Only records of one kind share a resource.
+        if delete and delete.key != key and delete.record.key[:2] == key[:2]:
+            joined[key] = replace(prune, detaches=False, held=delete.held, within=delete.key)
+    return joined
 
 
 def expect_records(applies: Iterable[Apply], agent: str) -> dict[Key, Record]:

@@ -88,33 +88,22 @@ def spare_bystanders(plan: Plan, records: Mapping[Key, Record]) -> Plan:
     if not plan.prunes:
         return plan
     outside = [record for key, record in records.items() if key not in plan.applies and key not in plan.prunes]
-    bystanders = sorted(record.arm_id for record in outside if _may_exist(record))
-    declared = sorted(record.arm_id for record in outside)
-    prunes = {
-        key: _spare_bystander(prune, [*bystanders, *_find_same(prune, declared)]) for key, prune in plan.prunes.items()
-    }
+    staying_ids = sorted(r.arm_id for r in outside if r.claim is not Claim.NONE or not r.policy.allows_delete)
+    outside_ids = sorted(record.arm_id for record in outside)
+    prunes = dict(plan.prunes)
+    for key, prune in plan.prunes.items():
+        if prune.held or prune.detaches:
+            continue
+        deleted_id = prune.record.arm_id
+        # Another manifest may share the resource itself, and then its record has no claim, but the resource must stay.
+        endangered_ids = (
+            *(arm_id for arm_id in staying_ids if is_same_id(arm_id, deleted_id) or is_below(arm_id, deleted_id)),
+            *(arm_id for arm_id in outside_ids if is_same_id(arm_id, deleted_id)),
+        )
+        if endangered_ids:
+            why = f"The delete would also delete {endangered_ids[0]}, which this run does not manage."
+            prunes[key] = replace(prune, held=why)
     return replace(plan, prunes=spread_holds(prunes))
-
-
-def _may_exist(record: Record) -> bool:
-    return record.claim is not Claim.NONE or not record.policy.allows_delete
-
-
-def _find_same(prune: Prune, arm_ids: Iterable[str]) -> Iterable[str]:
-    """The ids of the resource itself: another manifest may share it, and then its record has no claim."""
-    return (arm_id for arm_id in arm_ids if is_same_id(arm_id, prune.record.arm_id))
-
-
-def _spare_bystander(prune: Prune, staying_ids: list[str]) -> Prune:
-    if prune.held or prune.detaches:
-        return prune
-    deleted_id = prune.record.arm_id
-    endangered_id = next(
-        (arm_id for arm_id in staying_ids if is_same_id(arm_id, deleted_id) or is_below(arm_id, deleted_id)), None
-    )
-    if endangered_id is None:
-        return prune
-    return replace(prune, held=f"The delete would also delete {endangered_id}, which this run does not manage.")
 
 
 def find_deleted_groups(prunes: Mapping[Key, Prune]) -> list[Prune]:

@@ -58,7 +58,8 @@ def make_plan(
     removed = {key: records[key] for key in sorted(records.keys() - keys)}
     prunes: dict[Key, Prune] = {}
     if removed:  # only then it matters what holds deletes back
-        declared = _remove_duplicates((*prepared, *around.others))
+        # A watched resource is a copy of one outside of the run: each manifest counts once.
+        declared = tuple({(one.key, one.resource.source): one for one in (*prepared, *around.others)}.values())
         named_ids = _find_named_ids(declared, records)
         holds = find_holds(declared, records, problems, around)
         prunes = _order_prunes(_make_prunes(removed, named_ids, departures or {}, holds), undeletable)
@@ -68,11 +69,6 @@ def make_plan(
         problems=problems,
         complete=not invalid and not any(problem.is_error for problem in all_problems),
     )
-
-
-def _remove_duplicates(declared: Iterable[Prepared]) -> tuple[Prepared, ...]:
-    """Keep one for each manifest: a watched resource is a copy of one outside of the run."""
-    return tuple({(one.key, one.resource.source): one for one in declared}.values())
 
 
 def _find_named_ids(declared: Iterable[Prepared], records: Mapping[Key, Record]) -> Mapping[str, str]:
@@ -122,7 +118,8 @@ def _make_prunes(
         named_id = named_ids.get(normalize_id(record.arm_id), "")
         detaches = _must_detach(record, policy, named_id)
         gap = Gap(record, departure.path, departure.units)
-        is_needed = _explain_named(named_id) or holds.on_owner(record)
+        named = f"A manifest still names {named_id}, which is below it." if named_id else ""
+        is_needed = named or holds.on_owner(record)
         if is_needed:
             needed.add(key)
         place = Declaration(unit=record.unit, path=record.path, declared_by=record.declared_by)
@@ -144,14 +141,14 @@ def _must_detach(record: Record, policy: Policy, named_id: str) -> bool:
     return not policy.allows_delete or not record.claim.is_ours or renamed
 
 
-def _explain_named(named_id: str) -> str:
-    return f"A manifest still names {named_id}, which is below it." if named_id else ""
-
-
 def _order_prunes(prunes: Mapping[Key, Prune], undeletable: Collection[Key]) -> dict[Key, Prune]:
     """Delete children and dependents first, except those that can only be deleted with their parents."""
     pruned = {key: prune.record for key, prune in prunes.items() if not prune.detaches}
-    parents = {key: parent for key in undeletable if key in pruned and (parent := _find_nearest_parent(key, pruned))}
+    parents: dict[Key, Key] = {}
+    for key in undeletable:
+        above = [k for k, other in pruned.items() if key in pruned and is_below(pruned[key].arm_id, other.arm_id)]
+        if above:
+            parents[key] = max(above, key=lambda other: len(pruned[other].arm_id))  # the nearest
     parents |= {key: prune.within for key, prune in prunes.items() if prune.within}
     independent = {key: record for key, record in pruned.items() if key not in parents}
     ordered_prunes = dict(prunes)
@@ -172,11 +169,6 @@ def _order_prunes(prunes: Mapping[Key, Prune], undeletable: Collection[Key]) -> 
             hint="Remove one of these keys from gitsync.dependsOn in its status file.",
         ) from error
     return ordered_prunes
-
-
-def _find_nearest_parent(key: Key, records: Mapping[Key, Record]) -> Key | None:
-    parents = [other for other, record in records.items() if is_below(records[key].arm_id, record.arm_id)]
-    return max(parents, key=lambda other: len(records[other].arm_id), default=None)
 
 
 def _find_dependents(key: Key, same: set[Key], records: Mapping[Key, Record]) -> Iterable[Key]:

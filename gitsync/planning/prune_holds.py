@@ -100,7 +100,8 @@ def find_holds(
     """
     problems, unread = tuple(problems), around.unread
     counts = Counter(one.key for one in declared)
-    unknown = [one for one in declared if not one.is_valid or not _has_known_id(one, records)]
+    recorded = {key for key, record in records.items() if record.arm_id}
+    unknown = [one for one in declared if not (one.is_valid and (one.arm_id or one.key in recorded))]
     return Holds(
         faults=_sort_problems((*problems, *_find_rejections(unread, problems), *_find_doubts(declared))),
         invalid=_sort_problems(p for one in declared if not one.is_valid for p in one.problems),
@@ -140,11 +141,6 @@ def _find_doubts(declared: Iterable[Prepared]) -> Iterator[Problem]:
             if (is_unknown and problem.is_error) or problem.code == "VariableNotSet":
                 unit = prepared.resource.unit.name if prepared.resource.unit else ""
                 yield replace(problem, level=Level.NOTE, unit=unit, path=prepared.resource.source.path)
-
-
-def _has_known_id(prepared: Prepared, records: Mapping[Key, Record]) -> bool:
-    record = records.get(prepared.key)
-    return bool(prepared.arm_id or (record and record.arm_id))
 
 
 def _trace_document(document: UnreadDocument) -> _Trace:
@@ -213,7 +209,9 @@ def _check_unit(holds: Holds, gap: Gap) -> str:
 
 def _check_traces(holds: Holds, gap: Gap) -> str:
     key = gap.record.key
-    kind, names = key.kind.casefold(), _find_possible_names(gap.record)
+    kind = key.kind.casefold()
+    # A manifest may give the resource its Azure name, which is the end of its ARM id.
+    names = {key.name.casefold(), gap.record.arm_id.rpartition("/")[2].casefold()} - {""}
     for trace in (trace for name in sorted(names) for trace in holds.traces.get(name, ())):
         if not trace.kind or measure_distance(trace.kind, kind, MOST_LETTERS_OF_KIND) is not None:
             return (
@@ -263,11 +261,6 @@ def _check_strays(holds: Holds, gap: Gap) -> str:
                 "metadata.namespace; if it is correct, add that namespace to --target-namespaces."
             )
     return ""
-
-
-def _find_possible_names(record: Record) -> frozenset[str]:
-    """The names that a manifest may give the resource, in lower case: the end of its ARM id is its name in Azure."""
-    return frozenset({record.key.name.casefold(), record.arm_id.rpartition("/")[2].casefold()} - {""})
 
 
 def _format_place(problem: Problem) -> str:

@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.condition import Condition, Hold
 from gitsync.model.record import Record, WriteStreak
-from gitsync.model.verdict import Comparison, Difference, Verdict
+from gitsync.model.verdict import Comparison, Verdict
 from gitsync.status.conditions import make_warning
 
 FLAPPING: Final = Hold.FLAPPING.value
@@ -91,7 +91,9 @@ _FIND_OUT = (
 def build_flapping_condition(streak: WriteStreak, comparison: Comparison) -> Condition:
     """The message for a paused resource: which fields, and both values; its advice says how to fix it."""
     descriptions = [
-        _describe_difference(difference) for difference in comparison.differences if difference.path in streak.paths
+        f"{difference.path} (git {_describe_value(difference.desired)}, Azure {_describe_value(difference.live)})"
+        for difference in comparison.differences
+        if difference.path in streak.paths
     ]
     more = [f"and {len(descriptions) - _MOST_FIELDS} more"] if len(descriptions) > _MOST_FIELDS else []
     fields = "; ".join([*descriptions[:_MOST_FIELDS], *more]) or "something deletes it"
@@ -125,10 +127,6 @@ def _digest_differences(comparison: Comparison) -> str:
     values: Iterable[Any] = [(difference.path, difference.live) for difference in comparison.differences]
     text = json.dumps([comparison.verdict, sorted(values, key=str)], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _describe_difference(difference: Difference) -> str:
-    return f"{difference.path} (git {_describe_value(difference.desired)}, Azure {_describe_value(difference.live)})"
 
 
 def _describe_value(value: Any) -> str:

@@ -11,9 +11,9 @@ can suggest the id.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.formats.arm_path import is_below, normalize_id
@@ -37,6 +37,8 @@ UNTRUSTED: Mapping[Trust, str] = {
     Trust.ALTERED: f"Its record was changed after it was signed. {_RESTORE}",
 }
 """Why a record is not trusted, by the result of the check of its seal."""
+
+_SEALED: Final = frozenset({Trust.SIGNED, Trust.SIGNED_BEFORE})
 
 
 def renew_seals(
@@ -86,47 +88,21 @@ def find_untrusted(
 
 
 def find_contradiction(record: Record, records: Mapping[Key, Record], catalog: Catalog) -> str:
-    """Say what is wrong with the ARM id of a record; "" if nothing is."""
-    claim = _Claimed(record, records.get(record.owner) if record.owner else None, catalog)
-    return next((text for rule in _RULES if (text := rule(claim))), "")
-
-
-class _Claimed(NamedTuple):
-    """A record with the record of its owner, if there is one."""
-
-    record: Record
-    owner: Record | None
-    catalog: Catalog
-
-
-def _check_form(claimed: _Claimed) -> str:
-    return "" if is_arm_id(claimed.record.arm_id) else f"{claimed.record.arm_id!r} is not an ARM id."
-
-
-def _check_kind(claimed: _Claimed) -> str:
-    """A network's record is never the id of a resource group."""
-    key = claimed.record.key
-    expected = claimed.catalog.arm_type(key.group, key.kind)
+    """Say what is wrong with the ARM id of a record; "" if nothing is. `records` may have the record of its owner."""
+    key, arm_id = record.key, record.arm_id
+    if not is_arm_id(arm_id):
+        return f"{arm_id!r} is not an ARM id."
+    # The kind must be that of the id: the record of a network is never the id of a resource group.
+    expected, recorded = catalog.arm_type(key.group, key.kind), parse_arm_type(arm_id)
     if expected is None:
         return f"gitsync does not know the kind {key.kind} of {key.group}."
-    recorded = parse_arm_type(claimed.record.arm_id)
-    if recorded.casefold() == expected.casefold():
+    if recorded.casefold() != expected.casefold():
+        return f"{arm_id} is of type {recorded}, and a {key.kind} is of type {expected}."
+    # What is owned has an id below that of its owner. The subscription of an alias is known to Azure only.
+    owner = records.get(record.owner) if record.owner else None
+    if owner is None or not owner.arm_id or is_alias(owner.key) or is_below(arm_id, owner.arm_id):
         return ""
-    return f"{claimed.record.arm_id} is of type {recorded}, and a {key.kind} is of type {expected}."
-
-
-def _check_owner(claimed: _Claimed) -> str:
-    """What is owned has an id below that of its owner. The subscription of an alias is known to Azure only."""
-    owner = claimed.owner
-    if owner is None or not owner.arm_id or is_alias(owner.key) or is_below(claimed.record.arm_id, owner.arm_id):
-        return ""
-    return f"{claimed.record.arm_id} is not below its owner {owner.arm_id}."
-
-
-_RULES: tuple[Callable[[_Claimed], str], ...] = (_check_form, _check_kind, _check_owner)
-
-
-_SEALED: Final = frozenset({Trust.SIGNED, Trust.SIGNED_BEFORE})
+    return f"{arm_id} is not below its owner {owner.arm_id}."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,30 +148,18 @@ def select_hidden(
 
 
 def _explain_doubt(record: Record, place: KnownRecords, catalog: Catalog) -> str:
-    return next((text for rule in _DOUBTS if (text := rule(record, place, catalog))), "")
-
-
-def _check_id(record: Record, _place: KnownRecords, catalog: Catalog) -> str:
+    """Return why the id of a record is not used by itself; "" if it is believed."""
     contradiction = find_contradiction(record, {}, catalog)
-    return f"Its record contradicts itself: {contradiction}" if contradiction else ""
-
-
-def _check_seal(record: Record, place: KnownRecords, _catalog: Catalog) -> str:
+    if contradiction:
+        return f"Its record contradicts itself: {contradiction}"
     if record.trust in UNTRUSTED:
         return UNTRUSTED[record.trust]
-    if not place.needs_seal or record.trust in _SEALED:
-        return ""
-    if not place.has_key:
-        return "Set GITSYNC_DIGEST_KEY to the key of that status, and it is used by itself."
-    return "Its record is not signed with the key of this run, so the id is not used by itself."
-
-
-def _check_existence(record: Record, _place: KnownRecords, _catalog: Catalog) -> str:
-    """A resource that is only read, or that another manifest writes, has no claim, but it is Ready if it exists."""
+    if place.needs_seal and record.trust not in _SEALED:
+        if not place.has_key:
+            return "Set GITSYNC_DIGEST_KEY to the key of that status, and it is used by itself."
+        return "Its record is not signed with the key of this run, so the id is not used by itself."
     if record.operation is not None and record.operation.kind == "delete":
         return "It is being deleted."
-    is_there = record.claim.is_ours or (record.condition is not None and record.condition.is_ready)
-    return "" if is_there else "Its record does not say that it exists yet."
-
-
-_DOUBTS: tuple[Callable[[Record, KnownRecords, Catalog], str], ...] = (_check_id, _check_seal, _check_existence)
+    # A resource that is only read, or that another manifest writes, has no claim, but it is Ready if it exists.
+    exists = record.claim.is_ours or (record.condition is not None and record.condition.is_ready)
+    return "" if exists else "Its record does not say that it exists yet."

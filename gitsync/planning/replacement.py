@@ -17,7 +17,7 @@ from gitsync.catalog.packed_tables import is_immutable
 from gitsync.formats.arm_path import is_below, is_same_id
 from gitsync.model.condition import Condition, Hold
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Apply, Plan, Prune
+from gitsync.model.plan import Plan
 from gitsync.model.record import Record
 from gitsync.model.result import Replacement, Result
 from gitsync.model.verdict import Difference
@@ -89,20 +89,14 @@ def add_takes(results: Mapping[Key, Result], records: Mapping[Key, Record]) -> d
         return dict(results)
     ids = {key: result.arm_id for key, result in results.items() if result.exists and result.arm_id}
     ids |= {key: record.arm_id for key, record in records.items()}
-    return {key: _add_takes(result, _find_deleted_id(result, records), ids) for key, result in results.items()}
-
-
-def _find_deleted_id(result: Result, records: Mapping[Key, Record]) -> str:
-    """The resource that would be deleted: the recorded one, if a change of the name led to another id."""
-    record = records.get(result.key)
-    return record.arm_id if record else result.arm_id or ""
-
-
-def _add_takes(result: Result, arm_id: str, ids: Mapping[Key, str]) -> Result:
-    if result.replacement is None or not arm_id:
-        return result
-    takes = tuple(sorted(key for key, other in ids.items() if key != result.key and is_below(other, arm_id)))
-    return replace(result, replacement=replace(result.replacement, takes=takes))
+    completed = dict(results)
+    for key, result in results.items():
+        # The recorded resource would be deleted, if a change of the name led to another id.
+        deleted_id = records[key].arm_id if key in records else result.arm_id
+        if result.replacement and deleted_id:
+            takes = tuple(sorted(k for k, arm_id in ids.items() if k != key and is_below(arm_id, deleted_id)))
+            completed[key] = replace(result, replacement=replace(result.replacement, takes=takes))
+    return completed
 
 
 def list_takes(takes: Sequence[Key], most: int) -> str:
@@ -130,16 +124,17 @@ def note_renames(plan: Plan) -> Plan:
         if apply.record is None and apply.prepared.is_valid and apply.prepared.is_written
     )
     pairs = {old: new for look, old in removed.items() if (new := created.get(look))}
-    pairs = {old: new for old, new in pairs.items() if _is_rename(plan.prunes[old], plan.applies[new])}
-    return replace(
-        plan,
-        applies={**plan.applies, **{new: replace(plan.applies[new], renamed=old) for old, new in pairs.items()}},
-        prunes={**plan.prunes, **{old: _leave(plan.prunes[old], new) for old, new in pairs.items()}},
-    )
-
-
-def _leave(prune: Prune, new: Key) -> Prune:
-    return replace(prune, renamed=new, reason=" ".join(filter(None, (prune.reason, _describe("to", new)))))
+    applies, prunes = dict(plan.applies), dict(plan.prunes)
+    for old, new in pairs.items():
+        apply, prune = applies[new], prunes[old]
+        # A resource that keeps its ARM id only changes its manifest.
+        is_same = is_same_id(prune.record.arm_id, apply.prepared.arm_id or "")
+        if is_same or prune.detaches or not prune.record.claim.is_ours:
+            continue
+        applies[new] = replace(apply, renamed=old)
+        reason = f"{prune.reason} {_describe_rename('to', new)}".lstrip()
+        prunes[old] = replace(prune, renamed=new, reason=reason)
+    return replace(plan, applies=applies, prunes=prunes)
 
 
 def _look(key: Key, digest: str) -> _Look:
@@ -154,16 +149,10 @@ def _index(rows: Iterable[tuple[_Look, Key]]) -> Mapping[_Look, Key]:
     return {look: same[0] for look, same in keys.items() if len(same) == 1 and look[-1]}
 
 
-def _is_rename(prune: Prune, apply: Apply) -> bool:
-    """A resource that keeps its ARM id only changes its manifest."""
-    is_same = is_same_id(prune.record.arm_id, apply.prepared.arm_id or "")
-    return not prune.detaches and prune.record.claim.is_ours and not is_same
-
-
 def describe_rename(old: Key | None) -> str:
-    """A sentence for the create of a rename; "" for any other resource."""
-    return _describe("from", old) if old else ""
+    """Return a sentence for the create of a rename; "" for any other resource."""
+    return _describe_rename("from", old) if old else ""
 
 
-def _describe(word: str, other: Key) -> str:
-    return f"Renamed {word} {other.kind}/{other.name}: a delete and a create, since Azure cannot rename it."
+def _describe_rename(direction: str, other: Key) -> str:
+    return f"Renamed {direction} {other.kind}/{other.name}: a delete and a create, since Azure cannot rename it."

@@ -124,7 +124,11 @@ class _Rehearsal:
             waits = make_warning("WaitingForOwner", next(p.message for p in prepared.problems if p.code in WAITING))
             return replace(_stop_result(blank, Verdict.BLOCKED, waits), is_tolerated=True)
         if not prepared.is_valid or request is None:
-            return _stop_result(blank, Verdict.INVALID, make_error("Failed", _explain_invalid(prepared)))
+            first = next((p for p in sorted(prepared.problems, key=lambda p: p.order) if p.is_error), None)
+            why = (
+                f"The manifest is invalid: {first.message}" if first else "No request can be built from this manifest."
+            )
+            return _stop_result(blank, Verdict.INVALID, make_error("Failed", why))
         blank = replace(blank, arm_id=request.arm_id)
         if before and before.claim.is_ours and not is_same_id(before.arm_id, request.arm_id):
             return _refuse_move(blank, before, request)
@@ -162,7 +166,7 @@ def _compare_bodies(blank: Result, before: Record, request: Request, prepared: P
     ignored = prepared.ignored
     differences = Bodies().differences(remove_paths(request.body, ignored), remove_paths(before.applied or {}, ignored))
     notes = [
-        _note_rename(before, blank.key),
+        f"It was {before.key}." if before.key != blank.key else "",
         _note_version(before, request),
         _note_policy(before, blank.policy),
     ]
@@ -200,11 +204,6 @@ def _stop_result(blank: Result, verdict: Verdict, condition: Condition) -> Resul
     return replace(blank, verdict=verdict, condition=condition, is_fine=False)
 
 
-def _explain_invalid(prepared: Prepared) -> str:
-    first = next((p for p in sorted(prepared.problems, key=lambda p: p.order) if p.is_error), None)
-    return f"The manifest is invalid: {first.message}" if first else "No request can be built from this manifest."
-
-
 def _refuse_move(blank: Result, before: Record, request: Request) -> Result:
     """A name and an owner are frozen once Azure has the resource (docs/reference/reconciliation.md#immutable-names)."""
     field = "spec.owner" if before.owner != blank.owner else "spec.azureName"
@@ -223,10 +222,6 @@ def _choose_method(prepared: Prepared) -> str:
 
 def _format_request(method: str, request: Request) -> str:
     return f"{method} {request.arm_id}?api-version={request.api_version}."
-
-
-def _note_rename(before: Record, key: Key) -> str:
-    return f"It was {before.key}." if before.key != key else ""
 
 
 def _note_version(before: Record, request: Request) -> str:

@@ -115,7 +115,11 @@ def find_unknown_agent(agent: str, applies: Mapping[Key, Apply], records: Mappin
     """
     if any(record.agent in {"", agent} for record in records.values()):
         return None
-    held = {key: apply.record for key, apply in applies.items() if apply.record and _is_managed(apply)}
+    held = {
+        key: apply.record
+        for key, apply in applies.items()
+        if apply.record and apply.prepared.policy.allows_modify and not apply.prepared.is_watched
+    }
     if not held:
         return None
     other = next(iter(held.values())).agent
@@ -129,10 +133,6 @@ def find_unknown_agent(agent: str, applies: Mapping[Key, Apply], records: Mappin
     )
 
 
-def _is_managed(apply: Apply) -> bool:
-    return apply.prepared.policy.allows_modify and not apply.prepared.is_watched
-
-
 def merge_shared(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     """Return the problems in their order; of those about one credential only the first, with the number of resources.
 
@@ -143,9 +143,7 @@ def merge_shared(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     for number, problem in enumerate(problems):
         cause = (problem.code, problem.message) if problem.code in _SHARED else number
         by_cause.setdefault(cause, []).append(problem)
-    return tuple(_merge(same) for same in by_cause.values())
-
-
-def _merge(same: list[Problem]) -> Problem:
-    first = same[0]
-    return first if len(same) == 1 else replace(first, message=f"{len(same)} resources: {first.message}")
+    return tuple(
+        replace(first, message=f"{len(others) + 1} resources: {first.message}") if others else first
+        for first, *others in by_cause.values()
+    )

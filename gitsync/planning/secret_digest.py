@@ -206,11 +206,10 @@ _HINTS: Final[Mapping[str, str]] = {
 def warn_uncompared_secrets(results: Iterable[Result]) -> tuple[Problem, ...]:
     """Return a warning for each reason why a secret of these results could not be compared."""
     all_results = tuple(results)
-    return tuple(_make_problem(reason, names) for reason in _HINTS if (names := list(_find_names(all_results, reason))))
-
-
-def _find_names(results: tuple[Result, ...], reason: str) -> Iterator[str]:
-    return (f"{result.key.kind}/{result.key.name}" for result in results if reason in result.because.values())
+    affected = {reason: [one.key for one in all_results if reason in one.because.values()] for reason in _HINTS}
+    return tuple(
+        _make_problem(reason, [f"{key.kind}/{key.name}" for key in keys]) for reason, keys in affected.items() if keys
+    )
 
 
 def _make_problem(reason: str, names: list[str]) -> Problem:
