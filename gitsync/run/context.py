@@ -6,7 +6,7 @@ Its lists are added when there is a plan, which says what they may cover.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from gitsync.arm.http.bodies import Entries
@@ -127,14 +127,10 @@ def add_lists(config: Config, run: RunContext, plan: Plan) -> RunContext:
         reader = run.identities[key].azure().reader(session)
         return reader.pages(one.path, one.api_version, is_optional=True)
 
-    reviewed_writes = _list_reviewed_writes(run.rules)
+    nodes = run.rules.approval.review.nodes if run.rules.approval.review else {}
+    reviewed_writes = {key for key, reviewed in nodes.items() if reviewed.action is not Action.NONE}
     applies = (apply for key, apply in plan.applies.items() if key not in reviewed_writes)
     return replace(run, lists=Lists(find_cover(_find_listed(applies, run)), read))
-
-
-def _list_reviewed_writes(rules: RunRules) -> Collection[Key]:
-    nodes = rules.approval.review.nodes if rules.approval.review else {}
-    return {key for key, reviewed in nodes.items() if reviewed.action is not Action.NONE}
 
 
 def _find_listed(applies: Iterable[Apply], run: RunContext) -> Iterator[ListedResource]:

@@ -119,7 +119,8 @@ def _is_sound_template(problem: Problem, declared: Declaration, built: Collectio
 
 def _make_departure(source: Checkout, record: Record, last: _LastManifest, last_commit: LastCommit | None) -> Departure:
     reason = _explain_removal(source, record, last)
-    unit = _find_unit(source, last.units or (record.unit,))
+    names = last.units or (record.unit,)
+    unit = next((unit for unit in source.units.values() if unit.name in names), None)  # if it is built now
     policy = _restrict(last.policy or record.policy, unit)
     if unit is None and last.declared and not last.declared.cascades and policy is Policy.MANAGE:
         policy = Policy.DETACH_ON_DELETE
@@ -145,11 +146,6 @@ def _hold_unknown(record: Record) -> str:
         f"Held: the {record.declared_by} {record.unit} is no longer built, and the history in this clone does not say "
         f"whether it had the finalizer {FINALIZER}. Fetch the full history (fetch-depth: 0), or restore it."
     )
-
-
-def _find_unit(source: Checkout, names: Collection[str]) -> Unit | None:
-    """The unit of one of these names that is built now."""
-    return next((unit for unit in source.units.values() if unit.name in names), None)
 
 
 def _restrict(policy: Policy, unit: Unit | None) -> Policy:
@@ -220,13 +216,9 @@ def _explain_removal(source: Checkout, record: Record, last: _LastManifest) -> s
         return f"Removed from git: its file {path} is gone."
     if path:
         return f"Removed from git: {path} no longer declares it."
-    if unit and _is_all_ignored(source, unit):
+    if unit and _has_files(unit, source.ignored) and not _has_files(unit, source.files):
         return f"Removed from git: the files of its folder {unit} are now ignored."
     return Departure().reason
-
-
-def _is_all_ignored(source: Checkout, unit: str) -> bool:
-    return _has_files(unit, source.ignored) and not _has_files(unit, source.files)
 
 
 def _has_files(unit: str, paths: Iterable[str]) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from gitsync.manifests.selection import EVERYTHING, Selection
 from gitsync.model.export import Address, Holder, Leftover, Owner
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Apply, Plan
+from gitsync.model.plan import Plan
 from gitsync.model.problem import Level, Problem
 from gitsync.model.record import State
 from gitsync.model.resource import Prepared
@@ -67,20 +67,15 @@ def warn_unused_exports(prepared: Sequence[Prepared], selection: Selection = EVE
 
 def find_export_needs(plan: Plan, *, prune: bool) -> ExportNeeds:
     """The exports of the resources that the run applies, and with `prune`, those of the resources that it deletes."""
-    written = {
-        address
-        for apply in plan.applies.values()
-        if may_export(apply.prepared.resource) and _can_export(apply)
-        for address, _ in find_addresses(apply.prepared.resource)
-    }
+    written: set[Address] = set()
+    for apply in plan.applies.values():
+        prepared = apply.prepared
+        # A resource that is held, watched for others or invalid exports nothing.
+        exports_nothing = apply.held or prepared.is_watched or any(problem.is_error for problem in prepared.problems)
+        if may_export(prepared.resource) and not exports_nothing:
+            written |= {address for address, _ in find_addresses(prepared.resource)}
     removed = {address for node in plan.prunes.values() if prune and not node.held for address in node.record.exports}
     return ExportNeeds(written=tuple(sorted(written)), removed=tuple(sorted(removed)))
-
-
-def _can_export(apply: Apply) -> bool:
-    """A resource that is held, watched for others or invalid exports nothing."""
-    prepared = apply.prepared
-    return not (apply.held or prepared.is_watched or any(problem.is_error for problem in prepared.problems))
 
 
 def select_leftovers(state: State, run: RunContext, selection: Selection) -> tuple[Leftover, ...]:
@@ -95,7 +90,9 @@ async def remove_exports(
     """Remove from the sinks what no resource exports any more. A plan removes nothing, and lists the leftovers."""
     if not run.rules.writes:
         return Collected(problems=warn_left_over(leftovers))
-    exported_again = find_exported_again(leftovers, _find_exports(state, results))
+    records = {**state.records, **{key: result.record for key, result in results.items()}}
+    exports = {key: record.exports for key, record in records.items() if record is not None}
+    exported_again = find_exported_again(leftovers, exports)
     session = run.sessions.begin_last(run.rules.deadline, run.clock.monotonic())
     forgotten = [
         (Owner(key, run.rules.agent, run.rules.repository), address)
@@ -108,9 +105,3 @@ async def remove_exports(
         lambda: session.in_time(run.clock),
     )
     return Collected(still_there={**exported_again, **collected.still_there}, problems=collected.problems)
-
-
-def _find_exports(state: State, results: Mapping[Key, Result]) -> Mapping[Key, Collection[Address]]:
-    """What each resource exports, as its record says after the run."""
-    records = {**state.records, **{key: result.record for key, result in results.items()}}
-    return {key: record.exports for key, record in records.items() if record is not None}

@@ -17,7 +17,6 @@ from gitsync.model.problem import Problem
 from gitsync.model.record import State
 from gitsync.model.secret import Secret
 from gitsync.planning.record_trust import KnownRecords, find_known_ids, select_hidden
-from gitsync.processes.programs import Grace
 from gitsync.run.git_settings import make_git_access
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ def read_known_from(
 
     reader = StatusReader(
         source=source,
-        access=make_git_access(config, _find_grace(source)),
+        access=make_git_access(config, source.remote.grace if source and source.remote else None),
         seals=seals or RecordSeals(),
         clock=SystemClock(),
     )
@@ -100,7 +99,3 @@ def _make_place(foreign: ForeignStatus, seals: RecordSeals | None) -> KnownRecor
         needs_seal=seals is not None,
         has_key=seals is not None and seals.key is not None,
     )
-
-
-def _find_grace(source: Checkout | None) -> Grace | None:
-    return source.remote.grace if source and source.remote else None

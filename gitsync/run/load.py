@@ -6,17 +6,16 @@ subscription of its credential.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError
 from gitsync.manifests.selection import Selection, spell_selection
 from gitsync.manifests.variable_values import References
-from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Problem
-from gitsync.model.record import Record, State
+from gitsync.model.record import State
 from gitsync.model.resource import Prepared
 from gitsync.planning.claims import assign_writers
 from gitsync.planning.record_trust import renew_seals
@@ -67,7 +66,8 @@ async def load_run_input(
     redact_manifests(manifests, connections.redactions)
     connections.redactions.spare(name for one in manifests.resources for name in (one.key.name, one.key.namespace))
     lookup = _open_lookup(config, connections, manifests, writes=writes)
-    records = _select_records(state, config)
+    namespaces = config.target_namespaces
+    records = {key: one for key, one in state.records.items() if not namespaces or key.namespace in namespaces}
     places = find_credential_names(manifests.resources, records)
     identities = await find_credentials(places, lookup, resource_timeout=config.resource_timeout, stop=connections.stop)
     credentials = Credentials(
@@ -139,9 +139,3 @@ def _list_local_sources(lookup: Lookup) -> tuple[SecretSource, ...]:
 def takes_secrets(config: Config) -> bool:
     """Tell whether a sink of the settings takes Secrets: all but that of the status do."""
     return any(word != KeptConfigMaps.name for word in config.export_to)
-
-
-def _select_records(state: State, config: Config) -> Mapping[Key, Record]:
-    """The records in the namespaces that the settings select."""
-    namespaces = config.target_namespaces
-    return {key: record for key, record in state.records.items() if not namespaces or key.namespace in namespaces}

@@ -158,7 +158,10 @@ def warn_missing_values(
         return ()
     exported = frozenset(pair for one in everything for pair in find_addresses(one.resource))
     uses = {(use.address, use.key or ""): use for one in reversed(prepared) for use in _find_uses(one)}
-    missing = (use for _, use in sorted(uses.items()) if not _is_exported(use, exported))
+    # An expression may export any key, so its object counts as exported with each.
+    missing = (
+        use for _, use in sorted(uses.items()) if exported.isdisjoint({(use.address, use.key), (use.address, None)})
+    )
     return asyncio.run(_warn(missing, manifests, local))
 
 
@@ -171,11 +174,6 @@ def _find_uses(prepared: Prepared) -> Iterator[_Use]:
     for place in (template.body, template.arm_id) if template else ():
         for address, key in find_values(place, prepared.key.namespace):
             yield _Use(address, key, prepared)
-
-
-def _is_exported(use: _Use, exported: Collection[tuple[Address, str | None]]) -> bool:
-    """Tell whether a resource of the source exports a value; an expression may export any key."""
-    return any(pair in exported for pair in ((use.address, use.key), (use.address, None)))
 
 
 async def _is_found(use: _Use, manifests: Manifests, sources: Sequence[SecretSource]) -> bool:

@@ -6,7 +6,7 @@ Azure. It needs no login, no subscription and no recorded state, so it can run i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -21,7 +21,7 @@ from gitsync.git.source.checkout import Checkout, open_checkout
 from gitsync.git.source.history import ManifestPaths
 from gitsync.git.source.revisions import RevisionManifests, find_commits_before, read_revision
 from gitsync.git.source.signatures import read_trusted_keys
-from gitsync.manifests.selection import Selection, make_selection, select_prepared, spell_selection
+from gitsync.manifests.selection import make_selection, select_prepared, spell_selection
 from gitsync.manifests.units import find_declaration, find_place
 from gitsync.model.clock import Clock, format_rfc3339
 from gitsync.model.export import Holder
@@ -30,7 +30,6 @@ from gitsync.model.manifests import Manifests
 from gitsync.model.plan import Departure, LastCommit, Plan, Surroundings
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RequestCounts, RunTarget
-from gitsync.model.result import Result
 from gitsync.model.secret import Secret
 from gitsync.planning.claims import assign_writers
 from gitsync.planning.plan import make_plan
@@ -90,7 +89,8 @@ def _plan_revisions(
     plan = _make_plan(reader, old, new, (*after.problems, *manifests.problems), manifests, removed)
     refuse_invalid(config, plan)
     plan = _with_refusal(config, plan, old)
-    results = _select(compare_revisions(plan, old, new, prune=config.prune), make_selection(config))
+    selection = make_selection(config)
+    results = tuple(one for one in compare_revisions(plan, old, new, prune=config.prune) if selection.has(one.key))
     problems = list_problems(plan)
     code = decide_exit_code(
         results, problems, writes=False, detailed_exitcode=config.detailed_exitcode, fail_on=config.fail_on
@@ -111,10 +111,6 @@ def _plan_revisions(
     )
     log_end(report)
     return mask_report(report, redactions.mask)
-
-
-def _select(results: Iterable[Result], selection: Selection) -> tuple[Result, ...]:
-    return tuple(result for result in results if selection.has(result.key))
 
 
 def _refuse_files(config: Config) -> None:
