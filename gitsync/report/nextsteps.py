@@ -13,7 +13,7 @@ from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.record_counts import FLAPPING
 
 
-class _Step(NamedTuple):
+class _NextStep(NamedTuple):
     applies: Callable[[Report], bool]
     advice: str
 
@@ -69,69 +69,69 @@ def _has_bad_manifests(report: Report) -> bool:
 
 
 _STEPS = (
-    _Step(
+    _NextStep(
         lambda report: is_refused(report.problems),
         "`gitsync sync` refuses this run and changes nothing. Fix the errors, or set the flags that they name.",
     ),
-    _Step(
+    _NextStep(
         lambda report: bool(_list_error_codes(report) & _CREDENTIALS),
         "Could not determine the credential of some resources. Fix the credential Secret or its source, then run "
         "again.",
     ),
-    _Step(
+    _NextStep(
         _has_bad_manifests,
         "Fix the manifests. `gitsync validate` shows every problem without a login.",
     ),
-    _Step(
+    _NextStep(
         lambda report: bool(_list_error_codes(report) & _EXPORTS),
         "Some exports of deleted resources are left over. `gitsync status` lists them, and the next run tries again.",
     ),
-    _Step(
+    _NextStep(
         lambda report: any(r.fault for r in report.results),
         "Report the internal error with the lines on stderr; they contain no values.",
     ),
-    _Step(
+    _NextStep(
         # A read failed. Resources that were not reached or had an internal error do not count.
         lambda report: any(
             r.verdict is Verdict.UNKNOWN and r.condition.reason == "Failed" and not r.fault for r in report.results
         ),
         "Some resources could not be read and were left unchanged. Grant the identity read access, then run again.",
     ),
-    _Step(
+    _NextStep(
         lambda report: any(map(_is_flapping, report.results)),
         "Flapping resources are paused until git or Azure changes. Find what keeps resetting the field, then ignore it "
         "with gitsync/ignore or set its value in git.",
     ),
-    _Step(
+    _NextStep(
         lambda report: any(r.replacement for r in report.results),
         "`gitsync sync` replaces no resource. Restore the old values in git, or delete these resources in Azure.",
     ),
-    _Step(
+    _NextStep(
         _has_verdict(Verdict.DRIFTED, Verdict.CONFLICT, command="plan"),
         "`gitsync sync` writes the values in git. To keep the values in Azure, write them into the manifests.",
     ),
-    _Step(
+    _NextStep(
         _has_verdict(Verdict.ADOPT, command="plan"),
         "`gitsync sync` adopts existing resources that have no record. Use `--adopt report` to leave them unchanged.",
     ),
-    _Step(
+    _NextStep(
         _has_verdict(Verdict.DELETE, command="plan"),
         "Run `gitsync sync --prune` to delete resources that were removed from git.",
     ),
-    _Step(
+    _NextStep(
         lambda report: not is_refused(report.problems) and _has_verdict(*_TO_WRITE, command="plan")(report),
         "Run `gitsync sync` to apply these changes.",
     ),
-    _Step(
+    _NextStep(
         _has_unknown_values,
         "A plan does not know every exported or external value. If one changed, `gitsync sync` writes it. "
         "`--plan-secrets` lets a plan read external Secrets.",
     ),
-    _Step(
+    _NextStep(
         lambda report: report.base is not None,
         "Run `gitsync plan` without --from to compare with Azure.",
     ),
-    _Step(
+    _NextStep(
         _has_not_ready, "`gitsync describe KIND/NAME` shows everything recorded about a resource. The next run retries."
     ),
 )

@@ -92,7 +92,7 @@ def _format_resources(report: Report, width: int | None, paint: Paint) -> list[s
     listed = [result for result in ordered if not is_quiet(result)]
     names = shorten_names(result.key for result in ordered)
     causes = describe_causes(report.results)
-    rows = [_Row(result, names[result.key], causes.get(result.key, "")) for result in listed]
+    rows = [_TableRow(result, names[result.key], causes.get(result.key, "")) for result in listed]
     lines = _format_table(rows, width, paint, writes=report.command == "sync") if rows else []
     return [*lines, *_format_left_out([result for result in ordered if is_quiet(result)])]
 
@@ -110,7 +110,7 @@ def _format_left_out(results: Sequence[Result]) -> list[str]:
     return [f"{format_in_sync(results)}, not listed{''.join(notes)}."]
 
 
-class _Row(NamedTuple):
+class _TableRow(NamedTuple):
     """A resource, its short name, and what it waits for ("" if it waits for no other resource)."""
 
     result: Result
@@ -123,7 +123,7 @@ class _Row(NamedTuple):
         return self.cause or escape_controls(self.result.message)
 
 
-_COLUMNS: tuple[tuple[str, Callable[[_Row], str]], ...] = (
+_COLUMNS: tuple[tuple[str, Callable[[_TableRow], str]], ...] = (
     ("NAMESPACE", lambda row: escape_controls(row.result.key.namespace)),
     ("NAME", lambda row: row.name),
     ("OUTCOME", lambda row: row.result.outcome.value),
@@ -137,7 +137,7 @@ _COLUMNS: tuple[tuple[str, Callable[[_Row], str]], ...] = (
 _OF_A_SYNC = frozenset({"OUTCOME", "READY", "SEVERITY", "REASON"})  # a plan changes nothing, the condition neither
 
 
-def _format_table(rows: Sequence[_Row], width: int | None, paint: Paint, *, writes: bool) -> list[str]:
+def _format_table(rows: Sequence[_TableRow], width: int | None, paint: Paint, *, writes: bool) -> list[str]:
     left_out = (frozenset() if writes else _OF_A_SYNC) | (
         frozenset() if has_namespaces(row.result.key for row in rows) else {"NAMESPACE"}
     )

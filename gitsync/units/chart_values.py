@@ -149,14 +149,14 @@ def fill_values(unit: Unit, variables: FluxVariables) -> Unit:
     """Return a unit with the values that its chart has from Secrets and ConfigMaps, as far as they are known."""
     if unit.release is None:
         return unit
-    filling = _Filling(variables, unit.home)
+    filling = _ValueFilling(variables, unit.home)
     values = tuple(one for each in unit.release.values for one in filling.fill(each))
     options = replace(unit.options, substitution=filling.make_substitution()) if filling.labels else unit.options
     return replace(unit, release=replace(unit.release, values=values), options=options)
 
 
 @dataclass(slots=True)
-class _Filling:
+class _ValueFilling:
     """Fills the values of one unit, which is in the cluster of a folder. Mutable: it collects the variables that stand
     for secrets.
     """

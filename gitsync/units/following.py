@@ -40,10 +40,10 @@ DEEPEST: Final = 20
 MOST_NAMED: Final = 3
 """The most charts of other sources that one problem names."""
 
-Build = Callable[[Sequence[Unit]], None]
+BuildUnits = Callable[[Sequence[Unit]], None]
 """Builds units."""
 
-Read = Callable[[Unit], Declarations]
+ReadObjects = Callable[[Unit], Declarations]
 """Returns the objects in what was built of a unit, as far as their variables are known by now."""
 
 
@@ -77,8 +77,8 @@ class _FoundObject:
 class _Follower:
     """Follows objects, round by round. Mutable: it is filled object by object."""
 
-    build: Build
-    read: Read
+    build: BuildUnits
+    read: ReadObjects
     repository: ThisRepository
     repositories: dict[SourceName, str]
     bootstrapped: set[SourceName]
@@ -215,7 +215,7 @@ class _Follower:
         return CoveredFolders.collect((*self.units.values(), *others))
 
 
-def follow(start: Declarations, build: Build, read: Read, repository: ThisRepository) -> Followed:
+def follow(start: Declarations, build: BuildUnits, read: ReadObjects, repository: ThisRepository) -> Followed:
     """Return the units of all objects that lead from `start`. What is built from another source than `repository`, or
     declared more than `DEEPEST` deep, is a problem.
     """

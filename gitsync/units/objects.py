@@ -145,7 +145,7 @@ class SourceView:
     charts: Mapping[str, Chart] = field(default_factory=dict)
 
 
-Reader = Callable[[Document, SourceView], Declarations]
+ObjectReader = Callable[[Document, SourceView], Declarations]
 """Returns what one object declares. InvalidFieldError if it cannot be read."""
 
 
@@ -159,7 +159,7 @@ class Controller:
     name: str
     word: bytes
     pattern: re.Pattern[bytes]
-    readers: Mapping[tuple[str, str], Reader]
+    readers: Mapping[tuple[str, str], ObjectReader]
     invalid: str
     as_written: frozenset[tuple[str, str]] = frozenset()
 

@@ -36,7 +36,6 @@ _TRUTH: Final = {
     **dict.fromkeys(("true", "True", "TRUE", "t", "T", "1"), True),
     **dict.fromkeys(("false", "False", "FALSE", "f", "F", "0"), False),
 }
-_CONVERTIBLE: Final = ("bool", "int", "uint", "double", "string", "bytes", "timestamp", "duration")
 
 
 def _make_refusal(source: str, target: str) -> EvaluationError:

@@ -27,7 +27,7 @@ class Tone(IntEnum):
         return f"tone-{self.name.lower()}"
 
 
-class Look(NamedTuple):
+class VerdictLook(NamedTuple):
     """`rehearsed` is its meaning in a plan that compares two revisions."""
 
     sign: str
@@ -39,28 +39,28 @@ class Look(NamedTuple):
         return (rehearsed and self.rehearsed) or self.means
 
 
-LOOKS: Final[Mapping[Verdict, Look]] = {
-    Verdict.UNKNOWN: Look("?", Tone.STOP, "it could not be read from Azure; left unchanged"),
-    Verdict.INVALID: Look("✕", Tone.STOP, "its manifest is wrong"),
-    Verdict.BLOCKED: Look("■", Tone.WAIT, "a dependency is missing"),
-    Verdict.CONFLICT: Look("⇄", Tone.DRIFT, "changed both in git and in Azure"),
-    Verdict.MISSING: Look("∅", Tone.DRIFT, "deleted outside git"),
-    Verdict.DRIFTED: Look("≠", Tone.DRIFT, "changed in Azure"),
-    Verdict.PENDING: Look("~", Tone.CHANGE, "changed in git", "the revisions differ"),
-    Verdict.CREATE: Look("+", Tone.NEW, "not in Azure yet", "not in the older revision"),
-    Verdict.ADOPT: Look("→", Tone.CHANGE, "it exists in Azure and has no record"),
-    Verdict.DELETE: Look("−", Tone.DELETE, "removed from git"),  # noqa: RUF001 - the minus sign is as wide as the plus
-    Verdict.DETACH: Look("○", Tone.REST, "removed from git; it stays in Azure"),
-    Verdict.SKIP: Look("·", Tone.REST, "not reconciled, because of its policy"),
-    Verdict.IN_SYNC: Look("✓", Tone.FINE, "git and Azure agree", "the revisions agree"),
+LOOKS: Final[Mapping[Verdict, VerdictLook]] = {
+    Verdict.UNKNOWN: VerdictLook("?", Tone.STOP, "it could not be read from Azure; left unchanged"),
+    Verdict.INVALID: VerdictLook("✕", Tone.STOP, "its manifest is wrong"),
+    Verdict.BLOCKED: VerdictLook("■", Tone.WAIT, "a dependency is missing"),
+    Verdict.CONFLICT: VerdictLook("⇄", Tone.DRIFT, "changed both in git and in Azure"),
+    Verdict.MISSING: VerdictLook("∅", Tone.DRIFT, "deleted outside git"),
+    Verdict.DRIFTED: VerdictLook("≠", Tone.DRIFT, "changed in Azure"),
+    Verdict.PENDING: VerdictLook("~", Tone.CHANGE, "changed in git", "the revisions differ"),
+    Verdict.CREATE: VerdictLook("+", Tone.NEW, "not in Azure yet", "not in the older revision"),
+    Verdict.ADOPT: VerdictLook("→", Tone.CHANGE, "it exists in Azure and has no record"),
+    Verdict.DELETE: VerdictLook("−", Tone.DELETE, "removed from git"),  # noqa: RUF001 - the minus sign is as wide as the plus
+    Verdict.DETACH: VerdictLook("○", Tone.REST, "removed from git; it stays in Azure"),
+    Verdict.SKIP: VerdictLook("·", Tone.REST, "not reconciled, because of its policy"),
+    Verdict.IN_SYNC: VerdictLook("✓", Tone.FINE, "git and Azure agree", "the revisions agree"),
 }
 """The most urgent first; verdicts are listed in this order."""
 
-OUTCOME_LOOKS: Final[Mapping[Outcome, Look]] = {
-    Outcome.FAILED: Look("!", Tone.STOP, "it could not be read, checked or written, or its manifest is wrong"),
-    Outcome.BLOCKED: Look("■", Tone.WAIT, "it waits for another resource, for Azure or for a person"),
-    Outcome.CHANGED: Look("↑", Tone.CHANGE, "written"),
-    Outcome.UNCHANGED: Look("✓", Tone.FINE, "nothing was written"),
+OUTCOME_LOOKS: Final[Mapping[Outcome, VerdictLook]] = {
+    Outcome.FAILED: VerdictLook("!", Tone.STOP, "it could not be read, checked or written, or its manifest is wrong"),
+    Outcome.BLOCKED: VerdictLook("■", Tone.WAIT, "it waits for another resource, for Azure or for a person"),
+    Outcome.CHANGED: VerdictLook("↑", Tone.CHANGE, "written"),
+    Outcome.UNCHANGED: VerdictLook("✓", Tone.FINE, "nothing was written"),
 }
 """The same for outcomes, of a sync."""
 
@@ -73,7 +73,7 @@ def find_order(verdict: Verdict) -> int:
     return _ORDER[verdict]
 
 
-def find_look(result: Result) -> Look:
+def find_look(result: Result) -> VerdictLook:
     """Find how a resource looks: as its verdict, unless it failed."""
     return OUTCOME_LOOKS[Outcome.FAILED] if result.outcome is Outcome.FAILED else LOOKS[result.verdict]
 

@@ -44,7 +44,7 @@ _BUS = 10  # pixels before a box, where the line of its owner turns
 _NAME_WIDTH, _KIND_WIDTH = 6.9, 6.05  # pixels of a character, in the widest fonts of systems
 
 
-class Line(NamedTuple):
+class GraphLine(NamedTuple):
     """A line of a picture: its SVG path, what it means ("owns" or "needs"), the boxes that it joins, and its tip."""
 
     path: str
@@ -71,7 +71,7 @@ class Box(NamedTuple):
 class Drawing(NamedTuple):
     """What a picture consists of, and how large it is. `hidden` boxes are left out."""
 
-    lines: Sequence[Line]
+    lines: Sequence[GraphLine]
     boxes: Sequence[Box]
     size: Size
     width: int
@@ -141,10 +141,10 @@ def _find_word(result: Result) -> str:
 
 def _draw_references(
     placed: Placed[NameT], needs: Sequence[tuple[NameT, NameT]], size: Size, find_node: Callable[[NameT], str]
-) -> Iterator[Line]:
+) -> Iterator[GraphLine]:
     """Draw a line for each reference, beside the boxes."""
     for (start, end), points in zip(needs, route_references(placed.corners, needs, size), strict=True):
-        yield Line(draw_path(points), "needs", find_node(start), find_node(end), draw_tip(points))
+        yield GraphLine(draw_path(points), "needs", find_node(start), find_node(end), draw_tip(points))
 
 
 def _find_owners(known: Mapping[Key, Result]) -> dict[Key, Key]:
@@ -168,12 +168,12 @@ def _is_above(upper: Key, key: Key, owners: Mapping[Key, Key]) -> bool:
     return False
 
 
-def _draw_elbow(placed: Placed[Key], owner: Key, key: Key, size: Size) -> Line:
+def _draw_elbow(placed: Placed[Key], owner: Key, key: Key, size: Size) -> GraphLine:
     """Draw a line from the right of an owner to the left of what it owns, with a corner just before that."""
     (x, y), (to_x, to_y) = placed.corners[owner], placed.corners[key]
     half = size.height // 2
     path = f"M{x + size.width} {y + half}H{to_x - _BUS}V{to_y + half}H{to_x}"
-    return Line(path, "owns", make_anchor(owner), make_anchor(key))
+    return GraphLine(path, "owns", make_anchor(owner), make_anchor(key))
 
 
 def _make_box(result: Result, corner: tuple[int, int]) -> Box:

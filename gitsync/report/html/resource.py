@@ -159,7 +159,7 @@ class Side(NamedTuple):
     absent: bool
 
 
-class Row(NamedTuple):
+class DifferenceRow(NamedTuple):
     """A difference: its lines, each with the name of its element, or else its sides."""
 
     path: str
@@ -185,14 +185,14 @@ def render_differences(found: Sequence[Difference], before: str) -> Markup:
     )
 
 
-def _make_row(difference: Difference) -> Row:
+def _make_row(difference: Difference) -> DifferenceRow:
     live, desired = _split_lines(difference.live), _split_lines(difference.desired)
     lines: list[tuple[str, str]] = []
     if len(live) > 1 or len(desired) > 1:
         for line in list(unified_diff(live, desired, n=_AROUND, lineterm=""))[2:]:  # the first two name files
             element = {"-": "del", "+": "ins", "@": "i"}.get(line[:1], "")
             lines.append((element, truncate(line, _LONGEST_LINE_OF_SIDE)))
-    return Row(difference.path, difference.rule, *_make_sides(difference), lines)
+    return DifferenceRow(difference.path, difference.rule, *_make_sides(difference), lines)
 
 
 def _split_lines(side: Any) -> list[str]:

@@ -105,7 +105,7 @@ def render_problems(found: Sequence[Problem], links: Links, *, part: str) -> Mar
     )
 
 
-class Entry(NamedTuple):
+class ContentsEntry(NamedTuple):
     """A part of the page: the name that links use, its title, what it lists (0 for nothing), and its tone."""
 
     name: str
@@ -114,11 +114,11 @@ class Entry(NamedTuple):
     tone: Tone
 
 
-def list_contents(report: Report, sections: Mapping[Section, Sequence[Result]]) -> list[Entry]:
+def list_contents(report: Report, sections: Mapping[Section, Sequence[Result]]) -> list[ContentsEntry]:
     errors = sum(problem.is_error for problem in report.problems)
     warnings = len(report.problems) - errors
     entries_by_section = {
-        section: Entry(
+        section: ContentsEntry(
             section.name,
             section.find_title(writes=report.command == "sync"),
             len(found),
@@ -128,11 +128,11 @@ def list_contents(report: Report, sections: Mapping[Section, Sequence[Result]]) 
     }
     entries = (
         entries_by_section.get(FAILED),
-        Entry(ERRORS, "Errors in manifests", errors, Tone.STOP) if errors else None,
+        ContentsEntry(ERRORS, "Errors in manifests", errors, Tone.STOP) if errors else None,
         *(entry for section, entry in entries_by_section.items() if section not in {FAILED, IN_SYNC}),
-        Entry(WARNINGS, "Warnings in manifests", warnings, Tone.DRIFT) if warnings else None,
+        ContentsEntry(WARNINGS, "Warnings in manifests", warnings, Tone.DRIFT) if warnings else None,
         entries_by_section.get(IN_SYNC),
-        Entry("graph", "Graph", 0, Tone.REST) if report.results else None,
-        Entry("run", "This run", 0, Tone.REST),
+        ContentsEntry("graph", "Graph", 0, Tone.REST) if report.results else None,
+        ContentsEntry("run", "This run", 0, Tone.REST),
     )
     return [entry for entry in entries if entry]
