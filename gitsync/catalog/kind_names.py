@@ -32,7 +32,10 @@ def find_kind(text: str, catalog: Catalog, version: str | None = None) -> KindMa
     """
     group, version_in_text, word, fields = _parse(text, catalog)
     group, kind = _find_group_and_kind(group, word, catalog)
-    chosen_version = _choose_version(group, kind, version or version_in_text, catalog)
+    requested = version or version_in_text
+    chosen_version = (
+        requested.removeprefix(f"{group}/") if requested is not None else find_newest_version(group, kind, catalog)
+    )
     match = catalog.kind(GVK(group, chosen_version, kind))
     if match is None:
         raise ConfigError(
@@ -96,12 +99,6 @@ def _make_unknown_error(group: str, word: str, groups: list[str], catalog: Catal
     group_note = f" in {group}" if group else ""
     hint = f"Did you mean {close}?" if close else f"Known kinds{group_note}: {join_with_or(known)}."
     return ConfigError(f"There is no kind {word or '(none)'}{group_note}.", hint=hint)
-
-
-def _choose_version(group: str, kind: str, requested: str | None, catalog: Catalog) -> str:
-    if requested is not None:
-        return requested.removeprefix(f"{group}/")
-    return find_newest_version(group, kind, catalog)
 
 
 def find_newest_version(group: str, kind: str, catalog: Catalog) -> str:

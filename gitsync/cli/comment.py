@@ -45,7 +45,9 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:  # noqa: ARG00
     from gitsync.report.comments.comment import post
 
     _register_tokens(options.redactions)
-    number = _check_number(options.number)
+    number = options.number
+    if number and not (number.isascii() and number.isdigit()):
+        raise ConfigError(f"--number {number!r} is no number of a pull request.", hint="Give digits alone.")
     host = _open_host(os.environ, number)
     was_there = post(host, _read(options.file), options.name)
     print("Updated the comment." if was_there else "Posted the comment.")
@@ -76,12 +78,6 @@ def _register_tokens(redactions: Redactions) -> None:
     for name in _TOKENS:
         if value := os.environ.get(name):
             redactions.add(Secret(value))
-
-
-def _check_number(number: str) -> str:
-    if number and not (number.isascii() and number.isdigit()):
-        raise ConfigError(f"--number {number!r} is no number of a pull request.", hint="Give digits alone.")
-    return number
 
 
 def _read(path: str) -> str:

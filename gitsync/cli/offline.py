@@ -87,7 +87,8 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
         environments = prepare_separately(read, prepare)
         joined = join_sets(environments)
         everything, manifests = joined.prepared, joined.manifests
-        selected = _select(everything, config)
+        selection = spell_out(Selection(only=config.only), (one.key for one in everything))
+        selected = tuple(one for one in everything if selection.has(one.key))
         file_problems = _mask_problems((*source.problems, *manifests.problems, *foreign.problems), redactions)
         missing: tuple[Problem, ...] = ()
         if looks_for_values:
@@ -123,8 +124,3 @@ def _open_source(config: Config) -> Checkout:
 
 def _mask_problems(problems: Iterable[Problem], redactions: Redactions) -> tuple[Problem, ...]:
     return tuple(mask_problem(problem, redactions.mask) for problem in problems)
-
-
-def _select(everything: tuple[Prepared, ...], config: Config) -> tuple[Prepared, ...]:
-    selection = spell_out(Selection(only=config.only), (one.key for one in everything))
-    return tuple(one for one in everything if selection.has(one.key))

@@ -107,10 +107,6 @@ def _parse_count(text: str, least: int = 0) -> int:
     return int(text)
 
 
-def _parse_positive(text: str) -> int:
-    return _parse_count(text, least=1)
-
-
 def _parse_share(text: str) -> float:
     if not re.fullmatch(r"[01]|[01]?\.[0-9]{1,6}", text) or not 0 < float(text) <= 1:
         raise ValueError(f"expected a number over 0 and up to 1, such as 0.5, not {text!r}")
@@ -171,7 +167,7 @@ _PARSERS: Mapping[SettingForm, Callable[[str], Any]] = {
     SettingForm.TEXT: str,
     SettingForm.SWITCH: _parse_switch,
     SettingForm.COUNT: _parse_count,
-    SettingForm.POSITIVE: _parse_positive,
+    SettingForm.POSITIVE: lambda text: _parse_count(text, least=1),
     SettingForm.SHARE: _parse_share,
     SettingForm.DURATION: _parse_duration,
     SettingForm.URL: _parse_url,

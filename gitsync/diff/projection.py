@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from gitsync.diff.list_pairing import OPEN_LISTS, find_key_field, find_member, index_by_key, keep_key
@@ -26,7 +26,11 @@ def project(desired: Any, live: Any, name: str = "") -> Any:
     if isinstance(desired, Secret) or desired == MASKED:
         return None
     if isinstance(desired, dict) and isinstance(live, dict):
-        return _drop_none((key, project(value, find_member(live, key), key)) for key, value in desired.items())
+        return {
+            key: kept
+            for key, value in desired.items()
+            if (kept := project(value, find_member(live, key), key)) is not None
+        }
     if isinstance(desired, list) and any(isinstance(entry, Secret) or entry == MASKED for entry in desired):
         return None  # Azure may keep it in another order, so any of its values may be the secret
     if isinstance(desired, list) and isinstance(live, list):
@@ -46,10 +50,6 @@ def _project_list(desired: list[Any], live: list[Any], name: str) -> list[Any]:
         for key, (_, entry) in index_by_key(live, field).items()
         if key in desired_by_key or name not in OPEN_LISTS
     ]
-
-
-def _drop_none(members: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    return {key: value for key, value in members if value is not None}
 
 
 def drop_empty(value: Any) -> Any:

@@ -86,7 +86,7 @@ def _make_field(name: str, field: Field) -> FieldForm:
         last=last,
         type=type_,
         mode=mode,
-        is_plain=mode is None and _is_scalar(type_),
+        is_plain=mode is None and isinstance(_strip_base(type_), str),
         collection=_find_collection(type_),
         when_empty=field.get("whenEmpty"),
     )
@@ -96,10 +96,6 @@ def _strip_base(type_: FieldType) -> FieldType:
     while isinstance(type_, Mapping) and "base" in type_:
         type_ = type_["base"]
     return type_
-
-
-def _is_scalar(type_: FieldType) -> bool:
-    return isinstance(_strip_base(type_), str)
 
 
 def _find_collection(type_: FieldType) -> Callable[[], Any] | None:

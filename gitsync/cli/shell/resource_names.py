@@ -43,7 +43,9 @@ def list_recorded(config: Config) -> Iterator[Key]:
     if not folder.is_dir():
         return
     status_folder = Path(config.status_dir) if config.status_dir else folder / ".gitsync"
-    paths = [] if config.status_branch else _list_files(status_folder)  # a folder takes less time than git
+    paths = (
+        [] if config.status_branch else [os.path.relpath(path, status_folder) for path in _walk(status_folder)]
+    )  # a folder takes less time than git
     yield from filter(None, map(_parse_path, paths or _list_branch(folder, config.status_branch)))
 
 
@@ -114,10 +116,6 @@ def _run_git(tree: WorkTree | None, *arguments: str) -> list[str]:
     except GitsyncError:
         return []
     return output.split("\0") if "-z" in arguments else output.splitlines()
-
-
-def _list_files(folder: Path) -> list[str]:
-    return [os.path.relpath(path, folder) for path in _walk(folder)]
 
 
 def _walk(top: Path) -> Iterator[str]:
