@@ -687,5 +687,5 @@ EVERYWHERE = tuple(name for name, setting in SETTINGS.items() if setting.command
 
 
 def list_settings(command: str) -> tuple[str, ...]:
-    """The settings that a command takes, besides those of every command."""
+    """The settings that a command takes, in addition to those of every command."""
     return tuple(name for name, setting in SETTINGS.items() if command in setting.commands)

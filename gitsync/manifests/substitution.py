@@ -191,7 +191,7 @@ class _Replacement:
         return expanded
 
     def read_again(self, text: str, path: FieldPath) -> Any:
-        """Read the value of a text that stands in YAML without quotes."""
+        """Read the value of a text that is in YAML without quotes."""
         if _SIMPLE.fullmatch(text):
             return resolve(text)
         # A value takes more memory than its characters, and aliases may stand for many.

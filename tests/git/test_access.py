@@ -47,6 +47,17 @@ def test_the_token_arrives_and_shows_on_no_command_line(served):
     assert not [line for line in seen.command_lines if TOKEN in line or WRITER.split()[1] in line]
 
 
+def test_a_connection_that_breaks_is_no_refusal_of_a_commit(cloned, bare, tmp_path):
+    """A commit of a pull request is on no branch: it comes by its id alone."""
+    commit = bare.git("commit-tree", "-m", "of a pull request", "HEAD^{tree}").strip()
+    bare.git("update-ref", "refs/pull/1/head", commit)
+    with (
+        serve(tmp_path, readers=(READER,), spies=False, drops=(commit.encode(),)) as (url, _),
+        open_checkout(f"{url}/{bare.path.name}", ref=commit, access=access("reader")) as found,
+    ):
+        assert list(found.files) == ["apps/rg.yaml"]
+
+
 def test_a_password_in_the_url_travels_the_same_way(served):
     url, seen = served
     address = url.replace("://", "://me:p%40ss@")

@@ -6,7 +6,7 @@ import os
 import ssl
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,6 +33,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     seen: Seen
     redirect: str
     spies: bool
+    drops: list[bytes]
 
     def do_GET(self) -> None:
         self.answer()
@@ -46,7 +47,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.seen.authorizations.append(given)
         if self.spies:
             self.seen.command_lines |= _command_lines()
-        if self.redirect:
+        dropped = next((each for each in self.drops if each in body), None)
+        if dropped is not None:
+            self.drops.remove(dropped)
+            self.close_connection = True  # without an answer
+        elif self.redirect:
             self.send_response(302)
             self.send_header("Location", self.redirect + self.path)
             self.send_header("Content-Length", "0")
@@ -114,12 +119,15 @@ def serve(
     tls: tuple[Path, Path] | None = None,
     redirect: str = "",
     spies: bool = True,
+    drops: Sequence[bytes] = (),
 ) -> Iterator[tuple[str, Seen]]:
     """Serve the repositories below `root`; yields (URL, what is seen). `tls` is (certificate, key).
     With `redirect`, another server is named for everything. `spies` looks at all processes with each request.
+    Each of `drops` closes the connection of the first request whose body has it.
     """
     seen = Seen()
     facts = {"root": root, "readers": readers, "writers": writers, "seen": seen, "redirect": redirect, "spies": spies}
+    facts["drops"] = list(drops)
     handler = type("Handler", (_Handler,), facts)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         if tls is not None:

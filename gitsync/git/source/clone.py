@@ -7,6 +7,7 @@ run.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from gitsync.errors import GitError, SourceError
@@ -130,7 +131,7 @@ def fetch_commit(clone: Clone, commit: str) -> bool:
 
 def _find_refusal(clone: Clone, commit: str) -> str | None:
     """Fetch a commit as `fetch_commit` does. Returns None if it is in the clone, else why the server does not give it
-    by its id: an old server allows that for none, and an outage may look the same.
+    by its id: an old server allows that for none.
     """
     if has_commit(clone.repository, commit):
         return None
@@ -142,6 +143,10 @@ def _find_refusal(clone: Clone, commit: str) -> str | None:
         refusal = error.message
         everything = ("+refs/heads/*:refs/gitsync/heads/*", "+refs/tags/*:refs/gitsync/tags/*")
         clone.fetch(*everything, depth=("--unshallow",) if clone.repository.is_shallow else ())
+        if not has_commit(clone.repository, commit):
+            # A connection that broke looks like a refusal. The server has answered meanwhile, so ask it again.
+            with suppress(GitError):
+                clone.fetch(f"+{commit}:{_FETCHED}")
     return None if has_commit(clone.repository, commit) else refusal
 
 

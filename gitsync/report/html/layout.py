@@ -1,8 +1,8 @@
-"""Lays out the picture, in pixels: where its boxes stand, and the ways of references between them. The same resources
+"""Lays out the picture, in pixels: where its boxes are, and the ways of references between them. The same resources
 are always at the same places.
 
 There are two layouts. A forest of owners has a column for each step down and a row for each leaf, its trees side by
-side in a few columns as in a newspaper. Groups stand in layers: what depends on nothing at the top, everything else
+side in a few columns as in a newspaper. Groups are in layers: what depends on nothing at the top, everything else
 below what it depends on.
 
 The boxes form a grid, and a way never crosses one. It leaves a box at its right, follows the channel between two
