@@ -80,7 +80,7 @@ Node = Apply | Prune
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Departure:
+class Removal:
     """How a resource was removed from git: the policy, the file, the units and the commit of its last manifest, and the
     kind of the object that declared its last unit, as far as history can be read (None, ""), and a sentence for people.
     `held` says why it must not be deleted; "" if it may be.
@@ -96,7 +96,7 @@ class Departure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class RestOfSource:
     """The content of a source in addition to the manifests of a run: `others` are those outside of the run (or all),
     `unread` the documents that became no resource, `elsewhere` the resources of other namespaces. Nothing that they may
     stand for is deleted.

@@ -15,7 +15,7 @@ from gitsync.errors import StateError
 from gitsync.formats.arm_path import is_below, is_same_id, iterate_ancestors, normalize_id
 from gitsync.manifests.units import Declaration
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Apply, Departure, Plan, Prune, Surroundings
+from gitsync.model.plan import Apply, Plan, Prune, Removal, RestOfSource
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record
@@ -23,7 +23,7 @@ from gitsync.model.resource import Prepared
 from gitsync.model.result import Result
 from gitsync.planning.claims import find_last_policies, join_deletes
 from gitsync.planning.delete_scope import spread_holds
-from gitsync.planning.prune_holds import ALONE, Gap, Holds, find_holds
+from gitsync.planning.prune_holds import NOTHING_ELSE, Gap, Holds, find_holds
 from gitsync.status.conditions import make_warning
 
 UNTRUSTED = "RecordNotTrusted"
@@ -38,11 +38,11 @@ def make_plan(
     prepared: Iterable[Prepared],
     records: Mapping[Key, Record],
     problems: Iterable[Problem] = (),
-    departures: Mapping[Key, Departure] | None = None,
+    removals: Mapping[Key, Removal] | None = None,
     undeletable: Collection[Key] = (),
-    around: Surroundings = ALONE,
+    around: RestOfSource = NOTHING_ELSE,
 ) -> Plan:
-    """Plan one run. `problems` are those of files. `departures` say how resources were removed from git. `around` has
+    """Plan one run. `problems` are those of files. `removals` say how resources were removed from git. `around` has
     the other content of the source.
 
     `undeletable` are records of kinds that Azure cannot delete: they are deleted with their parents.
@@ -62,7 +62,7 @@ def make_plan(
         declared = tuple({(one.key, one.resource.source): one for one in (*prepared, *around.others)}.values())
         named_ids = _find_named_ids(declared, records)
         holds = find_holds(declared, records, problems, around)
-        prunes = _order_prunes(_make_prunes(removed, named_ids, departures or {}, holds), undeletable)
+        prunes = _order_prunes(_make_prunes(removed, named_ids, removals or {}, holds), undeletable)
     return Plan(
         applies=applies,
         prunes=prunes,
@@ -107,30 +107,30 @@ def _make_applies(prepared: Iterable[Prepared], records: Mapping[Key, Record]) -
 
 
 def _make_prunes(
-    removed: Mapping[Key, Record], named_ids: Mapping[str, str], departures: Mapping[Key, Departure], holds: Holds
+    removed: Mapping[Key, Record], named_ids: Mapping[str, str], removals: Mapping[Key, Removal], holds: Holds
 ) -> dict[Key, Prune]:
     prunes, needed = {}, set[Key]()
-    departures = {key: departures.get(key, Departure()) for key in removed}
-    policies = {key: departures[key].policy or record.policy for key, record in removed.items()}
+    removals = {key: removals.get(key, Removal()) for key in removed}
+    policies = {key: removals[key].policy or record.policy for key, record in removed.items()}
     policies = find_last_policies(policies, removed)
     for key, record in removed.items():
-        departure, policy = departures[key], policies[key]
+        removal, policy = removals[key], policies[key]
         named_id = named_ids.get(normalize_id(record.arm_id), "")
         detaches = _must_detach(record, policy, named_id)
-        gap = Gap(record, departure.path, departure.units)
+        gap = Gap(record, removal.path, removal.units)
         named = f"A manifest still names {named_id}, which is below it." if named_id else ""
         is_needed = named or holds.on_owner(record)
         if is_needed:
             needed.add(key)
         place = Declaration(unit=record.unit, path=record.path, declared_by=record.declared_by)
-        if departure.units:  # of a later revision, which a next run may not search any more
-            place = Declaration(unit=departure.units[-1], path=departure.path, declared_by=departure.declared_by)
+        if removal.units:  # of a later revision, which a next run may not search any more
+            place = Declaration(unit=removal.units[-1], path=removal.path, declared_by=removal.declared_by)
         prunes[key] = Prune(
             record=replace(record, policy=policy, **place),
             detaches=detaches,
-            held="" if detaches else is_needed or departure.held or holds.on(gap),
-            reason=departure.reason,
-            last_commit=departure.last_commit,
+            held="" if detaches else is_needed or removal.held or holds.on(gap),
+            reason=removal.reason,
+            last_commit=removal.last_commit,
         )
     return spread_holds(join_deletes(prunes), needed)
 

@@ -15,13 +15,13 @@ from gitsync.formats.arm_path import is_below
 from gitsync.manifests.units import find_unit, find_unit_name, may_hide
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import UnreadDocument
-from gitsync.model.plan import Surroundings
+from gitsync.model.plan import RestOfSource
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared, Resource
 from gitsync.problems.suggest import measure_distance
 
-ALONE: Final = Surroundings()
+NOTHING_ELSE: Final = RestOfSource()
 
 
 class _Trace(NamedTuple):
@@ -91,7 +91,7 @@ def find_holds(
     declared: Collection[Prepared],
     records: Mapping[Key, Record],
     problems: Iterable[Problem] = (),
-    around: Surroundings = ALONE,
+    around: RestOfSource = NOTHING_ELSE,
 ) -> Holds:
     """Find everything in one revision that can hold a delete.
 

@@ -15,7 +15,7 @@ from gitsync.git.source.checkout import Checkout
 from gitsync.manifests.selection import make_selection, select_prepared
 from gitsync.manifests.units import find_unit
 from gitsync.model.gvk import GVK, Key
-from gitsync.model.plan import Departure, Plan, Surroundings
+from gitsync.model.plan import Plan, Removal, RestOfSource
 from gitsync.model.problem import Level, Problem
 from gitsync.model.record import Record, State, Trust
 from gitsync.model.resource import Prepared
@@ -28,9 +28,9 @@ from gitsync.planning.replacement import note_renames
 from gitsync.planning.run_problems import merge_shared
 from gitsync.reconcile.context import Connections
 from gitsync.report.wording import join_renderers
-from gitsync.run.departures import Reading, find_departures
 from gitsync.run.load import RunInput
 from gitsync.run.manifests import prepare_resources, read_selected_manifests, redact_manifests
+from gitsync.run.removals import Reading, find_removals
 
 
 def plan_run(config: Config, connections: Connections, run_input: RunInput, state: State, agent: str) -> Plan:
@@ -52,9 +52,9 @@ def plan_run(config: Config, connections: Connections, run_input: RunInput, stat
     since = state.find_revision(agent) or state.revision
     selected = select_prepared(run_input.prepared, selection)
     reading = Reading(connections.settings.namespace, run_input.references)
-    departures = find_departures(connections.source, removed, since, config, reading)
+    removals = find_removals(connections.source, removed, since, config, reading)
     if connections.source.file and removed:
-        departures = _hold_for_other_files(config, connections, run_input, removed, departures)
+        removals = _hold_for_other_files(config, connections, run_input, removed, removals)
     moved = _move_claims(selected, {**remaining, **removed}, own_records, untrusted)
     plan = make_plan(
         selected,
@@ -66,9 +66,9 @@ def plan_run(config: Config, connections: Connections, run_input: RunInput, stat
             *_explain_untrusted(config, untrusted, own_records),
             *_warn_unsigned(config, state),
         ),
-        departures,
+        removals,
         undeletable={key for key, record in removed.items() if not _can_delete(connections, record)},
-        around=Surroundings(others=run_input.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere),
+        around=RestOfSource(others=run_input.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere),
     )
     plan = note_renames(note_moves(plan, moved.moves))
     plan = hold_untrusted(plan, {**_find_unproven(config, connections, removed), **untrusted})
@@ -88,8 +88,8 @@ def _hold_for_other_files(
     connections: Connections,
     run_input: RunInput,
     removed: Mapping[Key, Record],
-    departures: Mapping[Key, Departure],
-) -> dict[Key, Departure]:
+    removals: Mapping[Key, Removal],
+) -> dict[Key, Removal]:
     """Hold what the file of the run no longer declares, and another file of the source does, or may: it may have been
     moved there.
     """
@@ -100,14 +100,14 @@ def _hold_for_other_files(
         whole = source.read_whole()
     except GitsyncError as error:
         held = f"Held: it may have been moved to another file, and the source cannot be read: {error.message}"
-        return {key: replace(one, held=held) for key, one in departures.items()}
+        return {key: replace(one, held=held) for key, one in removals.items()}
     manifests = read_selected_manifests(config, connections.settings, whole.files, whole.units, run_input.references)
     redact_manifests(manifests, connections.redactions)
     today = connections.clock.now().date()
     others = prepare_resources(
         config, connections.settings, manifests, connections.catalog, run_input.credentials.of, today
     )
-    holds = find_holds(others, {}, (*whole.problems, *manifests.problems), Surroundings(unread=manifests.unread))
+    holds = find_holds(others, {}, (*whole.problems, *manifests.problems), RestOfSource(unread=manifests.unread))
     holds = replace(holds, new={})  # files beside this one have similar names
     folder = find_unit(source.file)
 
@@ -120,7 +120,7 @@ def _hold_for_other_files(
             "Sync that file, or their folder."
         )
 
-    return {key: replace(one, held=find_reason(removed[key]) or one.held) for key, one in departures.items()}
+    return {key: replace(one, held=find_reason(removed[key]) or one.held) for key, one in removals.items()}
 
 
 def _declares(prepared: Prepared, record: Record) -> bool:

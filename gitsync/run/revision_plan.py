@@ -27,7 +27,7 @@ from gitsync.model.clock import Clock, format_rfc3339
 from gitsync.model.export import Holder
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
-from gitsync.model.plan import Departure, LastCommit, Plan, Surroundings
+from gitsync.model.plan import LastCommit, Plan, Removal, RestOfSource
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RequestCounts, RunTarget
 from gitsync.model.secret import Secret
@@ -41,7 +41,6 @@ from gitsync.report.masked import mask_report
 from gitsync.request.credential_choice import choose_offline
 from gitsync.request.placeholders import Secrets
 from gitsync.run.connections import name_source
-from gitsync.run.departures import hold_unreadable
 from gitsync.run.git_settings import make_git_access
 from gitsync.run.guards import refuse_invalid
 from gitsync.run.known_ids import ForeignRecords, add_foreign_ids, read_known_from
@@ -55,6 +54,7 @@ from gitsync.run.manifests import (
     redact_manifests,
 )
 from gitsync.run.plan import list_problems
+from gitsync.run.removals import hold_unreadable
 from gitsync.run.watch import log_end, log_start
 from gitsync.status.exit_code import decide_exit_code
 from gitsync.units.sandbox import Builds
@@ -85,7 +85,7 @@ def _plan_revisions(
     log_start("plan", target)
     config = spell_selection(config, (one.key for revised in (old, new) for one in revised.prepared))
     reader = reader._replace(config=config)
-    removed = _find_departures(config, before.commit, after, old, new)
+    removed = _find_removals(config, before.commit, after, old, new)
     plan = _make_plan(reader, old, new, (*after.problems, *manifests.problems), manifests, removed)
     refuse_invalid(config, plan)
     plan = _with_refusal(config, plan, old)
@@ -235,9 +235,9 @@ def _list_encrypted(manifests: Manifests) -> Secrets:
     }
 
 
-def _find_departures(
+def _find_removals(
     config: Config, commit: str | None, after: RevisionManifests, old: Revised, new: Revised
-) -> dict[Key, Departure]:
+) -> dict[Key, Removal]:
     """The resources that only the old revision has, with the commits that changed them last, and what holds them."""
     keys = {one.key for one in new.prepared}
     removed = {one.key: one.resource for one in old.prepared if one.key not in keys}
@@ -247,7 +247,7 @@ def _find_departures(
     found: Mapping[ManifestPaths, LastCommit] = {}
     if places and commit is not None:
         found = find_commits_before(config.source, commit, set(places.values()), make_git_access(config))
-    return {key: Departure(held=held.get(key, ""), last_commit=found.get(place)) for key, place in places.items()}
+    return {key: Removal(held=held.get(key, ""), last_commit=found.get(place)) for key, place in places.items()}
 
 
 def _make_plan(
@@ -256,12 +256,12 @@ def _make_plan(
     new: Revised,
     problems: tuple[Problem, ...],
     manifests: Manifests,
-    removed: Mapping[Key, Departure],
+    removed: Mapping[Key, Removal],
 ) -> Plan:
     """The plan of a run after one that applied the old revision."""
     selection, records = make_selection(reader.config), make_records(old)
     keys = {one.key for one in new.prepared}
     selected = {key: record for key, record in records.items() if key in keys or selection.has(key)}
-    around = Surroundings(others=new.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere)
+    around = RestOfSource(others=new.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere)
     plan = note_renames(make_plan(select_prepared(new.prepared, selection), selected, problems, removed, around=around))
     return replace(plan, problems=(*plan.problems, *reader.foreign.problems))

@@ -18,7 +18,7 @@ import pytest
 from gitsync.catalog.catalog import open_catalog
 from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.units import find_unit
-from gitsync.model.plan import Surroundings
+from gitsync.model.plan import RestOfSource
 from gitsync.model.record import Claim, Record
 from gitsync.planning.plan import make_plan
 from gitsync.request.build import prepare
@@ -123,7 +123,7 @@ def plan_after(resource, text):
     mistyped = replace(read_manifests({}), resources=(*new, *needed_by(resource.key)))
     fresh = prepare(mistyped, catalog=CATALOG, subscription=SUBSCRIPTION) if new else ()
     declared = (*kept, *(one for one in fresh if one.resource in new))
-    return make_plan(declared, known.records, read.problems, around=Surroundings(unread=read.unread))
+    return make_plan(declared, known.records, read.problems, around=RestOfSource(unread=read.unread))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from gitsync.model.plan import Surroundings
+from gitsync.model.plan import RestOfSource
 from gitsync.model.policy import Policy
 from gitsync.model.record import Claim
 from gitsync.planning.delete_scope import spare_bystanders
@@ -50,7 +50,7 @@ def test_what_is_below_a_held_resource_is_held_with_it():
 
 
 def test_a_manifest_that_was_not_chosen_holds_what_it_lies_in():
-    around = Surroundings(others=(prepared(subnet(), SUBNET.arm_id),))
+    around = RestOfSource(others=(prepared(subnet(), SUBNET.arm_id),))
     assert held(make_plan([], records(GROUP, NET), around=around), (GROUP, NET)) == {"core", "hub"}
 
 

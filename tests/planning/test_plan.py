@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from gitsync.errors import StateError
-from gitsync.model.plan import Departure
+from gitsync.model.plan import Removal
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.record import Claim
@@ -37,7 +37,7 @@ def records(*entries):
     ],
 )
 def test_what_left_git(entry, policy, detaches, why):
-    plan = make_plan([], records(entry), departures={entry.key: Departure(policy=policy)} if policy else {})
+    plan = make_plan([], records(entry), removals={entry.key: Removal(policy=policy)} if policy else {})
     assert plan.prunes[entry.key].detaches is detaches, why
 
 
@@ -97,8 +97,8 @@ def test_what_is_below_a_held_resource_or_is_used_by_it_is_held(declared, remove
         "user": part("user", "server/databases/user", depends_on=(vnet("files"),)),
     }
     named = [prepared(subnet(str(number)), arm_id) for number, arm_id in enumerate(declared)]
-    departures = {entries["user"].key: Departure(held="It may be a mistake.")}
-    plan = make_plan(named, records(*(entries[name] for name in removed)), departures=departures)
+    removals = {entries["user"].key: Removal(held="It may be a mistake.")}
+    plan = make_plan(named, records(*(entries[name] for name in removed)), removals=removals)
     prunes = {name: plan.prunes[entries[name].key] for name in removed}
     assert {name for name, prune in prunes.items() if prune.held and not prune.detaches} == held, why
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gitsync.manifests.units import find_unit, may_hide
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import UnreadDocument
-from gitsync.model.plan import Departure, Surroundings
+from gitsync.model.plan import Removal, RestOfSource
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import OwnerRef
 from gitsync.planning.plan import make_plan
@@ -31,15 +31,15 @@ def manifest(key, arm_id, path="a.yaml", **more):
     return replace(made, resource=replace(made.resource, source=SourceLocation(path, 1), spec=spec))
 
 
-def held(gone=GONE, declared=(), problems=(), unread=(), known=(), departure=None):
+def held(gone=GONE, declared=(), problems=(), unread=(), known=(), removal=None):
     """Why one record is held, when git says this."""
     records = {one.key: one for one in (gone, *known)}
     plan = make_plan(
         declared,
         records,
         problems,
-        {gone.key: departure} if departure else {},
-        around=Surroundings(unread=tuple(unread)),
+        {gone.key: removal} if removal else {},
+        around=RestOfSource(unread=tuple(unread)),
     )
     return plan.prunes[gone.key].held
 
@@ -152,8 +152,8 @@ def test_a_unit_that_is_moved_is_read_where_it_is_now():
 def test_the_file_that_history_names_counts_as_well():
     """A manifest that was moved and broken between two runs: the record does not know of its last folder."""
     broken = at("platform/net/b.yaml")
-    assert held(problems=[broken], departure=Departure(path="platform/net/a.yaml"))
-    assert not held(problems=[broken], departure=Departure(path="apps/a.yaml"))
+    assert held(problems=[broken], removal=Removal(path="platform/net/a.yaml"))
+    assert not held(problems=[broken], removal=Removal(path="apps/a.yaml"))
 
 
 def test_a_folder_that_is_gone_altogether_holds_nothing():
@@ -255,7 +255,7 @@ STRAYS = [
 def test_a_namespace_that_is_mistyped_leaves_the_run_and_holds(elsewhere, expected, why):
     """With --target-namespaces, a manifest of another namespace is not part of the run at all."""
     gone = replace(GONE, key=Key("network.azure.com", "VirtualNetwork", "prod", "hub"))
-    plan = make_plan([], {gone.key: gone}, around=Surroundings(elsewhere=elsewhere))
+    plan = make_plan([], {gone.key: gone}, around=RestOfSource(elsewhere=elsewhere))
     assert ("other/x.yaml:1 declares" in plan.prunes[gone.key].held) is expected, why
 
 
@@ -279,7 +279,7 @@ def test_what_an_invalid_manifest_stands_for_by_its_record_is_not_deleted():
 
 def test_manifests_that_the_run_is_not_about_count():
     renamed = manifest(vnet("spoke"), vnet_id())
-    plan = make_plan([], {GONE.key: GONE}, around=Surroundings(others=(renamed,)))
+    plan = make_plan([], {GONE.key: GONE}, around=RestOfSource(others=(renamed,)))
     assert plan.prunes[GONE.key].detaches
     assert vnet("spoke") not in plan.applies
 
@@ -305,7 +305,7 @@ def sources(draw):
 @given(sources())
 def test_what_is_deleted_is_never_declared_nor_of_a_unit_with_a_rejected_document(source):
     records, declared, broken, rejected = source
-    plan = make_plan(declared, records, around=Surroundings(unread=tuple(rejected)))
+    plan = make_plan(declared, records, around=RestOfSource(unread=tuple(rejected)))
     deleted = [node.record for node in plan.prunes.values() if not node.detaches and not node.held]
     named = {one.arm_id.casefold() for one in declared}
     assert not {one.key for one in deleted} & {one.key for one in declared}

@@ -16,7 +16,7 @@ from gitsync.redaction import Redactions
 from gitsync.report import json as report_json
 from gitsync.report import markdown, text
 from gitsync.report.html.page import render as render_page
-from gitsync.run.departures import Reading, find_departures
+from gitsync.run.removals import Reading, find_removals
 from gitsync.run.revision_plan import plan_revisions
 from gitsync.units.kustomize import has_tool
 from tests.support.builders import record, vnet
@@ -117,14 +117,14 @@ def test_a_commit_that_is_not_known_is_not_absent(world, tmp_path):
     doubts = {}
     for start in (since, None):
         with open_checkout(str(tmp_path / "copy"), access=GitAccess()) as source:
-            (found,) = find_departures(source, gone, start, Config(), Reading("default")).values()
+            (found,) = find_removals(source, gone, start, Config(), Reading("default")).values()
         doubts[start] = found.last_commit.doubt
     assert doubts == {
         since: f"the history since {since[:12]} is not in this clone (fetch-depth: 0)",
         None: "the records name no revision",
     }
     with open_checkout(str(world.folder)) as source:
-        (found,) = find_departures(source, gone, since, Config(), Reading("default")).values()
+        (found,) = find_removals(source, gone, since, Config(), Reading("default")).values()
     assert found.last_commit is None, "a folder without git has no commits"
 
 

@@ -18,7 +18,7 @@ from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.claims import expect_records
 from gitsync.reconcile.result_builder import build_unattempted
 from gitsync.request.build import prepare
-from gitsync.run.departures import Reading, find_departures
+from gitsync.run.removals import Reading, find_removals
 from tests.support.builders import prepared, record, vnet, vnet_id
 from tests.support.fault_rules import rules
 from tests.support.world import CATALOG, GROUP, GROUP_ID, SUBNET, SUBNET_ID, SUBSCRIPTION, VNET, VNET_ID, World, of
@@ -190,7 +190,7 @@ def test_a_folder_outside_of_the_path_has_left_git(world):
     world.says_files(GROUP_FILE | {"net/hub.yaml": VNET, "apps/mesh.yaml": OTHER})
     gone = record(vnet(), VNET_ID, unit="net")
     with open_checkout(str(world.folder), path="apps") as source:
-        (found,) = find_departures(source, {gone.key: gone}, source.revision, Config(), Reading("default")).values()
+        (found,) = find_removals(source, {gone.key: gone}, source.revision, Config(), Reading("default")).values()
     assert found.reason == "Removed from git: its folder net is not in --path apps."
 
 
@@ -198,8 +198,8 @@ def test_ignored_files_are_named_by_their_folder_where_history_says_nothing(worl
     world.says_files({"net/hub.yaml": VNET, ".gitsyncignore": "net/\n"})
     gone = record(vnet(), VNET_ID, unit="net")
     with open_checkout(str(world.folder)) as source:
-        (ignored,) = find_departures(source, {gone.key: gone}, None, Config(), Reading("default")).values()
-        (plain,) = find_departures(
+        (ignored,) = find_removals(source, {gone.key: gone}, None, Config(), Reading("default")).values()
+        (plain,) = find_removals(
             source, {gone.key: replace(gone, unit="")}, None, Config(), Reading("default")
         ).values()
     assert ignored.reason == "Removed from git: the files of its folder net are now ignored."

@@ -22,12 +22,12 @@ from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.units import find_declaration
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
-from gitsync.model.plan import Surroundings
+from gitsync.model.plan import RestOfSource
 from gitsync.model.record import Claim, Record
 from gitsync.model.resource import Prepared
 from gitsync.planning.plan import make_plan
 from gitsync.request.build import prepare
-from gitsync.run.departures import Reading, find_departures
+from gitsync.run.removals import Reading, find_removals
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 
@@ -160,9 +160,9 @@ def list_deletes_after(folder: Path, files: Mapping[str, bytes], path: str, cont
         manifests = _read(source)
         prepared = _prepare(manifests)
         removed = {key: one for key, one in records.items() if key not in {each.key for each in prepared}}
-        departures = find_departures(source, removed, None, Config(), Reading("default"))
+        removals = find_removals(source, removed, None, Config(), Reading("default"))
         problems = (*source.problems, *manifests.problems)
-    plan = make_plan(prepared, records, problems, departures, around=Surroundings(unread=manifests.unread))
+    plan = make_plan(prepared, records, problems, removals, around=RestOfSource(unread=manifests.unread))
     return sorted(key.name for key, prune in plan.prunes.items() if not (prune.held or prune.detaches))
 
 

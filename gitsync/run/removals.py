@@ -1,4 +1,4 @@
-"""How resources were removed from git: path and policy of their last manifests, and why they are no longer read.
+"""Find how resources were removed from git: path and policy of their last manifests, and why they are no longer read.
 
 If one commit sets detach-on-delete and the next removes the manifest, with no run in between, the resource must stay
 (docs/reference/design.md#prune). So the last manifest counts, which may have changed since the last run.
@@ -21,7 +21,7 @@ from gitsync.manifests.annotations import decide_policy
 from gitsync.manifests.units import Declaration, find_place, find_unit, find_unit_name, is_inside
 from gitsync.manifests.variable_values import References
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Departure, LastCommit
+from gitsync.model.plan import LastCommit, Removal
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record
@@ -56,9 +56,9 @@ class _LastManifest(NamedTuple):
     revision: str = ""
 
 
-def find_departures(
+def find_removals(
     source: Checkout, removed: Mapping[Key, Record], since: str | None, config: Config, reading: Reading
-) -> dict[Key, Departure]:
+) -> dict[Key, Removal]:
     """Return how each of these resources was removed from git, as far as that is known.
 
     `since` is the revision of the records, None if it is not known.
@@ -73,16 +73,16 @@ def find_departures(
         source, {key: (one.revision, one.place) for key, one in last.items() if is_searched or one.revision != since}
     )
     unknown = explain_unknown(source, since, is_long=is_long)
-    departures = {
-        key: _make_departure(source, record, last.get(key, _LastManifest()), commits.get(key, unknown))
+    removals = {
+        key: _make_removal(source, record, last.get(key, _LastManifest()), commits.get(key, unknown))
         for key, record in removed.items()
     }
     declared = {
-        key: Declaration(unit=one.unit, path=departures[key].path or one.path, declared_by=one.declared_by)
+        key: Declaration(unit=one.unit, path=removals[key].path or one.path, declared_by=one.declared_by)
         for key, one in removed.items()
     }
     unreadable = hold_unreadable(declared, source.explain_unreadable, source.units.values(), source.files)
-    return {key: replace(one, held=one.held or unreadable.get(key, "")) for key, one in departures.items()}
+    return {key: replace(one, held=one.held or unreadable.get(key, "")) for key, one in removals.items()}
 
 
 def hold_unreadable(
@@ -117,7 +117,7 @@ def _is_sound_template(problem: Problem, declared: Declaration, built: Collectio
     return is_template and (declared["unit"] in built or bool(declared["declared_by"]))
 
 
-def _make_departure(source: Checkout, record: Record, last: _LastManifest, last_commit: LastCommit | None) -> Departure:
+def _make_removal(source: Checkout, record: Record, last: _LastManifest, last_commit: LastCommit | None) -> Removal:
     reason = _explain_removal(source, record, last)
     names = last.units or (record.unit,)
     unit = next((unit for unit in source.units.values() if unit.name in names), None)  # if it is built now
@@ -125,7 +125,7 @@ def _make_departure(source: Checkout, record: Record, last: _LastManifest, last_
     if unit is None and last.declared and not last.declared.cascades and policy is Policy.MANAGE:
         policy = Policy.DETACH_ON_DELETE
     held = _hold_unknown(record) if unit is None and not last.revision else ""
-    return Departure(
+    return Removal(
         policy=policy,
         path=last.path,
         units=last.units,
@@ -218,7 +218,7 @@ def _explain_removal(source: Checkout, record: Record, last: _LastManifest) -> s
         return f"Removed from git: {path} no longer declares it."
     if unit and _has_files(unit, source.ignored) and not _has_files(unit, source.files):
         return f"Removed from git: the files of its folder {unit} are now ignored."
-    return Departure().reason
+    return Removal().reason
 
 
 def _has_files(unit: str, paths: Iterable[str]) -> bool:
