@@ -64,7 +64,7 @@ def test_colour_is_put_on_last():
     ],
 )  # fmt: skip
 def test_what_undoes_our_writes_is_told(row, line, why):
-    lines = describe_record(record(key("A", "a"), row=row), revision=None)
+    lines = describe_record(record(key("A", "a"), streak=row), revision=None)
     assert [told.partition(":")[2].strip() for told in lines if told.startswith("Set back after:")] == [line], why
 
 
