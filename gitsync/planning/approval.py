@@ -36,13 +36,13 @@ EXISTS = "exists"
 
 
 def find_runtime_values(request: Request, *, is_id_sure: bool = True) -> tuple[str, ...]:
-    """The parts of a plan's request that only a run knows, sorted."""
+    """Find the parts of a plan's request that only a run knows, sorted."""
     in_body = [format_pointer(path) for path in find_unknown_values(request.body)]
     return tuple(sorted([*in_body, *([] if is_id_sure and "<" not in request.arm_id else [ID])]))
 
 
 def digest_desired(request: Request, body: Mapping[str, Any], later: tuple[str, ...]) -> str:
-    """The digest of the desired state: ARM id, api-version and a sealed body (see `remove_runtime_values`)."""
+    """Digest the desired state: ARM id, api-version and a sealed body (see `remove_runtime_values`)."""
     leaves = {format_pointer(path): value for path, value in _iterate_leaves(body, ())}
     arm_id = "" if ID in later else request.arm_id.casefold()
     return _digest([arm_id, request.api_version, leaves])
@@ -60,9 +60,9 @@ def remove_runtime_values(body: Any, later: tuple[str, ...], path: JsonPath = ()
 
 
 def digest_live(live: Live, desired: Mapping[str, Any], sent: Mapping[str, Any], later: tuple[str, ...] = ()) -> str:
-    """The digest of the live state of a resource that exists: the leaves that git sets and those that were sent, and
-    whether its last operation failed. The rest of the response (counters, times) changes by itself, and the leaves of
-    `later` are left out, since a plan does not compare them.
+    """Digest the live state of a resource that exists: the leaves that git sets and those that were sent, and whether
+    its last operation failed. The rest of the response (counters, times) changes by itself, and the leaves of `later`
+    are left out, since a plan does not compare them.
 
     `desired` and `sent` are sealed bodies.
     """
@@ -106,7 +106,7 @@ def find_objection(
 
 
 def _list_changes(reviewed: Reviewed, current: Reviewed, *, quiet: bool) -> Iterator[str]:
-    """Everything that changed since the review, the most significant first."""
+    """List everything that changed since the review, the most significant first."""
     if reviewed.desired != current.desired:
         yield "The desired state is not the reviewed one: a referenced value or a setting changed."
     if reviewed.live != current.live:
@@ -121,7 +121,7 @@ _CHANGES = {(False, True): "appeared", (True, False): "is gone", (True, True): "
 
 
 def _explain_keys(reviewed_key: str, current_key: str) -> tuple[str, str]:
-    """Message and advice."""
+    """Return the message and the advice for digests of secrets that were made with different keys."""
     if not reviewed_key:
         return (
             "It has secrets, and the plan was made without a digest key, so it cannot be compared with the plan.",
@@ -135,7 +135,7 @@ def _explain_keys(reviewed_key: str, current_key: str) -> tuple[str, str]:
 
 
 def _iterate_leaves(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, Any]]:
-    """Every leaf of a body and every empty list or object, without null."""
+    """Iterate over every leaf of a body and every empty list or object, without null."""
     if isinstance(value, Mapping) and value:
         for key, child in value.items():
             yield from _iterate_leaves(child, (*path, key))

@@ -51,7 +51,7 @@ def _group_by_id(prepared: Iterable[Prepared]) -> Iterable[list[Prepared]]:
 
 
 def _pair(same: Sequence[Prepared], records: Mapping[Key, Record]) -> Iterator[tuple[Prepared, Prepared]]:
-    """Each manifest of a resource but its writer, with the writer."""
+    """Pair each manifest of a resource but its writer, with the writer."""
     candidates = [one for one in same if one.policy.allows_modify]
     if len({one.key for one in same}) < 2 or not candidates:
         return
@@ -60,7 +60,9 @@ def _pair(same: Sequence[Prepared], records: Mapping[Key, Record]) -> Iterator[t
 
 
 def _rank(prepared: Prepared, record: Record | None) -> tuple[bool, bool, bool, bool]:
-    """Sort key of candidates: a claim, an expected create, a record from an earlier run, a valid manifest."""
+    """Return the sort key of a candidate: a claim, an expected create, a record from an earlier run, a valid
+    manifest.
+    """
     is_known = record is not None and is_same_id(record.arm_id, prepared.arm_id or "")
     claim = record.claim if record is not None and is_known else Claim.NONE
     return not claim.is_ours, claim is not Claim.EXPECTED, not is_known, not prepared.is_valid
@@ -146,7 +148,7 @@ def _is_free(record: Record, writer: Prepared, declared: Mapping[Key, Prepared])
 
 
 def _take_over(former: Record, current: Record | None, writer: Prepared) -> Record:
-    """The former record under the writer's key. What describes the manifest is the writer's own."""
+    """Return the former record under the writer's key. What describes the manifest is the writer's own."""
     return replace(
         former,
         key=writer.key,
@@ -182,8 +184,8 @@ def note_moves(plan: Plan, moves: Mapping[Key, Key]) -> Plan:
 
 
 def find_last_policies(policies: Mapping[Key, Policy], removed: Mapping[Key, Record]) -> dict[Key, Policy]:
-    """The policies of resources that were removed from git: detach-on-delete wins if manifests of one resource leave
-    together.
+    """Find the policies of resources that were removed from git: detach-on-delete wins if manifests of one resource
+    leave together.
     """
     ids = {key: removed[key].arm_id.casefold() for key in policies}
     detached = {ids[key] for key, policy in policies.items() if policy is Policy.DETACH_ON_DELETE} - {""}

@@ -59,7 +59,7 @@ def spread_holds(prunes: Mapping[Key, Prune], needed: Collection[Key] = ()) -> d
 
 
 def _index_deletes(prunes: Mapping[Key, Prune]) -> tuple[Mapping[str, list[Key]], Mapping[str, list[Key]]]:
-    """The keys of the deletes by ARM id, and for each of these ids those at it or below it."""
+    """Index the keys of the deletes by ARM id, and for each of these ids those at it or below it."""
     deletes: defaultdict[str, list[Key]] = defaultdict(list)
     content: defaultdict[str, list[Key]] = defaultdict(list)
     for key, prune in sorted(prunes.items()):

@@ -102,7 +102,9 @@ class _Candidate:
 
 
 def _find_candidates(resource: ListedResource, candidates: dict[Hashable, _Candidate]) -> tuple[_Candidate, ...]:
-    """The lists of a resource, the narrowest first, each made once. That of a scope may be that of a subscription."""
+    """Find the lists of a resource, the narrowest first, each made once. That of a scope may be that of a
+    subscription.
+    """
     collections = {normalize_id(one.path): one for one in resource.collections}
     found = []
     for place, (path, level) in collections.items():

@@ -60,7 +60,7 @@ class Graph:
 
 
 def build_owner_graph(prepared: Sequence[Prepared], catalog: Catalog, others: Sequence[Prepared] = ()) -> Graph:
-    """The graph of these manifests and what they depend on. A duplicate key is one vertex.
+    """Build the graph of these manifests and what they depend on. A duplicate key is one vertex.
 
     `others` are all manifests, if only some are drawn: a target that is one of them is not missing.
     """
@@ -118,7 +118,9 @@ _DOT_CLASSES: Final = {
 
 
 def draw_mermaid(graph: Graph) -> str:
-    """The graph as a Mermaid flowchart: dependents point at owners (solid), references (dashed), others (dotted)."""
+    """Draw the graph as a Mermaid flowchart: dependents point at owners (solid), references (dashed), others
+    (dotted).
+    """
     names = _number_vertices(graph)
     lines = ["flowchart LR"]
     lines += _group_lines(
@@ -133,7 +135,7 @@ def draw_mermaid(graph: Graph) -> str:
 
 
 def draw_dot(graph: Graph) -> str:
-    """The graph for Graphviz: dependents point at owners (solid), references (dashed), others (dotted)."""
+    """Draw the graph for Graphviz: dependents point at owners (solid), references (dashed), others (dotted)."""
     names = _number_vertices(graph)
     lines = ["digraph gitsync {", "  rankdir=LR;", "  node [shape=box];"]
     lines += _group_lines(
@@ -148,7 +150,7 @@ def draw_dot(graph: Graph) -> str:
 
 
 def build_graph_document(graph: Graph) -> dict[str, list[dict[str, str]]]:
-    """The graph as plain JSON values."""
+    """Write the graph as plain JSON values."""
     return {
         "vertices": [
             {"id": v.id, "label": v.label, "namespace": v.namespace, "presence": v.presence.value}
@@ -165,7 +167,7 @@ def _number_vertices(graph: Graph) -> Mapping[str, str]:
 def _group_lines(
     graph: Graph, line: Callable[[Vertex], str], begin: str, end: str, escape: Callable[[str], str]
 ) -> Iterator[str]:
-    """The lines of the vertices, in a box for each namespace if there are several namespaces."""
+    """Write the lines of the vertices, in a box for each namespace if there are several namespaces."""
     namespaces = sorted({v.namespace for v in graph.vertices} - {""})
     boxes = namespaces if len(namespaces) > 1 else []
     yield from (f"  {line(v)}" for v in graph.vertices if v.namespace not in boxes)

@@ -122,7 +122,7 @@ def _sort_problems(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 
 
 def _find_rejections(unread: Iterable[UnreadDocument], problems: Iterable[Problem]) -> Iterator[Problem]:
-    """A problem for each rejected document of a file without another problem."""
+    """Make a problem for each rejected document of a file without another problem."""
     files_with_errors = {(problem.path, problem.unit) for problem in problems if problem.holds_deletes}
     for document in unread:
         if document.is_rejected and (document.source.path, document.unit) not in files_with_errors:
@@ -132,8 +132,8 @@ def _find_rejections(unread: Iterable[UnreadDocument], problems: Iterable[Proble
 
 
 def _find_doubts(declared: Iterable[Prepared]) -> Iterator[Problem]:
-    """A resource of an unknown kind may be one of a known kind, misspelt. Where a variable has no value, a value may be
-    missing that decides what there is.
+    """Find what may hide a resource. One of an unknown kind may be one of a known kind, misspelt. Where a variable has
+    no value, a value may be missing that decides what there is.
     """
     for prepared in declared:
         is_unknown = prepared.api_version is None
@@ -183,7 +183,7 @@ def _find_strays(elsewhere: Iterable[Resource]) -> tuple[Resource, ...]:
 
 
 def _check_any_fault(holds: Holds, gap: Gap) -> str:
-    """A record of an older gitsync, without a unit, does not say where to look, so any error holds it."""
+    """Hold a record of an older gitsync for any error: it has no unit, so it does not say where to look."""
     if gap.record.unit:
         return ""
     fault = next((p for p in (*holds.faults, *holds.invalid) if p.holds_deletes), None)

@@ -44,7 +44,7 @@ class SpecGeneration(NamedTuple):
 
 
 def find_generation(record: Record | None, spec: Mapping[str, Any]) -> SpecGeneration:
-    """The generation of a spec after what is on record; the first is 1."""
+    """Return the generation of a spec after what is on record; the first is 1."""
     digest = digest_spec(spec)
     changed = record is not None and bool(record.spec_digest) and record.spec_digest != digest
     return SpecGeneration((record.generation if record else 1) + changed, digest)
@@ -89,7 +89,7 @@ _FIND_OUT = (
 
 
 def build_flapping_condition(streak: WriteStreak, comparison: Comparison) -> Condition:
-    """The message for a paused resource: which fields, and both values; its advice says how to fix it."""
+    """Return the condition of a paused resource: which fields, and both values; its advice says how to fix it."""
     descriptions = [
         f"{difference.path} (git {_describe_value(difference.desired)}, Azure {_describe_value(difference.live)})"
         for difference in comparison.differences
@@ -105,7 +105,7 @@ def build_flapping_condition(streak: WriteStreak, comparison: Comparison) -> Con
 
 
 def _find_drifted_paths(comparison: Comparison) -> tuple[str, ...]:
-    """The fields that changed in Azure; none if git changed too, since that is a change to apply."""
+    """Find the fields that changed in Azure; none if git changed too, since that is a change to apply."""
     if comparison.verdict is Verdict.MISSING:
         return (WHOLE,)
     if comparison.verdict is not Verdict.DRIFTED:
@@ -114,7 +114,7 @@ def _find_drifted_paths(comparison: Comparison) -> tuple[str, ...]:
 
 
 def _find_common_paths(streak: WriteStreak | None, comparison: Comparison) -> tuple[str, ...]:
-    """The fields that changed before every write of the streak and before this one."""
+    """Find the fields that changed before every write of the streak and before this one."""
     return tuple(path for path in _find_drifted_paths(comparison) if streak is not None and path in streak.paths)
 
 

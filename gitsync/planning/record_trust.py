@@ -118,7 +118,7 @@ class KnownRecords:
 
 
 def find_known_ids(declared: Collection[Key], places: Iterable[KnownRecords], catalog: Catalog) -> dict[Key, KnownId]:
-    """The ids of resources that are not `declared`. The first place with a record that is believed decides.
+    """Find the ids of resources that are not `declared`. The first place with a record that is believed decides.
 
     An alias is left out: its id says nothing of the subscription that it created.
     """
@@ -137,8 +137,8 @@ def find_known_ids(declared: Collection[Key], places: Iterable[KnownRecords], ca
 def select_hidden(
     records: Mapping[Key, Record], problems: Iterable[Problem], built: Collection[str] = ()
 ) -> dict[Key, Record]:
-    """The records of an agent whose manifests may be hidden by a problem of the source, so that they are not pruned.
-    `built` are the names of the units that were built.
+    """Select the records of an agent whose manifests may be hidden by a problem of the source, so that they are not
+    pruned. `built` are the names of the units that were built.
 
     All others without a manifest are about to be pruned.
     """

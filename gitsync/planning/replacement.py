@@ -60,7 +60,7 @@ def _explain(arm_type: str, difference: Difference, refusal: Condition | None) -
 
 
 def make_move(old_id: str, new_id: str) -> Replacement:
-    """What a change of the name or the owner means: another ARM id."""
+    """Describe what a change of the name or the owner means: another ARM id."""
     return Replacement(reason=f"Azure cannot rename or move {old_id} to {new_id}: it is a delete and a create.")
 
 
@@ -79,7 +79,7 @@ def _names_field(message: str, pointer: str) -> bool:
 
 
 def build_replacement_condition(replacement: Replacement) -> Condition:
-    """The condition of a resource that is not written, since Azure would refuse it."""
+    """Return the condition of a resource that is not written, since Azure would refuse it."""
     return make_warning(Hold.REPLACE_NEEDED.value, replacement.reason, _ADVICE)
 
 
@@ -142,7 +142,7 @@ def _look(key: Key, digest: str) -> _Look:
 
 
 def _index(rows: Iterable[tuple[_Look, Key]]) -> Mapping[_Look, Key]:
-    """The keys by their look, without those that look the same as another."""
+    """Index the keys by their look, without those that look the same as another."""
     keys: defaultdict[_Look, list[Key]] = defaultdict(list)
     for look, key in rows:
         keys[look].append(key)

@@ -53,7 +53,7 @@ class Revised:
     secrets: Secrets
 
     def requests(self) -> Mapping[Key, Request]:
-        """The request of each resource that has one."""
+        """Build the request of each resource that has one."""
         values = Placeholders({prepared.key: prepared for prepared in self.prepared}, self.config_maps, self.secrets)
         requests: dict[Key, Request] = {}
         for prepared in self.prepared:
@@ -205,7 +205,9 @@ def _stop_result(blank: Result, verdict: Verdict, condition: Condition) -> Resul
 
 
 def _refuse_move(blank: Result, before: Record, request: Request) -> Result:
-    """A name and an owner are frozen once Azure has the resource (docs/reference/reconciliation.md#immutable-names)."""
+    """Refuse another name or owner: they are frozen once Azure has the resource
+    (docs/reference/reconciliation.md#immutable-names).
+    """
     field = "spec.owner" if before.owner != blank.owner else "spec.azureName"
     text = (
         f"{field} would change its ARM id, which is refused once the resource exists. "

@@ -30,8 +30,8 @@ _SHARED = frozenset({"CredentialNotUsable"})
 
 
 def find_too_many_deletes(plan: Plan, inventory: int, most: int | None) -> Problem | None:
-    """The refusal of a plan that deletes more than `most`, or by default more than the smaller of 10 and 20 % (at least
-    1). It names the resources. `inventory` counts the records that gitsync owns.
+    """Return the refusal of a plan that deletes more than `most`, or by default more than the smaller of 10 and 20 %
+    (at least 1). It names the resources. `inventory` counts the records that gitsync owns.
     """
     prunes = [prune for prune in plan.prunes.values() if prune.record.claim.is_ours]
     deletes = [prune for prune in prunes if not prune.detaches and not prune.held]
@@ -49,7 +49,7 @@ def find_too_many_deletes(plan: Plan, inventory: int, most: int | None) -> Probl
 
 
 def find_missing_key(records: Iterable[Record]) -> Problem | None:
-    """The refusal of a sync that would write records without seals, since it lacks the key of the other runs."""
+    """Return the refusal of a sync that would write records without seals, since it lacks the key of the other runs."""
     if all(record.trust is not Trust.NO_KEY for record in records):
         return None
     return Problem(
@@ -60,7 +60,7 @@ def find_missing_key(records: Iterable[Record]) -> Problem | None:
 
 
 def describe_superseded(revision: str, recorded: str) -> Problem:
-    """The refusal of a revision that is an ancestor of the recorded one."""
+    """Describe why a run refuses a revision that is an ancestor of the recorded one."""
     return Problem(
         code=SUPERSEDED,
         message=f"Revision {revision[:12]} is older than {recorded[:12]}, which was applied already.",
@@ -69,7 +69,7 @@ def describe_superseded(revision: str, recorded: str) -> Problem:
 
 
 def describe_not_compared(revision: str, recorded: str) -> Problem:
-    """A note on a revision whose relation to the recorded one is unknown."""
+    """Describe a revision whose relation to the recorded one is unknown."""
     return Problem(
         code=NOT_COMPARED,
         level=Level.WARNING,
@@ -80,7 +80,7 @@ def describe_not_compared(revision: str, recorded: str) -> Problem:
 
 
 def describe_not_pushed(revision: str, remote: str) -> Problem:
-    """A warning of a commit that no branch of the remote has."""
+    """Describe a commit that no branch of the remote has."""
     return Problem(
         code=NOT_PUSHED,
         level=Level.WARNING,
@@ -90,7 +90,7 @@ def describe_not_pushed(revision: str, remote: str) -> Problem:
 
 
 def find_agent(named: str | None, records: Iterable[Record], namespace: str) -> str:
-    """The name of the agent: the given one, else the default.
+    """Find the name of the agent: the given one, else the default.
 
     `namespace` is that of the pod, which was the name of an agent in earlier versions: it still is, if all records bear
     it.
@@ -101,7 +101,7 @@ def find_agent(named: str | None, records: Iterable[Record], namespace: str) -> 
 
 
 def warn_agent_of_namespace(named: str | None, agent: str) -> tuple[Problem, ...]:
-    """A warning if an agent has its name from its namespace."""
+    """Warn if an agent has its name from its namespace."""
     if named is not None or agent == DEFAULT_AGENT:
         return ()
     message = f"All records belong to the agent {agent}, which has its name from POD_NAMESPACE."
@@ -110,8 +110,8 @@ def warn_agent_of_namespace(named: str | None, agent: str) -> tuple[Problem, ...
 
 
 def find_unknown_agent(agent: str, applies: Mapping[Key, Apply], records: Mapping[Key, Record]) -> Problem | None:
-    """The refusal of an agent without any record, if another agent manages some of its resources: the name is new by
-    mistake, or two agents have the same manifests.
+    """Return the refusal of an agent without any record, if another agent manages some of its resources: the name is
+    new by mistake, or two agents have the same manifests.
     """
     if any(record.agent in {"", agent} for record in records.values()):
         return None

@@ -50,7 +50,7 @@ class Digests:
         return self._hmac(["the key itself"])[:8] if self.key else ""
 
     def of(self, resource: Key, place: SecretPath, value: Secret) -> str:
-        """The digest of one secret; "" without a key, and for a value that is not known."""
+        """Return the digest of one secret; "" without a key, and for a value that is not known."""
         if self.key is None or isinstance(value, Placeholder):
             return ""
         return f"{_SCHEME}:{self.key_name}:{self._hmac([str(resource), *place, value.reveal()])}"
@@ -155,7 +155,7 @@ def _restore_digests(value: Any, place: SecretPath, old: Mapping[SecretPath, str
 def _iterate_seals(
     value: Any, place: SecretPath = (), path: JsonPath = (), *, masks: bool = False
 ) -> Iterator[tuple[SecretPath, JsonPath, str]]:
-    """Every digest of a sealed body: its place, its path, and itself.
+    """Iterate over every digest of a sealed body: its place, its path, and itself.
 
     `masks`: MASKED is an empty digest, as the first release wrote it.
     """
@@ -172,7 +172,7 @@ def _iterate_seals(
 
 
 def _name_entries(entries: list[Any]) -> Iterator[tuple[str, Any]]:
-    """The entries of a list, each with its name, if all have different names, or else with its index."""
+    """Iterate over the entries of a list, each with its name, if all have different names, or else with its index."""
     names = [entry.get("name") if isinstance(entry, Mapping) else None for entry in entries]
     texts = [f"name={name.casefold()}" for name in names if isinstance(name, str) and name]
     have_names = len(texts) == len(entries) == len(set(texts))

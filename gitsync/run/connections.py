@@ -143,7 +143,7 @@ def make_opener(config: Config, access: ArmAccess, arms: Arms) -> OpenAs | None:
 
 
 def open_source(config: Config, grace: Grace) -> Checkout:
-    """The source of the settings. Raises ConfigError or SourceError if it cannot be read."""
+    """Open the source of the settings. Raises ConfigError or SourceError if it cannot be read."""
     status = Path(config.status_dir) if config.status_dir else None
     return open_checkout(
         config.source,
@@ -159,7 +159,7 @@ def open_source(config: Config, grace: Grace) -> Checkout:
 
 
 def open_state(config: Config, source: Checkout, clock: Clock, *, writes: bool = True) -> StateStore:
-    """The place of the recorded state. Raises ConfigError or StateError if the settings name none that can be, and
+    """Open the store of the recorded state. Raises ConfigError or StateError if the settings name none that can be, and
     ConfigError for a heartbeat without a branch in a run that writes.
     """
     status_dir = Path(config.status_dir) if config.status_dir else None
@@ -180,7 +180,7 @@ def open_state(config: Config, source: Checkout, clock: Clock, *, writes: bool =
 
 @asynccontextmanager
 async def open_access(config: Config, redactions: Redactions) -> AsyncIterator[ArmAccess]:
-    """How to reach Azure; with --emulator, an emulator that runs as long as the run."""
+    """Find how to reach Azure; with --emulator, an emulator that runs as long as the run."""
     if config.emulator is None:
         yield _make_access(config, make_cloud(config.endpoint, config.audience, config.authority), redactions)
         return
@@ -211,7 +211,7 @@ def _make_access(config: Config, cloud: Cloud, redactions: Redactions) -> ArmAcc
 
 
 def _make_sign_in(config: Config) -> SignIn:
-    """The identity of the settings; without a global credential, an anonymous one that is never used."""
+    """Make the identity of the settings; without a global credential, an anonymous one that is never used."""
     machine = SignIn(federated_token_file=config.federated_token_file or "", environment=os.environ)
     if not config.subscription and config.emulator is None and config.credential != Method.ANONYMOUS:
         return machine
@@ -259,7 +259,7 @@ async def make_contact(
 
 
 def name_source(source: Checkout) -> str:
-    """The URL of the remote, which holds no password, or the folder."""
+    """Return the URL of the remote, which holds no password, or the folder."""
     return source.remote.name if source.remote else source.name
 
 

@@ -48,7 +48,7 @@ _SHARE_OF_TIMEOUT = 0.5
 def make_rules(
     config: Config, connections: Connections, review: Review | None, agent: str, *, writes: bool
 ) -> RunRules:
-    """What the settings allow the run to do; its deadline counts from now."""
+    """Say what the settings allow the run to do; its deadline counts from now."""
     return RunRules(
         writes=writes,
         approval=Approval(is_reviewed=config.plan_out is not None and not writes, review=review),
@@ -67,7 +67,7 @@ def make_rules(
 def make_context(
     config: Config, connections: Connections, run_input: RunInput, state: State, rules: RunRules, identities: Identities
 ) -> RunContext:
-    """The parts of a run, made once."""
+    """Make the parts of a run, once."""
     resources = [one.resource for one in run_input.prepared]
     values = RunValues(
         run_input.lookup,
@@ -111,7 +111,7 @@ def _make_export_sinks(connections: Connections, run_input: RunInput, state: Sta
 
 
 def _list_asked_sources(run_input: RunInput) -> tuple[SecretSource, ...]:
-    """The sources that may have an object already. Those of git count even if the settings do not name them."""
+    """List the sources that may have an object already. Those of git count even if the settings do not name them."""
     others = (one for one in run_input.lookup.list_asked() if one.name != ManifestSource.name)
     return (ManifestSource(run_input.manifests), *others)
 
@@ -134,7 +134,9 @@ def add_lists(config: Config, run: RunContext, plan: Plan) -> RunContext:
 
 
 def _find_listed(applies: Iterable[Apply], run: RunContext) -> Iterator[ListedResource]:
-    """The resources that lists may show: an expression, or an extension of the kind, may need more than a list has."""
+    """Find the resources that lists may show: an expression, or an extension of the kind, may need more than a list
+    has.
+    """
     for apply in applies:
         resource, arm_id = apply.prepared.resource, apply.prepared.arm_id
         key = resource.key

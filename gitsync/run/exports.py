@@ -28,7 +28,7 @@ _MOST_NAMES = 3
 
 
 def find_needed_secrets(prepared: Iterable[Prepared]) -> frozenset[Address]:
-    """The Secrets that the requests of these resources use."""
+    """Find the Secrets that the requests of these resources use."""
     return frozenset(
         address
         for one in prepared
@@ -66,7 +66,9 @@ def warn_unused_exports(prepared: Sequence[Prepared], selection: Selection = EVE
 
 
 def find_export_needs(plan: Plan, *, prune: bool) -> ExportNeeds:
-    """The exports of the resources that the run applies, and with `prune`, those of the resources that it deletes."""
+    """Find the exports of the resources that the run applies, and with `prune`, those of the resources that it
+    deletes.
+    """
     written: set[Address] = set()
     for apply in plan.applies.values():
         prepared = apply.prepared
@@ -79,7 +81,7 @@ def find_export_needs(plan: Plan, *, prune: bool) -> ExportNeeds:
 
 
 def select_leftovers(state: State, run: RunContext, selection: Selection) -> tuple[Leftover, ...]:
-    """The leftovers of the run's agent, of resources that the run is about."""
+    """Select the leftovers of the run's agent, of resources that the run is about."""
     selected = (one for one in state.leftovers if selection.has(one.owner.key))
     return find_tried(selected, run.rules.agent, run.rules.repository)
 

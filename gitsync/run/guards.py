@@ -165,7 +165,7 @@ def _narrow_prune(prune: Prune, reviewed: Reviewed | None) -> Prune:
 
 
 def make_review(config: Config, connections: Connections, results: Iterable[Result]) -> Review:
-    """The content of a plan for review."""
+    """Make the content of a plan for review."""
     nodes: Mapping[Key, Reviewed] = {result.key: _make_reviewed(result) for result in results}
     return Review(
         repository=find_repository(connections.source),
@@ -177,7 +177,7 @@ def make_review(config: Config, connections: Connections, results: Iterable[Resu
 
 
 def _make_reviewed(result: Result) -> Reviewed:
-    """A resource that could not be planned gets no action."""
+    """Describe what was planned for a resource. One that could not be planned gets no action."""
     if result.verdict in _HINDERED:
         return Reviewed(action=Action.NONE)
     return result.reviewed or Reviewed(action=result.action)
@@ -197,7 +197,7 @@ Confirm = Callable[[RunTarget, ChangeCounts], bool]
 
 
 def is_first_sync(state: State, agent: str) -> bool:
-    """Whether nothing is recorded for this agent yet."""
+    """Tell whether nothing is recorded for this agent yet."""
     return not any(record.agent in {"", agent} for record in state.records.values())
 
 

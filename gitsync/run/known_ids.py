@@ -55,7 +55,7 @@ def _add(manifests: Manifests, places: Iterable[KnownRecords], catalog: Catalog)
 def _list_own_places(
     manifests: Manifests, config: Config, connections: Connections, state: State, agent: str
 ) -> tuple[KnownRecords, ...]:
-    """The own status: records whose manifests may be hidden, and those of other agents."""
+    """List the records of the own status: records whose manifests may be hidden, and those of other agents."""
     own = state.list_own(agent)
     others = {key: record for key, record in state.records.items() if key not in own}
     built = {one.unit.name for one in manifests.resources if one.unit}

@@ -121,7 +121,7 @@ def _open_lookup(config: Config, connections: Connections, manifests: Manifests,
 
 
 def _read_manifests(config: Config, connections: Connections, references: References) -> Manifests:
-    """The manifests of the source, without units that stand for the same resources as others."""
+    """Read the manifests of the source, without units that stand for the same resources as others."""
     source, settings = connections.source, connections.settings
 
     def read(without: Collection[str]) -> Manifests:
@@ -132,7 +132,7 @@ def _read_manifests(config: Config, connections: Connections, references: Refere
 
 
 def _list_local_sources(lookup: Lookup) -> tuple[SecretSource, ...]:
-    """The sources on this machine but for git, whose objects are problems of the manifests already."""
+    """List the sources on this machine but for git, whose objects are problems of the manifests already."""
     return tuple(one for one in lookup.list_asked() if not one.is_remote and one.name != MANIFESTS)
 
 

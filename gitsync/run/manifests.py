@@ -71,7 +71,9 @@ def read_selected_manifests(
 def read_declared_manifests(
     config: Config, settings: SourceSettings, files: Mapping[str, bytes], units: Mapping[str, Unit]
 ) -> Manifests:
-    """The same for commands that ask no source of Secrets: variables have the values of manifests alone."""
+    """Read the selected manifests for commands that ask no source of Secrets: variables have values of
+    manifests alone.
+    """
     references: References = {}
     if has_references(units.values()):
         manifests = read_source(config, settings.namespace, files, units)
@@ -88,7 +90,7 @@ def redact_manifests(manifests: Manifests, redactions: Redactions) -> None:
 
 
 def coverage_of(source: Checkout | RevisionManifests, manifests: Manifests) -> Coverage:
-    """What was read of a source, and what was not."""
+    """Say what was read of a source, and what was not."""
     notes = {problem.order: problem for problem in (*source.problems, *manifests.problems) if problem.is_note}
     return Coverage(
         files=len(source.files),
@@ -157,7 +159,7 @@ class EnvironmentSet:
 
 
 def drop_units(files: Mapping[str, bytes], units: Mapping[str, Unit], names: Collection[str]) -> dict[str, bytes]:
-    """The files without those of some built units."""
+    """Return the files without those of some built units."""
     return {
         path: content
         for path, content in files.items()
@@ -166,7 +168,7 @@ def drop_units(files: Mapping[str, bytes], units: Mapping[str, Unit], names: Col
 
 
 def read_unambiguous(read: Read, catalog: Catalog) -> Manifests:
-    """Everything but the units that stand for the same resources as others, each of which is a problem."""
+    """Read everything but the units that stand for the same resources as others, each of which is a problem."""
     manifests = read(())
     if len({find_unit_name(one) for one in manifests.resources if is_built(one)}) < 2:
         return manifests
@@ -194,7 +196,9 @@ def prepare_separately(read: Read, prepare_all: Prepare) -> tuple[EnvironmentSet
 
 
 def join_sets(sets: Iterable[EnvironmentSet]) -> EnvironmentSet:
-    """One set for a report on all of them: every resource, problem and document once. The first set has the values."""
+    """Join the sets to one for a report on all of them: every resource, problem and document once. The first set has
+    the values.
+    """
     sets = tuple(sets)
     if len(sets) == 1:
         return sets[0]
@@ -211,7 +215,7 @@ def join_sets(sets: Iterable[EnvironmentSet]) -> EnvironmentSet:
 
 
 def _iterate_once(sets: Iterable[EnvironmentSet]) -> Iterator[Prepared]:
-    """Every resource as it is in the first set that has it."""
+    """Iterate over every resource as it is in the first set that has it."""
     known: set[tuple[Key, str]] = set()
     for one in sets:
         new = [each for each in one.prepared if (each.key, find_unit_name(each.resource)) not in known]

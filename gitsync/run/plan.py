@@ -154,8 +154,8 @@ def _warn_uncommitted(connections: Connections) -> tuple[Problem, ...]:
 def _explain_untrusted(
     config: Config, untrusted: Mapping[Key, str], records: Mapping[Key, Record]
 ) -> tuple[Problem, ...]:
-    """One error for each untrusted record: gitsync does not touch its resource until a person has checked it. A record
-    that an older version signed is a warning in a run that deletes nothing.
+    """Make an error for each untrusted record: gitsync does not touch its resource until a person has checked it. A
+    record that an older version signed is a warning in a run that deletes nothing.
     """
     return tuple(
         Problem(
@@ -194,7 +194,7 @@ def _can_delete(connections: Connections, record: Record) -> bool:
 
 
 def list_problems(plan: Plan) -> tuple[Problem, ...]:
-    """Every problem of the run's files and resources, in the order of the files; one of a credential only once."""
+    """List every problem of the run's files and resources, in the order of the files; one of a credential only once."""
     resource_problems = (p for apply in plan.applies.values() for p in apply.prepared.problems)
     every = join_renderers((*plan.problems, *resource_problems))  # one of a variable may be one of several resources
     return merge_shared(problem for problem in every if not problem.is_note)

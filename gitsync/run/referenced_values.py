@@ -38,7 +38,7 @@ def has_references(units: Iterable[Unit]) -> bool:
 
 
 def list_references(units: Iterable[Unit], manifests: Manifests) -> Mapping[ValuesReference, frozenset[str]]:
-    """The Secrets and ConfigMaps of the units, with the variables that their manifests mention."""
+    """List the Secrets and ConfigMaps of the units, with the variables that their manifests mention."""
     wanted: dict[ValuesReference, frozenset[str]] = {}
     for unit in {unit.name: unit for unit in units}.values():
         names = manifests.variables.get(unit.name, frozenset())
@@ -50,8 +50,8 @@ def list_references(units: Iterable[Unit], manifests: Manifests) -> Mapping[Valu
 async def look_up_references(
     wanted: Mapping[ValuesReference, frozenset[str]], lookup: Lookup, *, resource_timeout: float, stop: asyncio.Event
 ) -> References:
-    """The values of references, from the sources of a run. They are unknown if a source cannot be read, or the sources
-    do not answer within `resource_timeout` seconds, or the run is stopped.
+    """Look up the values of references, from the sources of a run. They are unknown if a source cannot be read, or the
+    sources do not answer within `resource_timeout` seconds, or the run is stopped.
     """
     found = await wait_for_sources(_look_up_all(wanted, lookup), resource_timeout=resource_timeout, stop=stop)
     if found is not None:
@@ -60,8 +60,8 @@ async def look_up_references(
 
 
 def settle_ambiguous(wanted: Iterable[ValuesReference], manifests: Manifests) -> References:
-    """The references that the manifests declare again with other values, for example in the folders of two clusters:
-    each cluster has its own.
+    """Settle the references that the manifests declare again with other values, for example in the folders of two
+    clusters: each cluster has its own.
     """
     return {one: _find_own(one, manifests) for one in wanted if _find_address(one) in manifests.ambiguous}
 
@@ -78,8 +78,8 @@ def _find_address(reference: ValuesReference) -> Address:
 
 
 def find_declared(wanted: Iterable[ValuesReference], manifests: Manifests) -> References:
-    """The values of references that the manifests declare, for commands that ask no source. An optional one that they
-    do not declare counts as missing.
+    """Find the values of references that the manifests declare, for commands that ask no source. An optional one that
+    they do not declare counts as missing.
     """
     wanted = tuple(wanted)
     found = {reference: _find_declared(reference, manifests) for reference in wanted}
@@ -124,7 +124,7 @@ def _find_declared(reference: ValuesReference, manifests: Manifests) -> Referenc
 
 
 def _convert(reference: ValuesReference, value: Secret) -> str | Secret:
-    """The value of a variable; Flux takes those that it replaces without line breaks."""
+    """Return the value of a variable; Flux takes those that it replaces without line breaks."""
     text = value.reveal() if reference.keys else join_lines(value.reveal())
     return Secret(text) if reference.kind == Holder.SECRET else text
 
@@ -187,7 +187,7 @@ async def _is_found(use: _Use, manifests: Manifests, sources: Sequence[SecretSou
 
 
 def _list_declared_keys(address: Address, manifests: Manifests) -> Collection[str | None]:
-    """The keys of an object that manifests declare, and None for the object itself."""
+    """List the keys of an object that manifests declare, and None for the object itself."""
     place = (address.namespace, address.name)
     plain = manifests.secrets if address.holder is Holder.SECRET else manifests.config_maps
     encrypted = manifests.encrypted.get(address)

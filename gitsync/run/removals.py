@@ -137,8 +137,8 @@ def _make_removal(source: Checkout, record: Record, last: _LastManifest, last_co
 
 
 def _hold_unknown(record: Record) -> str:
-    """Why a resource is held whose unit is no longer built and whose last manifest is not known; "" if it is not. An
-    Application without the finalizer leaves its resources behind.
+    """Say why a resource is held whose unit is no longer built and whose last manifest is not known; "" if it is not.
+    An Application without the finalizer leaves its resources behind.
     """
     if record.declared_by != DECLARERS[UnitKind.APPLICATION]:
         return ""
@@ -149,7 +149,9 @@ def _hold_unknown(record: Record) -> str:
 
 
 def _restrict(policy: Policy, unit: Unit | None) -> Policy:
-    """The policy of what a unit no longer contains: Flux deletes nothing of one that is suspended or not pruned."""
+    """Return the policy of what a unit no longer contains: Flux deletes nothing of one that is suspended or not
+    pruned.
+    """
     if unit is None or policy is not Policy.MANAGE:
         return policy
     return Policy.SKIP if unit.is_suspended else policy if unit.prunes else Policy.DETACH_ON_DELETE
@@ -198,7 +200,7 @@ def _read_last_manifests(
 
 
 def _explain_removal(source: Checkout, record: Record, last: _LastManifest) -> str:
-    """A sentence for people; the plain one if nothing more is known."""
+    """Return a sentence for people; the plain one if nothing more is known."""
     path, unit = last.path, last.units[0] if last.units else record.unit
     is_built = any(unit == one.name for one in source.units.values())
     if last.declared and not is_built and is_inside(unit, source.wanted.path):

@@ -126,7 +126,7 @@ def _refuse_files(config: Config) -> None:
 
 
 def _with_refusal(config: Config, plan: Plan, old: Revised) -> Plan:
-    """The plan with the problem for which a sync with --prune would refuse it, if there is one."""
+    """Return the plan with the problem for which a sync with --prune would refuse it, if there is one."""
     if not config.prune:
         return plan
     ours = sum(record.claim.is_ours for record in make_records(old).values())
@@ -238,7 +238,9 @@ def _list_encrypted(manifests: Manifests) -> Secrets:
 def _find_removals(
     config: Config, commit: str | None, after: RevisionManifests, old: Revised, new: Revised
 ) -> dict[Key, Removal]:
-    """The resources that only the old revision has, with the commits that changed them last, and what holds them."""
+    """Find the resources that only the old revision has, with the commits that changed them last, and what
+    holds them.
+    """
     keys = {one.key for one in new.prepared}
     removed = {one.key: one.resource for one in old.prepared if one.key not in keys}
     declared = {key: find_declaration(resource) for key, resource in removed.items()}
@@ -258,7 +260,7 @@ def _make_plan(
     manifests: Manifests,
     removed: Mapping[Key, Removal],
 ) -> Plan:
-    """The plan of a run after one that applied the old revision."""
+    """Make the plan of a run after one that applied the old revision."""
     selection, records = make_selection(reader.config), make_records(old)
     keys = {one.key for one in new.prepared}
     selected = {key: record for key, record in records.items() if key in keys or selection.has(key)}

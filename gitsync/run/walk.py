@@ -87,7 +87,7 @@ def _find_second_tries(plan: Plan, applied: Mapping[Key, Result]) -> dict[Key, A
 
 
 def _keep_records(plan: Plan, applied: Mapping[Key, Result], keys: Collection[Key]) -> dict[Key, Apply]:
-    """Some applies once more, with the records that the run has made of them."""
+    """Return some applies once more, with the records that the run has made of them."""
     return {key: replace(plan.applies[key], record=applied[key].record) for key in plan.applies if key in keys}
 
 

@@ -139,7 +139,7 @@ def begin_watch(
 
 
 def _name_source(config: Config) -> str:
-    """The URL without a password, or the folder, of a SOURCE that may not be there."""
+    """Return the URL without a password, or the folder, of a SOURCE that may not be there."""
     try:
         location = parse_location(config.source)
     except SourceError:
@@ -148,7 +148,7 @@ def _name_source(config: Config) -> str:
 
 
 def _read_before(file: Path) -> str:
-    """The file of the last run; "" if there is none that can be read."""
+    """Read the file of the last run; "" if there is none that can be read."""
     try:
         with file.open("rb") as stream:
             return stream.read(_LARGEST).decode("utf-8", "replace")

@@ -101,7 +101,7 @@ def write_heartbeat(connections: Connections, report: Report, agent: str) -> Rep
 
 
 def _add_failure(connections: Connections, report: Report, code: str, error: PublishError) -> Report:
-    """The report with a problem of its own writing, which fails the run."""
+    """Return the report with a problem of its own writing, which fails the run."""
     problem = Problem(code=code, message=error.message, hint=error.hint)
     problem = mask_problem(problem, connections.redactions.mask)
     return replace(report, exit_code=report.exit_code or ExitCode.FAILED, problems=(*report.problems, problem))
