@@ -13,6 +13,9 @@ Step = str | int
 """A key of a mapping, or an index in a list."""
 
 
+_NO_CHILDREN: Mapping[Step, int] = {}
+
+
 class LineTable:
     """The nodes of a document in the order of its file. Mutable: the reader fills it."""
 
@@ -43,6 +46,8 @@ class LineTable:
 
     def children(self, node: int) -> Mapping[Step, int]:
         """The nodes directly below another; of a duplicate key, the last."""
+        if self._ends[node] == node + 1:
+            return _NO_CHILDREN  # kept for none of the many thousand aliases that a list may have
         if self._children is None:
             self._children = {}
         if node not in self._children:

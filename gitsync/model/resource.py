@@ -50,7 +50,7 @@ class Wrapper:
     is_template: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
     """One manifest of an ASO kind. `others` are the fields beside its spec that gitsync does not read: what clusters
     write, and what is misplaced. `lines` has the line of each field, None if they are
@@ -78,7 +78,7 @@ class Resource:
         return self.unit.name if self.unit and self.unit.renders else ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
     """A resource made ready for ARM.
 

@@ -74,7 +74,7 @@ Gap = Hole | Text | ReferenceKeys
 """What a body may have in place of plain JSON."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
     """ARM id, api-version and PUT body with placeholders. `body` is plain JSON except for its `gaps`, which are found
     once: most bodies have none, and each stage of a run asks for them.
