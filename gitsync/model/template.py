@@ -15,14 +15,14 @@ from gitsync.model.gvk import Key
 
 
 @dataclass(frozen=True, slots=True)
-class ReferenceHole:
+class ResourceRef:
     """The ARM id of another manifest."""
 
     key: Key
 
 
 @dataclass(frozen=True, slots=True)
-class SecretHole:
+class SecretKeyRef:
     """One key of a Secret in the manifest's namespace."""
 
     name: str
@@ -30,14 +30,14 @@ class SecretHole:
 
 
 @dataclass(frozen=True, slots=True)
-class SecretMapHole:
+class SecretMapRef:
     """All of a Secret, as a mapping."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class ConfigMapHole:
+class ConfigMapKeyRef:
     """One key of a ConfigMap in the manifest's namespace."""
 
     name: str
@@ -45,7 +45,7 @@ class ConfigMapHole:
 
 
 @dataclass(frozen=True, slots=True)
-class RootHole:
+class RootRef:
     """The start of the ids of an alias's extension resources, which only Azure knows: the subscription that the alias
     created. It occurs in ids only, and the manifest is the owner, which comes first in any case.
     """
@@ -53,24 +53,24 @@ class RootHole:
     key: Key
 
 
-Hole = ReferenceHole | SecretHole | SecretMapHole | ConfigMapHole
+ValueRef = ResourceRef | SecretKeyRef | SecretMapRef | ConfigMapKeyRef
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
     """A string with placeholders in it, in order."""
 
-    parts: tuple[str | ConfigMapHole | RootHole, ...]
+    parts: tuple[str | ConfigMapKeyRef | RootRef, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ReferenceKeys:
     """A map whose keys are ARM ids and whose values are empty objects (identity.userAssignedIdentities)."""
 
-    references: tuple[str | Hole, ...]
+    references: tuple[str | ValueRef, ...]
 
 
-Gap = Hole | Text | ReferenceKeys
+Gap = ValueRef | Text | ReferenceKeys
 """What a body may have in place of plain JSON."""
 
 

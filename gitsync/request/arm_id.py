@@ -18,12 +18,12 @@ from typing import Any, Final, NamedTuple
 from gitsync.model.facts import Kind, Scope
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef, Resource
-from gitsync.model.template import ConfigMapHole, RootHole, Text
+from gitsync.model.template import ConfigMapKeyRef, RootRef, Text
 from gitsync.validation.annotations import OVERRIDE
 from gitsync.validation.name_rules import is_one_segment, is_uuid_named
 from gitsync.validation.references import is_arm_id, parse_arm_type
 
-AzureName = str | ConfigMapHole
+AzureName = str | ConfigMapKeyRef
 ArmId = str | Text
 ConfigMaps = Mapping[tuple[str, str], Mapping[str, str]]
 
@@ -131,7 +131,7 @@ def _read_config_name(namespace: str, source: Any, config_maps: ConfigMaps) -> A
     if not (isinstance(name, str) and name and isinstance(key, str) and key):
         return None
     value = config_maps.get((namespace, name), {}).get(key, "")
-    return value if value and is_one_segment(value) else ConfigMapHole(name, key)  # `fill` refuses other values
+    return value if value and is_one_segment(value) else ConfigMapKeyRef(name, key)  # `fill` refuses other values
 
 
 class Standing(NamedTuple):
@@ -223,7 +223,7 @@ class ArmIds:
         if is_arm_id(override):
             return override
         if _is_alias(standing):
-            return Text((RootHole(standing.resource.key),))
+            return Text((RootRef(standing.resource.key),))
         return self.of(standing.resource.key, depth + 1)
 
     def _extend_owner(self, standing: Standing, name: AzureName, depth: int) -> ArmId | None:
@@ -273,7 +273,7 @@ def _join(*parts: ArmId | AzureName) -> ArmId:
     texts = [part for part in parts if isinstance(part, str)]
     if len(texts) == len(parts):
         return "".join(texts)  # as most
-    joined: list[str | ConfigMapHole | RootHole] = []
+    joined: list[str | ConfigMapKeyRef | RootRef] = []
     for part in chain.from_iterable(p.parts if isinstance(p, Text) else (p,) for p in parts):
         last = joined[-1] if joined else None
         if isinstance(part, str) and isinstance(last, str):

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from gitsync.errors import UnusableReferenceError
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 from gitsync.model.gvk import Key
-from gitsync.model.template import ConfigMapHole, ReferenceHole, ReferenceKeys, SecretHole, SecretMapHole
+from gitsync.model.template import ConfigMapKeyRef, ReferenceKeys, ResourceRef, SecretKeyRef, SecretMapRef
 from gitsync.request.arm_id import AzureName
 
 _EMPTY: Final[Mapping[str, Callable[[], Any]]] = {"list": list, "map": dict}
@@ -180,14 +180,14 @@ class _Conversion:
             return {key: self.reference(type_["map"], v) for key, v in value.items() if v is not None} or None
         return self.arm_id(value) if type_ == "string" else self.single(value)
 
-    def single(self, value: Any) -> str | ReferenceHole:
+    def single(self, value: Any) -> str | ResourceRef:
         reference = _require_mapping(value)
         if reference.get("wellKnownName"):
             return _require_text(reference, "wellKnownName")
         if reference.get("armId"):
             return self.arm_id(reference["armId"])
         group, kind, name = (_require_text(reference, member) for member in ("group", "kind", "name"))
-        return ReferenceHole(Key(group, kind, self.namespace, name))
+        return ResourceRef(Key(group, kind, self.namespace, name))
 
     def arm_id(self, value: Any) -> str:
         if not isinstance(value, str):
@@ -205,9 +205,9 @@ class _Conversion:
 _MODES: Final[Mapping[str, Callable[[_Conversion, FieldType, Any], Any]]] = {
     "reference": _Conversion.reference,
     "identityMap": _Conversion.identities,
-    "secret": lambda _, _type, value: SecretHole(_require_text(value, "name"), _require_text(value, "key")),
-    "secretMap": lambda _, _type, value: SecretMapHole(_require_text(value, "name")),
-    "configMap": lambda _, _type, value: ConfigMapHole(_require_text(value, "name"), _require_text(value, "key")),
+    "secret": lambda _, _type, value: SecretKeyRef(_require_text(value, "name"), _require_text(value, "key")),
+    "secretMap": lambda _, _type, value: SecretMapRef(_require_text(value, "name")),
+    "configMap": lambda _, _type, value: ConfigMapKeyRef(_require_text(value, "name"), _require_text(value, "key")),
 }
 
 

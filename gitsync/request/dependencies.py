@@ -19,7 +19,7 @@ from gitsync.model.export import Address
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import DeclaredObject
 from gitsync.model.resource import OwnerRef, Prepared, Resource
-from gitsync.model.template import Hole, ReferenceHole
+from gitsync.model.template import ResourceRef, ValueRef
 from gitsync.model.unit import Unit, UnitKind
 from gitsync.request.exports import iterate_own_addresses, may_export
 from gitsync.request.fill import find_value
@@ -32,7 +32,7 @@ class Needs(NamedTuple):
 
     key: Key
     owner: OwnerRef | None
-    holes: tuple[Hole, ...] = ()
+    refs: tuple[ValueRef, ...] = ()
     arm_ids: tuple[str, ...] = ()
 
 
@@ -64,8 +64,8 @@ class Dependencies:
             keys.add(owner.key)
         for arm_id in (*needs.arm_ids, owner.arm_id) if owner and owner.arm_id else needs.arm_ids:
             keys.update(self._find_nearest(arm_id))
-        for hole in needs.holes:
-            keys.update(self._find_sources(hole, needs.key.namespace))
+        for ref in needs.refs:
+            keys.update(self._find_sources(ref, needs.key.namespace))
         return tuple(sorted((keys & self._keys) - {needs.key}))
 
     def _find_nearest(self, arm_id: str) -> Iterator[Key]:
@@ -74,10 +74,10 @@ class Dependencies:
         if nearest is not None:
             yield self._keys_by_id[nearest]
 
-    def _find_sources(self, hole: Hole, namespace: str) -> Iterator[Key]:
-        if isinstance(hole, ReferenceHole):
-            yield hole.key
-        elif value := find_value(hole, namespace):
+    def _find_sources(self, ref: ValueRef, namespace: str) -> Iterator[Key]:
+        if isinstance(ref, ResourceRef):
+            yield ref.key
+        elif value := find_value(ref, namespace):
             yield from self._find_exporters(*value)
 
     def _find_exporters(self, address: Address, entry: str | None) -> Iterator[Key]:

@@ -17,13 +17,13 @@ from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
 from gitsync.model.resource import OwnerRef, Resource
-from gitsync.model.template import Gap, Hole, ReferenceHole, Template, find_gaps
+from gitsync.model.template import Gap, ResourceRef, Template, ValueRef, find_gaps
 from gitsync.problems.finding import Finding
 from gitsync.request.arm_id import ArmId, ArmIds, ConfigMaps, Standing, derive_azure_name, find_owner, place_owner
 from gitsync.request.body import Converted, convert
 from gitsync.request.credential_choice import Credential, CredentialOf
 from gitsync.request.dependencies import Needs
-from gitsync.request.fill import fill_references, find_holes, list_holes
+from gitsync.request.fill import fill_references, find_value_refs, list_value_refs
 from gitsync.validation.references import select_named_references
 from gitsync.validation.relations import Member
 
@@ -69,7 +69,7 @@ class Draft(NamedTuple):
         return Needs(
             key=self.resource.key,
             owner=self.owner,
-            holes=() if is_plain else (*find_holes(self.arm_id), *_list_body_holes(self)),
+            refs=() if is_plain else (*find_value_refs(self.arm_id), *_list_body_refs(self)),
             arm_ids=converted.arm_ids if converted else (),
         )
 
@@ -176,7 +176,7 @@ def _make_template(start: Start, arm_id: ArmId | None, ids: ArmIds) -> Template 
     if start.standing is None or start.converted is None or arm_id is None:
         return None
     template = Template(arm_id=arm_id, api_version=start.standing.kind.api_version, body=start.converted.body)
-    has_ids = not template.gaps or all(ids.of(hole.key) is not None for hole in _find_references(template.gaps))
+    has_ids = not template.gaps or all(ids.of(ref.key) is not None for ref in _find_references(template.gaps))
     return template if has_ids else None
 
 
@@ -190,18 +190,18 @@ def _convert_body(standing: Standing, known_ids: Mapping[Key, str]) -> Converted
     if not known_ids:
         return converted
     references = _find_references(find_gaps(converted.body))
-    used_ids = {hole.key: known_ids[hole.key] for hole in references if hole.key in known_ids}
+    used_ids = {ref.key: known_ids[ref.key] for ref in references if ref.key in known_ids}
     if not used_ids:
         return converted
     arm_ids = (*converted.arm_ids, *used_ids.values())
     return converted._replace(body=fill_references(converted.body, used_ids), arm_ids=arm_ids)
 
 
-def _list_body_holes(draft: Draft) -> Iterator[Hole]:
+def _list_body_refs(draft: Draft) -> Iterator[ValueRef]:
     if draft.template:
-        return list_holes(draft.template.gaps)
-    return find_holes(draft.converted.body if draft.converted else None)
+        return list_value_refs(draft.template.gaps)
+    return find_value_refs(draft.converted.body if draft.converted else None)
 
 
-def _find_references(gaps: Iterable[Gap]) -> Iterator[ReferenceHole]:
-    return (hole for hole in list_holes(gaps) if isinstance(hole, ReferenceHole))
+def _find_references(gaps: Iterable[Gap]) -> Iterator[ResourceRef]:
+    return (ref for ref in list_value_refs(gaps) if isinstance(ref, ResourceRef))

@@ -15,17 +15,17 @@ from gitsync.model.export import Address, Holder
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.model.template import (
-    ConfigMapHole,
+    ConfigMapKeyRef,
     Gap,
-    Hole,
-    ReferenceHole,
     ReferenceKeys,
     Request,
-    RootHole,
-    SecretHole,
-    SecretMapHole,
+    ResourceRef,
+    RootRef,
+    SecretKeyRef,
+    SecretMapRef,
     Template,
     Text,
+    ValueRef,
     find_gaps,
 )
 from gitsync.validation.name_rules import is_one_segment
@@ -85,8 +85,8 @@ class _Filling:
             return {key: self.value(member) for key, member in value.items()}
         if isinstance(value, list):
             return [self.value(member) for member in value]
-        fill_hole = _HOLES.get(type(value))
-        return fill_hole(self, value) if fill_hole else value
+        fill_value = _FILLERS.get(type(value))
+        return fill_value(self, value) if fill_value else value
 
     def reference_keys(self, keys: ReferenceKeys) -> dict[str, Any]:
         return {str(self.value(reference)): {} for reference in keys.references}
@@ -94,27 +94,27 @@ class _Filling:
     def text(self, text: Text) -> str:
         return "".join(part if isinstance(part, str) else self.part(part) for part in text.parts)
 
-    def part(self, hole: ConfigMapHole | RootHole) -> str:
-        return self.values.root(hole.key) if isinstance(hole, RootHole) else self.name(hole)
+    def part(self, ref: ConfigMapKeyRef | RootRef) -> str:
+        return self.values.root(ref.key) if isinstance(ref, RootRef) else self.name(ref)
 
-    def name(self, hole: ConfigMapHole) -> str:
+    def name(self, ref: ConfigMapKeyRef) -> str:
         """A part of an id. A placeholder is revealed here, since an id is text."""
-        value = self.config_map(hole.name, hole.key)
+        value = self.config_map(ref.name, ref.key)
         text = value.reveal() if isinstance(value, Secret) else value
         if not text:
-            message = f"resolved azureNameFromConfig {hole.name}/{hole.key} is empty"
+            message = f"resolved azureNameFromConfig {ref.name}/{ref.key} is empty"
             raise MissingValueError("ConfigMapNotFound", message)
         if not isinstance(value, Secret) and not is_one_segment(text):
-            message = f"resolved azureNameFromConfig {hole.name}/{hole.key} is not a name: it has a character of a path"
+            message = f"resolved azureNameFromConfig {ref.name}/{ref.key} is not a name: it has a character of a path"
             raise MissingValueError("Failed", message)
         return text
 
 
-_HOLES: Final[Mapping[type, Callable[[_Filling, Any], Any]]] = {
-    ReferenceHole: lambda filling, hole: filling.values.arm_id(hole.key),
-    SecretHole: lambda filling, hole: filling.secret(hole.name, hole.key),
-    SecretMapHole: lambda filling, hole: filling.secret_map(hole.name),
-    ConfigMapHole: lambda filling, hole: filling.config_map(hole.name, hole.key),
+_FILLERS: Final[Mapping[type, Callable[[_Filling, Any], Any]]] = {
+    ResourceRef: lambda filling, ref: filling.values.arm_id(ref.key),
+    SecretKeyRef: lambda filling, ref: filling.secret(ref.name, ref.key),
+    SecretMapRef: lambda filling, ref: filling.secret_map(ref.name),
+    ConfigMapKeyRef: lambda filling, ref: filling.config_map(ref.name, ref.key),
     ReferenceKeys: _Filling.reference_keys,
     Text: _Filling.text,
 }
@@ -128,39 +128,39 @@ def fill_references(value: Any, arm_ids: Mapping[Key, str]) -> Any:
         return [fill_references(member, arm_ids) for member in value]
     if isinstance(value, ReferenceKeys):
         return ReferenceKeys(tuple(fill_references(reference, arm_ids) for reference in value.references))
-    return arm_ids.get(value.key, value) if isinstance(value, ReferenceHole) else value
+    return arm_ids.get(value.key, value) if isinstance(value, ResourceRef) else value
 
 
 def find_values(value: Any, namespace: str) -> Iterator[tuple[Address, str | None]]:
     """Every value of a Secret or a config map that a body or an ARM id needs, in order, as `find_value`."""
-    return (found for hole in find_holes(value) if (found := find_value(hole, namespace)))
+    return (found for ref in find_value_refs(value) if (found := find_value(ref, namespace)))
 
 
-def find_value(hole: Hole, namespace: str) -> tuple[Address, str | None] | None:
+def find_value(ref: ValueRef, namespace: str) -> tuple[Address, str | None] | None:
     """The object and the key of the value that a placeholder stands for, None for all keys; None for a reference."""
-    match hole:
-        case SecretHole(name, key):
+    match ref:
+        case SecretKeyRef(name, key):
             return Address(Holder.SECRET, namespace, name), key
-        case SecretMapHole(name):
+        case SecretMapRef(name):
             return Address(Holder.SECRET, namespace, name), None
-        case ConfigMapHole(name, key):
+        case ConfigMapKeyRef(name, key):
             return Address(Holder.CONFIG_MAP, namespace, name), key
         case _:
             return None
 
 
-def find_holes(value: Any) -> Iterator[Hole]:
+def find_value_refs(value: Any) -> Iterator[ValueRef]:
     """List every placeholder of a body or of an ARM id, in order. The root of an id below an alias is not one of them:
     the resource waits for its owner anyway.
     """
-    return list_holes(find_gaps(value))
+    return list_value_refs(find_gaps(value))
 
 
-def list_holes(gaps: Iterable[Gap]) -> Iterator[Hole]:
+def list_value_refs(gaps: Iterable[Gap]) -> Iterator[ValueRef]:
     """Every placeholder of the gaps of a body, in order."""
     for gap in gaps:
         if isinstance(gap, Text):
-            yield from (part for part in gap.parts if isinstance(part, ConfigMapHole))
+            yield from (part for part in gap.parts if isinstance(part, ConfigMapKeyRef))
         elif isinstance(gap, ReferenceKeys):
             yield from (reference for reference in gap.references if not isinstance(reference, str))
         else:

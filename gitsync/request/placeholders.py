@@ -11,7 +11,7 @@ from gitsync.errors import MissingValueError
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Prepared
 from gitsync.model.secret import Placeholder, Secret
-from gitsync.model.template import ConfigMapHole, Request, RootHole, Text
+from gitsync.model.template import ConfigMapKeyRef, Request, RootRef, Text
 from gitsync.request.arm_id import ConfigMaps
 from gitsync.request.fill import fill
 
@@ -90,10 +90,10 @@ class Placeholders:
     def root(self, key: Key) -> str:
         return format_alias_root(key)
 
-    def _part(self, namespace: str, hole: ConfigMapHole | RootHole) -> str:
-        if isinstance(hole, RootHole):
-            return self.root(hole.key)
-        value = self.config_map(namespace, hole.name, hole.key)
+    def _part(self, namespace: str, ref: ConfigMapKeyRef | RootRef) -> str:
+        if isinstance(ref, RootRef):
+            return self.root(ref.key)
+        value = self.config_map(namespace, ref.name, ref.key)
         return value.reveal() if isinstance(value, Secret) else value
 
 

@@ -16,7 +16,7 @@ from gitsync.errors import MissingValueError
 from gitsync.model.export import Address, Export, Holder
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Placeholder, Secret
-from gitsync.model.template import Hole
+from gitsync.model.template import ValueRef
 from gitsync.request.fill import describe_missing_reference, find_value
 from gitsync.request.placeholders import format_alias_root
 from gitsync.secrets.lookup import Lookup
@@ -54,12 +54,12 @@ class RunValues:
         """Make known the prefix of the ids of a resource's extension resources."""
         self._roots[key] = root
 
-    async def gather(self, namespace: str, holes: Iterable[Hole]) -> None:
+    async def gather(self, namespace: str, refs: Iterable[ValueRef]) -> None:
         """Read the values of references from the sources, except exports of this run. Raises SecretStoreError if a
         source cannot be read.
         """
         # What this run exports is not asked for: the sources have at most what a former run wrote.
-        for address, key in filter(None, (find_value(hole, namespace) for hole in holes)):
+        for address, key in filter(None, (find_value(ref, namespace) for ref in refs)):
             if not (self._is_exported(address, key) or self._is_to_come(address, key)):
                 await self._lookup.ask(address, key)
 

@@ -19,11 +19,11 @@ from gitsync.model.gvk import Key
 from gitsync.model.policy import RECONCILE_POLICY, Policy
 from gitsync.model.resource import OwnerRef, Resource
 from gitsync.model.template import (
-    ConfigMapHole,
-    ReferenceHole,
+    ConfigMapKeyRef,
     ReferenceKeys,
-    SecretHole,
-    SecretMapHole,
+    ResourceRef,
+    SecretKeyRef,
+    SecretMapRef,
     Text,
 )
 from gitsync.problems.field_path import FieldPath
@@ -158,9 +158,9 @@ def _make_comparable(value: Any, arm_ids: Mapping[Key, str]) -> Any:
         case ReferenceKeys():
             # They are the keys of a map, which has no order.
             return sorted(str(_make_comparable(reference, arm_ids)).casefold() for reference in value.references)
-        case ReferenceHole(key):
+        case ResourceRef(key):
             return arm_ids.get(key, str(key))
-        case SecretHole() | SecretMapHole() | ConfigMapHole() | Text():
+        case SecretKeyRef() | SecretMapRef() | ConfigMapKeyRef() | Text():
             return f"<{value}>"
         case _:
             return value

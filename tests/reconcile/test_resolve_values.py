@@ -12,7 +12,7 @@ from gitsync.arm.session import Session
 from gitsync.errors import DeadlineError
 from gitsync.model.plan import Apply
 from gitsync.model.result import Attempt, Stage
-from gitsync.model.template import SecretHole
+from gitsync.model.template import SecretKeyRef
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.protocols import Observing
 from gitsync.reconcile.stages.resolve_values import resolve_values
@@ -35,7 +35,7 @@ async def test_the_last_answer_of_azure_is_named(is_stopped, message):
     )
     if is_stopped:
         session.is_ended = True
-    manifest = prepared(vnet(), vnet_id(), body={"properties": {"password": SecretHole("one", "two")}})
+    manifest = prepared(vnet(), vnet_id(), body={"properties": {"password": SecretKeyRef("one", "two")}})
     attempt = ApplyAttempt(
         apply=Apply(prepared=manifest), known_kind=None, subscription="", refusal=None, session=session, before={}
     )

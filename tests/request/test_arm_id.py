@@ -5,7 +5,7 @@ import pytest
 from gitsync.model.facts import Scope
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.resource import OwnerRef
-from gitsync.model.template import ConfigMapHole, RootHole, Text
+from gitsync.model.template import ConfigMapKeyRef, RootRef, Text
 from gitsync.request.arm_id import ArmIds, Standing
 from gitsync.validation.annotations import OVERRIDE
 from tests.support.handmade_kinds import GROUP, a_kind, a_resource
@@ -123,7 +123,7 @@ def last(*standings):
         ),
         (
             [standing(TENANT, "a", annotations={OVERRIDE: "odd"}), standing(EXTENSION, "e", key("Alias", "a"))],
-            Text((RootHole(key("Alias", "a")), "/providers/Microsoft.Ext/exts/e")),
+            Text((RootRef(key("Alias", "a")), "/providers/Microsoft.Ext/exts/e")),
             "an override that is no id is passed over",
         ),
         (
@@ -132,7 +132,7 @@ def last(*standings):
                 standing(EXTENSION, "e", key("Alias", "a")),
                 standing(EXTENSION, "f", key("Ext", "e")),
             ],
-            Text((RootHole(key("Alias", "a")), "/providers/Microsoft.Ext/exts/e/providers/Microsoft.Ext/exts/f")),
+            Text((RootRef(key("Alias", "a")), "/providers/Microsoft.Ext/exts/e/providers/Microsoft.Ext/exts/f")),
             "which subscription an alias made only Azure knows, for all that stands below it",
         ),
     ],
@@ -177,11 +177,11 @@ def test_a_manifest_without_a_name_has_no_id_and_neither_have_its_dependents():
 
 
 def test_a_name_from_a_config_map_leaves_a_hole_in_all_ids_below():
-    hole = ConfigMapHole("c", "k")
-    found = ids(CORE, standing(TOP, "t", key("Group", "core"), hole), standing(MIDDLE, "m", key("Top", "t")))
+    ref = ConfigMapKeyRef("c", "k")
+    found = ids(CORE, standing(TOP, "t", key("Group", "core"), ref), standing(MIDDLE, "m", key("Top", "t")))
     assert found[1:] == [
-        Text((f"{GROUP_ID}/providers/Microsoft.Things/tops/", hole)),
-        Text((f"{GROUP_ID}/providers/Microsoft.Things/tops/", hole, "/middles/m")),
+        Text((f"{GROUP_ID}/providers/Microsoft.Things/tops/", ref)),
+        Text((f"{GROUP_ID}/providers/Microsoft.Things/tops/", ref, "/middles/m")),
     ]
 
 

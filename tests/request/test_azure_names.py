@@ -4,7 +4,7 @@ import pytest
 
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.resource import OwnerRef
-from gitsync.model.template import ConfigMapHole
+from gitsync.model.template import ConfigMapKeyRef
 from gitsync.request.arm_id import derive_azure_name, format_seed, is_named_at_random
 from tests.support.handmade_kinds import a_kind, a_resource
 
@@ -157,14 +157,14 @@ def test_a_name_that_is_given(spec, kind, expected, why):
     ("source", "expected", "why"),
     [
         ({"name": "c", "key": "known"}, "from-git", "a ConfigMap that a manifest declares"),
-        ({"name": "c", "key": "empty"}, ConfigMapHole("c", "empty"), "an empty value is no name"),
+        ({"name": "c", "key": "empty"}, ConfigMapKeyRef("c", "empty"), "an empty value is no name"),
         (
             {"name": "c", "key": "path"},
-            ConfigMapHole("c", "path"),
+            ConfigMapKeyRef("c", "path"),
             "a path is none either: it would name something else",
         ),
-        ({"name": "c", "key": "later"}, ConfigMapHole("c", "later"), "a key that only a run can know"),
-        ({"name": "other", "key": "k"}, ConfigMapHole("other", "k"), "a ConfigMap that only a run can know"),
+        ({"name": "c", "key": "later"}, ConfigMapKeyRef("c", "later"), "a key that only a run can know"),
+        ({"name": "other", "key": "k"}, ConfigMapKeyRef("other", "k"), "a ConfigMap that only a run can know"),
         ({"name": "c"}, None, "half of a reference"),
         ("c", None, "no reference at all"),
     ],

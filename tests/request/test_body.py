@@ -1,24 +1,24 @@
-"""Specs into bodies with holes."""
+"""Specs into bodies with references to values."""
 
 import pytest
 
 from gitsync.errors import UnusableReferenceError
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.template import (
-    ConfigMapHole,
-    ReferenceHole,
+    ConfigMapKeyRef,
     ReferenceKeys,
-    SecretHole,
-    SecretMapHole,
+    ResourceRef,
+    SecretKeyRef,
+    SecretMapRef,
     Text,
 )
 from gitsync.request.body import convert
-from gitsync.request.fill import find_holes
+from gitsync.request.fill import find_value_refs
 from tests.support.handmade_kinds import a_kind
 
 ARM_ID = "/subscriptions/1/resourceGroups/rg"
 NAMED = {"group": "g", "kind": "K", "name": "n"}
-HOLE = ReferenceHole(Key("g", "K", "team", "n"))
+HOLE = ResourceRef(Key("g", "K", "team", "n"))
 
 TYPES = {
     "Sku": {"fields": {"name": {"type": "string", "arm": "name"}, "size": {"type": "integer", "arm": "capacity"}}},
@@ -135,10 +135,10 @@ def test_plain_values(spec, expected, why):
             "a name that is known wins",
         ),
         ({"roleReference": {"armId": ARM_ID}}, {"role": ARM_ID}, "or an id"),
-        ({"password": {"name": "s", "key": "k"}}, {"password": SecretHole("s", "k")}, "a secret"),
-        ({"settings": {"name": "s"}}, {"settings": SecretMapHole("s")}, "a whole secret"),
+        ({"password": {"name": "s", "key": "k"}}, {"password": SecretKeyRef("s", "k")}, "a secret"),
+        ({"settings": {"name": "s"}}, {"settings": SecretMapRef("s")}, "a whole secret"),
         ({"principal": "p"}, {"principal": "p"}, "a value that may come from a ConfigMap, given"),
-        ({"principalFromConfig": {"name": "c", "key": "k"}}, {"principal": ConfigMapHole("c", "k")}, "and taken"),
+        ({"principalFromConfig": {"name": "c", "key": "k"}}, {"principal": ConfigMapKeyRef("c", "k")}, "and taken"),
     ],
 )
 def test_references(spec, expected, why):
@@ -228,7 +228,7 @@ def test_a_union_may_be_the_whole_spec(catalog):
 
 
 def test_holes_are_found_wherever_they_stand():
-    config = ConfigMapHole("c", "k")
-    value = {"a": [HOLE, {"b": SecretHole("s", "k")}], "c": ReferenceKeys((ARM_ID, HOLE)), "d": Text(("x", config))}
-    assert list(find_holes(value)) == [HOLE, SecretHole("s", "k"), HOLE, config]
-    assert list(find_holes("text")) == []
+    config = ConfigMapKeyRef("c", "k")
+    value = {"a": [HOLE, {"b": SecretKeyRef("s", "k")}], "c": ReferenceKeys((ARM_ID, HOLE)), "d": Text(("x", config))}
+    assert list(find_value_refs(value)) == [HOLE, SecretKeyRef("s", "k"), HOLE, config]
+    assert list(find_value_refs("text")) == []

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.gvk import Key
 from gitsync.model.policy import RECONCILE_POLICY, Policy
-from gitsync.model.template import ConfigMapHole, ReferenceHole, Text
+from gitsync.model.template import ConfigMapKeyRef, ResourceRef, Text
 from gitsync.request.build import prepare
 from gitsync.request.placeholders import show
 
@@ -101,7 +101,7 @@ def test_a_resource_has_its_request(catalog):
     assert subnet.api_version == "2024-03-01"
     assert subnet.template.body == {
         "name": "apps",
-        "properties": {"addressPrefix": "10.0.0.0/24", "networkSecurityGroup": {"id": ReferenceHole(guard)}},
+        "properties": {"addressPrefix": "10.0.0.0/24", "networkSecurityGroup": {"id": ResourceRef(guard)}},
     }
     assert subnet.owner.key.name == "hub"
     assert [key.name for key in subnet.depends_on] == ["guard", "hub"]
@@ -110,7 +110,7 @@ def test_a_resource_has_its_request(catalog):
 def test_what_reads_a_value_waits_for_who_exports_it_and_an_id_for_who_makes_it(catalog):
     assignment = by_name(ready(catalog, FILES))["app-reads"]
     assert [key.name for key in assignment.depends_on] == ["app", "core"]
-    assert assignment.template.body["properties"]["principalId"] == ConfigMapHole("app", "principalId")
+    assert assignment.template.body["properties"]["principalId"] == ConfigMapKeyRef("app", "principalId")
 
 
 @pytest.mark.parametrize(
@@ -239,10 +239,10 @@ def test_a_name_that_only_a_run_can_know_leaves_a_hole_in_the_id(catalog):
     found = ready(catalog, FILES | {"db.yaml": ADMINISTRATOR})
     boss = by_name(found)["boss"]
     server = f"{GROUP_ID}/providers/Microsoft.DBforPostgreSQL/flexibleServers/db"
-    hole = ConfigMapHole("app", "principalId")
+    ref = ConfigMapKeyRef("app", "principalId")
     assert boss.arm_id is None
-    assert boss.template.arm_id == Text((f"{server}/administrators/", hole))
-    assert boss.template.body["name"] == hole
+    assert boss.template.arm_id == Text((f"{server}/administrators/", ref))
+    assert boss.template.body["name"] == ref
     assert [key.name for key in boss.depends_on] == ["db", "app"]
     shown = {one.prepared.key.name: one for one in show(found, {})}
     assert shown["boss"].arm_id == f"{server}/administrators/<configmap app/principalId>"

@@ -4,7 +4,7 @@ import pytest
 
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef
-from gitsync.model.template import ConfigMapHole, ReferenceHole, SecretHole, SecretMapHole
+from gitsync.model.template import ConfigMapKeyRef, ResourceRef, SecretKeyRef, SecretMapRef
 from gitsync.request.dependencies import Dependencies, Needs
 from tests.support.handmade_kinds import GROUP, a_resource
 
@@ -35,8 +35,8 @@ EDGES = Dependencies(
 )
 
 
-def needs(*holes, owner=None, arm_ids=()):
-    return Needs(key=key("me"), owner=owner, holes=holes, arm_ids=arm_ids)
+def needs(*refs, owner=None, arm_ids=()):
+    return Needs(key=key("me"), owner=owner, refs=refs, arm_ids=arm_ids)
 
 
 @pytest.mark.parametrize(
@@ -45,15 +45,15 @@ def needs(*holes, owner=None, arm_ids=()):
         (needs(), [], "nothing"),
         (needs(owner=OwnerRef(key=key("rg"))), ["rg"], "the owner"),
         (needs(owner=OwnerRef(key=key("nobody"))), [], "an owner that is not there is a problem, not an edge"),
-        (needs(ReferenceHole(key("net")), ReferenceHole(key("rg"))), ["net", "rg"], "references, sorted"),
-        (needs(ReferenceHole(key("me"))), [], "never itself"),
-        (needs(SecretHole("keys", "one")), ["account", "mapper"], "who exports the key, or a whole map"),
-        (needs(SecretHole("keys", "two")), ["mapper"], "a key that only a map can hold"),
-        (needs(SecretMapHole("keys")), ["account", "mapper"], "all who export to the Secret"),
-        (needs(SecretHole("ids", "principal")), [], "a ConfigMap is no Secret"),
-        (needs(ConfigMapHole("ids", "principal")), ["identity"], "who exports the value, in this namespace"),
-        (needs(ConfigMapHole("ids", "client")), ["other"], "by an expression"),
-        (needs(ConfigMapHole("elsewhere", "k")), [], "a value that nobody exports"),
+        (needs(ResourceRef(key("net")), ResourceRef(key("rg"))), ["net", "rg"], "references, sorted"),
+        (needs(ResourceRef(key("me"))), [], "never itself"),
+        (needs(SecretKeyRef("keys", "one")), ["account", "mapper"], "who exports the key, or a whole map"),
+        (needs(SecretKeyRef("keys", "two")), ["mapper"], "a key that only a map can hold"),
+        (needs(SecretMapRef("keys")), ["account", "mapper"], "all who export to the Secret"),
+        (needs(SecretKeyRef("ids", "principal")), [], "a ConfigMap is no Secret"),
+        (needs(ConfigMapKeyRef("ids", "principal")), ["identity"], "who exports the value, in this namespace"),
+        (needs(ConfigMapKeyRef("ids", "client")), ["other"], "by an expression"),
+        (needs(ConfigMapKeyRef("elsewhere", "k")), [], "a value that nobody exports"),
         (needs(owner=OwnerRef(arm_id=RG_ID.lower())), ["rg"], "an owner by its id that is a manifest, without case"),
         (
             needs(arm_ids=(f"{RG_ID}/providers/M.N/nets/net/subnets/a",)),

@@ -1,4 +1,4 @@
-"""Holes filled."""
+"""References to values, filled in."""
 
 import pytest
 
@@ -6,13 +6,13 @@ from gitsync.errors import MissingValueError
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.model.template import (
-    ConfigMapHole,
-    ReferenceHole,
+    ConfigMapKeyRef,
     ReferenceKeys,
     Request,
-    RootHole,
-    SecretHole,
-    SecretMapHole,
+    ResourceRef,
+    RootRef,
+    SecretKeyRef,
+    SecretMapRef,
     Template,
     Text,
 )
@@ -51,32 +51,32 @@ def filled(body, arm_id="/x"):
 @pytest.mark.parametrize(
     ("body", "expected", "why"),
     [
-        ({"a": 1, "b": [None, {"c": []}]}, {"a": 1, "b": [None, {"c": []}]}, "what has no hole stays"),
-        ({"a": [ReferenceHole(KEY)]}, {"a": ["/n"]}, "an id"),
-        ({"a": {"b": SecretHole("s", "k")}}, {"a": {"b": Secret("team/s/k")}}, "a secret stays one"),
-        ({"a": SecretMapHole("s")}, {"a": {"a": Secret("team/s")}}, "all of a secret"),
-        ({"a": ConfigMapHole("c", "k")}, {"a": "team-c-k"}, "a value of a ConfigMap"),
-        ({"a": ConfigMapHole("placeholder", "k")}, {"a": Secret("<later>")}, "a value that is yet to come"),
-        ({"a": ReferenceKeys(("/y", ReferenceHole(KEY)))}, {"a": {"/y": {}, "/n": {}}}, "ids as keys"),
-        ({"a": Text(("x-", ConfigMapHole("c", "k")))}, {"a": "x-team-c-k"}, "text with a hole"),
+        ({"a": 1, "b": [None, {"c": []}]}, {"a": 1, "b": [None, {"c": []}]}, "what has no reference stays"),
+        ({"a": [ResourceRef(KEY)]}, {"a": ["/n"]}, "an id"),
+        ({"a": {"b": SecretKeyRef("s", "k")}}, {"a": {"b": Secret("team/s/k")}}, "a secret stays one"),
+        ({"a": SecretMapRef("s")}, {"a": {"a": Secret("team/s")}}, "all of a secret"),
+        ({"a": ConfigMapKeyRef("c", "k")}, {"a": "team-c-k"}, "a value of a ConfigMap"),
+        ({"a": ConfigMapKeyRef("placeholder", "k")}, {"a": Secret("<later>")}, "a value that is yet to come"),
+        ({"a": ReferenceKeys(("/y", ResourceRef(KEY)))}, {"a": {"/y": {}, "/n": {}}}, "ids as keys"),
+        ({"a": Text(("x-", ConfigMapKeyRef("c", "k")))}, {"a": "x-team-c-k"}, "text with a reference"),
     ],
 )
 def test_a_body(body, expected, why):
     assert filled(body) == Request(arm_id="/x", api_version="2024-01-01", body=expected), why
 
 
-def test_an_id_with_a_hole():
-    hole = ConfigMapHole("c", "k")
-    assert filled({}, Text(("/a/", hole, "/b"))).arm_id == "/a/team-c-k/b"
+def test_an_id_with_a_reference():
+    ref = ConfigMapKeyRef("c", "k")
+    assert filled({}, Text(("/a/", ref, "/b"))).arm_id == "/a/team-c-k/b"
 
 
 def test_a_placeholder_shows_in_an_id():
-    assert filled({}, Text(("/a/", ConfigMapHole("placeholder", "k")))).arm_id == "/a/<later>"
+    assert filled({}, Text(("/a/", ConfigMapKeyRef("placeholder", "k")))).arm_id == "/a/<later>"
 
 
 def test_an_empty_value_is_no_name():
     with pytest.raises(MissingValueError) as caught:
-        filled({}, Text(("/a/", ConfigMapHole("empty", "k"))))
+        filled({}, Text(("/a/", ConfigMapKeyRef("empty", "k"))))
     assert caught.value.reason == "ConfigMapNotFound"
     assert "empty" in caught.value.message
 
@@ -86,21 +86,21 @@ def test_an_empty_value_is_no_name():
 )
 def test_a_config_map_cannot_lead_an_id_elsewhere(told):
     with pytest.raises(MissingValueError, match=r"(?s)resolved azureNameFromConfig path/.* is not a name") as refused:
-        filled({}, Text(("/a/", ConfigMapHole("path", told))))
+        filled({}, Text(("/a/", ConfigMapKeyRef("path", told))))
     assert refused.value.reason == "Failed"
 
 
 def test_a_value_that_is_missing_is_told_as_it_is():
     with pytest.raises(MissingValueError) as caught:
-        filled({"a": ConfigMapHole("missing", "k")})
+        filled({"a": ConfigMapKeyRef("missing", "k")})
     assert (caught.value.reason, caught.value.message) == ("ConfigMapNotFound", "it is not there")
 
 
 def test_the_template_stays_as_it_was():
-    body = {"a": {"b": [SecretHole("s", "k")]}}
+    body = {"a": {"b": [SecretKeyRef("s", "k")]}}
     filled(body)
-    assert body == {"a": {"b": [SecretHole("s", "k")]}}
+    assert body == {"a": {"b": [SecretKeyRef("s", "k")]}}
 
 
 def test_an_id_begins_where_only_azure_knows():
-    assert filled({}, Text((RootHole(KEY), "/x"))).arm_id == "/subscriptions/n/x"
+    assert filled({}, Text((RootRef(KEY), "/x"))).arm_id == "/subscriptions/n/x"

@@ -9,11 +9,11 @@ from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
 from gitsync.model.resource import Prepared
 from gitsync.model.template import (
-    ConfigMapHole,
-    ReferenceHole,
+    ConfigMapKeyRef,
     ReferenceKeys,
-    SecretHole,
-    SecretMapHole,
+    ResourceRef,
+    SecretKeyRef,
+    SecretMapRef,
     Template,
     Text,
 )
@@ -40,20 +40,20 @@ def key(name):
 
 
 OTHER = prepared("other", {}, "/other")
-HOLED = prepared("holed", {}, Text(("/holed/", ConfigMapHole("later", "k"))))
+HOLED = prepared("holed", {}, Text(("/holed/", ConfigMapKeyRef("later", "k"))))
 
 
 @pytest.mark.parametrize(
     ("value", "expected", "why"),
     [
-        (SecretHole("s", "k"), "<secret s/k>", "a secret"),
-        ([SecretMapHole("s")], ["<secret s>"], "all of a secret"),
-        (ConfigMapHole("later", "k"), "<configmap later/k>", "a value that only a run can know"),
-        (ConfigMapHole("known", "k"), "from-git", "a value that a manifest declares"),
-        (ConfigMapHole("known", "later"), "<configmap known/later>", "another key of the same ConfigMap"),
-        (ReferenceHole(key("other")), "/other", "another manifest"),
-        (ReferenceHole(key("holed")), "/holed/<configmap later/k>", "one whose id only a run can know"),
-        (ReferenceKeys((ReferenceHole(key("other")),)), {"/other": {}}, "ids as keys"),
+        (SecretKeyRef("s", "k"), "<secret s/k>", "a secret"),
+        ([SecretMapRef("s")], ["<secret s>"], "all of a secret"),
+        (ConfigMapKeyRef("later", "k"), "<configmap later/k>", "a value that only a run can know"),
+        (ConfigMapKeyRef("known", "k"), "from-git", "a value that a manifest declares"),
+        (ConfigMapKeyRef("known", "later"), "<configmap known/later>", "another key of the same ConfigMap"),
+        (ResourceRef(key("other")), "/other", "another manifest"),
+        (ResourceRef(key("holed")), "/holed/<configmap later/k>", "one whose id only a run can know"),
+        (ReferenceKeys((ResourceRef(key("other")),)), {"/other": {}}, "ids as keys"),
     ],
 )
 def test_what_stands_for_a_value(value, expected, why):
@@ -74,4 +74,4 @@ def test_an_id_with_a_hole_is_shown_with_where_its_value_comes_from():
 
 def test_a_reference_to_what_has_no_id_is_a_fault_that_prepare_rules_out():
     with pytest.raises(MissingValueError):
-        show([prepared("one", {"v": ReferenceHole(key("gone"))}), prepared("gone", None, None)], {})
+        show([prepared("one", {"v": ResourceRef(key("gone"))}), prepared("gone", None, None)], {})

@@ -6,7 +6,7 @@ from gitsync.manifests.selection import Selection
 from gitsync.model.export import Address, Holder
 from gitsync.model.policy import Policy
 from gitsync.model.resource import Prepared
-from gitsync.model.template import SecretHole, SecretMapHole, Template
+from gitsync.model.template import SecretKeyRef, SecretMapRef, Template
 from gitsync.run.exports import find_needed_secrets, warn_unused_exports
 from tests.support.handmade_kinds import a_resource
 
@@ -26,13 +26,13 @@ CASES = [
     ([prepared({"secretExpressions": [{"name": "keys", "value": "{}"}]})], True, "an expression"),
     ([prepared({"configMaps": {"key": {"name": "keys", "key": "k"}}})], False, "a config map is no secret"),
     (
-        [prepared(EXPORTS), prepared(body={"p": SecretHole("keys", "k")}, name="two")],
+        [prepared(EXPORTS), prepared(body={"p": SecretKeyRef("keys", "k")}, name="two")],
         False,
         "another resource takes it",
     ),
-    ([prepared(EXPORTS), prepared(body={"p": SecretMapHole("keys")}, name="two")], False, "or all of it"),
+    ([prepared(EXPORTS), prepared(body={"p": SecretMapRef("keys")}, name="two")], False, "or all of it"),
     (
-        [prepared(EXPORTS), prepared(body={"p": SecretHole("keys", "k")}, name="two", namespace="other")],
+        [prepared(EXPORTS), prepared(body={"p": SecretKeyRef("keys", "k")}, name="two", namespace="other")],
         True,
         "one of another namespace takes another Secret",
     ),
@@ -62,5 +62,5 @@ def test_a_run_for_others_says_nothing_of_it():
 
 
 def test_what_requests_draw_on():
-    resources = [prepared(body={"a": [SecretHole("keys", "k")], "b": {"c": SecretMapHole("all")}})]
+    resources = [prepared(body={"a": [SecretKeyRef("keys", "k")], "b": {"c": SecretMapRef("all")}})]
     assert find_needed_secrets(resources) == {Address(Holder.SECRET, "default", name) for name in ("keys", "all")}

@@ -1,4 +1,4 @@
-"""Which value fills a hole: this run's exports, then the sources in order; in a plan, what is yet to come."""
+"""Which value a reference has: this run's exports, then the sources in order; in a plan, what is yet to come."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from gitsync.errors import MissingValueError, SecretStoreError, TransientStoreEr
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Placeholder, Secret
-from gitsync.model.template import ConfigMapHole, SecretHole, SecretMapHole
+from gitsync.model.template import ConfigMapKeyRef, SecretKeyRef, SecretMapRef
 from gitsync.secrets.lookup import Lookup
 from gitsync.secrets.values import RunValues
 from tests.support.memory_places import MemorySource
@@ -14,7 +14,7 @@ from tests.support.memory_places import MemorySource
 OWNER = Key("cache.azure.com", "Redis", "ns", "fast")
 DB = Address(Holder.SECRET, "ns", "db")
 URLS = Address(Holder.CONFIG_MAP, "ns", "urls")
-HOLES = (SecretHole("db", "password"), ConfigMapHole("urls", "blob"))
+REFS = (SecretKeyRef("db", "password"), ConfigMapKeyRef("urls", "blob"))
 
 
 def source(name="folder", *, is_remote=False, refuses=None, db=None, urls=None):
@@ -30,8 +30,8 @@ def values(*sources, promised=None, foresees=False, redact=lambda _: None):
     return RunValues(lookup, {}, promised or {}, foresees=foresees)
 
 
-async def gathered(made, *holes):
-    await made.gather("ns", holes or HOLES)
+async def gathered(made, *refs):
+    await made.gather("ns", refs or REFS)
     return made
 
 
@@ -39,12 +39,12 @@ async def test_the_first_source_that_has_a_key_gives_it():
     first, second = source(db={"user": "me"}), source(db={"password": "two", "user": "you"})
     made = await gathered(values(first, second))
     assert made.secret("ns", "db", "password").reveal() == "two"
-    await gathered(made, SecretHole("db", "user"))
+    await gathered(made, SecretKeyRef("db", "user"))
     assert made.secret("ns", "db", "user").reveal() == "me"
 
 
 async def test_a_whole_secret_comes_from_one_source():
-    made = await gathered(values(source(db={"a": "1"}), source(db={"b": "2"})), SecretMapHole("db"))
+    made = await gathered(values(source(db={"a": "1"}), source(db={"b": "2"})), SecretMapRef("db"))
     assert {key: value.reveal() for key, value in made.secret_map("ns", "db").items()} == {"a": "1"}
 
 
@@ -58,7 +58,7 @@ async def test_what_this_run_exported_comes_first_and_asks_nobody():
     only = source(db={"password": "old"})
     made = values(only)
     made.add_exports([Export(address=DB, owner=Owner(OWNER), data={"password": Secret("new")})])
-    await gathered(made, SecretHole("db", "password"))
+    await gathered(made, SecretKeyRef("db", "password"))
     assert made.secret("ns", "db", "password").reveal() == "new"
     assert only.asked == []
 
@@ -68,7 +68,7 @@ def an_export(**data):
 
 
 async def test_a_value_that_was_used_stays_as_it_was():
-    made = await gathered(values(source(db={"password": "old"})), *HOLES[:1], SecretMapHole("db"))
+    made = await gathered(values(source(db={"password": "old"})), *REFS[:1], SecretMapRef("db"))
     assert made.secret("ns", "db", "password").reveal() == "old"
     made.add_exports([an_export(password="new", user="me")])
     assert made.secret("ns", "db", "password").reveal() == "old"
@@ -77,7 +77,7 @@ async def test_a_value_that_was_used_stays_as_it_was():
 
 
 async def test_a_whole_secret_that_was_used_stays_as_it_was():
-    made = await gathered(values(source(db={"password": "old"})), SecretMapHole("db"))
+    made = await gathered(values(source(db={"password": "old"})), SecretMapRef("db"))
     before = made.secret_map("ns", "db")
     made.add_exports([an_export(password="new", user="me")])
     assert made.secret_map("ns", "db") == before
@@ -86,7 +86,7 @@ async def test_a_whole_secret_that_was_used_stays_as_it_was():
 
 
 async def test_an_export_fills_a_value_that_was_missing():
-    made = await gathered(values(source()), SecretHole("db", "password"))
+    made = await gathered(values(source()), SecretKeyRef("db", "password"))
     with pytest.raises(MissingValueError):
         made.secret("ns", "db", "password")
     made.add_exports([an_export(password="first")])
@@ -111,7 +111,7 @@ MISSING = [
 
 @pytest.mark.parametrize("only, says, why", MISSING)
 async def test_a_missing_secret_is_told_in_aso_s_words(only, says, why):
-    made = await gathered(values(only), SecretHole("db", "password"))
+    made = await gathered(values(only), SecretKeyRef("db", "password"))
     with pytest.raises(MissingValueError) as failure:
         made.secret("ns", "db", "password")
     assert failure.value.reason == "SecretNotFound"
@@ -122,7 +122,7 @@ async def test_a_plan_asks_no_source_for_what_the_run_will_export():
     """It might not even be able to: the export of an earlier run may be encrypted."""
     only = source(refuses=SecretStoreError("It cannot be decrypted."))
     made = await gathered(
-        values(only, promised={DB: frozenset({"password"})}, foresees=True), SecretHole("db", "password")
+        values(only, promised={DB: frozenset({"password"})}, foresees=True), SecretKeyRef("db", "password")
     )
     assert isinstance(made.secret("ns", "db", "password"), Placeholder)
     assert only.asked == []
@@ -132,14 +132,14 @@ async def test_a_plan_asks_no_source_for_what_the_run_will_export():
 async def test_a_key_that_the_export_of_this_run_lacks_is_told_so(foresees):
     """Whether the other resource exported already does not matter: nobody waits for a key that it does not write."""
     made = await gathered(
-        values(source(), promised={DB: frozenset({"user"})}, foresees=foresees), SecretHole("db", "password")
+        values(source(), promised={DB: frozenset({"user"})}, foresees=foresees), SecretKeyRef("db", "password")
     )
     with pytest.raises(MissingValueError, match='Secret "ns/db" does not contain key "password"'):
         made.secret("ns", "db", "password")
 
 
 async def test_a_missing_config_map_and_a_missing_collection():
-    made = await gathered(values(source()), ConfigMapHole("urls", "blob"), SecretMapHole("db"))
+    made = await gathered(values(source()), ConfigMapKeyRef("urls", "blob"), SecretMapRef("db"))
     with pytest.raises(MissingValueError) as failure:
         made.config_map("ns", "urls", "blob")
     assert failure.value.reason == "ConfigMapNotFound"
@@ -157,7 +157,7 @@ async def test_a_missing_config_map_and_a_missing_collection():
 
 async def test_other_namespaces_have_other_secrets():
     made = values(source(db={"password": "x"}))
-    await made.gather("other", HOLES[:1])
+    await made.gather("other", REFS[:1])
     with pytest.raises(MissingValueError):
         made.secret("other", "db", "password")
 
@@ -190,14 +190,14 @@ async def test_a_sync_takes_a_promise_for_nothing():
 
 async def test_a_plan_reads_config_maps_of_a_remote_source_and_does_not_call_its_secrets_missing():
     remote = source("key-vault", is_remote=True, db={"password": "x"}, urls={"blob": "u"})
-    made = await gathered(values(source(), remote, foresees=True), *HOLES, SecretMapHole("db"))
+    made = await gathered(values(source(), remote, foresees=True), *REFS, SecretMapRef("db"))
     assert isinstance(made.secret("ns", "db", "password"), Placeholder)
     assert isinstance(made.secret_map("ns", "db"), Placeholder)
     assert made.config_map("ns", "urls", "blob") == "u"
     assert remote.asked == [URLS]
 
 
-OTHERS = ConfigMapHole("others", "blob")
+OTHERS = ConfigMapKeyRef("others", "blob")
 UNREAD = [
     (
         SecretStoreError("It may not.", hint="Grant it."),
@@ -217,7 +217,7 @@ UNREAD = [
 @pytest.mark.parametrize("refusal, times, says, why", UNREAD)
 async def test_what_a_plan_cannot_read_is_neither_missing_nor_a_secret(refusal, times, says, why):
     remote, later = source("far", is_remote=True, refuses=refusal), source(urls={"blob": "later"})
-    made = await gathered(values(remote, later, foresees=True), HOLES[1], OTHERS)
+    made = await gathered(values(remote, later, foresees=True), REFS[1], OTHERS)
     for name in ("urls", "others"):
         found = made.config_map("ns", name, "blob")
         assert isinstance(found, Placeholder)
@@ -227,7 +227,7 @@ async def test_what_a_plan_cannot_read_is_neither_missing_nor_a_secret(refusal, 
 
 async def test_a_sync_fails_where_a_plan_goes_on():
     with pytest.raises(SecretStoreError, match="It may not"):
-        await gathered(values(source("far", is_remote=True, refuses=UNREAD[0][0])), HOLES[1])
+        await gathered(values(source("far", is_remote=True, refuses=UNREAD[0][0])), REFS[1])
 
 
 async def test_a_plan_has_what_a_local_source_before_it_says():

@@ -3,7 +3,7 @@
 import pytest
 
 from gitsync.model.gvk import Key
-from gitsync.model.template import ConfigMapHole, ReferenceHole, ReferenceKeys, SecretHole, SecretMapHole, Text
+from gitsync.model.template import ConfigMapKeyRef, ReferenceKeys, ResourceRef, SecretKeyRef, SecretMapRef, Text
 from gitsync.validation.relations import Member, check_duplicates
 from tests.support.handmade_kinds import GROUP, a_kind, a_resource
 
@@ -94,20 +94,25 @@ OTHER_SUBNET = SUBNET._replace(namespace="other")
         ({"tags": {"a": "b"}}, {"tags": {"a": "b"}}, True, "the same values"),
         ({"tags": {"a": "b"}}, {"tags": {"a": "c"}}, False, "another value"),
         ({"list": ["a", "b"]}, {"list": ["b", "a"]}, True, "lists whose order means nothing"),
-        ({"id": ReferenceHole(SUBNET)}, {"id": ReferenceHole(OTHER_SUBNET)}, True, "one id by two names"),
-        ({"id": ReferenceHole(SUBNET)}, {"id": "/net/apps"}, True, "one id, once as armId"),
-        ({"id": ReferenceHole(SUBNET)}, {"id": "/net/web"}, False, "another id"),
+        ({"id": ResourceRef(SUBNET)}, {"id": ResourceRef(OTHER_SUBNET)}, True, "one id by two names"),
+        ({"id": ResourceRef(SUBNET)}, {"id": "/net/apps"}, True, "one id, once as armId"),
+        ({"id": ResourceRef(SUBNET)}, {"id": "/net/web"}, False, "another id"),
         (
-            {"ids": ReferenceKeys((ReferenceHole(SUBNET), "/b"))},
-            {"ids": ReferenceKeys(("/B", ReferenceHole(OTHER_SUBNET)))},
+            {"ids": ReferenceKeys((ResourceRef(SUBNET), "/b"))},
+            {"ids": ReferenceKeys(("/B", ResourceRef(OTHER_SUBNET)))},
             True,
             "ids as keys, in any order and case",
         ),
-        ({"secret": SecretHole("s", "k")}, {"secret": SecretHole("s", "k")}, True, "a Secret of the same name"),
-        ({"secret": SecretHole("s", "k")}, {"secret": SecretHole("s", "l")}, False, "another key of it"),
-        ({"secrets": SecretMapHole("s")}, {"secrets": SecretMapHole("t")}, False, "another Secret"),
-        ({"value": ConfigMapHole("m", "k")}, {"value": "k"}, False, "a value that is not known yet"),
-        ({"text": Text(("a", ConfigMapHole("m", "k")))}, {"text": Text(("a", ConfigMapHole("m", "k")))}, True, "texts"),
+        ({"secret": SecretKeyRef("s", "k")}, {"secret": SecretKeyRef("s", "k")}, True, "a Secret of the same name"),
+        ({"secret": SecretKeyRef("s", "k")}, {"secret": SecretKeyRef("s", "l")}, False, "another key of it"),
+        ({"secrets": SecretMapRef("s")}, {"secrets": SecretMapRef("t")}, False, "another Secret"),
+        ({"value": ConfigMapKeyRef("m", "k")}, {"value": "k"}, False, "a value that is not known yet"),
+        (
+            {"text": Text(("a", ConfigMapKeyRef("m", "k")))},
+            {"text": Text(("a", ConfigMapKeyRef("m", "k")))},
+            True,
+            "texts",
+        ),
     ],
 )
 def test_equal_bodies_may_share_a_resource(one, other, is_same, why):

@@ -9,11 +9,11 @@ from gitsync.arm.session import DEADLINE
 from gitsync.errors import DeadlineError
 from gitsync.model.record import Claim, Record
 from gitsync.model.secret import Placeholder
-from gitsync.model.template import ConfigMapHole
+from gitsync.model.template import ConfigMapKeyRef
 from gitsync.model.verdict import Verdict
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.protocols import Observing
-from gitsync.request.fill import fill, find_holes, list_holes
+from gitsync.request.fill import fill, find_value_refs, list_value_refs
 from gitsync.secrets.lookup import TIMED_OUT
 from gitsync.secrets.values import RunValues
 from gitsync.status.conditions import FAILED, make_warning
@@ -28,14 +28,14 @@ async def resolve_values(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     template = attempt.template
     if template.is_plain:
         return attempt
-    holes = [*find_holes(template.arm_id), *(list_holes(template.gaps) if attempt.prepared.is_written else ())]
+    refs = [*find_value_refs(template.arm_id), *(list_value_refs(template.gaps) if attempt.prepared.is_written else ())]
     session = attempt.session
     if run.clock.monotonic() >= session.deadline:
         text = f"{session.end_reason} before the values of {attempt.key} were read. {session.last_error()}"
         raise DeadlineError(text.rstrip(), code=DEADLINE)
     try:
         async with session.in_time(run.clock):
-            await run.values.gather(attempt.key.namespace, holes)
+            await run.values.gather(attempt.key.namespace, refs)
     except TimeoutError:
         hint = "Check that they are reachable: a vault, the key service of an encrypted manifest."
         return attempt.stopped(make_warning(FAILED, TIMED_OUT, hint), Verdict.BLOCKED, is_late=True)
@@ -67,8 +67,8 @@ def resolve_id(attempt: ApplyAttempt, values: RunValues) -> ApplyAttempt:
 
 def _explain_unknown_name(attempt: ApplyAttempt, values: RunValues) -> str:
     """Say why a plan does not know a name in the id; "" if it knows all."""
-    holes = (hole for hole in find_holes(attempt.template.arm_id) if isinstance(hole, ConfigMapHole))
-    names = (values.config_map(attempt.key.namespace, hole.name, hole.key) for hole in holes)
+    refs = (ref for ref in find_value_refs(attempt.template.arm_id) if isinstance(ref, ConfigMapKeyRef))
+    names = (values.config_map(attempt.key.namespace, ref.name, ref.key) for ref in refs)
     return next((name.why for name in names if isinstance(name, Placeholder)), "")
 
 
