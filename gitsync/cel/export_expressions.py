@@ -25,7 +25,7 @@ from gitsync.cel.expressions import (
 from gitsync.cel.types.kinds import list_secret_names
 from gitsync.cel.types.types import STRING
 from gitsync.errors import ExpressionError
-from gitsync.model.export import Address, Holder
+from gitsync.model.export import Address, ObjectKind
 from gitsync.model.facts import Kind
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Resource
@@ -33,7 +33,7 @@ from gitsync.problems.field_path import FieldPath
 from gitsync.problems.finding import Finding, locate_finding
 from gitsync.problems.suggest import suggest
 
-FIELDS: Final = {"secretExpressions": Holder.SECRET, "configMapExpressions": Holder.CONFIG_MAP}
+FIELDS: Final = {"secretExpressions": ObjectKind.SECRET, "configMapExpressions": ObjectKind.CONFIG_MAP}
 """The fields of operatorSpec that contain expressions, and what they write to."""
 
 
@@ -59,13 +59,13 @@ def compile_exports(resource: Resource, kind: Kind) -> tuple[ExportExpression, .
     environment = build_environment(kind)
     return tuple(
         ExportExpression(
-            address=Address(holder, resource.key.namespace, str(entry.get("name"))),
+            address=Address(object_kind, resource.key.namespace, str(entry.get("name"))),
             key=str(entry["key"]) if entry.get("key") else None,
             value=compile_expression(str(entry.get("value")), environment),
             annotations=_compile_all(entry.get("annotations"), environment),
             labels=_compile_all(entry.get("labels"), environment),
         )
-        for _, holder, entry in find_expressions(resource)
+        for _, object_kind, entry in find_expressions(resource)
     )
 
 
@@ -73,19 +73,19 @@ def find_needed_fields(expressions: Iterable[ExportExpression]) -> frozenset[str
     """Find the fields of operatorSpec.secrets whose values expressions need: `secret.name` and
     `secret["name"]`, in values, annotations and labels alike. Expressions for config maps get none.
     """
-    into_secrets = (one for one in expressions if one.address.holder is Holder.SECRET)
+    into_secrets = (one for one in expressions if one.address.object_kind is ObjectKind.SECRET)
     return frozenset(name for one in into_secrets for program in one.programs for name in program.secrets)
 
 
-def find_expressions(resource: Resource) -> Iterator[tuple[FieldPath, Holder, Mapping[str, Any]]]:
+def find_expressions(resource: Resource) -> Iterator[tuple[FieldPath, ObjectKind, Mapping[str, Any]]]:
     """Yield every entry of a manifest that has an expression, with its path."""
     said = resource.spec.get("operatorSpec")
-    for field, holder in FIELDS.items():
+    for field, object_kind in FIELDS.items():
         rows = said.get(field) if isinstance(said, Mapping) else None
         for place, entry in enumerate(rows if isinstance(rows, list) else ()):
             # The schema check reports entries of another shape.
             if isinstance(entry, Mapping) and isinstance(entry.get("value"), str):
-                yield ("spec", "operatorSpec", field, place), holder, entry
+                yield ("spec", "operatorSpec", field, place), object_kind, entry
 
 
 def _compile_all(said: Any, environment: Environment) -> dict[str, CompiledExpression]:
@@ -101,7 +101,7 @@ def check_expressions(resource: Resource, kind: Kind) -> tuple[Problem, ...]:
     return tuple(sorted((locate_finding(finding, resource) for finding in found), key=lambda problem: problem.order))
 
 
-def _check_entry(path: FieldPath, holder: Holder, entry: Mapping[str, Any], kind: Kind) -> Iterator[Finding]:
+def _check_entry(path: FieldPath, object_kind: ObjectKind, entry: Mapping[str, Any], kind: Kind) -> Iterator[Finding]:
     for here, text in _iterate_texts(path, entry):
         try:
             program = compile_expression(text, build_environment(kind))
@@ -113,7 +113,7 @@ def _check_entry(path: FieldPath, holder: Holder, entry: Mapping[str, Any], kind
             yield from _check_output(path, entry, program)
         elif program.type != STRING:
             yield _make_wrong_type(here, program, "[string]")
-        if holder is not Holder.SECRET:
+        if object_kind is not ObjectKind.SECRET:
             yield from _refuse_secrets(here, program)
             yield from _check_extras(here, program)
             continue

@@ -17,7 +17,7 @@ from gitsync.cel.export_expressions import ExportExpression
 from gitsync.cel.expressions import CompiledExpression, quote_expression
 from gitsync.cel.objects import Object
 from gitsync.errors import EvaluationError, ExportError
-from gitsync.model.export import Holder
+from gitsync.model.export import ObjectKind
 from gitsync.model.secret import Secret
 from gitsync.request.exports import Destination, ExportedValue
 
@@ -49,13 +49,13 @@ class _Inputs:
     secrets: Mapping[str, str] = field(repr=False)
     budget: EvaluationBudget
 
-    def list_variables(self, holder: Holder) -> Mapping[str, Any]:
+    def list_variables(self, object_kind: ObjectKind) -> Mapping[str, Any]:
         """List the variables of an expression for this kind of object."""
-        return {"self": self.subject, "secret": self.secrets if holder is Holder.SECRET else {}}
+        return {"self": self.subject, "secret": self.secrets if object_kind is ObjectKind.SECRET else {}}
 
 
 def _evaluate_entry(exported: ExportExpression, inputs: _Inputs) -> Iterator[ExportedValue]:
-    variables = inputs.list_variables(exported.address.holder)
+    variables = inputs.list_variables(exported.address.object_kind)
     evaluate_one = partial(_evaluate_program, variables=variables, budget=inputs.budget)
     texts = _evaluate_keys(exported, evaluate_one)
     annotations = _evaluate_metadata(exported, "annotation", evaluate_one)
@@ -73,7 +73,7 @@ def _evaluate_metadata(exported: ExportExpression, word: str, evaluate_one: _Eva
         try:
             values[key] = _evaluate_text(program, evaluate_one)
         except ExportError as error:
-            place = f'evaluating {word} expressions for {address.holder.lower()} "{address.name}"'
+            place = f'evaluating {word} expressions for {address.object_kind.lower()} "{address.name}"'
             message = f'{place}: evaluating expression for key "{key}": {error.message}'
             raise ExportError(message, is_fatal=error.is_fatal, hint=error.hint) from error
     return values

@@ -23,7 +23,7 @@ from gitsync.errors import ArmError, GitsyncError
 from gitsync.extensions.registry import Registry
 from gitsync.formats.arm_path import find_provider, find_resource_group, find_subscription
 from gitsync.model.clock import Clock
-from gitsync.model.export import Holder
+from gitsync.model.export import ObjectKind
 from gitsync.model.resource import Prepared
 from gitsync.model.signin import Method
 from gitsync.planning.delete_scope import is_group
@@ -78,7 +78,7 @@ def _list_rights(one: Prepared, arm_id: str, registry: Registry, *, prune: bool)
         verbs += ["write", *(["delete"] if prune and one.policy.allows_delete else [])]
     for verb in verbs:
         yield NeededRight(scope, name_action(arm_id, verb), arm_id)
-    fields = find_destinations(one.resource, Holder.SECRET)
+    fields = find_destinations(one.resource, ObjectKind.SECRET)
     for suffix in registry.list_export_actions(one.key.group, one.key.kind, fields):
         yield NeededRight(scope, name_action(f"{arm_id}{suffix}", "action"), arm_id)
 

@@ -39,7 +39,7 @@ from gitsync.manifests.unread_documents import (
 from gitsync.manifests.used_objects import ConfigMapVersions, FeedingObject, UsedObjects, find_feeding_object
 from gitsync.manifests.variables import VariableReader, VariableSubject
 from gitsync.manifests.yaml_documents import AliasBudget, Document, read_documents
-from gitsync.model.export import OWNER, Address, Holder
+from gitsync.model.export import OWNER, Address, ObjectKind
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import DeclaredObject, Encrypted, Manifests, UnreadDocument
 from gitsync.model.problem import Level, Problem, SourceLocation
@@ -277,10 +277,10 @@ class _Sorter:
 
     def add_config_map(self, document: Document, header: Header) -> None:
         if document.seal:
-            self.keep_encrypted(document, header, Holder.CONFIG_MAP)
+            self.keep_encrypted(document, header, ObjectKind.CONFIG_MAP)
             return
         data = _read_texts(self, document, "data")
-        address = Address(Holder.CONFIG_MAP, header.namespace, header.name)
+        address = Address(ObjectKind.CONFIG_MAP, header.namespace, header.name)
         if self.versions.add(address, document, self.unit, data):
             if self.config_maps[address.namespace, address.name] != data:
                 self.ambiguous.add(address)
@@ -289,7 +289,7 @@ class _Sorter:
 
     def add_secret(self, document: Document, header: Header) -> None:
         if document.seal:
-            self.keep_encrypted(document, header, Holder.SECRET)
+            self.keep_encrypted(document, header, ObjectKind.SECRET)
             return
         plain = {key: Secret(text) for key, text in _read_texts(self, document, "stringData").items()}
         self.keep(self.secrets, document, header, _decode_data(self, document) | plain)
@@ -323,10 +323,10 @@ class _Sorter:
             objects[place[1:]] = data
             self.keepers[place] = self.unit
         elif objects.get(place[1:]) != data:
-            self.ambiguous.add(Address(Holder(header.gvk.kind), header.namespace, header.name))
+            self.ambiguous.add(Address(ObjectKind(header.gvk.kind), header.namespace, header.name))
 
-    def keep_encrypted(self, document: Document, header: Header, holder: Holder) -> None:
-        address = Address(holder, header.namespace, header.name)
+    def keep_encrypted(self, document: Document, header: Header, object_kind: ObjectKind) -> None:
+        address = Address(object_kind, header.namespace, header.name)
         if self.declare(document, header, owner=header.annotations.get(OWNER, "")):
             self.encrypted[address] = make_encrypted(document)
         else:
@@ -336,7 +336,7 @@ class _Sorter:
         """Note an object, unless another document declares it already: then report the document, and return False.
         `is_same` tells that it says the same.
         """
-        address = Address(Holder(header.gvk.kind), header.namespace, header.name)
+        address = Address(ObjectKind(header.gvk.kind), header.namespace, header.name)
         if address not in self.declared:
             self.declared[address] = DeclaredObject(source=SourceLocation(document.path, document.line()), owner=owner)
             return True
@@ -351,7 +351,7 @@ class _Sorter:
     def finish(self) -> Manifests:
         for repeated in self.versions.list_repeated(resource.key.namespace for resource in self.resources):
             address = repeated.address
-            self.about[len(self.problems)] = FeedingObject(address.holder, address.namespace, address.name)
+            self.about[len(self.problems)] = FeedingObject(address.object_kind, address.namespace, address.name)
             with self.within(repeated.unit):
                 self.reject_repeated(str(address), repeated.document)
         # Only now are all resources known, and with them what they use.

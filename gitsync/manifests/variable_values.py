@@ -14,7 +14,7 @@ from typing import Final
 from gitsync.manifests.substitution import UnsetVariable
 from gitsync.manifests.units import is_inside
 from gitsync.manifests.used_objects import FeedingObject
-from gitsync.model.export import Address, Holder
+from gitsync.model.export import Address, ObjectKind
 from gitsync.model.manifests import ConfigMapVersion
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import Resource
@@ -250,7 +250,7 @@ def _find_config_map(unit: Unit, versions: DeclaredConfigMaps) -> str:
     """
     substitution = unit.options.substitution
     for reference in reversed(substitution.references if substitution else ()):
-        declared = versions.get(Address(Holder(reference.kind), reference.namespace, reference.name), ())
+        declared = versions.get(Address(ObjectKind(reference.kind), reference.namespace, reference.name), ())
         paths = [version.path for version in declared if is_inside(version.home, reference.home)] or [
             version.path for version in declared
         ]

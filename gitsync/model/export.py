@@ -23,7 +23,7 @@ NAMELESS = "gitsync"
 _OF = " of "
 
 
-class Holder(StrEnum):
+class ObjectKind(StrEnum):
     """The two kinds of objects that hold values by key."""
 
     SECRET = "Secret"  # noqa: S105 - the name of a kind
@@ -34,12 +34,12 @@ class Holder(StrEnum):
 class Address:
     """A Secret or a ConfigMap by its name. `secrets.store_rules` checks names and keys by the rules of Kubernetes."""
 
-    holder: Holder
+    object_kind: ObjectKind
     namespace: str
     name: str
 
     def __str__(self) -> str:
-        return f"{self.holder} {self.namespace}/{self.name}"
+        return f"{self.object_kind} {self.namespace}/{self.name}"
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -155,7 +155,7 @@ def describe_record(record: Record, *, revision: str | None, width: int | None =
         ("Azure API Version", record.arm_api_version),
         ("Owner", str(record.owner or "")),
         ("Depends on", ", ".join(map(str, record.depends_on))),
-        ("Exports to", ", ".join(f"{address.holder}/{address.name}" for address in record.exports)),
+        ("Exports to", ", ".join(f"{address.object_kind}/{address.name}" for address in record.exports)),
         ("Credential", record.credential),
         ("Policy", record.policy.value),
         ("Claim", _CLAIMS[record.claim]),

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from gitsync.catalog.type_words import format_short_key
 from gitsync.errors import ExportError
-from gitsync.model.export import Address, Export, Holder, Owner, is_owned_by
+from gitsync.model.export import Address, Export, ObjectKind, Owner, is_owned_by
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import DeclaredObject
 from gitsync.model.resource import Resource
@@ -26,10 +26,10 @@ Declared = Mapping[Address, DeclaredObject]
 OPERATOR_SPEC: Final = "operatorSpec"
 """The field of a manifest with its exports."""
 
-_FIXED: Final = {Holder.SECRET: "secrets", Holder.CONFIG_MAP: "configMaps"}
-_EXPRESSIONS: Final = {Holder.SECRET: "secretExpressions", Holder.CONFIG_MAP: "configMapExpressions"}
-_WORDS: Final = {Holder.SECRET: ("secret", "StringData"), Holder.CONFIG_MAP: ("configmap", "Data")}
-_NOUNS: Final = {Holder.SECRET: "secret", Holder.CONFIG_MAP: "value"}
+_FIXED: Final = {ObjectKind.SECRET: "secrets", ObjectKind.CONFIG_MAP: "configMaps"}
+_EXPRESSIONS: Final = {ObjectKind.SECRET: "secretExpressions", ObjectKind.CONFIG_MAP: "configMapExpressions"}
+_WORDS: Final = {ObjectKind.SECRET: ("secret", "StringData"), ObjectKind.CONFIG_MAP: ("configmap", "Data")}
+_NOUNS: Final = {ObjectKind.SECRET: "secret", ObjectKind.CONFIG_MAP: "value"}
 _FIRSTS = 2
 
 MOST_CHARACTERS: Final = 1024 * 1024
@@ -54,13 +54,13 @@ class ExportedValue:
     value: Secret
 
 
-def find_destinations(resource: Resource, holder: Holder) -> dict[str, Destination]:
+def find_destinations(resource: Resource, object_kind: ObjectKind) -> dict[str, Destination]:
     """The destinations of fields in operatorSpec, by the name of the field, sorted."""
-    entries = _find_operator_spec(resource).get(_FIXED[holder])
+    entries = _find_operator_spec(resource).get(_FIXED[object_kind])
     named_entries = entries.items() if isinstance(entries, Mapping) else ()
     return {
         name: Destination(
-            address=Address(holder, resource.key.namespace, str(entry.get("name"))),
+            address=Address(object_kind, resource.key.namespace, str(entry.get("name"))),
             key=str(entry.get("key")),
             annotations=_read_texts(entry.get("annotations")),
             labels=_read_texts(entry.get("labels")),
@@ -97,14 +97,14 @@ def group_keys(resource: Resource) -> dict[Address, frozenset[str]]:
 def iterate_destinations(resource: Resource) -> Iterator[tuple[FieldPath, Address, str | None]]:
     """Every destination of a resource: its field, its object and its key, None if an expression makes all keys."""
     spec = _find_operator_spec(resource)
-    for holder in Holder if spec else ():
-        for name, to in find_destinations(resource, holder).items():
-            yield ("spec", OPERATOR_SPEC, _FIXED[holder], name), to.address, to.key
-        expressions = spec.get(_EXPRESSIONS[holder])
+    for object_kind in ObjectKind if spec else ():
+        for name, to in find_destinations(resource, object_kind).items():
+            yield ("spec", OPERATOR_SPEC, _FIXED[object_kind], name), to.address, to.key
+        expressions = spec.get(_EXPRESSIONS[object_kind])
         for index, entry in enumerate(expressions) if isinstance(expressions, list) else ():
             if isinstance(entry, Mapping) and isinstance(entry.get("name"), str):
-                address, key = Address(holder, resource.key.namespace, entry["name"]), entry.get("key")
-                path = ("spec", OPERATOR_SPEC, _EXPRESSIONS[holder], index)
+                address, key = Address(object_kind, resource.key.namespace, entry["name"]), entry.get("key")
+                path = ("spec", OPERATOR_SPEC, _EXPRESSIONS[object_kind], index)
                 yield path, address, key if isinstance(key, str) else None
 
 
@@ -127,7 +127,7 @@ def collect_fields(destinations: Mapping[str, Destination], values: Mapping[str,
     """
     with_values = {name: to for name, to in destinations.items() if name in values}
     empty = [
-        f'could not find {_NOUNS[to.address.holder]} to save to \'Name: "{to.address.name}", Key: "{to.key}"\''
+        f'could not find {_NOUNS[to.address.object_kind]} to save to \'Name: "{to.address.name}", Key: "{to.key}"\''
         for name, to in with_values.items()
         if not values[name].reveal()
     ]
@@ -188,7 +188,9 @@ def _merge_data(address: Address, entries: Iterable[ExportedValue], collisions: 
     data: dict[str, Secret] = {}
     for entry in entries:
         if entry.to.key in data:
-            collisions.append(f"key collision, entry exists for key '{entry.to.key}' in {_WORDS[address.holder][1]}")
+            collisions.append(
+                f"key collision, entry exists for key '{entry.to.key}' in {_WORDS[address.object_kind][1]}"
+            )
         data[entry.to.key] = entry.value
     return dict(sorted(data.items()))
 
@@ -199,7 +201,7 @@ def _merge_metadata(
     merged: dict[str, str] = {}
     for key, value in (pair for mapping in mappings for pair in mapping.items()):
         if merged.setdefault(key, value) != value:
-            target = _WORDS[address.holder][0]
+            target = _WORDS[address.object_kind][0]
             collisions.append(f'{word} collision for {target} "{address.name}": key "{key}" is given two values')
     return dict(sorted(merged.items()))
 

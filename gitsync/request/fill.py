@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, Final, Protocol
 
 from gitsync.errors import MissingValueError
-from gitsync.model.export import Address, Holder
+from gitsync.model.export import Address, ObjectKind
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.model.template import (
@@ -140,11 +140,11 @@ def find_value(ref: ValueRef, namespace: str) -> tuple[Address, str | None] | No
     """The object and the key of the value that a placeholder stands for, None for all keys; None for a reference."""
     match ref:
         case SecretKeyRef(name, key):
-            return Address(Holder.SECRET, namespace, name), key
+            return Address(ObjectKind.SECRET, namespace, name), key
         case SecretMapRef(name):
-            return Address(Holder.SECRET, namespace, name), None
+            return Address(ObjectKind.SECRET, namespace, name), None
         case ConfigMapKeyRef(name, key):
-            return Address(Holder.CONFIG_MAP, namespace, name), key
+            return Address(ObjectKind.CONFIG_MAP, namespace, name), key
         case _:
             return None
 

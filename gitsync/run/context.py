@@ -13,7 +13,7 @@ from gitsync.arm.http.bodies import Entries
 from gitsync.catalog.collections import find_collections
 from gitsync.config.config import Config
 from gitsync.git.source.checkout import find_repository
-from gitsync.model.export import NAMELESS, Address, Holder
+from gitsync.model.export import NAMELESS, Address, ObjectKind
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import DeclaredObject
 from gitsync.model.plan import Apply, Plan, Review
@@ -144,7 +144,7 @@ def _find_listed(applies: Iterable[Apply], run: RunContext) -> Iterator[ListedRe
         if kind is None or not kind.can_get or not arm_id or not may_be_listed(apply):
             continue
         exports = may_export(resource)
-        secrets = find_destinations(resource, Holder.SECRET) if exports else ()
+        secrets = find_destinations(resource, ObjectKind.SECRET) if exports else ()
         if (exports and has_expressions(resource)) or run.registry.needs_read(key.group, key.kind, secrets):
             continue
         yield ListedResource(

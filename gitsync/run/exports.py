@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from gitsync.manifests.selection import EVERYTHING, Selection
-from gitsync.model.export import Address, Holder, Leftover, Owner
+from gitsync.model.export import Address, Leftover, ObjectKind, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Plan
 from gitsync.model.problem import Level, Problem
@@ -34,7 +34,7 @@ def find_needed_secrets(prepared: Iterable[Prepared]) -> frozenset[Address]:
         for one in prepared
         if one.template and one.template.gaps
         for address, _ in find_values(one.template.body, one.key.namespace)
-        if address.holder is Holder.SECRET
+        if address.object_kind is ObjectKind.SECRET
     )
 
 
@@ -49,7 +49,7 @@ def warn_unused_exports(prepared: Sequence[Prepared], selection: Selection = EVE
         for one in prepared
         if may_export(one.resource)
         for address in {address for address, _ in find_addresses(one.resource)} - needed
-        if address.holder is Holder.SECRET and selection.has(one.key)
+        if address.object_kind is ObjectKind.SECRET and selection.has(one.key)
     )
     if not exports:
         return ()

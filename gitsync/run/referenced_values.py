@@ -18,7 +18,7 @@ from gitsync.config.config import Config
 from gitsync.errors import ConfigError, GitsyncError, SecretStoreError
 from gitsync.manifests.used_objects import find_in_cluster
 from gitsync.manifests.variable_values import ReferencedValues, References, describe, join_lines
-from gitsync.model.export import Address, Holder
+from gitsync.model.export import Address, ObjectKind
 from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Prepared
@@ -74,7 +74,7 @@ def _find_own(reference: ValuesReference, manifests: Manifests) -> ReferencedVal
 
 
 def _find_address(reference: ValuesReference) -> Address:
-    return Address(Holder(reference.kind), reference.namespace, reference.name)
+    return Address(ObjectKind(reference.kind), reference.namespace, reference.name)
 
 
 def find_declared(wanted: Iterable[ValuesReference], manifests: Manifests) -> References:
@@ -108,13 +108,13 @@ async def _look_up(reference: ValuesReference, names: frozenset[str], lookup: Lo
 
 def _find_declared(reference: ValuesReference, manifests: Manifests) -> ReferencedValues:
     identity = (reference.namespace, reference.name)
-    if reference.kind == Holder.SECRET and identity in manifests.secrets:
+    if reference.kind == ObjectKind.SECRET and identity in manifests.secrets:
         secrets = manifests.secrets[identity]
         keys = reference.find_keys(dict(reference.keys) or secrets)
         return ReferencedValues(
             values={name: _convert(reference, secrets[key]) for name, key in keys.items() if key in secrets}
         )
-    if reference.kind == Holder.CONFIG_MAP and identity in manifests.config_maps:
+    if reference.kind == ObjectKind.CONFIG_MAP and identity in manifests.config_maps:
         texts = manifests.config_maps[identity]
         return ReferencedValues(values={name: join_lines(text) for name, text in texts.items()})
     if reference.optional:
@@ -126,7 +126,7 @@ def _find_declared(reference: ValuesReference, manifests: Manifests) -> Referenc
 def _convert(reference: ValuesReference, value: Secret) -> str | Secret:
     """Return the value of a variable; Flux takes those that it replaces without line breaks."""
     text = value.reveal() if reference.keys else join_lines(value.reveal())
-    return Secret(text) if reference.kind == Holder.SECRET else text
+    return Secret(text) if reference.kind == ObjectKind.SECRET else text
 
 
 class _Use(NamedTuple):
@@ -189,7 +189,7 @@ async def _is_found(use: _Use, manifests: Manifests, sources: Sequence[SecretSou
 def _list_declared_keys(address: Address, manifests: Manifests) -> Collection[str | None]:
     """List the keys of an object that manifests declare, and None for the object itself."""
     place = (address.namespace, address.name)
-    plain = manifests.secrets if address.holder is Holder.SECRET else manifests.config_maps
+    plain = manifests.secrets if address.object_kind is ObjectKind.SECRET else manifests.config_maps
     encrypted = manifests.encrypted.get(address)
     values = encrypted.values if encrypted else plain.get(place)
     return () if values is None else {None, *values}
@@ -209,7 +209,7 @@ def _make_warning(use: _Use) -> Problem:
 
 
 def _make_hint(use: _Use) -> str:
-    if use.address.holder is Holder.CONFIG_MAP or use.key is None:
-        return f"Declare the {use.address.holder}, or name the source that has it with --secret-sources."
+    if use.address.object_kind is ObjectKind.CONFIG_MAP or use.key is None:
+        return f"Declare the {use.address.object_kind}, or name the source that has it with --secret-sources."
     variable = make_secret_variable(use.address, use.key)
     return f"Declare the Secret, set {variable}, or name the source that has it with --secret-sources."

@@ -24,7 +24,7 @@ from gitsync.git.source.signatures import read_trusted_keys
 from gitsync.manifests.selection import make_selection, select_prepared, spell_selection
 from gitsync.manifests.units import find_declaration, find_place
 from gitsync.model.clock import Clock, format_rfc3339
-from gitsync.model.export import Holder
+from gitsync.model.export import ObjectKind
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
 from gitsync.model.plan import LastCommit, Plan, Removal, RestOfSource
@@ -231,7 +231,7 @@ def _list_encrypted(manifests: Manifests) -> Secrets:
     return {
         (address.namespace, address.name): {key: Secret(value) for key, value in one.values.items()}
         for address, one in manifests.encrypted.items()
-        if address.holder is Holder.SECRET
+        if address.object_kind is ObjectKind.SECRET
     }
 
 

@@ -15,7 +15,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 
 from gitsync.errors import ExportError, NotOwnedError, SecretStoreError
-from gitsync.model.export import Address, Export, Holder, Leftover, Owner, is_owned_by
+from gitsync.model.export import Address, Export, Leftover, ObjectKind, Owner, is_owned_by
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Prepared
@@ -66,7 +66,7 @@ class ExportSinks:
         Only other resources read the exports of a watched resource.
         """
         takes_secrets = not is_watched and any(sink is not self.kept for sink in self._sinks)
-        return takes_secrets or address.holder is Holder.CONFIG_MAP or address in self._needed
+        return takes_secrets or address.object_kind is ObjectKind.CONFIG_MAP or address in self._needed
 
     async def check(self, needs: ExportNeeds = NOTHING) -> None:
         """Make sure that every sink can be written to, and allows what the run needs. ConfigError if one does not."""
@@ -255,7 +255,7 @@ def _make_not_removed_problem(leftover: Leftover, error: SecretStoreError) -> Pr
 
 def _format_manual_step(leftover: Leftover) -> str:
     step = _MANUAL_STEPS.get(leftover.sink, "").format(
-        kind=leftover.address.holder.lower(), namespace=leftover.address.namespace, name=leftover.address.name
+        kind=leftover.address.object_kind.lower(), namespace=leftover.address.namespace, name=leftover.address.name
     )
     return f"; or {step}" if step else ""
 
@@ -265,7 +265,7 @@ async def find_foreign(sources: Sequence[SecretSource], address: Address, keys: 
 
     Raises SecretStoreError if a source cannot tell.
     """
-    return bool([name async for name in _iterate_holders(sources, address, keys, lambda text: text == str(owner))])
+    return bool([name async for name in _iterate_objects(sources, address, keys, lambda text: text == str(owner))])
 
 
 async def add_foreign_objects(prepared: Sequence[Prepared], sources: Sequence[SecretSource]) -> tuple[Prepared, ...]:
@@ -288,7 +288,7 @@ async def _find_problems(prepared: Prepared, sources: Sequence[SecretSource]) ->
     resource, keys = prepared.resource, group_keys(prepared.resource)
     for address, path in find_first_fields(resource).items():
         try:
-            async for name in _iterate_holders(
+            async for name in _iterate_objects(
                 sources, address, keys[address], lambda text: is_owned_by(text, resource.key)
             ):
                 finding = make_foreign(resource.key, address, path, f"the secret source {name} has it")
@@ -297,7 +297,7 @@ async def _find_problems(prepared: Prepared, sources: Sequence[SecretSource]) ->
             continue
 
 
-async def _iterate_holders(
+async def _iterate_objects(
     sources: Sequence[SecretSource], address: Address, keys: Collection[str], is_own: Callable[[str], bool]
 ) -> AsyncIterator[str]:
     """Yield the names of the sources that have an object which is not the exporter's own."""

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from gitsync.errors import SecretStoreError, TransientStoreError
 from gitsync.manifests.credential_secret import KEYS, SUBSCRIPTION, iterate_secrets
-from gitsync.model.export import Address, Holder
+from gitsync.model.export import Address, ObjectKind
 from gitsync.model.problem import Level, Problem
 from gitsync.model.secret import Secret
 from gitsync.request.credential_choice import CredentialLookup, CredentialName, Unknown
@@ -88,7 +88,7 @@ class Lookup:
             if values is None:
                 continue
             state.exists = True
-            for value in iterate_secrets(values) if address.holder is Holder.SECRET else ():
+            for value in iterate_secrets(values) if address.object_kind is ObjectKind.SECRET else ():
                 self._redact(value)
             for name, value in values.items():
                 state.values.setdefault(name, value)  # an earlier source has it already
@@ -104,7 +104,7 @@ class Lookup:
         """
         if not source.is_remote or self._reads_remote_secrets:
             return await source.read(address, keys), ""
-        if address.holder is Holder.SECRET:
+        if address.object_kind is ObjectKind.SECRET:
             return None, f"it reads no Secrets from {source.name} without --plan-secrets"
         return await self._try(source, address, keys)
 
@@ -182,7 +182,7 @@ async def _find_credential(credential: CredentialName, lookup: Lookup) -> Creden
 
     Keys of one Secret may come from several sources, so that a secret can be stored apart from the ids.
     """
-    address = Address(Holder.SECRET, *credential)
+    address = Address(ObjectKind.SECRET, *credential)
     try:
         # The environment has no whole objects, so one key that every credential has is asked for first.
         state = await lookup.ask(address, SUBSCRIPTION)

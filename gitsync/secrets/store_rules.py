@@ -30,7 +30,7 @@ def check_names(address: Address, keys: Iterable[str] = ()) -> None:
     if problems:
         name = f"{format_name(address.namespace)}/{format_name(address.name)}"
         raise SecretStoreError(
-            f"{address.holder} {name} cannot be read or written: {'; '.join(problems)}.",
+            f"{address.object_kind} {name} cannot be read or written: {'; '.join(problems)}.",
             hint="Use a name in the manifest that Kubernetes allows.",
         )
 

@@ -19,7 +19,7 @@ from gitsync.config.config import Config
 from gitsync.config.config_file import find_source_settings
 from gitsync.errors import ConfigError, SecretStoreError
 from gitsync.model.clock import Clock
-from gitsync.model.export import Address, Holder
+from gitsync.model.export import Address, ObjectKind
 from gitsync.model.manifests import Manifests
 from gitsync.model.secret import Secret
 from gitsync.processes.programs import Grace
@@ -148,7 +148,7 @@ async def open_for_plan(
         stores: dict[str, SecretSource] = {}
         if KeyVault.name in config.secret_sources:
             stores[KeyVault.name] = UnopenedStore(
-                name=KeyVault.name, why="A plan does not open Key Vault.", holders=frozenset({Holder.SECRET})
+                name=KeyVault.name, why="A plan does not open Key Vault.", object_kinds=frozenset({ObjectKind.SECRET})
             )
         if Kubernetes.name in config.secret_sources:
             stores[Kubernetes.name] = await _open_if_inside(stack, environment, clock, account)
@@ -162,7 +162,7 @@ async def _open_if_inside(
     try:
         return await stack.enter_async_context(open_kubernetes(environment, clock, account))
     except ConfigError as error:
-        return UnopenedStore(name=Kubernetes.name, why=error.message, holders=frozenset(Holder))
+        return UnopenedStore(name=Kubernetes.name, why=error.message, object_kinds=frozenset(ObjectKind))
 
 
 @asynccontextmanager
@@ -198,16 +198,16 @@ def _require_key_vault(config: Config) -> str:
 
 @dataclass(slots=True, kw_only=True)  # not frozen, since the protocol's attributes are plain
 class UnopenedStore:
-    """Replaces a remote source that a plan does not open. `why` says why, and `holders` are the objects that it may
-    have.
+    """Replaces a remote source that a plan does not open. `why` says why, and `object_kinds` are those of the objects
+    that it may have.
     """
 
     name: str
     why: str
-    holders: frozenset[Holder]
+    object_kinds: frozenset[ObjectKind]
     is_remote: bool = True
 
     async def read(self, address: Address, _keys: Sequence[str]) -> Mapping[str, Secret] | None:
-        if address.holder not in self.holders:
+        if address.object_kind not in self.object_kinds:
             return None
         raise SecretStoreError(self.why, hint="Run the plan in the cluster to compare its values; a sync reads them.")

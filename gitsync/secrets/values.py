@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from gitsync.errors import MissingValueError
-from gitsync.model.export import Address, Export, Holder
+from gitsync.model.export import Address, Export, ObjectKind
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.model.template import ValueRef
@@ -68,7 +68,7 @@ class RunValues:
         return exported is not None and (key is None or key in exported)
 
     def secret(self, namespace: str, name: str, key: str) -> Secret:
-        address = Address(Holder.SECRET, namespace, name)
+        address = Address(ObjectKind.SECRET, namespace, name)
         value = self._find_value(address, key, f"<secret {name}/{key}>")
         if value is not None:
             return value
@@ -78,7 +78,7 @@ class RunValues:
         )
 
     def secret_map(self, namespace: str, name: str) -> Mapping[str, Secret] | Secret:
-        address = Address(Holder.SECRET, namespace, name)
+        address = Address(ObjectKind.SECRET, namespace, name)
         if address in self._used_maps:
             return self._used_maps[address]
         if address in self._exported:
@@ -96,7 +96,7 @@ class RunValues:
         )
 
     def config_map(self, namespace: str, name: str, key: str) -> str | Secret:
-        address = Address(Holder.CONFIG_MAP, namespace, name)
+        address = Address(ObjectKind.CONFIG_MAP, namespace, name)
         value = self._find_value(address, key, f"<configmap {name}/{key}>")
         if value is not None:
             return value.as_public() if isinstance(value, Placeholder) else value.reveal()
@@ -169,10 +169,10 @@ class RunValues:
         # ASO has two texts: one for an object that is not there, one for an object without the key.
         is_made_without = bool(promised) and promised.isdisjoint({key, None})
         if is_made_without or address in self._exported or self._lookup.get_state(address).exists:
-            return f'{name} does not exist ({address.holder} "{name}" does not contain key "{key}")'
+            return f'{name} does not exist ({address.object_kind} "{name}" does not contain key "{key}")'
         return f"couldn't resolve {noun} reference {name}.{key}: {_describe_absent(address)}"
 
 
 def _describe_absent(address: Address) -> str:
     """As the client of Kubernetes words it."""
-    return f'{address.namespace}/{address.name} does not exist ({address.holder} "{address.name}" not found)'
+    return f'{address.namespace}/{address.name} does not exist ({address.object_kind} "{address.name}" not found)'

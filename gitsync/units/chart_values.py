@@ -20,7 +20,7 @@ from typing import Any, Final
 from gitsync.manifests.document_forms import is_one_cipher
 from gitsync.manifests.variable_values import describe
 from gitsync.manifests.yaml_documents import read_documents
-from gitsync.model.export import Holder
+from gitsync.model.export import ObjectKind
 from gitsync.model.secret import Secret
 from gitsync.model.unit import ChartValues, SetValue, Substitution, Unit, ValuesKey, ValuesReference
 from gitsync.units.flux_variables import FluxVariables
@@ -48,7 +48,7 @@ def merge_values(values: Iterable[ChartValues], tree: SourceTree, at: tuple[str,
     merged: dict[str, Any] = {}
     for one in values:
         if isinstance(one, ValuesKey):
-            is_secret = one.reference.kind == Holder.SECRET
+            is_secret = one.reference.kind == ObjectKind.SECRET
             hint = "Set targetPath for each value." if is_secret else "Add it to the source."
             raise ChartError(f"Values of the chart are not known: {one.fault}.", hint=hint, path=at[0], line=at[1])
         if isinstance(one, SetValue):
@@ -179,12 +179,12 @@ class _ValueFilling:
         text = found.values.get(values.key)
         if text is not None:
             yield self.read(values, text)
-        elif found.fault and values.reference.kind == Holder.SECRET and values.path:
+        elif found.fault and values.reference.kind == ObjectKind.SECRET and values.path:
             self.unread.setdefault(values.reference, {})[name_variable(*_identify(values))] = values.key
             yield SetValue(path=values.path, text=self.mark(values), is_text=True)
         else:
             fault = found.fault or f"{describe(values.reference)} has no key {values.key}"
-            if found.fault and values.reference.kind == Holder.SECRET:
+            if found.fault and values.reference.kind == ObjectKind.SECRET:
                 fault = f"{describe(values.reference)} is not in the source in plain text"
             yield replace(values, fault=fault)
 

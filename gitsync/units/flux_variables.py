@@ -29,7 +29,7 @@ from gitsync.manifests.variable_values import (
 )
 from gitsync.manifests.variables import make_too_large
 from gitsync.manifests.yaml_documents import Document, read_documents
-from gitsync.model.export import Address, Holder
+from gitsync.model.export import Address, ObjectKind
 from gitsync.model.manifests import ConfigMapVersion
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.secret import Secret
@@ -116,7 +116,7 @@ class FluxVariables:
         )
 
     def _look_up(self, reference: ValuesReference) -> ReferencedValues:
-        if reference.kind == Holder.SECRET:
+        if reference.kind == ObjectKind.SECRET:
             return ReferencedValues(fault=f"{describe(reference)} is secret, and objects of Flux show their values")
         found = self.look_up(reference)
         texts = {name: join_lines(text) for name, text in found.values.items() if isinstance(text, str)}
@@ -125,7 +125,7 @@ class FluxVariables:
     def look_up(self, reference: ValuesReference) -> ReferencedValues:
         """Look up the values of a ConfigMap, or a Secret that is not encrypted, if the source declares it."""
         self._read_all()
-        address = Address(Holder(reference.kind), reference.namespace, reference.name)
+        address = Address(ObjectKind(reference.kind), reference.namespace, reference.name)
         secrets, config_maps = self._secrets.get(address, []), self._config_maps.get(address, [])
         if not (secrets or config_maps):
             return ReferencedValues(fault=f"{describe(reference)} is not in the source")
@@ -147,7 +147,7 @@ class FluxVariables:
             for address, versions in manifests.versions.items():
                 self._config_maps[address] += versions
             for place, secrets in manifests.secrets.items():
-                self._secrets[Address(Holder.SECRET, *place)].append(secrets)
+                self._secrets[Address(ObjectKind.SECRET, *place)].append(secrets)
         self._unread.clear()
 
 

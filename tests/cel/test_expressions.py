@@ -8,7 +8,7 @@ from gitsync.cel.expressions import UNTYPED, build_environment, compile_expressi
 from gitsync.cel.objects import make_self
 from gitsync.cel.outcomes import evaluate_exports
 from gitsync.errors import ExportError, ExpressionError, GitsyncError
-from gitsync.model.export import Address, Holder
+from gitsync.model.export import Address, ObjectKind
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.problem import Level, SourceLocation
 from gitsync.model.resource import Resource
@@ -237,8 +237,8 @@ def test_what_is_exported_is_compiled_with_where_it_goes():
         [{"name": "c", "value": "{'a': secret.other}"}],
     )
     first, second = compile_exports(resource, LAMP)
-    assert (first.address, first.key) == (Address(Holder.SECRET, "default", "s"), "k")
-    assert (second.address, second.key) == (Address(Holder.CONFIG_MAP, "default", "c"), None)
+    assert (first.address, first.key) == (Address(ObjectKind.SECRET, "default", "s"), "k")
+    assert (second.address, second.key) == (Address(ObjectKind.CONFIG_MAP, "default", "c"), None)
     assert find_needed_fields([first, second]) == {"primaryKey", "secondaryKey"}
     with pytest.raises(ExpressionError):
         compile_exports(exporting([{"name": "s", "key": "k", "value": "nosuch"}]), LAMP)

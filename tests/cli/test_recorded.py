@@ -16,7 +16,7 @@ from gitsync.git.state.folder import StatusFolder
 from gitsync.git.state.store import Update
 from gitsync.git.state.stores import open_store
 from gitsync.model.condition import Condition, ConditionStatus, Severity
-from gitsync.model.export import Address, Holder, Leftover, Owner
+from gitsync.model.export import Address, Leftover, ObjectKind, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.record import Claim, Record
 from tests.support.command_line import gitsync
@@ -281,7 +281,7 @@ def test_signing_needs_a_key(folder):
 
 
 def test_status_shows_exports_that_no_run_could_remove(folder):
-    left = Leftover(Owner(HUB), Address(Holder.SECRET, "default", "keys"), "kubernetes")
+    left = Leftover(Owner(HUB), Address(ObjectKind.SECRET, "default", "keys"), "kubernetes")
     with StatusFolder(folder / ".gitsync") as store:
         store.load()
         store.save(replace(UPDATE, leftovers={left: True}))

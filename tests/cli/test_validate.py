@@ -123,13 +123,13 @@ DESTINATIONS = [
 ]
 
 
-@pytest.mark.parametrize("holder, exports, field", DESTINATIONS)
-def test_an_export_over_an_object_of_git_names_both_places(holder, exports, field, source, capsys):
-    taken = f"# of people\napiVersion: v1\nkind: {holder}\nmetadata: {{name: taken}}\n"
+@pytest.mark.parametrize("object_kind, exports, field", DESTINATIONS)
+def test_an_export_over_an_object_of_git_names_both_places(object_kind, exports, field, source, capsys):
+    taken = f"# of people\napiVersion: v1\nkind: {object_kind}\nmetadata: {{name: taken}}\n"
     assert run(["validate", source(a=GOOD, b=IDENTITY.replace("EXPORTS", exports), c=taken)]) == 1
     told = capsys.readouterr().out
     assert told.startswith(
-        f"b.yaml:8: error: ExportNotOwned spec.operatorSpec.{field}\n    cannot overwrite {holder} default/taken "
+        f"b.yaml:8: error: ExportNotOwned spec.operatorSpec.{field}\n    cannot overwrite {object_kind} default/taken "
         "which is not owned by UserAssignedIdentity.managedidentity.azure.com default/app: c.yaml:2 declares it.\n"
     )
 

@@ -9,13 +9,13 @@ from gitsync.git.state.folder import StatusFolder
 from gitsync.git.state.record_files import is_config_map_path, is_record_path, make_config_map_path
 from gitsync.git.state.status_tree import decode_config_map, encode_config_map
 from gitsync.git.state.store import Update
-from gitsync.model.export import Address, Export, Holder, Owner
+from gitsync.model.export import Address, Export, ObjectKind, Owner
 from gitsync.model.record import State
 from gitsync.model.secret import Secret
 from tests.git.remembered import a_record, an_update
 
 OWNER = a_record("one").key
-ADDRESS = Address(Holder.CONFIG_MAP, "default", "endpoints")
+ADDRESS = Address(ObjectKind.CONFIG_MAP, "default", "endpoints")
 EXPORT = Export(
     address=ADDRESS,
     owner=Owner(OWNER),
@@ -88,7 +88,11 @@ def test_a_file_that_we_did_not_write_is_refused(text: str, says: str, why: str)
 
 def test_a_place_is_either_a_record_s_or_a_config_map_s():
     assert make_config_map_path(ADDRESS) == "default/ConfigMap/endpoints.yaml"
-    for address in (ADDRESS, Address(Holder.CONFIG_MAP, "..", "../../x"), Address(Holder.CONFIG_MAP, "a.b", ".c")):
+    for address in (
+        ADDRESS,
+        Address(ObjectKind.CONFIG_MAP, "..", "../../x"),
+        Address(ObjectKind.CONFIG_MAP, "a.b", ".c"),
+    ):
         place = make_config_map_path(address)
         assert is_config_map_path(place)
         assert not is_record_path(place)

@@ -7,14 +7,14 @@ import pytest
 from gitsync.errors import StateError
 from gitsync.git.state.folder import StatusFolder
 from gitsync.git.state.store import find_changes, merge
-from gitsync.model.export import Address, Holder, Leftover, Owner
+from gitsync.model.export import Address, Leftover, ObjectKind, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.record import State
 from tests.git.remembered import a_record, an_update
 
 LAKE = Key("storage.azure.com", "StorageAccount", "default", "lake")
-KEYS = Leftover(Owner(LAKE), Address(Holder.SECRET, "default", "keys"), "kubernetes")
-URLS = Leftover(Owner(LAKE, "blue"), Address(Holder.CONFIG_MAP, "default", "urls"), "folder")
+KEYS = Leftover(Owner(LAKE), Address(ObjectKind.SECRET, "default", "keys"), "kubernetes")
+URLS = Leftover(Owner(LAKE, "blue"), Address(ObjectKind.CONFIG_MAP, "default", "urls"), "folder")
 
 
 def with_leftovers(**is_there):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gitsync.manifests import reader
 from gitsync.manifests.reader import read_manifests
-from gitsync.model.export import Address, Holder
+from gitsync.model.export import Address, ObjectKind
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.manifests import Encrypted
 from gitsync.model.problem import Level, SourceLocation
@@ -246,10 +246,10 @@ def test_what_is_encrypted_with_sops_is_kept_as_it_stands():
     found = read_manifests({"a.yaml": text, "b.yaml": text.replace(b"Secret", b"ConfigMap")})
     assert (found.secrets, found.config_maps, found.problems) == ({}, {}, ())
     assert found.encrypted == {
-        Address(Holder.SECRET, "default", "s"): Encrypted(
+        Address(ObjectKind.SECRET, "default", "s"): Encrypted(
             source=SourceLocation("a.yaml", 1), text=text, name=("Secret", "", "s")
         ),
-        Address(Holder.CONFIG_MAP, "default", "s"): Encrypted(
+        Address(ObjectKind.CONFIG_MAP, "default", "s"): Encrypted(
             source=SourceLocation("b.yaml", 1),
             text=text.replace(b"Secret", b"ConfigMap"),
             name=("ConfigMap", "", "s"),
@@ -264,7 +264,7 @@ def sealed(name, mac, kind="Secret", group="v1"):
 def test_documents_that_were_encrypted_at_once_are_kept_together():
     texts = [sealed("a", 1), sealed("b", 2), sealed("c", 1, "ResourceGroup", "resources.azure.com/v1api20200601")]
     found = read("---\n".join(texts))
-    one, other = (found.encrypted[Address(Holder.SECRET, "default", name)] for name in "ab")
+    one, other = (found.encrypted[Address(ObjectKind.SECRET, "default", name)] for name in "ab")
     assert one.text.decode() == f"{texts[0]}---\n{texts[2]}"
     assert other.text.decode() == f"---\n{texts[1]}"
 
@@ -295,7 +295,7 @@ def test_an_encrypted_document_keeps_its_seal_when_its_variables_are_replaced():
     assert (found.problems, found.encrypted) == (
         (),
         {
-            Address(Holder.SECRET, "default", "prod-db"): Encrypted(
+            Address(ObjectKind.SECRET, "default", "prod-db"): Encrypted(
                 source=SourceLocation("a.yaml", 1), text=text.encode(), name=("Secret", "", "${ENV}-db")
             )
         },

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.model.condition import Severity
-from gitsync.model.export import Address, Holder
+from gitsync.model.export import Address, ObjectKind
 from gitsync.model.record import Claim, PendingOperation, WriteStreak
 from gitsync.report.records import describe_record, list_records
 from tests.report.report_builders import RECORDS, failed, key, record
@@ -25,7 +25,7 @@ FULL = record(
     baseline=None,
     writes=2,
     agent="gitsync",
-    exports=(Address(Holder.CONFIG_MAP, "default", "where"), Address(Holder.SECRET, "default", "keys")),
+    exports=(Address(ObjectKind.CONFIG_MAP, "default", "where"), Address(ObjectKind.SECRET, "default", "keys")),
     credential="aso-credential",
 )
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.errors import ExportError
-from gitsync.model.export import Address, Holder, Owner
+from gitsync.model.export import Address, ObjectKind, Owner
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.problem import SourceLocation
 from gitsync.model.resource import Resource
@@ -31,11 +31,11 @@ def a_resource(operator_spec, name="lake"):
 
 
 def a_secret(name="keys"):
-    return Address(Holder.SECRET, "ns", name)
+    return Address(ObjectKind.SECRET, "ns", name)
 
 
 def a_config_map(name="keys"):
-    return Address(Holder.CONFIG_MAP, "ns", name)
+    return Address(ObjectKind.CONFIG_MAP, "ns", name)
 
 
 def to(key="k", address=None, **metadata):
@@ -65,7 +65,7 @@ def test_where_a_resource_exports_to(operator_spec, expected, why):
 
 def test_destinations_are_those_of_fields_with_what_is_written_besides():
     said = {"secrets": {"b": {"name": "keys", "key": "k", "annotations": {"x": "y"}}, "a": {"name": "n", "key": "m"}}}
-    found = find_destinations(a_resource(said), Holder.SECRET)
+    found = find_destinations(a_resource(said), ObjectKind.SECRET)
     assert list(found.items()) == [("a", to("m", a_secret("n"))), ("b", to("k", annotations={"x": "y"}))]
 
 

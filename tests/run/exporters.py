@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from gitsync.model.condition import ConditionStatus, Severity
-from gitsync.model.export import Address, Holder
+from gitsync.model.export import Address, ObjectKind
 from gitsync.model.gvk import Key
 from gitsync.model.result import Result
 from gitsync.secrets.stores import SecretStores
@@ -63,11 +63,11 @@ UNWRITABLE = (ConditionStatus.FALSE, Severity.ERROR, "FailedWritingAdditionalKub
 
 
 def secret_at(name: str, namespace: str = "default") -> Address:
-    return Address(Holder.SECRET, namespace, name)
+    return Address(ObjectKind.SECRET, namespace, name)
 
 
 def config_map_at(name: str) -> Address:
-    return Address(Holder.CONFIG_MAP, "default", name)
+    return Address(ObjectKind.CONFIG_MAP, "default", name)
 
 
 def world_with(folder: Path, *sinks: MemorySink) -> World:

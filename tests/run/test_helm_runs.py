@@ -8,7 +8,7 @@ import pytest
 
 from gitsync.cli.offline import read_offline
 from gitsync.config.config import Config
-from gitsync.model.export import Address, Holder
+from gitsync.model.export import Address, ObjectKind
 from gitsync.model.problem import Level
 from gitsync.redaction import Redactions
 from gitsync.report.json import build_document
@@ -163,7 +163,7 @@ TREE = {
 }  # fmt: skip
 
 
-ELSEWHERE = Address(Holder.SECRET, "shop", "elsewhere")
+ELSEWHERE = Address(ObjectKind.SECRET, "shop", "elsewhere")
 
 
 def open_vault(world: World) -> None:

@@ -33,13 +33,13 @@ OBJECTS = {
     "Secret": {"keys": "first", "made-keys": "made"},
 }
 DECLARED = {
-    f"{holder.lower()}-{name}": f"""\
+    f"{object_kind.lower()}-{name}": f"""\
     apiVersion: v1
-    kind: {holder}
+    kind: {object_kind}
     metadata: {{name: {name}}}
-    {"stringData" if holder == "Secret" else "data"}: {{{key}: theirs-of-people}}
+    {"stringData" if object_kind == "Secret" else "data"}: {{{key}: theirs-of-people}}
     """
-    for holder, keys in OBJECTS.items()
+    for object_kind, keys in OBJECTS.items()
     for name, key in keys.items()
 }
 DB = """\
@@ -52,9 +52,9 @@ OWNER = "StorageAccount.storage.azure.com default/lake"
 FAILED = (ConditionStatus.FALSE, Severity.WARNING, "Failed")
 
 
-def refusal(*holders: str) -> str:
+def refusal(*object_kinds: str) -> str:
     """ASO's message for the objects of these kinds, all that `ALL` exports to."""
-    objects = [f"{holder} default/{name}" for holder in holders for name in sorted(OBJECTS[holder])]
+    objects = [f"{object_kind} default/{name}" for object_kind in object_kinds for name in sorted(OBJECTS[object_kind])]
     return "; ".join(f"cannot overwrite {one} which is not owned by {OWNER}" for one in objects)
 
 
@@ -158,8 +158,8 @@ def test_strict_refuses_the_run(world):
 
 def people(top):
     """Write every object into a folder, as Kubernetes mounts them."""
-    for holder, part in (("Secret", "secrets"), ("ConfigMap", "config-maps")):
-        for name, key in OBJECTS[holder].items():
+    for object_kind, part in (("Secret", "secrets"), ("ConfigMap", "config-maps")):
+        for name, key in OBJECTS[object_kind].items():
             (top / part / "default" / name).mkdir(parents=True)
             (top / part / "default" / name / key).write_text("theirs-of-people")
 
@@ -255,9 +255,9 @@ class VaultWorld(RemoteWorld):
 
 def test_objects_of_the_cluster(tmp_path):
     world = ClusterWorld(tmp_path)
-    for holder, keys in OBJECTS.items():
+    for object_kind, keys in OBJECTS.items():
         for name, key in keys.items():
-            world.cluster.make(f"{holder.lower()}s", "default", name, {key: "theirs-of-people"})
+            world.cluster.make(f"{object_kind.lower()}s", "default", name, {key: "theirs-of-people"})
     world.says(group=GROUP, account=account(ALL))
     assert (world.plan().exit_code, world.cluster.requests) == (0, []), "a plan does not ask the cluster"
     assert_refused(world.sync(), EVERYTHING)

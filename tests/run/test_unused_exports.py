@@ -3,7 +3,7 @@
 import pytest
 
 from gitsync.manifests.selection import Selection
-from gitsync.model.export import Address, Holder
+from gitsync.model.export import Address, ObjectKind
 from gitsync.model.policy import Policy
 from gitsync.model.resource import Prepared
 from gitsync.model.template import SecretKeyRef, SecretMapRef, Template
@@ -63,4 +63,4 @@ def test_a_run_for_others_says_nothing_of_it():
 
 def test_what_requests_draw_on():
     resources = [prepared(body={"a": [SecretKeyRef("keys", "k")], "b": {"c": SecretMapRef("all")}})]
-    assert find_needed_secrets(resources) == {Address(Holder.SECRET, "default", name) for name in ("keys", "all")}
+    assert find_needed_secrets(resources) == {Address(ObjectKind.SECRET, "default", name) for name in ("keys", "all")}

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from gitsync.errors import SecretStoreError
-from gitsync.model.export import Address, Holder
+from gitsync.model.export import Address, ObjectKind
 from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Level
 from gitsync.model.secret import Secret
@@ -57,7 +57,7 @@ IDENTITY = """\
     """
 GIVEN = (("CLUSTER_NAME", "h-ub"), ("PREFIXES", "[10.0.0.0/16]"))
 TOKEN = "tok3n-of-the-cluster"
-NAMES = Address(Holder.SECRET, "default", "cluster")
+NAMES = Address(ObjectKind.SECRET, "default", "cluster")
 
 
 @pytest.fixture

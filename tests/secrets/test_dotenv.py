@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.errors import ConfigError, SecretStoreError
-from gitsync.model.export import Holder, Owner
+from gitsync.model.export import ObjectKind, Owner
 from gitsync.secrets.sinks.dotenv import DotenvSink, quote_value
 from tests.support.exports import ONE, TWO, address, export, owner, remove, times, write
 
@@ -21,7 +21,7 @@ async def test_the_lines_of_an_object(tmp_path):
     await write(
         DotenvSink(file),
         export({"key2": "b", "key1": "x y"}, address("sa", "team-a"), owner=TWO),
-        export({"tls.crt": "1"}, address("cm", holder=Holder.CONFIG_MAP)),
+        export({"tls.crt": "1"}, address("cm", object_kind=ObjectKind.CONFIG_MAP)),
     )
     assert file.read_text().splitlines() == [
         f"# gitsync: ConfigMap default/cm, exported by {ONE}",
@@ -100,7 +100,7 @@ async def test_who_owns_what_stands_there(tmp_path):
     assert await owner(sink) is None
     await write(sink, export({}, owner=TWO))
     assert await owner(sink) == str(TWO)
-    assert await owner(sink, address(holder=Holder.CONFIG_MAP)) is None
+    assert await owner(sink, address(object_kind=ObjectKind.CONFIG_MAP)) is None
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,12 @@ async def test_who_owns_what_stands_there(tmp_path):
             export({"c": "hidden"}, address("db-b")),
             "DEFAULT_DB_B_C .* Secret default/db sets already",
         ),
-        ("", {"a": "1"}, export({"a": "hidden"}, address(holder=Holder.CONFIG_MAP)), "Secret default/db sets already"),
+        (
+            "",
+            {"a": "1"},
+            export({"a": "hidden"}, address(object_kind=ObjectKind.CONFIG_MAP)),
+            "Secret default/db sets already",
+        ),
         (
             "export DEFAULT_X_A=1\n",
             {"b": "1"},

@@ -3,11 +3,11 @@
 import pytest
 
 from gitsync.errors import SecretStoreError
-from gitsync.model.export import Address, Holder
+from gitsync.model.export import Address, ObjectKind
 from gitsync.model.secret import Secret
 from gitsync.secrets.sources.environment import EnvironmentSource
 
-DB = Address(Holder.SECRET, "default", "db")
+DB = Address(ObjectKind.SECRET, "default", "db")
 
 
 async def read(source, address, *keys):
@@ -23,9 +23,15 @@ async def read(source, address, *keys):
         ({}, DB, ["password"], None, "no variable"),
         ({"GITSYNC_SECRET_DEFAULT_DB_A": ""}, DB, ["a"], None, "a pipeline sets what it lacks to nothing"),
         ({"GITSYNC_SECRET_DEFAULT_DB_A": "x"}, DB, [], None, "nobody knows all keys of an object"),
-        ({"GITSYNC_SECRET_DEFAULT_DB_A": "x"}, Address(Holder.CONFIG_MAP, "default", "db"), ["a"], None, "no Secret"),
+        (
+            {"GITSYNC_SECRET_DEFAULT_DB_A": "x"},
+            Address(ObjectKind.CONFIG_MAP, "default", "db"),
+            ["a"],
+            None,
+            "no Secret",
+        ),
         ({"DEFAULT_DB_A": "x", "A": "x", "PATH": "x"}, DB, ["a"], None, "no variable without the prefix"),
-        ({"GITSYNC_SECRET_9LIVES_DB_A": "x"}, Address(Holder.SECRET, "9lives", "db"), ["a"], {"a": "x"}, "a digit"),
+        ({"GITSYNC_SECRET_9LIVES_DB_A": "x"}, Address(ObjectKind.SECRET, "9lives", "db"), ["a"], {"a": "x"}, "a digit"),
     ],
 )
 async def test_what_the_environment_says(variables, address, keys, expected, why):
@@ -37,8 +43,8 @@ async def test_what_the_environment_says(variables, address, keys, expected, why
     ("address", "key", "why"),
     [
         (DB, "pass-word", "another key of the same Secret"),
-        (Address(Holder.SECRET, "default", "db-pass"), "word", "another Secret"),
-        (Address(Holder.SECRET, "default-db", "pass"), "word", "another namespace"),
+        (Address(ObjectKind.SECRET, "default", "db-pass"), "word", "another Secret"),
+        (Address(ObjectKind.SECRET, "default-db", "pass"), "word", "another namespace"),
     ],
 )
 async def test_a_variable_stands_for_the_first_key_that_asks_for_it(address, key, why):

@@ -3,7 +3,7 @@
 import pytest
 
 from gitsync.errors import ExportError, SecretStoreError
-from gitsync.model.export import Address, Export, Holder, Leftover, Owner
+from gitsync.model.export import Address, Export, Leftover, ObjectKind, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.secrets.exports import ExportSinks
@@ -12,8 +12,8 @@ from tests.support.memory_places import MemorySink, MemorySource
 
 LAKE = Key("storage.azure.com", "StorageAccount", "ns", "lake")
 POND = Key("storage.azure.com", "StorageAccount", "ns", "pond")
-KEYS = Address(Holder.SECRET, "ns", "keys")
-URLS = Address(Holder.CONFIG_MAP, "ns", "urls")
+KEYS = Address(ObjectKind.SECRET, "ns", "keys")
+URLS = Address(ObjectKind.CONFIG_MAP, "ns", "urls")
 
 
 def an_export(address=KEYS, owner=LAKE, **data):

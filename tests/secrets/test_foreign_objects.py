@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from gitsync.errors import SecretStoreError
-from gitsync.model.export import Address, Holder, Owner
+from gitsync.model.export import Address, ObjectKind, Owner
 from gitsync.model.gvk import Key
 from gitsync.secrets.exports import add_foreign_objects, find_foreign
 from gitsync.secrets.sources.environment import EnvironmentSource
@@ -15,8 +15,8 @@ from tests.support.builders import prepared
 from tests.support.memory_places import MemorySource
 
 LAKE = Owner(Key("storage.azure.com", "StorageAccount", "default", "lake"))
-KEYS = Address(Holder.SECRET, "default", "keys")
-URLS = Address(Holder.CONFIG_MAP, "default", "urls")
+KEYS = Address(ObjectKind.SECRET, "default", "keys")
+URLS = Address(ObjectKind.CONFIG_MAP, "default", "urls")
 
 
 async def is_foreign(source, address=KEYS, keys=("first",), owner=LAKE):

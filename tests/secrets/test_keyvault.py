@@ -14,7 +14,7 @@ from gitsync.arm.auth.credentials import open_credential
 from gitsync.arm.cloud import make_cloud
 from gitsync.arm.http.network import open_connection
 from gitsync.errors import ArmError, ConfigError, ExportError, SecretStoreError, TransientStoreError
-from gitsync.model.export import Address, Export, Holder, Owner
+from gitsync.model.export import Address, Export, ObjectKind, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
@@ -32,8 +32,8 @@ from tests.support.scripted_server import Say, serving
 
 REDIS = Key("cache.azure.com", "Redis", "default", "cache")
 OTHER = Key("cache.azure.com", "Redis", "default", "other")
-DB = Address(Holder.SECRET, "default", "db")
-DOTTED = Address(Holder.SECRET, "default", "my.db")
+DB = Address(ObjectKind.SECRET, "default", "db")
+DOTTED = Address(ObjectKind.SECRET, "default", "my.db")
 NOW = int(START.timestamp())
 PLAIN = "default--db--password"
 MARKED = "marked-secret-value"
@@ -103,7 +103,7 @@ async def test_a_whole_object_is_every_key_by_name_and_by_tag(rig):
         (DB, ["password"], {}, "the object is there, the key is not"),
         (DOTTED, ["password"], None, "nothing is there"),
         (DOTTED, [], None, "nothing is there"),
-        (replace(DB, holder=Holder.CONFIG_MAP), ["user"], None, "Key Vault has no config maps"),
+        (replace(DB, object_kind=ObjectKind.CONFIG_MAP), ["user"], None, "Key Vault has no config maps"),
     ],
 )
 async def test_what_is_absent_is_absent(rig, address, keys, expected, why):
@@ -237,7 +237,7 @@ async def test_what_does_not_pass_ends(rig, fault, asked, why):
     assert len(rig.fake.lines()) == asked, why
 
 
-NAMESPACES = [Address(Holder.SECRET, f"team-{number}", "aso-credential") for number in range(5)]
+NAMESPACES = [Address(ObjectKind.SECRET, f"team-{number}", "aso-credential") for number in range(5)]
 
 
 @pytest.mark.parametrize(
@@ -526,7 +526,7 @@ async def test_the_access_that_an_export_needs_is_checked_without_a_write(rig, p
 
 
 async def test_a_run_without_exports_of_secrets_reads_no_vault(rig):
-    await rig.vault.check_access(ExportNeeds(written=(Address(Holder.CONFIG_MAP, "default", "settings"),)))
+    await rig.vault.check_access(ExportNeeds(written=(Address(ObjectKind.CONFIG_MAP, "default", "settings"),)))
     assert rig.fake.requests == []
 
 
@@ -708,8 +708,8 @@ async def test_what_the_libraries_log_shows_neither_values_nor_tokens(rig, caplo
 
 
 async def test_a_config_map_is_not_for_key_vault(rig):
-    await rig.vault.write(export(replace(DB, holder=Holder.CONFIG_MAP), password="p"))
-    assert await rig.vault.owner(replace(DB, holder=Holder.CONFIG_MAP)) is None
+    await rig.vault.write(export(replace(DB, object_kind=ObjectKind.CONFIG_MAP), password="p"))
+    assert await rig.vault.owner(replace(DB, object_kind=ObjectKind.CONFIG_MAP)) is None
     assert rig.fake.requests == []
 
 
@@ -780,7 +780,7 @@ async def test_what_a_forgotten_resource_exported_is_deleted_and_can_be_recovere
     await rig.vault.write(export(DOTTED, password="d"))
     rig.fake.make("theirs", "t", tagged(DB, "a", OTHER))
     rig.fake.make("default--db--by-hand", "t")
-    for address in (DB, DB, replace(DB, holder=Holder.CONFIG_MAP)):
+    for address in (DB, DB, replace(DB, object_kind=ObjectKind.CONFIG_MAP)):
         await rig.vault.remove(address, REDIS)
     assert len(rig.fake.deleted) == len(rig.fake.lines("DELETE")) == 2
     assert sorted(rig.fake.values.values()) == ["d", "t", "t"]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.model.export import Address, Holder
+from gitsync.model.export import Address, ObjectKind
 from gitsync.model.gvk import Key
 from gitsync.secrets.keyvault.index import VaultKey, find_vault_key, make_secret_name, make_tags
 
@@ -62,7 +62,7 @@ def test_no_two_places_share_a_name(places):
 def test_tags_say_the_place(place):
     owner = Key("cache.azure.com", "Redis", place.namespace, "r")
     assert find_vault_key("whatever", make_tags(place, owner)) == place
-    assert place.is_in(Address(Holder.SECRET, place.namespace, place.name))
+    assert place.is_in(Address(ObjectKind.SECRET, place.namespace, place.name))
 
 
 @pytest.mark.parametrize(

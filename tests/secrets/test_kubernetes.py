@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from gitsync.errors import ConfigError, SecretStoreError
-from gitsync.model.export import OWNER, REPOSITORY, Address, Export, Holder, Owner
+from gitsync.model.export import OWNER, REPOSITORY, Address, Export, ObjectKind, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.secrets.kubernetes.account import find_service_account
@@ -23,8 +23,8 @@ from tests.support.fake_key_vault import Fault
 from tests.support.fake_kubernetes import MISSING, POLICY, REVIEWS, STARTING, WEBHOOK, Admission, FakeKubernetes
 
 REDIS = Key("cache.azure.com", "Redis", "default", "cache")
-DB = Address(Holder.SECRET, "default", "db")
-SETTINGS = Address(Holder.CONFIG_MAP, "default", "settings")
+DB = Address(ObjectKind.SECRET, "default", "db")
+SETTINGS = Address(ObjectKind.CONFIG_MAP, "default", "settings")
 GET, POST, PUT = (
     f"{method} /api/v1/namespaces/default/secrets{name}"
     for method, name in (("GET", "/db"), ("POST", ""), ("PUT", "/db"))

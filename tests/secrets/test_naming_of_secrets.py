@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.errors import SecretStoreError
-from gitsync.model.export import Address, Holder
+from gitsync.model.export import Address, ObjectKind
 from gitsync.secrets.store_rules import check_names, make_variable
 
 
 def address(namespace="default", name="db"):
-    return Address(Holder.SECRET, namespace, name)
+    return Address(ObjectKind.SECRET, namespace, name)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from gitsync.errors import ConfigError, SecretStoreError
-from gitsync.model.export import Holder
+from gitsync.model.export import ObjectKind
 from gitsync.secrets.sinks.pipeline import PipelineSink
 from tests.support.exports import ONE, address, export, owner, remove, write
 
@@ -52,7 +52,7 @@ async def test_a_delimiter_is_never_used_twice(github):
 
 
 async def test_config_maps_are_not_masked(github):
-    await write(github.sink, export({"a": "plain"}, address(holder=Holder.CONFIG_MAP)))
+    await write(github.sink, export({"a": "plain"}, address(object_kind=ObjectKind.CONFIG_MAP)))
     assert github.told == []
     assert "plain" in github.output.read_text()
 
@@ -61,7 +61,7 @@ async def test_azure_pipelines_takes_variables(azure):
     await write(
         azure.sink,
         export({"a": "x%]y;z"}),
-        export({"b": "1\r\n##vso[task.complete]"}, address("cm", holder=Holder.CONFIG_MAP)),
+        export({"b": "1\r\n##vso[task.complete]"}, address("cm", object_kind=ObjectKind.CONFIG_MAP)),
     )
     assert azure.told == [
         "##vso[task.setvariable variable=DEFAULT_DB_A;issecret=true;isOutput=true]x%AZP25]y;z",

@@ -8,7 +8,7 @@ from gitsync.arm.auth.access import Network
 from gitsync.arm.http.network import open_connection
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError, SecretStoreError
-from gitsync.model.export import Address, Holder
+from gitsync.model.export import Address, ObjectKind
 from gitsync.model.secret import Secret
 from gitsync.secrets.protocols import SecretSource, Sink
 from gitsync.secrets.stores import open_for_plan, open_remote
@@ -18,7 +18,7 @@ from tests.support.fake_clock import FakeClock
 from tests.support.fake_key_vault import FakeKeyVault
 from tests.support.fake_kubernetes import FakeKubernetes
 
-DB = Address(Holder.SECRET, "default", "db")
+DB = Address(ObjectKind.SECRET, "default", "db")
 
 
 @asynccontextmanager
@@ -65,7 +65,7 @@ async def test_what_the_settings_do_not_name_is_not_opened(tmp_path):
         assert places == {}
 
 
-MAP = Address(Holder.CONFIG_MAP, "default", "urls")
+MAP = Address(ObjectKind.CONFIG_MAP, "default", "urls")
 SOURCES = ("key-vault", "manifests", "kubernetes")
 
 

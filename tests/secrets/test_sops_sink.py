@@ -5,7 +5,7 @@ import yaml
 
 from gitsync.errors import ConfigError, SecretStoreError
 from gitsync.manifests.reader import read_manifests
-from gitsync.model.export import Holder
+from gitsync.model.export import ObjectKind
 from gitsync.secrets.sinks.sops import SopsSink
 from gitsync.secrets.sops import Sops
 from gitsync.secrets.sources.manifests import EncryptedSource, ManifestSource
@@ -120,9 +120,9 @@ async def test_a_program_that_does_not_encrypt_is_found_out(tmp_path, answer, wh
 
 
 async def test_config_maps_are_not_written(sops):
-    await write(sink(sops), export({"a": "1"}, address(holder=Holder.CONFIG_MAP)))
+    await write(sink(sops), export({"a": "1"}, address(object_kind=ObjectKind.CONFIG_MAP)))
     assert tree(sops.folder / "out") == {}
-    assert await owner(sink(sops), address(holder=Holder.CONFIG_MAP)) is None
+    assert await owner(sink(sops), address(object_kind=ObjectKind.CONFIG_MAP)) is None
 
 
 async def test_who_owns_what_stands_there(sops):
@@ -190,7 +190,13 @@ async def test_a_folder_in_the_place_of_a_file_is_told(sops):
 async def test_what_a_forgotten_resource_exported_is_taken_away_without_the_key(sops):
     await write(sink(sops), export({"a": "1"}), export({"a": "1"}, address("other"), owner=TWO))
     keyless = SopsSink(sops.folder / "out", sops.without_key())
-    for at in (address(), address(), address("other"), address(holder=Holder.CONFIG_MAP), address("db", "nowhere")):
+    for at in (
+        address(),
+        address(),
+        address("other"),
+        address(object_kind=ObjectKind.CONFIG_MAP),
+        address("db", "nowhere"),
+    ):
         await remove(keyless, at)
     assert list(tree(sops.folder / "out")) == ["default/other.yaml"]
     await write(sink(sops), export({"a": "2"}, owner=TWO))

@@ -11,14 +11,14 @@ import yaml
 
 from gitsync.errors import SecretStoreError
 from gitsync.manifests.reader import read_manifests
-from gitsync.model.export import Address, Holder
+from gitsync.model.export import Address, ObjectKind
 from gitsync.model.problem import Level
 from gitsync.model.unit import Unit, UnitKind
 from gitsync.secrets.sops import Sops
 from gitsync.secrets.sources.manifests import EncryptedSource, ManifestSource
 from tests.support.sops_rig import KINDS, put_on_path, rig
 
-DB = Address(Holder.SECRET, "default", "db")
+DB = Address(ObjectKind.SECRET, "default", "db")
 SECRET = """# with a comment
 apiVersion: v1
 kind: Secret
@@ -58,20 +58,20 @@ async def test_a_value_of_an_encrypted_secret(sops):
 async def test_a_file_of_several_documents_was_encrypted_as_a_whole(sops):
     found = source({"all.yaml": sops.encrypted(SECRET, MAP, OTHER)}, sops.sops())
     assert (await read(found, DB))["password"] == "hidden-one"
-    assert (await read(found, Address(Holder.SECRET, "default", "other")))["password"] == "hidden-three"
-    assert await read(found, Address(Holder.CONFIG_MAP, "default", "db")) == {"a": "hidden-map"}
+    assert (await read(found, Address(ObjectKind.SECRET, "default", "other")))["password"] == "hidden-three"
+    assert await read(found, Address(ObjectKind.CONFIG_MAP, "default", "db")) == {"a": "hidden-map"}
 
 
 async def test_secrets_that_were_encrypted_apart_may_stand_in_one_file(sops):
     text = sops.encrypted(SECRET) + b"---\n" + MAP.encode() + b"---\n" + sops.encrypted(OTHER)
     found = source({"all.yaml": text}, sops.sops())
     assert (await read(found, DB))["password"] == "hidden-one"
-    assert (await read(found, Address(Holder.SECRET, "default", "other")))["password"] == "hidden-three"
-    assert await read(found, Address(Holder.CONFIG_MAP, "default", "db")) == {"a": "hidden-map"}, "a plain one"
+    assert (await read(found, Address(ObjectKind.SECRET, "default", "other")))["password"] == "hidden-three"
+    assert await read(found, Address(ObjectKind.CONFIG_MAP, "default", "db")) == {"a": "hidden-map"}, "a plain one"
 
 
-RENAMED = Address(Holder.SECRET, "shop", "prod-db")
-OTHER_RENAMED = Address(Holder.SECRET, "shop", "prod-other")
+RENAMED = Address(ObjectKind.SECRET, "shop", "prod-db")
+OTHER_RENAMED = Address(ObjectKind.SECRET, "shop", "prod-other")
 
 
 def build(text, **more):
@@ -110,7 +110,7 @@ async def test_values_that_a_patch_puts_into_an_encrypted_secret_are_told(sops):
 async def test_what_is_not_encrypted_needs_no_program():
     found = source({"a.yaml": SECRET.encode()}, Sops(environment={"PATH": "/nowhere"}))
     assert (await read(found, DB))["password"] == "hidden-one"
-    assert await read(found, Address(Holder.SECRET, "default", "none")) is None
+    assert await read(found, Address(ObjectKind.SECRET, "default", "none")) is None
 
 
 async def said(found, address=DB):
@@ -128,7 +128,7 @@ async def test_without_the_key_the_first_line_of_the_complaint_is_told(sops):
 
 async def test_a_manifest_that_was_changed_by_hand(sops):
     text = sops.encrypted(SECRET).replace(b"name: db", b"name: dc")
-    told = await said(source({"db.yaml": text}, sops.sops()), Address(Holder.SECRET, "default", "dc"))
+    told = await said(source({"db.yaml": text}, sops.sops()), Address(ObjectKind.SECRET, "default", "dc"))
     assert "MAC mismatch. File has <secret>, computed <secret>" in told
 
 
@@ -166,7 +166,7 @@ async def test_a_text_is_decrypted_once_for_all_who_ask(tmp_path):
     program = scripted(tmp_path, f'echo ran >> "$SOPS_LOG"\ncat <<END\n{SECRET}---\n{OTHER}END')
     text = SEALED + b"---\n" + f"{OTHER}sops: {{mac: x}}\n".encode()
     found = source({"db.yaml": text}, program)
-    other = Address(Holder.SECRET, "default", "other")
+    other = Address(ObjectKind.SECRET, "default", "other")
     one, two, _ = await asyncio.gather(found.read(DB, ["password"]), found.read(other, []), found.read(DB, ["user"]))
     assert (one["password"].reveal(), two["password"].reveal()) == ("hidden-one", "hidden-three")
     assert (tmp_path / "log").read_text() == "ran\n"

@@ -3,7 +3,7 @@
 import pytest
 
 from gitsync.errors import MissingValueError, SecretStoreError, TransientStoreError
-from gitsync.model.export import Address, Export, Holder, Owner
+from gitsync.model.export import Address, Export, ObjectKind, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.model.template import ConfigMapKeyRef, SecretKeyRef, SecretMapRef
@@ -12,8 +12,8 @@ from gitsync.secrets.values import RunValues
 from tests.support.memory_places import MemorySource
 
 OWNER = Key("cache.azure.com", "Redis", "ns", "fast")
-DB = Address(Holder.SECRET, "ns", "db")
-URLS = Address(Holder.CONFIG_MAP, "ns", "urls")
+DB = Address(ObjectKind.SECRET, "ns", "db")
+URLS = Address(ObjectKind.CONFIG_MAP, "ns", "urls")
 REFS = (SecretKeyRef("db", "password"), ConfigMapKeyRef("urls", "blob"))
 
 

@@ -1,6 +1,6 @@
 """Exports in one line, for tests of sinks."""
 
-from gitsync.model.export import Address, Export, Holder, Owner
+from gitsync.model.export import Address, Export, ObjectKind, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 
@@ -8,8 +8,8 @@ ONE = Key("storage.azure.com", "StorageAccount", "default", "one")
 TWO = Key("storage.azure.com", "StorageAccount", "default", "two")
 
 
-def address(name="db", namespace="default", holder=Holder.SECRET):
-    return Address(holder, namespace, name)
+def address(name="db", namespace="default", object_kind=ObjectKind.SECRET):
+    return Address(object_kind, namespace, name)
 
 
 def export(data, at=None, owner=ONE, **more):

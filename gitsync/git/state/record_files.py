@@ -18,7 +18,7 @@ from gitsync.git.state.fields import DocumentFields
 from gitsync.git.state.seal import SEAL, RecordSeals
 from gitsync.git.state.yaml_text import dump, sort_keys
 from gitsync.model.condition import Condition, ConditionStatus, Severity
-from gitsync.model.export import Address, Holder
+from gitsync.model.export import Address, ObjectKind
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.policy import Policy
 from gitsync.model.record import Claim, PendingOperation, Record, WriteStreak
@@ -59,13 +59,13 @@ def is_record_path(path: str) -> bool:
 
 def make_config_map_path(address: Address) -> str:
     """Make the path of an exported config map: `<namespace>/ConfigMap/<name>.yaml`."""
-    return "/".join((_escape_namespace(address.namespace), str(address.holder), _escape(address.name))) + ".yaml"
+    return "/".join((_escape_namespace(address.namespace), str(address.object_kind), _escape(address.name))) + ".yaml"
 
 
 def is_config_map_path(path: str) -> bool:
     """Tell whether a path can be that of an exported config map."""
     parts = path.split("/")
-    return len(parts) == _DEPTH - 1 and parts[1] == str(Holder.CONFIG_MAP) and path.endswith(".yaml")
+    return len(parts) == _DEPTH - 1 and parts[1] == str(ObjectKind.CONFIG_MAP) and path.endswith(".yaml")
 
 
 def _escape_namespace(text: str) -> str:
@@ -183,7 +183,7 @@ def _build_own_members(record: Record) -> Mapping[str, Any]:
         "credential": record.credential,
         "declaredBy": record.declared_by,
         "dependsOn": [str(key) for key in record.depends_on],
-        "exports": [f"{address.holder}/{address.name}" for address in record.exports],
+        "exports": [f"{address.object_kind}/{address.name}" for address in record.exports],
         "operation": {"kind": operation.kind, "startedAt": operation.started_at} if operation else {},
         "owner": str(record.owner) if record.owner else "",
         "path": record.path,
@@ -258,10 +258,10 @@ def _read_exports(own: DocumentFields, key: Key) -> tuple[Address, ...]:
     """Read the exported objects in the resource's own namespace, each as Secret/name or ConfigMap/name."""
     addresses = []
     for text in own.texts("exports"):
-        holder, _, name = text.partition("/")
-        if holder not in set(Holder) or not name:
+        object_kind, _, name = text.partition("/")
+        if object_kind not in set(ObjectKind) or not name:
             raise own.refusal("exports", f"has {text!r}, not Secret/name or ConfigMap/name")
-        addresses.append(Address(Holder(holder), key.namespace, name))
+        addresses.append(Address(ObjectKind(object_kind), key.namespace, name))
     return tuple(addresses)
 
 

@@ -31,7 +31,7 @@ from gitsync.git.state.record_files import (
 from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.store import Changes, Records, Update
 from gitsync.git.state.yaml_text import dump
-from gitsync.model.export import OWNER, Address, Export, Holder, Leftover, Owner
+from gitsync.model.export import OWNER, Address, Export, Leftover, ObjectKind, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.record import Record, State
 from gitsync.model.secret import Secret
@@ -188,7 +188,7 @@ def build_leftovers(leftovers: Iterable[Leftover]) -> list[dict[str, Any]]:
     """Build the entries of the inventory, sorted."""
     return [
         {
-            "object": f"{leftover.address.holder}/{leftover.address.namespace}/{leftover.address.name}",
+            "object": f"{leftover.address.object_kind}/{leftover.address.namespace}/{leftover.address.name}",
             "owner": str(leftover.owner),
             "sink": leftover.sink,
         }
@@ -201,10 +201,10 @@ def read_leftovers(head: DocumentFields) -> frozenset[Leftover]:
     leftovers = set()
     for entry in head.each(_LEFTOVERS):
         owner = _read_owner(entry, "owner")
-        holder, *names = entry.text("object").split("/")
-        if holder not in set(Holder) or len(names) != 2 or not all(names):
+        object_kind, *names = entry.text("object").split("/")
+        if object_kind not in set(ObjectKind) or len(names) != 2 or not all(names):
             raise entry.refusal("object", "must be Secret/namespace/name or ConfigMap/namespace/name")
-        leftovers.add(Leftover(owner, Address(Holder(holder), *names), entry.text("sink")))
+        leftovers.add(Leftover(owner, Address(ObjectKind(object_kind), *names), entry.text("sink")))
     return frozenset(leftovers)
 
 
@@ -230,14 +230,14 @@ def encode_config_map(export: Export) -> bytes:
         "namespace": export.address.namespace,
     }
     data = {key: value.reveal() for key, value in sorted(export.data.items())}
-    return dump({"apiVersion": "v1", "data": data, "kind": str(Holder.CONFIG_MAP), "metadata": metadata})
+    return dump({"apiVersion": "v1", "data": data, "kind": str(ObjectKind.CONFIG_MAP), "metadata": metadata})
 
 
 def decode_config_map(path: str, content: bytes) -> Export:
     """Read what `encode_config_map` wrote. StateError (file, line, hint) for anything else."""
     document = DocumentFields.read(path, content)
     metadata = document.within("metadata")
-    address = Address(Holder.CONFIG_MAP, metadata.text("namespace"), metadata.text("name"))
+    address = Address(ObjectKind.CONFIG_MAP, metadata.text("namespace"), metadata.text("name"))
     if make_config_map_path(address) != path:
         raise document.refusal("metadata", f"names {address}, whose file is {make_config_map_path(address)}")
     annotations = metadata.within("annotations")

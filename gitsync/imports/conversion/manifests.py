@@ -18,7 +18,7 @@ from gitsync.imports.conversion.children import is_separate, is_unset, list_embe
 from gitsync.imports.conversion.found_resources import FoundResource, ImportedManifest
 from gitsync.imports.conversion.layout import Taken, name_manifests
 from gitsync.imports.conversion.live_body import EVERY, ConversionContext, ConvertedSpec, convert_body
-from gitsync.model.export import Holder
+from gitsync.model.export import ObjectKind
 from gitsync.model.facts import Field, Kind
 from gitsync.model.gvk import Key
 from gitsync.model.policy import RECONCILE_POLICY, Policy
@@ -122,7 +122,7 @@ def format_manifests(manifests: Iterable[ImportedManifest]) -> bytes:
 def list_secrets(kind: Kind, spec: Mapping[str, Any], name: str, namespace: str) -> Iterator[tuple[str, str]]:
     """List the values of Secrets that a spec refers to: name and key of each, "" for all keys."""
     for address, key in find_values(convert(kind, spec, name, namespace).body, namespace):
-        if address.holder is Holder.SECRET:
+        if address.object_kind is ObjectKind.SECRET:
             yield address.name, key or ""
 
 

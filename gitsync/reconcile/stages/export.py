@@ -18,7 +18,7 @@ from gitsync.cel.objects import Object, make_self
 from gitsync.cel.outcomes import evaluate_exports
 from gitsync.errors import ArmError, ExportError, GitsyncError, SecretStoreError
 from gitsync.model.condition import Condition
-from gitsync.model.export import Address, Export, Holder, Owner
+from gitsync.model.export import Address, Export, ObjectKind, Owner
 from gitsync.model.secret import Secret
 from gitsync.planning.record_counts import find_generation
 from gitsync.reconcile.attempt import ApplyAttempt
@@ -49,10 +49,10 @@ UNWRITABLE = "FailedWritingAdditionalKubernetesObjects"
 
 
 _EXPRESSIONS_STAGES = {
-    Holder.CONFIG_MAP: "failed to parse configmap expressions for export",  # quoted from ASO
-    Holder.SECRET: "failed to parse secret expressions for export",  # quoted from ASO
+    ObjectKind.CONFIG_MAP: "failed to parse configmap expressions for export",  # quoted from ASO
+    ObjectKind.SECRET: "failed to parse secret expressions for export",  # quoted from ASO
 }
-_MERGING_STAGES = {Holder.SECRET: "failed merging secrets", Holder.CONFIG_MAP: "failed merging config maps"}
+_MERGING_STAGES = {ObjectKind.SECRET: "failed merging secrets", ObjectKind.CONFIG_MAP: "failed merging config maps"}
 """ASO's words for the stages that can fail; the two stages before them are in `status.conditions`."""
 
 _SOURCES_UNANSWERED = "Timed out waiting for secret sources."
@@ -153,11 +153,11 @@ async def _collect_entries(attempt: ApplyAttempt, run: Exporting) -> list[Export
         entries = list(collect_fields(_find_secret_destinations(attempt, run), secrets))
     with _name_stage(CONFIG_MAPS_STAGE):
         entries += await _read_config_maps(attempt, run)
-    for holder in (Holder.CONFIG_MAP, Holder.SECRET) if run.rules.writes else (Holder.CONFIG_MAP,):
-        holder_expressions = [one for one in expressions if one.address.holder is holder]
-        if holder_expressions:
-            with _name_stage(_EXPRESSIONS_STAGES[holder]):
-                evaluated = list(_evaluate(attempt, run.redactions, holder_expressions, secrets))
+    for object_kind in (ObjectKind.CONFIG_MAP, ObjectKind.SECRET) if run.rules.writes else (ObjectKind.CONFIG_MAP,):
+        expressions_of_kind = [one for one in expressions if one.address.object_kind is object_kind]
+        if expressions_of_kind:
+            with _name_stage(_EXPRESSIONS_STAGES[object_kind]):
+                evaluated = list(_evaluate(attempt, run.redactions, expressions_of_kind, secrets))
                 merge_entries(
                     Owner(attempt.key, run.rules.agent), evaluated
                 )  # so that their own collisions bear its words
@@ -168,9 +168,9 @@ async def _collect_entries(attempt: ApplyAttempt, run: Exporting) -> list[Export
 def _merge(owner: Owner, entries: Sequence[ExportedValue]) -> tuple[Export, ...]:
     """All objects, sorted by their addresses. Raises GitsyncError for collisions between the stages."""
     exports: list[Export] = []
-    for holder, words in _MERGING_STAGES.items():
+    for object_kind, words in _MERGING_STAGES.items():
         with _name_stage(words):
-            exports += merge_entries(owner, [entry for entry in entries if entry.to.address.holder is holder])
+            exports += merge_entries(owner, [entry for entry in entries if entry.to.address.object_kind is object_kind])
     return tuple(sorted(exports, key=lambda export: export.address))
 
 
@@ -207,7 +207,7 @@ async def _read_secrets(
 
 def _find_secret_destinations(attempt: ApplyAttempt, run: Exporting) -> dict[str, Destination]:
     """The fields whose value a sink or an expression uses."""
-    destinations = find_destinations(attempt.prepared.resource, Holder.SECRET)
+    destinations = find_destinations(attempt.prepared.resource, ObjectKind.SECRET)
     return {field: to for field, to in destinations.items() if _is_wanted(attempt, run, to.address)}
 
 
@@ -217,7 +217,7 @@ def _is_wanted(attempt: ApplyAttempt, run: Exporting, address: Address) -> bool:
 
 async def _read_config_maps(attempt: ApplyAttempt, run: Exporting) -> tuple[ExportedValue, ...]:
     """Read the values from the status, and those that it lacks from the extensions."""
-    destinations = find_destinations(attempt.prepared.resource, Holder.CONFIG_MAP)
+    destinations = find_destinations(attempt.prepared.resource, ObjectKind.CONFIG_MAP)
     if not destinations:  # converting the body to a status takes time
         return ()
     status_values = collect_config_map_values(

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from gitsync.model.export import Holder
+from gitsync.model.export import ObjectKind
 from gitsync.model.live import Live
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.list_cover import is_sampled
@@ -59,7 +59,7 @@ def _needs_read(attempt: ApplyAttempt, run: Observing) -> bool:
 
 def _shows_exports(attempt: ApplyAttempt, entry: Mapping[str, Any], run: Observing) -> bool:
     """Tell whether an entry has the values that the resource exported to config maps before: no list changes them."""
-    destinations = find_destinations(attempt.prepared.resource, Holder.CONFIG_MAP)
+    destinations = find_destinations(attempt.prepared.resource, ObjectKind.CONFIG_MAP)
     values = collect_config_map_values(attempt.kind, destinations, entry) if destinations else {}
     return all(
         name in values and values[name] == run.find_kept_value(to.address, to.key, attempt.key)

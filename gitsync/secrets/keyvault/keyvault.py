@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from gitsync.errors import ConfigError, SecretStoreError, StoreForbiddenError
 from gitsync.model.clock import Clock
-from gitsync.model.export import Address, Export, Holder, Owner
+from gitsync.model.export import Address, Export, ObjectKind, Owner
 from gitsync.model.secret import Secret
 from gitsync.secrets.keyvault.index import (
     LONGEST_TAG,
@@ -93,7 +93,9 @@ class KeyVault:
         Whether the vault allows set, delete and recover is not known before the first write: it has neither a review of
         access nor a dry run.
         """
-        addresses = [address for address in (*needs.written, *needs.removed) if address.holder is Holder.SECRET]
+        addresses = [
+            address for address in (*needs.written, *needs.removed) if address.object_kind is ObjectKind.SECRET
+        ]
         if not addresses:
             return
         try:
@@ -109,7 +111,7 @@ class KeyVault:
         Raises SecretStoreError for a secret that is disabled, expired or tagged for another address, and if two have
         the same tags.
         """
-        if address.holder is not Holder.SECRET:
+        if address.object_kind is not ObjectKind.SECRET:
             return None
         check_names(address, keys)
         vault_keys = [make_vault_key(address, key) for key in keys] or await self._list_vault_keys(address)
@@ -119,7 +121,7 @@ class KeyVault:
 
     async def owner(self, address: Address) -> str | None:
         """Return the exporter of a whole object; "" if a part of it belongs to somebody else."""
-        if address.holder is not Holder.SECRET:
+        if address.object_kind is not ObjectKind.SECRET:
             return None
         owners = {stored.owner for stored in (await self._load_index()).find_at(address)}
         if not owners:
@@ -128,14 +130,14 @@ class KeyVault:
 
     async def owners(self, address: Address) -> Mapping[str, str]:
         """Return the exporter of each secret that holds a key of an object, by its name in the vault."""
-        if address.holder is not Holder.SECRET:
+        if address.object_kind is not ObjectKind.SECRET:
             return {}
         stored = (await self._load_index()).find_at(address)
         return {f"secret {secret.name} of {self._requests.vault}": secret.owner for secret in stored}
 
     def examine(self, exports: Sequence[Export]) -> None:
         for export in exports:
-            if export.address.holder is not Holder.SECRET:
+            if export.address.object_kind is not ObjectKind.SECRET:
                 continue
             check_export(export)
             for key, value in export.data.items():
@@ -150,7 +152,7 @@ class KeyVault:
     async def rehearse(self, exports: Sequence[Export]) -> None:
         """Look at the list for what a write would not replace; the write reads each secret again."""
         for export in exports:
-            if export.address.holder is not Holder.SECRET:
+            if export.address.object_kind is not ObjectKind.SECRET:
                 continue
             for vault_key in (make_vault_key(export.address, key) for key in sorted(export.data)):
                 if listed := (await self._load_index()).find_named(make_secret_name(vault_key)):
@@ -162,7 +164,7 @@ class KeyVault:
 
         A secret whose value is the same gets no new version. A key that comes back after it was deleted is recovered.
         """
-        if export.address.holder is not Holder.SECRET:
+        if export.address.object_kind is not ObjectKind.SECRET:
             return
         self.examine((export,))
         index = await self._load_index()
@@ -182,7 +184,7 @@ class KeyVault:
 
     async def remove(self, address: Address, owner: Owner) -> None:
         """Delete every secret of the object that has this owner, each read again first, as the list may be old."""
-        if address.holder is not Holder.SECRET:
+        if address.object_kind is not ObjectKind.SECRET:
             return
         check_names(address)
         index = await self._load_index()

@@ -124,7 +124,7 @@ def find_cause(verb: str, address: Address, body: Any) -> Cause | None:
     if 'resource "selfsubjectaccessreviews"' in message:
         return Cause(words="because system:basic-user is not bound", hint=_format_basic_user(message))
     if "cannot " in message and "resource " in message:
-        right = Right(verb=verb, resource=RESOURCES[address.holder], namespace=namespace)
+        right = Right(verb=verb, resource=RESOURCES[address.object_kind], namespace=namespace)
         return Cause(hint=format_grant([right], find_account(message)))
     details = body.get("details") if isinstance(body, Mapping) else None
     causes = (details.get("causes") if isinstance(details, Mapping) else None) or ()

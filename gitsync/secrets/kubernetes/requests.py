@@ -24,7 +24,7 @@ from lightkube.resources.core_v1 import ConfigMap, Secret
 
 from gitsync.errors import ConfigError, SecretStoreError, StoreNotFoundError, TransientStoreError
 from gitsync.formats.strict_json import read_json
-from gitsync.model.export import Address, Holder
+from gitsync.model.export import Address, ObjectKind
 from gitsync.model.secret import Secret as Value
 from gitsync.secrets.kubernetes.account import EMPTY_TOKEN, ServiceAccount
 from gitsync.secrets.kubernetes.failures import ApiCall, is_starting, make_failure, make_unreachable
@@ -83,7 +83,7 @@ class KubernetesRequests:
         review = SelfSubjectAccessReview(spec=SelfSubjectAccessReviewSpec(resourceAttributes=attributes))
         api_call = ApiCall(
             verb="create",
-            address=Address(Holder.SECRET, right.namespace, name),
+            address=Address(ObjectKind.SECRET, right.namespace, name),
             words=f"review whether the service account may {right}",
         )
         was_away = self._was_away
@@ -100,7 +100,7 @@ class KubernetesRequests:
         api_call = ApiCall(verb="get", address=address)
         try:
             answer = await self._answer(
-                self._client.get(_KINDS[address.holder], address.name, namespace=address.namespace), api_call
+                self._client.get(_KINDS[address.object_kind], address.name, namespace=address.namespace), api_call
             )
         except StoreNotFoundError:
             return None
@@ -119,7 +119,7 @@ class KubernetesRequests:
 
     async def delete(self, stored: StoredObject) -> None:
         """Delete an object if it still has the version that it carries. One that is gone already is no error."""
-        kind, address = _KINDS[stored.address.holder], stored.address
+        kind, address = _KINDS[stored.address.object_kind], stored.address
         call = self._client.delete_at_version(kind, address.name, address.namespace, stored.version)
         with suppress(StoreNotFoundError):  # someone else was first, and the aim is reached
             await self._answer(call, ApiCall(verb="delete", address=address))
@@ -175,12 +175,12 @@ class KubernetesRequests:
             raise SecretStoreError(f"The token of the service account is empty: {token}.", hint=EMPTY_TOKEN)
 
 
-_KINDS: Mapping[Holder, Any] = {Holder.SECRET: Secret, Holder.CONFIG_MAP: ConfigMap}
+_KINDS: Mapping[ObjectKind, Any] = {ObjectKind.SECRET: Secret, ObjectKind.CONFIG_MAP: ConfigMap}
 
 
 def _read_object(answer: Any, address: Address) -> StoredObject:
     metadata, data = answer.metadata or ObjectMeta(), answer.data or {}
-    is_secret = address.holder is Holder.SECRET
+    is_secret = address.object_kind is ObjectKind.SECRET
     return StoredObject(
         address=address,
         data={key: base64.b64decode(text) if is_secret else text.encode() for key, text in data.items()},
@@ -204,7 +204,7 @@ def _make_body(stored: StoredObject) -> Any:
         resourceVersion=stored.version or None,
         finalizers=list(stored.finalizers) or None,
     )
-    if stored.address.holder is Holder.CONFIG_MAP:
+    if stored.address.object_kind is ObjectKind.CONFIG_MAP:
         return ConfigMap(metadata=metadata, data={key: value.decode() for key, value in stored.data.items()})
     data = {key: base64.b64encode(value).decode() for key, value in stored.data.items()}
     return Secret(metadata=metadata, data=data, type=stored.kind or "Opaque")

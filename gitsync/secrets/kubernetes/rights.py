@@ -13,11 +13,11 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from gitsync.errors import ConfigError
-from gitsync.model.export import Holder
+from gitsync.model.export import ObjectKind
 from gitsync.secrets.protocols import ExportNeeds
 
 _API = "rbac.authorization.k8s.io"
-RESOURCES = {Holder.SECRET: "secrets", Holder.CONFIG_MAP: "configmaps"}
+RESOURCES = {ObjectKind.SECRET: "secrets", ObjectKind.CONFIG_MAP: "configmaps"}
 """As a Role names them."""
 
 _CREATE = "create"
@@ -48,7 +48,7 @@ def find_rights(needs: ExportNeeds) -> Mapping[Right, tuple[str, ...]]:
     for verbs, addresses in ((_TO_WRITE, needs.written), (_TO_REMOVE, needs.removed)):
         for verb in verbs:
             for address in addresses:
-                right = Right(verb=verb, resource=RESOURCES[address.holder], namespace=address.namespace)
+                right = Right(verb=verb, resource=RESOURCES[address.object_kind], namespace=address.namespace)
                 names[right].add(address.name)
     return {right: tuple(sorted(names[right])) for right in sorted(names)}
 

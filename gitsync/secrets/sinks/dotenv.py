@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gitsync.errors import ConfigError, SecretStoreError, UnsafePathError
-from gitsync.model.export import Address, Export, Holder, Owner
+from gitsync.model.export import Address, Export, ObjectKind, Owner
 from gitsync.secrets.private_files import check_private_file, lock_folder, replace
 from gitsync.secrets.store_rules import check_export, check_names, check_owner, make_variable
 
@@ -180,7 +180,7 @@ def _parse(text: str) -> DotenvContent:
     prefix = ""
     for line in text.removesuffix("\n").split("\n") if text else []:
         if header := _HEADER.fullmatch(line):
-            address = Address(Holder(header[1]), header[2], header[3])
+            address = Address(ObjectKind(header[1]), header[2], header[3])
             prefix = make_variable(address, "")
             block = content.blocks[address] = Block(header[4])
         # Any other line ends the block: a person may have added one below it, which is kept.

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from gitsync.errors import ConfigError, SecretStoreError, UnsafePathError
-from gitsync.model.export import Address, Export, Holder, Owner
+from gitsync.model.export import Address, Export, ObjectKind, Owner
 from gitsync.secrets.private_files import (
     FILE_MODE,
     check_private_folder,
@@ -36,7 +36,7 @@ from gitsync.secrets.store_rules import check_export, check_names, check_owner, 
 _IGNORES = (".gitignore", ".gitsyncignore")
 """Prevents accidental commits of secrets, and that exports are read as manifests."""
 
-PARTS: Mapping[Holder, str] = {Holder.SECRET: "secrets", Holder.CONFIG_MAP: "config-maps"}
+PARTS: Mapping[ObjectKind, str] = {ObjectKind.SECRET: "secrets", ObjectKind.CONFIG_MAP: "config-maps"}
 _NEW, _OLD, _REMOVED = ".new-", ".old-", ".gone-"
 """Prefixes of temporary folders: one being written, one replaced, one being removed."""
 
@@ -101,7 +101,7 @@ class FolderSink:
 
     def _find_folder(self, address: Address) -> Path:
         """Find the folder of an object, after a check of those above it."""
-        part_folder = self._top / PARTS[address.holder]
+        part_folder = self._top / PARTS[address.object_kind]
         for folder in (self._top, part_folder, part_folder / address.namespace):
             if os.path.lexists(folder):
                 check_private_folder(folder)

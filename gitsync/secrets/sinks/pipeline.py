@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from gitsync.errors import ConfigError, SecretStoreError
-from gitsync.model.export import Address, Export, Holder, Owner
+from gitsync.model.export import Address, Export, ObjectKind, Owner
 from gitsync.secrets.store_rules import check_export, check_names, make_variable
 
 Tell = Callable[[str], None]
@@ -77,7 +77,7 @@ class PipelineSink:
             if name in taken:
                 return f"its key {key} would be the output {name}, which is {taken[name]}"
             taken[name] = f"its key {key}"
-        is_secret = export.address.holder is Holder.SECRET
+        is_secret = export.address.object_kind is ObjectKind.SECRET
         multiline = [key for key, value in sorted(export.data.items()) if len(value.reveal().splitlines()) > 1]
         if self._write_all is _write_to_azure and is_secret and multiline:
             return f"{multiline[0]} has several lines, which Azure Pipelines does not support in secrets"
@@ -89,7 +89,7 @@ class PipelineSink:
         if self._write_all is None or self._written.get(export.address) == export:
             return
         values = {make_variable(export.address, key): export.data[key].reveal() for key in sorted(export.data)}
-        self._write_all(self._tell, self._variables, values, export.address.holder is Holder.SECRET)
+        self._write_all(self._tell, self._variables, values, export.address.object_kind is ObjectKind.SECRET)
         self._written[export.address] = export
 
     async def remove(self, address: Address, owner: Owner) -> None:

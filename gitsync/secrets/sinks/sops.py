@@ -16,7 +16,7 @@ from typing import Any
 
 from gitsync.errors import ConfigError, SecretStoreError
 from gitsync.manifests.yaml_documents import Document, read_documents
-from gitsync.model.export import Address, Export, Holder, Owner
+from gitsync.model.export import Address, Export, ObjectKind, Owner
 from gitsync.secrets.private_files import lock_folder, replace, sync_folder
 from gitsync.secrets.sops import Sops
 from gitsync.secrets.store_rules import check_export, check_names, check_owner
@@ -56,7 +56,7 @@ class SopsSink:
 
     async def write(self, export: Export) -> None:
         self.examine((export,))
-        if export.address.holder is not Holder.SECRET:
+        if export.address.object_kind is not ObjectKind.SECRET:
             return
         manifest = _make_manifest(export)
         document = self._read(export.address)
@@ -96,7 +96,7 @@ class SopsSink:
         that of the Secret.
         """
         file = self._find_file(address)
-        if address.holder is not Holder.SECRET or not os.path.lexists(file):
+        if address.object_kind is not ObjectKind.SECRET or not os.path.lexists(file):
             return None
         # A link could lead the manifest of one team into the folder of another.
         for path in (file.parent, file):
@@ -153,7 +153,7 @@ def _is_manifest_of(value: Any, address: Address) -> bool:
     if not isinstance(metadata, dict):
         return False
     identity = (metadata.get("namespace"), metadata.get("name"))
-    return value.get("kind") == address.holder and identity == (address.namespace, address.name)
+    return value.get("kind") == address.object_kind and identity == (address.namespace, address.name)
 
 
 def _read_owner(manifest: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gitsync.model.export import Address, Export, Holder, Owner
+from gitsync.model.export import Address, Export, ObjectKind, Owner
 from gitsync.model.gvk import Key
 
 
@@ -36,7 +36,7 @@ class KeptConfigMaps:
         return value.reveal() if value else None
 
     async def write(self, export: Export) -> None:
-        if export.address.holder is Holder.CONFIG_MAP:
+        if export.address.object_kind is ObjectKind.CONFIG_MAP:
             self.written[export.address] = export
 
     async def remove(self, address: Address, owner: Owner) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gitsync.errors import SecretStoreError
-from gitsync.model.export import Address, Holder
+from gitsync.model.export import Address, ObjectKind
 from gitsync.model.secret import Secret
 from gitsync.secrets.store_rules import check_names, make_variable
 
@@ -29,7 +29,7 @@ class EnvironmentSource:
         self._owners: dict[str, tuple[Address, str]] = {}
 
     async def read(self, address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
-        if address.holder is not Holder.SECRET:
+        if address.object_kind is not ObjectKind.SECRET:
             return None
         check_names(address, keys)
         names = {key: make_secret_variable(address, key) for key in keys}

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from gitsync.errors import SecretStoreError
 from gitsync.formats.strict_json import read_json
-from gitsync.model.export import Address, Holder
+from gitsync.model.export import Address, ObjectKind
 from gitsync.model.secret import Secret
 from gitsync.secrets.store_rules import MOST_BYTES, check_names, decode_secret
 
@@ -34,14 +34,14 @@ class FolderSource:
     is_remote = False
 
     def __init__(self, *, secrets: Path | None, config_maps: Path | None, namespace: str) -> None:
-        self._tops = {Holder.SECRET: secrets, Holder.CONFIG_MAP: config_maps}
+        self._tops = {ObjectKind.SECRET: secrets, ObjectKind.CONFIG_MAP: config_maps}
         self._namespace = namespace
 
     async def read(self, address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
         """As `Source.read`. A whole object has no files whose names begin with a dot: they belong to Kubernetes or an
         editor. A key with such a name can be read.
         """
-        top = self._tops[address.holder]
+        top = self._tops[address.object_kind]
         if top is None:
             return None
         check_names(address, keys)
@@ -59,7 +59,7 @@ class FolderSource:
 
     async def owner(self, address: Address) -> str | None:
         """Return the owner in the note of the sink of such folders; "" without a note."""
-        top = self._tops[address.holder]
+        top = self._tops[address.object_kind]
         if top is None:
             return None
         check_names(address)
@@ -69,7 +69,7 @@ class FolderSource:
 
     def _find_folder(self, top: Path, address: Address) -> Path | None:
         if not _is_folder(top):
-            setting = "--secrets-folder" if address.holder is Holder.SECRET else "--config-maps-folder"
+            setting = "--secrets-folder" if address.object_kind is ObjectKind.SECRET else "--config-maps-folder"
             raise SecretStoreError(f"There is no folder {top}.", hint=f"Create it, or check {setting}.")
         nested = top / address.namespace / address.name
         if _is_folder(nested):

@@ -18,7 +18,7 @@ from gitsync.manifests.document_forms import find_written_name, split_list
 from gitsync.manifests.headers import is_object
 from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.yaml_documents import read_documents
-from gitsync.model.export import Address, Holder
+from gitsync.model.export import Address, ObjectKind
 from gitsync.model.manifests import Encrypted, Manifests
 from gitsync.model.problem import Problem
 from gitsync.model.secret import Secret
@@ -41,7 +41,7 @@ class ManifestSource:
 
     async def read(self, address: Address, _keys: Sequence[str]) -> Mapping[str, Secret] | None:
         identity = (address.namespace, address.name)
-        if address.holder is Holder.SECRET:
+        if address.object_kind is ObjectKind.SECRET:
             return self._manifests.secrets.get(identity)
         config_map = self._manifests.config_maps.get(identity)
         return None if config_map is None else {key: Secret(value) for key, value in config_map.items()}
@@ -113,9 +113,9 @@ def _read_values(text: Secret, address: Address, entry: Encrypted) -> Mapping[st
     if problem := next((problem for problem in manifests.problems if problem.holds_deletes), None):
         raise _make_unreadable(entry, problem)
     identity = (address.namespace, address.name)
-    if address.holder is Holder.CONFIG_MAP and identity in manifests.config_maps:
+    if address.object_kind is ObjectKind.CONFIG_MAP and identity in manifests.config_maps:
         return {key: Secret(value) for key, value in manifests.config_maps[identity].items()}
-    return manifests.secrets.get(identity) if address.holder is Holder.SECRET else None
+    return manifests.secrets.get(identity) if address.object_kind is ObjectKind.SECRET else None
 
 
 def _make_unreadable(entry: Encrypted, problem: Problem) -> SecretStoreError:
