@@ -27,7 +27,7 @@ from from_aso_page import follow_page
 
 from gitsync.arm.clock import SystemClock
 from gitsync.errors import GitsyncError
-from gitsync.model.export import Address, Export, Holder, Owner
+from gitsync.model.export import Address, Export, ObjectKind, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.secrets.exports import ExportSinks
@@ -112,7 +112,7 @@ class Bench:
         (self.account / "token").write_text(answer["status"]["token"])
 
     def show(self, address: Address) -> Any:
-        kind = "secrets" if address.holder is Holder.SECRET else "configmaps"
+        kind = "secrets" if address.object_kind is ObjectKind.SECRET else "configmaps"
         return self.server.ask("GET", f"/api/v1/namespaces/{address.namespace}/{kind}/{address.name}")
 
     async def act(self, action: Action) -> str:
@@ -145,8 +145,8 @@ def read_role() -> dict[str, Any]:
     return document
 
 
-def at(name: str, namespace: str = "default", holder: Holder = Holder.SECRET) -> Address:
-    return Address(holder, namespace, name)
+def at(name: str, namespace: str = "default", object_kind: ObjectKind = ObjectKind.SECRET) -> Address:
+    return Address(object_kind, namespace, name)
 
 
 def make_export(address: Address, owner: Owner = REDIS, **data: str) -> Export:
@@ -174,7 +174,7 @@ async def read_what_is_absent(_bench: Bench, cluster: Kubernetes) -> str:
 
 async def check_all_rights(_bench: Bench, cluster: Kubernetes) -> str:
     await cluster.check()
-    addresses = (at("lake"), at("where", holder=Holder.CONFIG_MAP))
+    addresses = (at("lake"), at("where", object_kind=ObjectKind.CONFIG_MAP))
     await cluster.check_access(ExportNeeds(written=addresses, removed=addresses))
     return FINE
 
@@ -202,7 +202,7 @@ async def apply_the_role_of_the_hint(bench: Bench, cluster: Kubernetes) -> str:
 
 
 async def create_and_replace(bench: Bench, cluster: Kubernetes) -> str:
-    where = at("where", holder=Holder.CONFIG_MAP)
+    where = at("where", object_kind=ObjectKind.CONFIG_MAP)
     await write(cluster, make_export(at("lake"), first="1"), make_export(where, blob="https://lake"))
     await write(cluster, make_export(at("lake"), second="2"), make_export(where, blob="https://lake"))
     stored = bench.show(at("lake"))
@@ -300,11 +300,11 @@ async def use_up_the_quota(bench: Bench, cluster: Kubernetes) -> str:
     try:
         return await write(
             cluster,
-            make_export(at("half", holder=Holder.CONFIG_MAP), key=VALUE),
+            make_export(at("half", object_kind=ObjectKind.CONFIG_MAP), key=VALUE),
             make_export(at("more"), key=VALUE),
         )
     except GitsyncError as error:
-        left = await cluster.owner(at("half", holder=Holder.CONFIG_MAP))
+        left = await cluster.owner(at("half", object_kind=ObjectKind.CONFIG_MAP))
         return f"{error} Left behind: {left}."
     finally:
         bench.server.ask("DELETE", f"{path}/few")

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from gitsync.errors import ConfigError, SecretStoreError
-from gitsync.model.export import Holder
+from gitsync.model.export import ObjectKind
 from gitsync.secrets.sinks.folder import FolderSink
 from gitsync.secrets.sources.folder import FolderSource
 from tests.support.exports import ONE, TWO, address, export, owner, remove, times, tree, write
@@ -28,7 +28,7 @@ async def test_an_object_is_a_folder_and_a_key_a_file(tmp_path):
 
 
 async def test_config_maps_lie_beside_secrets(tmp_path):
-    await write(FolderSink(tmp_path / "out"), export({"a": "1"}, address(holder=Holder.CONFIG_MAP)))
+    await write(FolderSink(tmp_path / "out"), export({"a": "1"}, address(object_kind=ObjectKind.CONFIG_MAP)))
     assert (tmp_path / "out" / "config-maps" / "default" / "db" / "a").read_text() == "1"
 
 

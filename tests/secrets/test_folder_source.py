@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gitsync.errors import SecretStoreError
-from gitsync.model.export import Address, Holder
+from gitsync.model.export import Address, ObjectKind
 from gitsync.secrets.sources.folder import FolderSource
 from gitsync.secrets.store_rules import MOST_BYTES
 
@@ -25,8 +25,8 @@ def source(top, namespace="default"):
     return FolderSource(secrets=top / "secrets", config_maps=top / "maps", namespace=namespace)
 
 
-async def read(top, name, *keys, namespace="default", holder=Holder.SECRET, own="default"):
-    found = await source(top, own).read(Address(holder, namespace, name), keys)
+async def read(top, name, *keys, namespace="default", object_kind=ObjectKind.SECRET, own="default"):
+    found = await source(top, own).read(Address(object_kind, namespace, name), keys)
     return found if found is None else {key: value.reveal() for key, value in found.items()}
 
 
@@ -62,12 +62,12 @@ async def test_some_keys_of_an_object(tmp_path):
 
 async def test_config_maps_lie_in_a_folder_of_their_own(tmp_path):
     put(tmp_path, **{"secrets/db/a": "secret", "maps/db/a": "plain"})
-    assert await read(tmp_path, "db", holder=Holder.CONFIG_MAP) == {"a": "plain"}
+    assert await read(tmp_path, "db", object_kind=ObjectKind.CONFIG_MAP) == {"a": "plain"}
 
 
 async def test_a_folder_that_is_not_given_has_nothing():
     nothing = FolderSource(secrets=None, config_maps=None, namespace="default")
-    assert await nothing.read(Address(Holder.SECRET, "default", "db"), ["a"]) is None
+    assert await nothing.read(Address(ObjectKind.SECRET, "default", "db"), ["a"]) is None
 
 
 async def test_a_secret_as_kubernetes_mounts_it(tmp_path):
@@ -150,7 +150,7 @@ async def test_a_name_does_not_lead_elsewhere(tmp_path, name):
 READ_AS_SOMEBODY = """
 import asyncio, os, sys
 from pathlib import Path
-from gitsync.model.export import Address, Holder
+from gitsync.model.export import Address, ObjectKind
 from gitsync.secrets.sources.folder import FolderSource
 from gitsync.errors import SecretStoreError
 if os.geteuid() == 0:
@@ -159,7 +159,7 @@ if os.geteuid() == 0:
     os.seteuid(65534)  # root reads everything
 source = FolderSource(secrets=Path(sys.argv[1]), config_maps=None, namespace="default")
 try:
-    print(asyncio.run(source.read(Address(Holder.SECRET, "default", "db"), sys.argv[2:])))
+    print(asyncio.run(source.read(Address(ObjectKind.SECRET, "default", "db"), sys.argv[2:])))
 except SecretStoreError as error:
     print(error)
 """

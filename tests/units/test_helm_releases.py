@@ -254,7 +254,7 @@ def key(kind: str, name: str, **options: str) -> ValuesKey:
 
 def fill(*values: ValuesKey) -> Unit:
     variables = FluxVariables()
-    variables.declare({"object_kinds.yaml": HOLDERS.encode()}, {})
+    variables.declare({"holders.yaml": HOLDERS.encode()}, {})
     return fill_values(Unit(name="u", path="team", file="r.yaml", release=ChartRelease(values=values)), variables)
 
 
