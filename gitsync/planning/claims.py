@@ -125,7 +125,10 @@ def move_claims(
         if not (current and current.claim.is_ours):
             settled[writer.key] = _take_over(former[0], current, writer)
             moves[writer.key] = former[0].key
-        settled |= {record.key: _strip(record) for record in former}
+        settled |= {
+            record.key: replace(record, claim=Claim.NONE, applied=None, baseline=None, operation=None, streak=None)
+            for record in former
+        }
     return MovedClaims(settled, moves)
 
 
@@ -162,10 +165,6 @@ def _take_over(former: Record, current: Record | None, writer: Prepared) -> Reco
         **find_declaration(writer.resource),
         condition=current.condition if current else None,
     )
-
-
-def _strip(record: Record) -> Record:
-    return replace(record, claim=Claim.NONE, applied=None, baseline=None, operation=None, streak=None)
 
 
 def note_moves(plan: Plan, moves: Mapping[Key, Key]) -> Plan:

@@ -64,7 +64,10 @@ def build_owner_graph(prepared: Sequence[Prepared], catalog: Catalog, others: Se
 
     `others` are all manifests, if only some are drawn: a target that is one of them is not missing.
     """
-    known_vertices = {str(p.key): _make_vertex(p) for p in (*others, *prepared)}
+    known_vertices = {}
+    for one in (*others, *prepared):
+        presence = Presence.MANIFEST if one.is_valid else Presence.INVALID
+        known_vertices[str(one.key)] = Vertex(str(one.key), format_short_key(one.key), one.key.namespace, presence)
     vertices = {str(p.key): known_vertices[str(p.key)] for p in prepared}
     edges: dict[tuple[str, str], Edge] = {}
     for manifest in prepared:
@@ -72,11 +75,6 @@ def build_owner_graph(prepared: Sequence[Prepared], catalog: Catalog, others: Se
             vertices.setdefault(target.id, known_vertices.get(target.id, target))
             edges.setdefault((str(manifest.key), target.id), Edge(str(manifest.key), target.id, relation))
     return Graph(tuple(sorted(vertices.values())), tuple(sorted(edges.values())))
-
-
-def _make_vertex(prepared: Prepared) -> Vertex:
-    presence = Presence.MANIFEST if prepared.is_valid else Presence.INVALID
-    return Vertex(str(prepared.key), format_short_key(prepared.key), prepared.key.namespace, presence)
 
 
 def _iterate_targets(prepared: Prepared, catalog: Catalog) -> Iterator[tuple[Vertex, Relation]]:

@@ -16,7 +16,6 @@ from gitsync.formats.arm_path import is_below, is_same_id, iterate_ancestors, no
 from gitsync.manifests.units import Declaration
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Plan, Prune, Removal, RestOfSource
-from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared
@@ -115,8 +114,10 @@ def _make_prunes(
     policies = find_last_policies(policies, removed)
     for key, record in removed.items():
         removal, policy = removals[key], policies[key]
+        # the first id that a manifest names at this id or below, "" for none
         named_id = named_ids.get(normalize_id(record.arm_id), "")
-        detaches = _must_detach(record, policy, named_id)
+        is_renamed = bool(named_id) and is_same_id(record.arm_id, named_id)
+        detaches = not policy.allows_delete or not record.claim.is_ours or is_renamed
         gap = Gap(record, removal.path, removal.units)
         named = f"A manifest still names {named_id}, which is below it." if named_id else ""
         is_needed = named or holds.on_owner(record)
@@ -133,12 +134,6 @@ def _make_prunes(
             last_commit=removal.last_commit,
         )
     return spread_holds(join_deletes(prunes), needed)
-
-
-def _must_detach(record: Record, policy: Policy, named_id: str) -> bool:
-    """`named_id` is the first id that a manifest names at this id or below, "" for none."""
-    renamed = bool(named_id) and is_same_id(record.arm_id, named_id)
-    return not policy.allows_delete or not record.claim.is_ours or renamed
 
 
 def _order_prunes(prunes: Mapping[Key, Prune], undeletable: Collection[Key]) -> dict[Key, Prune]:

@@ -165,9 +165,10 @@ class _Rehearsal:
 def _compare_bodies(blank: Result, before: Record, request: Request, prepared: Prepared) -> Result:
     ignored = prepared.ignored
     differences = Bodies().differences(remove_paths(request.body, ignored), remove_paths(before.applied or {}, ignored))
+    is_new_version = before.arm_api_version != request.api_version
     notes = [
         f"It was {before.key}." if before.key != blank.key else "",
-        _note_version(before, request),
+        f"Its api-version changes from {before.arm_api_version} to {request.api_version}." if is_new_version else "",
         _note_policy(before, blank.policy),
     ]
     if replacement := find_replacement(parse_arm_type(request.arm_id), differences):
@@ -176,7 +177,6 @@ def _compare_bodies(blank: Result, before: Record, request: Request, prepared: P
     if differences:
         result = _add_message(blank, Verdict.PENDING, _format_request(_choose_method(prepared), request), *notes)
         return replace(result, action=Action.UPDATE, differences=differences)
-    is_new_version = before.arm_api_version != request.api_version
     return _add_message(blank, Verdict.PENDING if is_new_version else Verdict.IN_SYNC, *notes)
 
 
@@ -224,12 +224,6 @@ def _choose_method(prepared: Prepared) -> str:
 
 def _format_request(method: str, request: Request) -> str:
     return f"{method} {request.arm_id}?api-version={request.api_version}."
-
-
-def _note_version(before: Record, request: Request) -> str:
-    if before.arm_api_version == request.api_version:
-        return ""
-    return f"Its api-version changes from {before.arm_api_version} to {request.api_version}."
 
 
 def _note_policy(before: Record | None, policy: Policy) -> str:
