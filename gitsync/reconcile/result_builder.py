@@ -214,13 +214,10 @@ def _list_notes(attempt: ReconciledAttempt) -> tuple[str, ...]:
     """What a plan says of a resource, in sentences."""
     if isinstance(attempt, PruneAttempt):
         return (attempt.prune.reason, attempt.decision.note)
-    return (describe_rename(attempt.apply.renamed), _note_unknown_id(attempt), attempt.decision.note)
-
-
-def _note_unknown_id(attempt: ApplyAttempt) -> str:
-    """Say why a plan does not know the id; "" if it does, or has it from the record."""
+    # A plan that has the id from the record knows it, whatever the doubt.
     is_unknown = attempt.id_doubt and (attempt.prepared.id_doubt or "<" in attempt.arm_id)
-    return f"The ARM id is not known yet: {attempt.id_doubt.rstrip('.')}." if is_unknown else ""
+    unknown_id = f"The ARM id is not known yet: {attempt.id_doubt.rstrip('.')}." if is_unknown else ""
+    return (describe_rename(attempt.apply.renamed), unknown_id, attempt.decision.note)
 
 
 def _make_planned(record: Record | None, note: str) -> Condition:

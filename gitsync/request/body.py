@@ -80,14 +80,16 @@ def _make_form(facts: TypeFacts) -> TypeForm:
 def _make_field(name: str, field: Field) -> FieldForm:
     *parents, last = field["arm"].split("/")
     type_, mode = field["type"], field.get("mode")
+    own = _strip_base(type_)
+    word = next((word for word in _EMPTY if word in own), None) if isinstance(own, Mapping) else None
     return FieldForm(
         name=name,
         parents=tuple(parents),
         last=last,
         type=type_,
         mode=mode,
-        is_plain=mode is None and isinstance(_strip_base(type_), str),
-        collection=_find_collection(type_),
+        is_plain=mode is None and isinstance(own, str),
+        collection=_EMPTY[word] if word else None,
         when_empty=field.get("whenEmpty"),
     )
 
@@ -96,12 +98,6 @@ def _strip_base(type_: FieldType) -> FieldType:
     while isinstance(type_, Mapping) and "base" in type_:
         type_ = type_["base"]
     return type_
-
-
-def _find_collection(type_: FieldType) -> Callable[[], Any] | None:
-    own = _strip_base(type_)
-    word = next((word for word in _EMPTY if word in own), None) if isinstance(own, Mapping) else None
-    return _EMPTY[word] if word else None
 
 
 class Converted(NamedTuple):

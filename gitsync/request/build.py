@@ -177,7 +177,10 @@ def migrate_versions(manifests: Manifests, catalog: Catalog) -> Manifests:
 
 
 def _migrate(resource: Resource, catalog: Catalog) -> Resource:
-    if not _may_migrate(resource) or catalog.kind(resource.gvk):
+    options = resource.unit.options if resource.unit else _USUAL
+    # What CAPZ manages is not written, whatever its version.
+    may_migrate = options.migrates_versions or (resource.wrapper is not None and not options.manages_capz)
+    if not may_migrate or catalog.kind(resource.gvk):
         return resource
     later = find_later_version(resource.gvk, resource.spec, catalog)
     if later is None or later.lacks:
@@ -185,12 +188,6 @@ def _migrate(resource: Resource, catalog: Catalog) -> Resource:
     problem = locate_finding(_make_warning(resource.gvk, later.gvk), resource)
     problems = tuple(sorted((*resource.problems, problem), key=lambda problem: problem.order))
     return replace(resource, gvk=later.gvk, problems=problems)
-
-
-def _may_migrate(resource: Resource) -> bool:
-    """Tell whether a later version may be read. What CAPZ manages is not written, whatever its version."""
-    options = resource.unit.options if resource.unit else _USUAL
-    return options.migrates_versions or (resource.wrapper is not None and not options.manages_capz)
 
 
 def _make_warning(removed: GVK, later: GVK) -> Finding:

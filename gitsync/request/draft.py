@@ -17,7 +17,7 @@ from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
 from gitsync.model.resource import OwnerRef, Resource
-from gitsync.model.template import Gap, ResourceRef, Template, ValueRef, find_gaps
+from gitsync.model.template import Gap, ResourceRef, Template, find_gaps
 from gitsync.problems.finding import Finding
 from gitsync.request.arm_id import ArmId, ArmIds, ConfigMaps, Standing, derive_azure_name, find_owner, place_owner
 from gitsync.request.body import Converted, convert
@@ -66,10 +66,11 @@ class Draft(NamedTuple):
         """What it depends on."""
         converted, template = self.converted, self.template
         is_plain = template is not None and template.is_plain
+        in_body = list_value_refs(template.gaps) if template else find_value_refs(converted.body if converted else None)
         return Needs(
             key=self.resource.key,
             owner=self.owner,
-            refs=() if is_plain else (*find_value_refs(self.arm_id), *_list_body_refs(self)),
+            refs=() if is_plain else (*find_value_refs(self.arm_id), *in_body),
             arm_ids=converted.arm_ids if converted else (),
         )
 
@@ -195,12 +196,6 @@ def _convert_body(standing: Standing, known_ids: Mapping[Key, str]) -> Converted
         return converted
     arm_ids = (*converted.arm_ids, *used_ids.values())
     return converted._replace(body=fill_references(converted.body, used_ids), arm_ids=arm_ids)
-
-
-def _list_body_refs(draft: Draft) -> Iterator[ValueRef]:
-    if draft.template:
-        return list_value_refs(draft.template.gaps)
-    return find_value_refs(draft.converted.body if draft.converted else None)
 
 
 def _find_references(gaps: Iterable[Gap]) -> Iterator[ResourceRef]:

@@ -236,11 +236,12 @@ async def make_contact(
 
     Raises ConfigError if Azure cannot be reached or there is no token: nothing was touched.
     """
+    subscriptions = {one.subscription for one in identities.values()} - {connections.subscription, ""}
     target = RunTarget(
         repository=name_source(connections.source),
         revision=connections.source.revision,
         ref=connections.source.ref or "",
-        other_subscriptions=_find_other_subscriptions(identities, connections.subscription),
+        other_subscriptions=tuple(sorted(one for one in subscriptions if "<" not in one)),  # a plan may not know all
         endpoint=connections.endpoint,
         agent=agent,
     )
@@ -261,11 +262,6 @@ async def make_contact(
 def name_source(source: Checkout) -> str:
     """Return the URL of the remote, which holds no password, or the folder."""
     return source.remote.name if source.remote else source.name
-
-
-def _find_other_subscriptions(identities: Identities, ours: str) -> tuple[str, ...]:
-    found = {identity.subscription for identity in identities.values()}
-    return tuple(sorted(one for one in found - {ours, ""} if "<" not in one))  # a plan may not know all of them
 
 
 async def _read_name(connections: Connections, deadline: float) -> str:

@@ -36,7 +36,6 @@ from gitsync.request.exports import (
 from gitsync.run.exports import find_needed_secrets
 from gitsync.run.load import RunInput
 from gitsync.secrets.exports import ExportSinks
-from gitsync.secrets.protocols import SecretSource
 from gitsync.secrets.sinks.status import KeptConfigMaps
 from gitsync.secrets.sources.manifests import ManifestSource
 from gitsync.secrets.values import RunValues
@@ -101,19 +100,15 @@ def _make_export_sinks(connections: Connections, run_input: RunInput, state: Sta
     config_maps = KeptConfigMaps(state.config_maps)
     stores = connections.secret_stores
     sinks = (config_maps, *stores.sinks) if stores.keeps_config_maps else stores.sinks
+    # The sources that may have an object already. Those of git count even if the settings do not name them.
+    asked = (one for one in run_input.lookup.list_asked() if one.name != ManifestSource.name)
     return ExportSinks(
         sinks,
         assign_exporters((one.resource for one in prepared), owners),
         config_maps,
         find_needed_secrets(prepared),
-        _list_asked_sources(run_input),
+        (ManifestSource(run_input.manifests), *asked),
     )
-
-
-def _list_asked_sources(run_input: RunInput) -> tuple[SecretSource, ...]:
-    """List the sources that may have an object already. Those of git count even if the settings do not name them."""
-    others = (one for one in run_input.lookup.list_asked() if one.name != ManifestSource.name)
-    return (ManifestSource(run_input.manifests), *others)
 
 
 def add_lists(config: Config, run: RunContext, plan: Plan) -> RunContext:

@@ -170,12 +170,9 @@ def is_replacement(new: Condition, old: Condition | None) -> bool:
         return True
     if new.says_the_same(old):
         return False
-    return _find_priority(new) >= _find_priority(old) or _starts_over(new, old)
-
-
-def _starts_over(new: Condition, old: Condition) -> bool:
-    """Tell whether a resource makes progress again, and so no longer waits."""
-    return new.reason == RECONCILING.reason and old.reason in _WAITING_REASONS
+    # A resource that makes progress again no longer waits.
+    starts_over = new.reason == RECONCILING.reason and old.reason in _WAITING_REASONS
+    return _find_priority(new) >= _find_priority(old) or starts_over
 
 
 def _find_priority(condition: Condition) -> int:

@@ -96,7 +96,13 @@ async def _write(attempt: ApplyAttempt, exports: Sequence[Export], run: Exportin
 
 async def _check_owners(attempt: ApplyAttempt, exports: Sequence[Export], run: Exporting) -> ApplyAttempt:
     """Stop a resource that exports to an object of somebody else, or of an unknown owner."""
-    keys = {**_list_uncollected(attempt, run), **{one.address: frozenset(one.data) for one in exports}}
+    # not collected are the values of all objects in a plan, and those without a reader in a sync
+    uncollected = {
+        address: keys
+        for address, keys in group_keys(attempt.prepared.resource).items()
+        if not (run.rules.writes and _is_wanted(attempt, run, address))
+    }
+    keys = {**uncollected, **{one.address: frozenset(one.data) for one in exports}}
     try:
         async with attempt.session.in_time(run.clock):
             await run.export_sinks.check_owners(Owner(attempt.key, run.rules.agent), keys)
@@ -105,12 +111,6 @@ async def _check_owners(attempt: ApplyAttempt, exports: Sequence[Export], run: E
     except TimeoutError:
         return attempt.stopped(make_warning(FAILED, _SOURCES_UNANSWERED, _REACH))
     return attempt
-
-
-def _list_uncollected(attempt: ApplyAttempt, run: Exporting) -> dict[Address, frozenset[str]]:
-    """The keys of the objects whose values are not collected: all in a plan, those without a reader in a sync."""
-    all_keys = group_keys(attempt.prepared.resource)
-    return {one: keys for one, keys in all_keys.items() if not (run.rules.writes and _is_wanted(attempt, run, one))}
 
 
 class _StageError(GitsyncError):

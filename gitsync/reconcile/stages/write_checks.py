@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from gitsync.model.condition import Condition
 from gitsync.model.plan import Reviewed
 from gitsync.model.record import Record
-from gitsync.model.verdict import Action, Comparison
+from gitsync.model.verdict import Action
 from gitsync.planning.approval import (
     EXISTS,
     SECRETS_NOT_REVIEWED,
@@ -75,7 +75,10 @@ async def review_apply(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     if review is None or run.cache.has_sent(attempt.location):
         return attempt
     reviewed = review.nodes.get(attempt.key)
-    may_miss_a_secret = _may_miss_a_secret(attempt.decision.comparison, reviewed)
+    # Without its digest key, this run may not see a secret that the plan saw, and that is to be written.
+    is_written = reviewed is not None and reviewed.action is not Action.NONE
+    comparison = attempt.decision.comparison
+    may_miss_a_secret = is_written and comparison is not None and bool(comparison.because)
     if attempt.decision.action is Action.NONE and not may_miss_a_secret:
         return attempt
     current = _describe_apply(attempt, reviewed.later if reviewed else (), run.digests)
@@ -107,12 +110,6 @@ async def review_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
     reviewed = review.nodes.get(attempt.key)
     refusal = find_objection(review, reviewed, current, run.digests.key_name, quiet=_is_quiet(attempt, run.cache))
     return attempt if refusal is None else attempt.stopped(refusal, is_retryable=False)
-
-
-def _may_miss_a_secret(comparison: Comparison | None, reviewed: Reviewed | None) -> bool:
-    """Tell whether there may be something to write that the plan saw and this run, without its digest key, does not."""
-    is_written = reviewed is not None and reviewed.action is not Action.NONE
-    return is_written and comparison is not None and bool(comparison.because)
 
 
 def _is_foreseen(attempt: ApplyAttempt, later: tuple[str, ...]) -> bool:
