@@ -14,7 +14,7 @@ import html
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Final, NoReturn
 from urllib.parse import quote, quote_plus, unquote
@@ -234,8 +234,12 @@ def _spellings(value: str) -> Iterator[str]:
     yield _HIGH.sub(lambda found: f"\\x{ord(found[0]):02X}", value)
     for in_ascii in (True, False):
         text = json.dumps(value, ensure_ascii=in_ascii)[1:-1]
-        yield from (text, text.replace("/", "\\/"), _CAREFUL.sub(_escaped, text))
-    for url in (quote(value, safe="", errors="replace"), quote(value, errors="replace"), _form(value)):
+        yield from (text, text.replace("/", "\\/"), _CAREFUL.sub(lambda found: f"\\u{ord(found[0][-1]):04X}", text))
+    for url in (
+        quote(value, safe="", errors="replace"),
+        quote(value, errors="replace"),
+        quote_plus(value, errors="replace"),  # as a form is sent
+    ):
         yield from (url, _LOWER.sub(lambda found: found[0].lower(), url))
     page = html.escape(value)
     yield from (
@@ -247,20 +251,11 @@ def _spellings(value: str) -> Iterator[str]:
     yield from _in_base64(value.encode(errors="replace"))
 
 
-def _python(value: str) -> str:
-    """As repr() writes it, which takes the other quotes where these are inside: alone, or in a longer text."""
-    return repr(value)[1:-1]
-
-
-def _python_besides_double(value: str) -> str:
-    return repr(f'"{value}')[2:-1]
-
-
-def _json(value: str) -> str:
-    return json.dumps(value)[1:-1]
-
-
-_QUOTES: Final = (_python, _python_besides_double, _json)
+_QUOTES: Final[tuple[Callable[[str], str], ...]] = (
+    lambda value: repr(value)[1:-1],  # takes the other quotes where these are inside
+    lambda value: repr(f'"{value}')[2:-1],  # in a longer text, which has others inside
+    lambda value: json.dumps(value)[1:-1],
+)
 """How a text is quoted by programs, and by programs that quote those."""
 
 _HIGH: Final = re.compile("[\x80-\xff]")
@@ -269,14 +264,6 @@ _HIGH: Final = re.compile("[\x80-\xff]")
 _LOWER: Final = re.compile(r"%[0-9A-F]{2}")
 _CAREFUL: Final = re.compile(r"\\\"|[\"&'+<>`]")
 """What .NET's serialiser, and so many of Azure's services, also writes as a code."""
-
-
-def _escaped(found: re.Match[str]) -> str:
-    return f"\\u{ord(found[0][-1]):04X}"
-
-
-def _form(value: str) -> str:
-    return quote_plus(value, errors="replace")
 
 
 def _in_base64(value: bytes) -> Iterator[str]:

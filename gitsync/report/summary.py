@@ -40,6 +40,7 @@ def render(
     revision_note = f" at {format_code(shorten_revision(revision))}" if revision else ""
     facts = list_target(replace(target or RunTarget(), identity=""))
     items = [format_problem(problem) for problem in shorten_problems(problems)]
+    claims = Counter(one.claim.value for one in ordered)  # they decide whether a later prune may delete
     parts = [
         "# Status",
         f"{ready} of {format_plural(len(ordered), 'resource')} Ready{revision_note}.",
@@ -47,7 +48,7 @@ def render(
         *(["## Problems", "\n".join(items)] if items else []),
         *_format_table(ordered),
         *_format_advice(ordered),
-        *_format_claims(ordered),
+        *([f"Claims: {', '.join(f'{count} {claim}' for claim, count in sorted(claims.items()))}."] if claims else []),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -84,9 +85,3 @@ def _format_advice(records: Sequence[Record]) -> list[str]:
             names_by_advice.setdefault(advice, []).append(format_code(names[record.key]))
     items = [f"- {', '.join(affected_names)}: {advice}" for advice, affected_names in names_by_advice.items()]
     return ["## What to do", "\n".join(items)] if items else []
-
-
-def _format_claims(records: Sequence[Record]) -> list[str]:
-    """Format the number of resources by claim; the claim decides whether a later prune may delete them."""
-    times = Counter(record.claim.value for record in records)
-    return [f"Claims: {', '.join(f'{count} {claim}' for claim, count in sorted(times.items()))}."] if times else []

@@ -16,7 +16,7 @@ from gitsync.diff.unknown_values import is_not_known
 from gitsync.logging import escape_controls
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RunTarget
-from gitsync.model.result import Attempt, Result
+from gitsync.model.result import Result
 from gitsync.model.verdict import Difference, Verdict
 from gitsync.problems.problem_codes import find_code_meaning
 from gitsync.report.escape import format_value
@@ -182,7 +182,10 @@ def _format_detail(result: Result, width: int | None, paint: Paint) -> Iterator[
         for path in sorted(result.unverified):
             yield f"  {escape_controls(path)}: {result.because.get(path, 'Azure does not return it')}"
     for attempt in result.attempts:
-        yield from indent(_format_attempt(attempt), width, by=2)
+        status = f" {attempt.status}" if attempt.status else ""
+        request = f" (request {attempt.request_id})" if attempt.request_id else ""
+        line = f"{attempt.at} {attempt.stage.value}:{status} {attempt.code}: {attempt.message}{request}"
+        yield from indent(escape_controls(line), width, by=2)
 
 
 def _format_notes(result: Result, width: int | None) -> Iterator[str]:
@@ -215,12 +218,6 @@ def _format_difference(difference: Difference, width: int | None, paint: Paint) 
         yield paint.mark_notable(f"  ~ {path}:")
         yield from map(paint.mark_bad, indent(f"- {live}", width, by=6))
         yield from map(paint.mark_good, indent(f"+ {desired}", width, by=6))
-
-
-def _format_attempt(attempt: Attempt) -> str:
-    status = f" {attempt.status}" if attempt.status else ""
-    request = f" (request {attempt.request_id})" if attempt.request_id else ""
-    return escape_controls(f"{attempt.at} {attempt.stage.value}:{status} {attempt.code}: {attempt.message}{request}")
 
 
 def explain_codes(problems: Sequence[Problem]) -> list[str]:

@@ -55,7 +55,8 @@ def _make_environment() -> Environment:
     environment.filters |= {
         # paths, ids and names may break after a slash
         "breakable": lambda text: Markup("<wbr/>").join(map(_escape, _BREAK.split(str(text)))),
-        "prose": _format_prose,
+        # a sentence of gitsync, in which backticks mark code
+        "prose": lambda text: Markup(_CODE.sub(r"<code>\1</code>", str(_escape(text)))),  # noqa: S704 - it is escaped
         "anchor": make_anchor,
         "tone": find_tone,
         "plural": format_plural,
@@ -68,12 +69,6 @@ def _make_environment() -> Environment:
 def _escape(text: str) -> Markup:
     """Escape a text for HTML, with control and direction characters spelled out."""
     return Markup(escape(escape_controls(text)))  # noqa: S704 - it is escaped
-
-
-def _format_prose(sentence: str) -> Markup:
-    """Format a sentence of gitsync, in which backticks mark code."""
-    escaped = str(_escape(sentence))
-    return Markup(_CODE.sub(r"<code>\1</code>", escaped))  # noqa: S704 - it is escaped
 
 
 def make_anchor(key: Key) -> str:
