@@ -148,6 +148,7 @@ def _read_address(document: Document, where: FieldPath) -> GitAddress:
 
 def _read_unit(source: ApplicationSource, name: str, annotations: Mapping[str, Any]) -> Unit:
     document = source.document
+    finalizers = read_list(document, ("metadata", "finalizers"))
     unit = Unit(
         name=name,
         path=source.path,
@@ -156,7 +157,8 @@ def _read_unit(source: ApplicationSource, name: str, annotations: Mapping[str, A
         line=document.line(),
         namespace=read_optional(document, ("spec", "destination", "namespace")),
         prunes=_read_prunes(document),
-        cascades=_read_cascades(document),
+        # a finalizer says whether Argo CD deletes the resources of an Application that is deleted
+        cascades=any(isinstance(one, str) and one.partition("/")[0] == FINALIZER for one in finalizers),
         is_suspended=annotations.get(_SKIPPED) == "true",
     )
     address = _read_address(document, source.where)
@@ -166,12 +168,6 @@ def _read_unit(source: ApplicationSource, name: str, annotations: Mapping[str, A
         return replace(unit, **read_form(source))
     except RefusedSourceError as refusal:
         return replace(unit, refusal=str(refusal))
-
-
-def _read_cascades(document: Document) -> bool:
-    """Tell whether Argo CD deletes the resources of an Application that is deleted: a finalizer says so."""
-    finalizers = read_list(document, ("metadata", "finalizers"))
-    return any(isinstance(one, str) and one.partition("/")[0] == FINALIZER for one in finalizers)
 
 
 def _read_prunes(document: Document) -> bool:

@@ -307,7 +307,10 @@ class KustomizationReader:
     def _find_near(self, folder: str) -> str | None:
         if not self._folders:
             self._folders.update({find_folder(path): path for path in find_kustomizations(self.tree.paths)})
-        near = suggest(folder, (other for other in self._folders if _is_beside(other, folder)))
+        # Beside it are the folders with the same parent or the same name.
+        parent, _, name = folder.rpartition("/")
+        splits = ((other, other.rpartition("/")) for other in self._folders)
+        near = suggest(folder, (other for other, split in splits if split[0] == parent or split[2] == name))
         return None if near is None else self._folders[near]
 
     def list_names(self, path: str) -> tuple[str, ...]:
@@ -351,12 +354,6 @@ class KustomizationReader:
                 line=reference.line,
             )
         return base
-
-
-def _is_beside(folder: str, other: str) -> bool:
-    """Tell whether two folders have the same parent or the same name."""
-    (parent, _, name), (other_parent, _, other_name) = folder.rpartition("/"), other.rpartition("/")
-    return parent == other_parent or name == other_name
 
 
 def find_inputs(start: str, reader: KustomizationReader) -> tuple[str, ...]:

@@ -237,7 +237,10 @@ def _make_problems(
     """Make the problems of units that were not built: errors if the unit may have manifests of ASO,
     else warnings.
     """
-    below = {name: _list_texts(unit, reader) for name, (unit, _) in failed.items()}
+    below = {}  # the files that may have manifests of a unit: those below its folder, and those that it names
+    for name, (unit, _) in failed.items():
+        paths = {*reader.list_below(unit.path), *_list_reachable(unit, reader)}
+        below[name] = sorted(path for path in paths if path.endswith((*SUFFIXES, ".tpl")))
     with suppress(SourceError):  # all at once; what is too much for that is read unit by unit
         reader.tree.read(sorted({path for paths in below.values() for path in paths}))
     return tuple(
@@ -261,12 +264,6 @@ def _may_lead_on(unit: Unit, paths: Sequence[str], tree: SourceTree) -> bool:
         return not paths or may_declare(tree.read(paths).values())
     except SourceError:
         return True
-
-
-def _list_texts(unit: Unit, reader: KustomizationReader) -> list[str]:
-    """List the files that may have manifests of a unit: those below its folder, and those that it names."""
-    paths = {*reader.list_below(unit.path), *_list_reachable(unit, reader)}
-    return sorted(path for path in paths if path.endswith((*SUFFIXES, ".tpl")))
 
 
 def _list_reachable(unit: Unit, reader: KustomizationReader) -> frozenset[str]:

@@ -85,10 +85,6 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, list | tuple)
 
 
-def _is_scalar(value: Any) -> bool:
-    return isinstance(value, str | int | float)
-
-
 def _to_fraction(number: Any) -> Fraction:
     """Turn a number into its exact decimal value, so that 0.3 is a multiple of 0.1. Limits may be texts."""
     return Fraction(number if isinstance(number, int) else str(number))
@@ -98,7 +94,7 @@ _Rule = tuple[Callable[[Any], bool], Callable[[Any, Any], bool], Callable[[Any, 
 
 _RULES: Final[Mapping[str, _Rule]] = {
     "enum": (
-        _is_scalar,
+        lambda value: isinstance(value, str | int | float),
         lambda value, choices: value in choices,
         lambda value, choices: f"must be {join_with_or(choices)}, but is {quote_scalar(value)}",
     ),

@@ -119,7 +119,9 @@ def _check_resource(
 ) -> Iterator[Finding]:
     yield from check_served_version(resource.gvk, catalog)
     yield from _check_others(resource, kind, unknown)
-    if _has_spec(resource):
+    is_present = bool(resource.spec) or (resource.lines is not None and ("spec",) in resource.lines)
+    # A spec of which the reader has reported a problem is not checked.
+    if is_present and all(problem.field != "spec" for problem in resource.problems):
         yield from check_spec(visits, kind, catalog, unknown)
         yield from check_destinations(visits)
     else:
@@ -135,12 +137,6 @@ def _check_others(resource: Resource, kind: Kind | None, unknown: Level) -> Iter
         yield from check_shape(visit, unknown, kind)
         if visit.fits:
             yield from check_constraints(visit)
-
-
-def _has_spec(resource: Resource) -> bool:
-    """Tell whether there is a spec to check: it is present, and the reader has not reported a problem of it."""
-    is_present = bool(resource.spec) or (resource.lines is not None and ("spec",) in resource.lines)
-    return is_present and not (resource.problems and any(problem.field == "spec" for problem in resource.problems))
 
 
 def _check_value(visit: Visit, kind: Kind, catalog: Catalog, unknown: Level) -> Iterator[Finding]:
