@@ -35,7 +35,12 @@ def find_misfit(kind: Kind, path: Iterable[str], *, any_step: str, chooses: Call
     places: list[_Place] = [((), {"type": {"ref": kind.spec}})]
     for number, step in enumerate(path):
         expanded = list(_expand(places, kind.types))
-        if any(_is_free(field) for rest, field in expanded if not rest):
+        # Anything is allowed below free JSON, and in maps whose keys a reference or a secret gives.
+        if any(
+            field.get("mode") in {"identityMap", "secretMap"} or _resolve_base(field["type"]) == "any"
+            for rest, field in expanded
+            if not rest
+        ):
             return None
         lists = [inner for rest, field in expanded if not rest for inner in _list_inner_fields(field, "list")]
         maps = [inner for rest, field in expanded if not rest for inner in _list_inner_fields(field, "map")]
@@ -64,11 +69,6 @@ def _expand(places: Iterable[_Place], types: Mapping[str, TypeFacts]) -> Iterato
 def _list_inner_fields(field: Field, shape: str) -> list[Field]:
     type_ = _resolve_base(field["type"])
     return [{"type": type_[shape]}] if isinstance(type_, Mapping) and shape in type_ else []
-
-
-def _is_free(field: Field) -> bool:
-    """Anything is allowed below: free JSON, and maps whose keys a reference or a secret gives."""
-    return field.get("mode") in {"identityMap", "secretMap"} or _resolve_base(field["type"]) == "any"
 
 
 def _resolve_base(type_: FieldType) -> Any:

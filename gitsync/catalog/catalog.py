@@ -57,7 +57,10 @@ class Catalog:
         """The version of a manifest as ASO serves it: as written, else in its other spelling; None for no version of
         the kind.
         """
-        return _find_spelling(gvk.version, self._versions(gvk.group, gvk.kind))
+        version, served = gvk.version, self._versions(gvk.group, gvk.kind)
+        is_legacy = version.startswith(LEGACY)
+        other = "v" + version.removeprefix(LEGACY) if is_legacy else LEGACY + version.removeprefix("v")
+        return next((v for v in (version, other) if v in served), None)
 
     def by_arm_type(self, arm_type: str, api_version: str) -> Kind | None:
         """The kind for an ARM type (without case) at one of ARM's api-versions, in its newer spelling."""
@@ -185,12 +188,6 @@ def _make_kind(gvk: GVK, version: Mapping[str, Any], levels: Iterable[str]) -> K
         legacy=gvk.version.startswith(LEGACY),
         lists=frozenset(map(ListLevel, levels)),
     )
-
-
-def _find_spelling(version: str, versions: Iterable[str]) -> str | None:
-    """The existing version of a manifest's version: as written, else in its other spelling."""
-    other = "v" + version.removeprefix(LEGACY) if version.startswith(LEGACY) else LEGACY + version.removeprefix("v")
-    return next((v for v in (version, other) if v in versions), None)
 
 
 def _make_age_key(version: str) -> tuple[str, bool, bool, str]:

@@ -64,13 +64,9 @@ def list_embedded(kind: Kind, body: Mapping[str, Any]) -> Iterator[Mapping[str, 
 
 @cache
 def _list_levels(kind: Kind) -> tuple[ListLevel, ...]:
-    levels = kind.lists or _guess_levels(kind)
-    return tuple(level for level in ListLevel if level in levels)
-
-
-def _guess_levels(kind: Kind) -> frozenset[ListLevel]:
     is_child = kind.scope is Scope.RESOURCE_GROUP and kind.arm_type.count("/") > 1
-    return frozenset({ListLevel.PARENT}) if is_child else _CONTRACT[kind.scope]
+    levels = kind.lists or (frozenset({ListLevel.PARENT}) if is_child else _CONTRACT[kind.scope])
+    return tuple(level for level in ListLevel if level in levels)
 
 
 def _make_path(kind: Kind, arm_id: str, level: ListLevel) -> str:

@@ -39,7 +39,8 @@ def find_kind(text: str, catalog: Catalog, version: str | None = None) -> KindMa
     match = catalog.kind(GVK(group, chosen_version, kind))
     if match is None:
         raise ConfigError(
-            f"{kind} of {group} has no version {chosen_version}.", hint=_format_known_versions(group, kind, catalog)
+            f"{kind} of {group} has no version {chosen_version}.",
+            hint=f"Known versions: {join_with_or(reversed(catalog.versions(group, kind)), 100)}.",
         )
     return KindMatch(match, fields)
 
@@ -106,7 +107,3 @@ def find_newest_version(group: str, kind: str, catalog: Catalog) -> str:
     versions = catalog.versions(group, kind)
     stable = [version for version in versions if not version.endswith("preview")]
     return (stable or versions)[-1]
-
-
-def _format_known_versions(group: str, kind: str, catalog: Catalog) -> str:
-    return f"Known versions: {join_with_or(reversed(catalog.versions(group, kind)), 100)}."

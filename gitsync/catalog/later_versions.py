@@ -46,17 +46,17 @@ def _list_later(gvk: GVK, catalog: Catalog) -> list[GVK]:
     if removed is None:
         return []
     known = [match for version in catalog.versions(gvk.group, gvk.kind) if (match := _VERSION.fullmatch(version))]
-    later = [match for match in known if _is_later(match, removed)]
+    later = [
+        match
+        for match in known
+        # Of two spellings of one api-version, either may replace the other.
+        if _make_age(match) >= _make_age(removed) and not (match["preview"] and not removed["preview"])
+    ]
     is_old = bool(removed["spelling"])
     return [
         gvk._replace(version=match.string)
         for match in sorted(later, key=lambda match: (*_make_age(match), bool(match["spelling"]) is not is_old))
     ]
-
-
-def _is_later(match: re.Match[str], removed: re.Match[str]) -> bool:
-    """Tell whether a version is not older; of two spellings of one api-version, either may replace the other."""
-    return _make_age(match) >= _make_age(removed) and not (match["preview"] and not removed["preview"])
 
 
 def _make_age(match: re.Match[str]) -> tuple[str, bool]:

@@ -116,9 +116,14 @@ def find_target(kind: Kind, path: str, catalog: Catalog) -> Home | None:
     name, steps = words
     if (other := _OTHERS.get((kind.gvk.kind, name))) is not None:
         return other
+    group = kind.gvk.group
+    own_kinds, targets = _index_kinds(group, catalog), _index_targets()
     for start in range(len(steps)):
-        if (home := _look_up("".join(steps[start:]), kind.gvk.group, catalog)) is not None:
-            return home
+        wanted = normalize_name("".join(steps[start:]))
+        if wanted in own_kinds and wanted not in _VAGUE:
+            return group, own_kinds[wanted]
+        if wanted in targets:
+            return targets[wanted]
     return None
 
 
@@ -183,12 +188,6 @@ def _find_words(path: str) -> tuple[str, list[str]] | None:
     while steps and steps[-1] in _FILLERS:
         steps.pop()
     return (name, steps) if steps else None
-
-
-def _look_up(word: str, group: str, catalog: Catalog) -> Home | None:
-    wanted = normalize_name(word)
-    own = _index_kinds(group, catalog).get(wanted)
-    return (group, own) if own and wanted not in _VAGUE else _index_targets().get(wanted)
 
 
 @cache
