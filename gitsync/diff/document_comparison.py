@@ -137,17 +137,16 @@ def _is_deep(value: Any) -> bool:
     """Tell whether a value is nested deeper than a manifest may be; no body of ARM is."""
     level = [value]
     for _ in range(MAX_DEPTH):
-        inner = [child for one in level for child in _children(one)]
+        inner = [
+            child
+            for outer in level
+            if isinstance(outer, dict | list)
+            for child in (outer.values() if isinstance(outer, dict) else outer)
+        ]
         if not inner:
             return False
         level = inner
     return True
-
-
-def _children(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return value if isinstance(value, list) else []
 
 
 def _make_too_deep(position: str) -> SourceError:

@@ -38,7 +38,8 @@ READ_FROM_ANSWER: Final = frozenset(
 
 def judge(path: JsonPath, desired: Any, live: Any, hints: Hints) -> tuple[RuleOutcome, str]:
     """Compare two leaves: the outcome, and the name of the rule that decided ("" for exactly the same, or none)."""
-    if _is_exactly_equal(desired, live):
+    is_comparable = type(desired) is type(live) or (is_number(desired) and is_number(live))
+    if is_comparable and desired == live:
         return RuleOutcome.SAME, ""
     if path and path[0] == "tags":  # free text, which Azure keeps unchanged
         return RuleOutcome.OTHER, ""
@@ -51,12 +52,6 @@ def judge(path: JsonPath, desired: Any, live: Any, hints: Hints) -> tuple[RuleOu
         if outcome is RuleOutcome.OTHER:
             rule_name = rule_name or rule.name
     return RuleOutcome.OTHER, rule_name
-
-
-def _is_exactly_equal(desired: Any, live: Any) -> bool:
-    if type(desired) is type(live):
-        return bool(desired == live)
-    return is_number(desired) and is_number(live) and bool(desired == live)
 
 
 def _iterate_rules(leaf: Leaf) -> Iterator[EquivalenceRule]:

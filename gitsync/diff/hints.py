@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, Final, Literal
 
 from gitsync.formats.json_pointer import JsonPath
-from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
+from gitsync.model.facts import FieldType, Kind, TypeFacts
 
 Told = Literal["enum", "secret"]
 
@@ -55,7 +55,10 @@ def _build_type_tree(facts: TypeFacts, types: Mapping[str, TypeFacts], outer: tu
     """The tree of one type. `outer` names the types that contain it: a type that contains itself is visited once."""
     tree: dict[str, Any] = {}
     for entry in facts["fields"].values():
-        subtree = _build_field_tree(entry, types, outer) if "arm" in entry and not entry.get("meta") else None
+        if "arm" not in entry or entry.get("meta"):
+            continue
+        is_secret = entry.get("mode") in _SECRET_MODES
+        subtree = "secret" if is_secret else _build_value_tree(entry["type"], types, outer)
         if not subtree:
             continue
         if facts.get("oneOf"):
@@ -63,10 +66,6 @@ def _build_type_tree(facts: TypeFacts, types: Mapping[str, TypeFacts], outer: tu
         else:
             _put(tree, entry["arm"].split("/"), subtree)
     return tree
-
-
-def _build_field_tree(entry: Field, types: Mapping[str, TypeFacts], outer: tuple[str, ...]) -> dict[str, Any] | str:
-    return "secret" if entry.get("mode") in _SECRET_MODES else _build_value_tree(entry["type"], types, outer)
 
 
 def _build_value_tree(type_: FieldType, types: Mapping[str, TypeFacts], outer: tuple[str, ...]) -> dict[str, Any] | str:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gitsync.diff.list_pairing import find_key, find_key_field, find_member, index_by_key
+from gitsync.diff.list_pairing import find_key, find_key_field, find_member, index_by_key, is_same_key
 
 Steps = tuple[str, ...]
 Paths = tuple[Steps, ...]
@@ -102,15 +102,11 @@ def _find_counterparts(body: list[Any], live: list[Any]) -> list[Any]:
 
 def _select_below(paths: Paths, key: str) -> Paths:
     """The rest of the paths that go through a member. ARM ids among the keys match in any case."""
-    return tuple(path[1:] for path in paths if path and (path[0] == ANY or _is_same_key(path[0], key)))
+    return tuple(path[1:] for path in paths if path and (path[0] == ANY or is_same_key(path[0], key)))
 
 
 def _select_for_entry(paths: Paths, entry: Any) -> Paths:
     return tuple(path[1:] for path in paths if path and (path[0] == ANY or _selects(path[0], entry)))
-
-
-def _is_same_key(step: str, key: str) -> bool:
-    return step == key or (key.startswith("/") and step.casefold() == key.casefold())
 
 
 def _selects(step: str, entry: Any) -> bool:

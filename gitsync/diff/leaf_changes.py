@@ -47,9 +47,10 @@ def find(document: Any, path: JsonPath, reference: Any) -> Any:
     for step in path:
         if isinstance(step, int):
             document = _find_counterpart(document, step, reference)
+            reference = reference[step] if isinstance(reference, list) and step < len(reference) else None
         else:
             document = find_member(document, step) if isinstance(document, Mapping) else None
-        reference = _take_step(reference, step)
+            reference = find_member(reference, step) if isinstance(reference, Mapping) else None
     return document
 
 
@@ -67,7 +68,11 @@ def _compare_mappings(left: Mapping[str, Any], right: Mapping[str, Any], path: J
 
 def _compare_lists(left: list[Any], right: list[Any], path: JsonPath) -> Iterator[LeafChange]:
     if is_plain(left, right) or is_ordered(path):
-        if not _has_same_entries(left, right, ordered=is_ordered(path)):
+        left_texts, right_texts = (
+            [json.dumps(entry, sort_keys=True) for entry in entries] for entries in (left, right)
+        )
+        # Where the order does not count, they are sets with repeats.
+        if left_texts != right_texts if is_ordered(path) else sorted(left_texts) != sorted(right_texts):
             yield path, left, right
     elif field := find_key_field(left, right):
         yield from _compare_by_key(index_by_key(left, field), index_by_key(right, field), path)
@@ -76,12 +81,6 @@ def _compare_lists(left: list[Any], right: list[Any], path: JsonPath) -> Iterato
     else:
         for index, (left_entry, right_entry) in enumerate(zip(left, right, strict=True)):
             yield from find_changes(left_entry, right_entry, (*path, index))
-
-
-def _has_same_entries(left: list[Any], right: list[Any], *, ordered: bool) -> bool:
-    """Tell whether two lists are equal: as lists if `ordered`, else as sets with repeats."""
-    texts = [[json.dumps(entry, sort_keys=True) for entry in entries] for entries in (left, right)]
-    return texts[0] == texts[1] if ordered else sorted(texts[0]) == sorted(texts[1])
 
 
 def _compare_by_key(
@@ -105,9 +104,3 @@ def _find_counterpart(document: Any, index: int, reference: Any) -> Any:
         return document[index] if index < len(document) else None
     key = find_key(reference[index], field)
     return index_by_key(document, field).get(key, (0, None))[1] if key else None
-
-
-def _take_step(reference: Any, step: str | int) -> Any:
-    if isinstance(step, str):
-        return find_member(reference, step) if isinstance(reference, Mapping) else None
-    return reference[step] if isinstance(reference, list) and step < len(reference) else None

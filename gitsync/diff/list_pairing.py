@@ -67,7 +67,11 @@ OPEN_LISTS: Final = frozenset(
 
 def find_key_field(*lists: Sequence[Any]) -> str | None:
     """Return the field that identifies the entries of all these lists, or None if only their index does."""
-    return next((field for field in KEY_FIELDS if all(_identifies(field, entries) for entries in lists)), None)
+    for field in KEY_FIELDS:
+        keys_of_lists = ([find_key(entry, field) for entry in entries] for entries in lists)
+        if all(None not in keys and len(keys) == len(set(keys)) for keys in keys_of_lists):
+            return field
+    return None
 
 
 def find_key(entry: Any, field: str) -> str | None:
@@ -104,13 +108,13 @@ def is_plain(*lists: Sequence[Any]) -> bool:
     return not any(isinstance(entry, dict | list) for entries in lists for entry in entries)
 
 
+def is_same_key(left: str, right: str) -> bool:
+    """Tell whether two keys name the same member; an ARM id does in any case."""
+    return left == right or (left.startswith("/") and left.casefold() == right.casefold())
+
+
 def find_member(body: Mapping[str, Any], key: str) -> Any:
     """Return a member by its name, or by an ARM id in another case; None if it is absent or null."""
     if key in body or not key.startswith("/"):
         return body.get(key)
     return next((value for name, value in body.items() if name.casefold() == key.casefold()), None)
-
-
-def _identifies(field: str, entries: Sequence[Any]) -> bool:
-    keys = [find_key(entry, field) for entry in entries]
-    return None not in keys and len(keys) == len(set(keys))

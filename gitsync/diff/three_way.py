@@ -61,12 +61,19 @@ def compare(
     `unverified` and justify no write.
     """
     desired = select_asked(desired)
-    hints = _add_answer(hints or Hints(), live)
+    hints = hints or Hints()
+    own_id = hints.own_id or live.get("id")
+    hints = replace(hints, answer=live, own_id=own_id if isinstance(own_id, str) else "")
     first_sight = list(compare_first_sight(desired, live, hints))
     differences = tuple(one for one in first_sight if isinstance(one, Difference))
     unverified_paths = [one.path for one in first_sight if isinstance(one, Unverified)]
     if remembered is not None:
-        unverified_paths = [path for path in unverified_paths if not _has_baseline(path, desired, remembered, hints)]
+        # Azure is compared with the baseline where that has the leaf.
+        unverified_paths = [
+            path
+            for path in unverified_paths
+            if is_secret(path, hints) or find(remembered.baseline, path, desired) is None
+        ]
     unverified = tuple(sorted(set(map(format_pointer, unverified_paths))))
     if remembered is None:
         return Comparison(verdict=Verdict.ADOPT, differences=_sort(differences), unverified=unverified)
@@ -130,17 +137,6 @@ def _list_fine_values(path: JsonPath, desired_value: Any, before: Any, hints: Hi
         yield before
     if desired_value is not None and judge(path, desired_value, before, hints)[0] is not RuleOutcome.UNTOLD:
         yield desired_value
-
-
-def _has_baseline(path: JsonPath, desired: Mapping[str, Any], remembered: Remembered, hints: Hints) -> bool:
-    """Tell whether the baseline has a leaf that a first comparison cannot verify: then Azure is compared with that."""
-    return not is_secret(path, hints) and find(remembered.baseline, path, desired) is not None
-
-
-def _add_answer(hints: Hints, live: Mapping[str, Any]) -> Hints:
-    """Return the hints with Azure's answer, and the id in it unless they have one."""
-    own_id = hints.own_id or live.get("id")
-    return replace(hints, answer=live, own_id=own_id if isinstance(own_id, str) else "")
 
 
 def _remove_reported(differences: tuple[Difference, ...], paths: set[str]) -> tuple[Difference, ...]:

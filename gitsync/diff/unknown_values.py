@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from gitsync.diff.list_pairing import find_key, find_key_field, index_by_key, is_plain
+from gitsync.diff.list_pairing import find_key, find_key_field, index_by_key, is_plain, is_same_key
 from gitsync.formats.json_pointer import JsonPath, format_pointer
 from gitsync.model.secret import Placeholder, is_hidden
 from gitsync.model.verdict import Comparison
@@ -47,7 +47,7 @@ def blank(document: Any, path: JsonPath, reference: Any, text: str | None) -> An
     if not isinstance(document, Mapping) or not isinstance(reference, Mapping):
         return document
     return {
-        key: blank(value, rest, reference.get(step), text) if _is_same_key(key, step) else value
+        key: blank(value, rest, reference.get(step), text) if is_same_key(key, step) else value
         for key, value in document.items()
     }
 
@@ -131,7 +131,3 @@ def _find_counterpart(document: list[Any], index: int, reference: list[Any]) -> 
         return index if index < len(document) else None
     key = find_key(reference[index], field)
     return index_by_key(document, field)[key][0] if key and key in index_by_key(document, field) else None
-
-
-def _is_same_key(key: str, step: str) -> bool:
-    return key == step or (step.startswith("/") and key.casefold() == step.casefold())
