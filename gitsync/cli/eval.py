@@ -78,8 +78,11 @@ def _answer_one(options: argparse.Namespace, config: Config) -> ExitCode:
     program = compile_expression(options.expression, build_environment(kind))
     record = load_state(config).records.get(prepared.key)
     body = asyncio.run(_read_live(prepared, kind, record, config, redactions)) if options.live else _recall(record)
+    if body is None and options.live:
+        raise SourceError(f"{prepared.key} does not exist in Azure.", hint="Run gitsync sync.")
     if body is None:
-        raise _make_unknown(prepared, is_live=options.live)
+        message = f"Nothing is recorded of the status of {prepared.key}."
+        raise SourceError(message, hint="Use --live, or run gitsync sync.")
     subject = _build_self(prepared, kind, record, body, is_live=options.live)
     answer = answer_program(program, subject, dict.fromkeys(list_secret_names(kind), MASKED))
     if answer.error:
@@ -136,12 +139,6 @@ async def _read_live(
         session = Session(deadline=connections.clock.monotonic() + config.resource_timeout)
         live = await connections.arm.reader(session).get(arm_id, prepared.api_version or kind.api_version)
     return live.body if live else None
-
-
-def _make_unknown(prepared: Prepared, *, is_live: bool) -> GitsyncError:
-    if is_live:
-        return SourceError(f"{prepared.key} does not exist in Azure.", hint="Run gitsync sync.")
-    return SourceError(f"Nothing is recorded of the status of {prepared.key}.", hint="Use --live, or run gitsync sync.")
 
 
 def _build_self(

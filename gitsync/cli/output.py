@@ -57,14 +57,11 @@ _FORMS: Mapping[str, tuple[str, Callable[[Report], str]]] = {
 }
 """By the value of --output: the name of the file, and the function that renders it."""
 
-
-def _outputs(report: Report) -> str:
-    return "".join(f"{name}={value}\n" for name, value in pipelines.list_outputs(report).items())
-
-
 _OF_A_STEP: Mapping[str, Callable[[Report], str]] = {
     "GITHUB_STEP_SUMMARY": markdown.render,
-    "GITHUB_OUTPUT": _outputs,
+    "GITHUB_OUTPUT": lambda report: "".join(
+        f"{name}={value}\n" for name, value in pipelines.list_outputs(report).items()
+    ),
 }
 """By the variable that names a file of GitHub, what is added to it."""
 

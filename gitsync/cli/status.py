@@ -33,16 +33,12 @@ class _SplitSource(argparse.Action):
     """Takes SOURCE out of the names: it is a folder or a URL, and no name of a resource is."""
 
     def __call__(self, parser: argparse.ArgumentParser, options: argparse.Namespace, values: Any, *_: object) -> None:
-        sources = [text for text in values if _is_source(text)]
+        sources = [text for text in values if ":" in text or text.startswith((".", "/", "~")) or Path(text).is_dir()]
         if len(sources) > 1:
             parser.error(f"unexpected argument {sources[1]!r}")
         options.names = [text for text in values if text not in sources]
         if sources:
             options.source = sources[0]
-
-
-def _is_source(text: str) -> bool:
-    return ":" in text or text.startswith((".", "/", "~")) or Path(text).is_dir()
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

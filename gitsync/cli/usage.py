@@ -136,9 +136,10 @@ def build_help(name: str, command: Command, parser: argparse.ArgumentParser) -> 
     }
     options[_ARGUMENTS] = tuple(_make_option(action, command.OUTPUTS) for action in positional)
     titles = [_ARGUMENTS, OWN_OPTIONS, *HelpGroup, HELP]
+    usages = [_USAGES.get(action.nargs, "{}").format(_find_metavar(action)) for action in positional]
     return CommandHelp(
         name=name,
-        usage=" ".join([f"gitsync {name}", *map(_format_usage, positional), "[flags]"]),
+        usage=" ".join([f"gitsync {name}", *usages, "[flags]"]),
         summary=" ".join(summary.split()),
         description=description,
         groups=tuple(OptionGroup(title, options[title]) for title in titles if options.get(title)),
@@ -170,10 +171,6 @@ def _format_invocation(action: argparse.Action) -> str:
         flags = [f"--[no-]{flags[0].removeprefix('--')}"]
     value = "" if action.nargs == 0 else _USAGES.get(action.nargs, "{}").format(_find_metavar(action))
     return f"{', '.join(flags)} {value}".rstrip()
-
-
-def _format_usage(action: argparse.Action) -> str:
-    return _USAGES.get(action.nargs, "{}").format(_find_metavar(action))
 
 
 def _find_metavar(action: argparse.Action) -> str:

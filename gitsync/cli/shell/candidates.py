@@ -155,10 +155,6 @@ def _count_kinds(keys: Iterable[Key]) -> dict[str, int]:
     return dict(sorted(Counter(key.kind for key in keys).items()))
 
 
-def _find_namespaces(wanted: _Wanted) -> Iterator[Candidate]:
-    return map(Candidate, sorted({key.namespace for key in _list_keys(wanted)}))
-
-
 def _find_revisions(wanted: _Wanted) -> Iterator[Candidate]:
     from gitsync.cli.shell.resource_names import list_refs
 
@@ -196,7 +192,7 @@ _FINDERS: Mapping[str, Callable[[_Wanted], Iterator[Candidate]]] = {
     "KIND/NAME": _find_resources,
     "KEY-OR-GLOB": _find_resources,
     "KIND[/NAME]": _find_kinds_and_resources,
-    "NAMESPACE": _find_namespaces,
+    "NAMESPACE": lambda wanted: map(Candidate, sorted({key.namespace for key in _list_keys(wanted)})),
     "REV": _find_revisions,
     "BRANCH": _find_revisions,
 }
