@@ -35,11 +35,9 @@ _COLOURS = {"DEBUG": "2", "INFO": "36", "WARNING": "33", "ERROR": "31", "CRITICA
 
 def escape_controls(text: str) -> str:
     """One line that a terminal shows as it is: control and direction characters are spelled out."""
-    return text if text.isprintable() else "".join(map(_spell, text))
-
-
-def _spell(character: str) -> str:
-    return character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 _COMMAND = re.compile(r"(##(?:vso)?)\[|^([ \t]*):(?=:)", re.IGNORECASE | re.MULTILINE)
@@ -76,12 +74,8 @@ def set_up(
     logger.enable("gitsync")
     logger.remove()
     # diagnose would print the values of variables; the format is empty, since `write` makes the line itself
-    logger.add(write, level=level.upper(), format=_nothing, diagnose=False, backtrace=False)
+    logger.add(write, level=level.upper(), format=lambda _record: "", diagnose=False, backtrace=False)
     _intercept(_LIBRARIES.get(level.lower(), logging.WARNING))
-
-
-def _nothing(_record: Record) -> str:
-    return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -215,11 +215,6 @@ def _find_entry(operand: Any, key: Any) -> tuple[Any, str]:
     raise EvaluationError(f"no such overload: {kinds[0]}[{kinds[1]}]")
 
 
-def _expand(macro: Macro, scope: EvaluationScope) -> Any:
-    """Evaluate a macro. Raises EvaluationError where it goes over something that has no items."""
-    return _MACROS[macro.name](macro, scope, scope.evaluate(macro.over))
-
-
 def _iterate_pairs(over: Any) -> _KeysAndValues:
     """Iterate over index and item of a list, or key and value of a map."""
     match name_type(over):
@@ -355,5 +350,5 @@ _NODES: Final[dict[type, Callable[[Any, EvaluationScope], Any]]] = {
     FunctionCall: _evaluate_call,
     ListOf: _build_list,
     MapOf: lambda node, scope: MapValue(_iterate_entries(node, scope)),
-    Macro: _expand,
+    Macro: lambda macro, scope: _MACROS[macro.name](macro, scope, scope.evaluate(macro.over)),
 }

@@ -93,7 +93,8 @@ def guard_extension(extension: Extension, name: str) -> Extension:
         export_config_maps=extension.export_config_maps
         and _guard_config_map_exporter(extension.export_config_maps, name),
         succeeded=extension.succeeded and _guard_success_handler(extension.succeeded, name),
-        foreseen=extension.foreseen and _guard_foreseen(extension.foreseen, name),
+        foreseen=extension.foreseen
+        and _guard_pure(extension.foreseen, name, lambda answer: _check_values(str, answer)),
     )
 
 
@@ -129,7 +130,12 @@ def _guard_modify(modify: BodyModifier | Modifier, name: str) -> BodyModifier | 
     if not isinstance(modify, Modifier):
         return _guard_body_modifier(modify, name)
     return Modifier(
-        asks=modify.asks and _guard_pure(modify.asks, name, _check_lookups),
+        asks=modify.asks
+        and _guard_pure(
+            modify.asks,
+            name,
+            lambda lookups: tuple(_check_type(lookup, LookupRequest) for lookup in _check_type(lookups, tuple)),
+        ),
         compared=modify.compared and _guard_body_modifier(modify.compared, name),
         sent=modify.sent and _guard_body_modifier(modify.sent, name),
         first=modify.first
@@ -137,10 +143,6 @@ def _guard_modify(modify: BodyModifier | Modifier, name: str) -> BodyModifier | 
         foretells=modify.foretells and _guard_pure(modify.foretells, name, lambda value: _check_type(value, str)),
         restores=modify.restores and _guard_pure(modify.restores, name, lambda value: _check_type(value, bool)),
     )
-
-
-def _check_lookups(lookups: tuple[LookupRequest, ...]) -> tuple[LookupRequest, ...]:
-    return tuple(_check_type(question, LookupRequest) for question in _check_type(lookups, tuple))
 
 
 def _guard_pure(
@@ -153,12 +155,6 @@ def _guard_pure(
             return check(ask(subject))
 
     return guarded
-
-
-def _guard_foreseen(
-    foreseen: Callable[[Subject], Mapping[str, str]], name: str
-) -> Callable[[Subject], Mapping[str, str]]:
-    return _guard_pure(foreseen, name, lambda answer: _check_values(str, answer))
 
 
 def _guard_body_modifier(modify: BodyModifier, name: str) -> BodyModifier:

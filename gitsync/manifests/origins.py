@@ -301,7 +301,12 @@ def find_patched(built: Any, original: Any, patches: Iterable[Patch]) -> Mapping
 def _find_changes(
     built: Any, original: Any, path: FieldPath, patches: list[Patch]
 ) -> Iterator[tuple[FieldPath, SourceLocation]]:
-    for step, value in _list_members(built):
+    members: Iterable[tuple[Any, Any]] = ()
+    if isinstance(built, dict):
+        members = built.items()
+    elif isinstance(built, list):
+        members = enumerate(built)
+    for step, value in members:
         before, inner = find_member(original, step), (*path, step)
         if value == before:
             continue
@@ -358,9 +363,3 @@ def _read_pointer(pointer: str) -> FieldPath:
     """Read the field of a JSON pointer (RFC 6901)."""
     steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
     return tuple(int(step) if step.isdecimal() and len(step) < _LONGEST_INDEX else step for step in steps)
-
-
-def _list_members(value: Any) -> Iterable[tuple[Any, Any]]:
-    if isinstance(value, dict):
-        return value.items()
-    return enumerate(value) if isinstance(value, list) else ()

@@ -102,14 +102,12 @@ def parse_duration(text: str) -> Duration:
     # 64 bits have 19 digits.
     if any(len(part[1]) > 19 for part in parts):
         raise EvaluationError("duration out of range")
-    total = sum(_measure(part[1], part[2], _UNITS[part[3]]) for part in parts)
+    total = 0
+    for part in parts:
+        unit, digits = _UNITS[part[3]], (part[2] or "")[:15]
+        scale: int = 10 ** len(digits)
+        total += int(part[1] or 0) * unit + int(digits or 0) * unit // scale
     return make_duration(-total if text.startswith("-") else total)
-
-
-def _measure(whole: str, fraction: str | None, unit: int) -> int:
-    digits = (fraction or "")[:15]
-    scale: int = 10 ** len(digits)
-    return int(whole or 0) * unit + int(digits or 0) * unit // scale
 
 
 def write_duration(length: Duration) -> str:

@@ -43,9 +43,8 @@ async def check_protection(subject: Subject, azure: ReadsAzure, next: NextCheck)
     status = _read_protection_status(subject, "status")
     if not subject.owner_name or status is None or status.casefold() in SETTLED:
         return await next(subject, azure)
-    return failure(
-        "Backup Instance is in non terminal state", _make_sync_call(subject) if _is_fixable(subject) else None
-    )
+    sync = ActionCall(path=f"{subject.arm_id}/sync", api_version=SYNC_API_VERSION, body={"syncType": "Default"})
+    return failure("Backup Instance is in non terminal state", sync if _is_fixable(subject) else None)
 
 
 def _is_fixable(subject: Subject) -> bool:
@@ -54,10 +53,6 @@ def _is_fixable(subject: Subject) -> bool:
     return (
         _read_protection_status(subject, "status") or ""
     ).casefold() == "protectionerror" and "usererror" in code.casefold()
-
-
-def _make_sync_call(subject: Subject) -> ActionCall:
-    return ActionCall(path=f"{subject.arm_id}/sync", api_version=SYNC_API_VERSION, body={"syncType": "Default"})
 
 
 def _read_protection_status(subject: Subject, *path: str) -> str | None:

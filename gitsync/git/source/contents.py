@@ -138,7 +138,13 @@ def _explain_unreadable(
     """Explain why files cannot be read. For a path below a link or a nested repository, that is the
     reason. Paths may be from a record, so they are not trusted.
     """
-    wanted = [path for path in paths if _is_inside_source(path) and not choice.rules.ignores(path)]
+    wanted = [
+        path
+        for path in paths
+        # Any other path is not inside the source.
+        if path.isprintable() and path == posixpath.normpath(path) and not path.startswith(("/", "../"))
+        if not choice.rules.ignores(path)
+    ]
     ancestors = {path: (path, *list_folders(path)[:-1]) for path in wanted}
     entries = {entry.path: entry for entry in listing.find(sorted(set(chain.from_iterable(ancestors.values()))))}
     outermost = {path: entries[step] for path, steps in ancestors.items() for step in steps if step in entries}
@@ -150,10 +156,6 @@ def _explain_unreadable(
     files = [entry for path, entry in outermost.items() if entry.path == path and path not in problems]
     unreadable = {path: explain_unreadable(path, content) for path, content in listing.read(files).items()}
     return problems | {path: problem for path, problem in unreadable.items() if problem}
-
-
-def _is_inside_source(path: str) -> bool:
-    return path.isprintable() and path == posixpath.normpath(path) and not path.startswith(("/", "../"))
 
 
 def _warn_unused(paths: Iterable[str]) -> tuple[Problem, ...]:
