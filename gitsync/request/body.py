@@ -80,7 +80,9 @@ def _make_form(facts: TypeFacts) -> TypeForm:
 def _make_field(name: str, field: Field) -> FieldForm:
     *parents, last = field["arm"].split("/")
     type_, mode = field["type"], field.get("mode")
-    own = _strip_base(type_)
+    own = type_
+    while isinstance(own, Mapping) and "base" in own:
+        own = own["base"]
     word = next((word for word in _EMPTY if word in own), None) if isinstance(own, Mapping) else None
     return FieldForm(
         name=name,
@@ -92,12 +94,6 @@ def _make_field(name: str, field: Field) -> FieldForm:
         collection=_EMPTY[word] if word else None,
         when_empty=field.get("whenEmpty"),
     )
-
-
-def _strip_base(type_: FieldType) -> FieldType:
-    while isinstance(type_, Mapping) and "base" in type_:
-        type_ = type_["base"]
-    return type_
 
 
 class Converted(NamedTuple):

@@ -88,7 +88,10 @@ def read_error(answer: Response, secrets: tuple[str, ...] = ()) -> tuple[str, st
     """
     body = mask_payload(answer.body, secrets)
     if not isinstance(body, dict):
-        return UNKNOWN_CODE, _describe_plain(answer, secrets), ()
+        # no ARM error: a proxy's page, a load balancer's text, nothing at all
+        text = mask_payload(" ".join(answer.content.decode(errors="replace").split()), secrets)
+        content = f": {truncate(text, _LONGEST_PLAIN)}" if text else " without a body"
+        return UNKNOWN_CODE, f"HTTP {answer.status}{content}", ()
     outer = _fold_names(body)
     inner = outer.get("error")
     error = outer | (_fold_names(inner) if isinstance(inner, dict) else {})
@@ -147,12 +150,6 @@ def _fold_names(body: Mapping[str, Any]) -> dict[str, Any]:
 def _read_text(value: object) -> str:
     """Some providers send numbers as codes, as `{"code": 429}`."""
     return str(value).strip() if isinstance(value, (str, int)) else ""
-
-
-def _describe_plain(answer: Response, secrets: tuple[str, ...]) -> str:
-    """Describe an answer that is no ARM error: a proxy's page, a load balancer's text, nothing at all."""
-    text = mask_payload(" ".join(answer.content.decode(errors="replace").split()), secrets)
-    return f"HTTP {answer.status}: {truncate(text, _LONGEST_PLAIN)}" if text else f"HTTP {answer.status} without a body"
 
 
 def _limit_value(value: Any, levels: int = _DEEPEST_DETAIL) -> Any:
