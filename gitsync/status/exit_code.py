@@ -34,7 +34,12 @@ def decide_exit_code(
         return ExitCode.FAULT
     if is_refused(problems):
         return ExitCode.REFUSED
-    if any(problem.is_error for problem in problems) or any(map(_is_failure, results)):
+    has_failure = any(
+        # Another agent manages a resource that this one should.
+        (one.condition.reason == OVERLAP and one.policy.allows_modify) or not (one.is_fine or one.is_tolerated)
+        for one in results
+    )
+    if has_failure or any(problem.is_error for problem in problems):
         return ExitCode.FAILED
     fails = {*fail_on, *(verdict.value for verdict in DRIFTED if DRIFT_WORD in fail_on)}
     if any(result.verdict.value in fails for result in results):
@@ -49,9 +54,3 @@ def decide_exit_code(
     return (
         ExitCode.PENDING if any(one.differences or one.action is not Action.NONE for one in adopted) else ExitCode.FINE
     )
-
-
-def _is_failure(result: Result) -> bool:
-    # Another agent manages a resource that this one should.
-    is_held_elsewhere = result.condition.reason == OVERLAP and result.policy.allows_modify
-    return is_held_elsewhere or not (result.is_fine or result.is_tolerated)
