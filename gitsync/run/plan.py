@@ -56,10 +56,6 @@ def plan_run(config: Config, connections: Connections, run_input: RunInput, stat
     if connections.source.file and removed:
         removals = _hold_for_other_files(config, connections, run_input, removed, removals)
     moved = _move_claims(selected, {**remaining, **removed}, own_records, untrusted)
-    kinds = {
-        key: connections.catalog.kind(GVK.parse(record.manifest_api_version, key.kind))
-        for key, record in removed.items()
-    }
     plan = make_plan(
         selected,
         moved.records,
@@ -71,7 +67,7 @@ def plan_run(config: Config, connections: Connections, run_input: RunInput, stat
             *_warn_unsigned(config, state),
         ),
         removals,
-        undeletable={key for key, kind in kinds.items() if kind and not kind.can_delete},
+        undeletable={key for key, record in removed.items() if not _can_delete(connections, record)},
         around=RestOfSource(others=run_input.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere),
     )
     plan = note_renames(note_moves(plan, moved.moves))
@@ -190,6 +186,11 @@ def _find_unproven(config: Config, connections: Connections, removed: Mapping[Ke
         "Set --status-dir, or sign records with GITSYNC_DIGEST_KEY."
     )
     return {key: reason for key, record in removed.items() if record.trust is not Trust.SIGNED}
+
+
+def _can_delete(connections: Connections, record: Record) -> bool:
+    kind = connections.catalog.kind(GVK.parse(record.manifest_api_version, record.key.kind))
+    return kind is None or kind.can_delete
 
 
 def list_problems(plan: Plan) -> tuple[Problem, ...]:
