@@ -45,6 +45,9 @@ class Registry:
         self._by_kind: dict[tuple[str, str], list[Extension]] = {}
         for extension in extensions:
             self._by_kind.setdefault((extension.group, extension.kind), []).append(extension)
+        # Each resource of a run asks for these, and few kinds have them.
+        self._owner_checked = {kind for kind, chain in self._by_kind.items() if any(one.owner_check for one in chain)}
+        self._modified = {kind for kind, chain in self._by_kind.items() if any(one.modify for one in chain)}
 
     @classmethod
     def load(cls) -> Registry:
@@ -56,7 +59,7 @@ class Registry:
 
     def checks_owner(self, group: str, kind: str) -> bool:
         """Tell whether an extension of this kind wants the owner read."""
-        return any(extension.owner_check for extension in self._by_kind.get((group, kind), []))
+        return (group, kind) in self._owner_checked
 
     def needs_read(self, group: str, kind: str, secrets: Collection[str]) -> bool:
         """Tell whether an extension of this kind needs the resource as just read: to check more of it than its state,
@@ -80,7 +83,7 @@ class Registry:
 
     def modifies(self, group: str, kind: str) -> bool:
         """Tell whether an extension of this kind may change the body, before it is compared or when it is sent."""
-        return any(extension.modify for extension in self._by_kind.get((group, kind), []))
+        return (group, kind) in self._modified
 
     def alters_comparison(self, group: str, kind: str) -> bool:
         """Tell whether an extension of this kind changes the body that is compared."""

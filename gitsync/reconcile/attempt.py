@@ -200,7 +200,7 @@ class ApplyAttempt(ReconcileAttempt):
 
     @property
     def policy(self) -> Policy:
-        return self.prepared.policy
+        return self.apply.prepared.policy
 
     @property
     def kind(self) -> Kind:
@@ -210,9 +210,9 @@ class ApplyAttempt(ReconcileAttempt):
 
     @property
     def template(self) -> Template:
-        if self.prepared.template is None:
+        if self.apply.prepared.template is None:
             raise AssertionError("a valid manifest has a template")
-        return self.prepared.template
+        return self.apply.prepared.template
 
     @property
     def filled_request(self) -> Request:
@@ -224,7 +224,7 @@ class ApplyAttempt(ReconcileAttempt):
     @property
     def arm_id(self) -> str:
         """The ARM id as far as it is known."""
-        return self.request.arm_id if self.request else self.prepared.arm_id or ""
+        return self.request.arm_id if self.request else self.apply.prepared.arm_id or ""
 
     @property
     def location(self) -> str:
@@ -233,12 +233,12 @@ class ApplyAttempt(ReconcileAttempt):
 
     @property
     def api_version(self) -> str:
-        return self.prepared.api_version or ""
+        return self.apply.prepared.api_version or ""
 
     @property
     def ignored(self) -> Paths:
         """The paths of the body that gitsync ignores."""
-        return self.prepared.ignored
+        return self.apply.prepared.ignored
 
     @property
     def desired(self) -> Mapping[str, Any]:
@@ -258,11 +258,13 @@ class ApplyAttempt(ReconcileAttempt):
 
     def as_subject(self) -> Subject:
         """What extensions see of this attempt."""
-        owner = self.prepared.owner.key.name if self.prepared.owner and self.prepared.owner.key else ""
+        owner = (
+            self.apply.prepared.owner.key.name if self.apply.prepared.owner and self.apply.prepared.owner.key else ""
+        )
         return Subject(
             key=self.key,
-            gvk=self.prepared.resource.gvk,
-            spec=self.prepared.resource.spec,
+            gvk=self.apply.prepared.resource.gvk,
+            spec=self.apply.prepared.resource.spec,
             arm_id=self.arm_id,
             api_version=self.api_version,
             live=self.observed.live,

@@ -123,7 +123,8 @@ def _check_resource(
     # A spec of which the reader has reported a problem is not checked.
     if is_present and all(problem.field != "spec" for problem in resource.problems):
         yield from check_spec(visits, kind, catalog, unknown)
-        yield from check_destinations(visits)
+        if "operatorSpec" in resource.spec:  # no other field has destinations
+            yield from check_destinations(visits)
     else:
         yield from check_missing_spec(resource, kind)
     yield from check_names(resource, kind)

@@ -34,6 +34,8 @@ from gitsync.reconcile.stages.resolve_values import resolve_id
 from gitsync.status.conditions import RECONCILING, make_warning
 from gitsync.status.error_classes import GROUP_MISSING, PARENT_MISSING
 
+_IN_SYNC = Comparison(verdict=Verdict.IN_SYNC)
+
 MOST_UNSEEN = 6
 """Reads that may not find what Azure has accepted: with the pauses between two tries, they take a minute."""
 
@@ -166,10 +168,9 @@ async def compare(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     if attempt.stop:
         return attempt
     if _is_untouched(attempt, run.rules):
-        in_sync = Comparison(verdict=Verdict.IN_SYNC)
         return replace(
             attempt,
-            decision=attempt.decision._replace(comparison=in_sync, action=Action.NONE, note="", is_untouched=True),
+            decision=attempt.decision._replace(comparison=_IN_SYNC, action=Action.NONE, note="", is_untouched=True),
         )
     is_plain = attempt.filled_request.body is attempt.template.body  # nothing was filled in
     unknown = {} if is_plain else find_unknown_values(attempt.desired)
