@@ -17,6 +17,7 @@ from uuid import uuid4
 
 import aiohttp
 from azure.core.exceptions import AzureError
+from azure.core.pipeline.policies import UserAgentPolicy
 from azure.core.rest import HttpRequest
 from azure.mgmt.core.policies import AsyncARMChallengeAuthenticationPolicy
 from azure.mgmt.resource.resources.aio import ResourceManagementClient
@@ -57,6 +58,7 @@ def _make_client(cloud: Cloud, http: HttpConnection, credential: TokenCredential
         credential_scopes=[cloud.scope],
         policies=policies,
         transport=http.transport,
+        user_agent_policy=UserAgentPolicy("gitsync"),  # the default one starts `uname`, and is not in `policies` either
     )
 
 
