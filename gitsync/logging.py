@@ -1,10 +1,11 @@
-"""Logs: one sink on stderr, text for a person, JSON lines for a machine; never a secret, never a variable's value.
+"""Logs: one sink on stderr, text for a person, JSON lines for a machine; never a secret, never a
+variable's value.
 
-Everything that is logged, by us or by a library, leaves through one function that masks the registered secrets in every
-text and in the finished line, exceptions included. Levels: INFO is one line for each changed or failed resource and the
-first and last line of a run, DEBUG every stage and request, WARNING what will be tried again or needs someone later,
-ERROR what needs someone now. A message is a constant sentence; data are fields
-(`logger.bind(stage="act").info("Sent to Azure")`).
+Everything that is logged, by us or by a library, leaves through one function that masks the
+registered secrets in every text and in the finished line, exceptions included. Levels: INFO is one
+line for each changed or failed resource and the first and last line of a run, DEBUG every stage and
+request, WARNING what will be tried again or needs someone later, ERROR what needs someone now. A
+message is a constant sentence; data are fields (`logger.bind(stage="act").info("Sent to Azure")`).
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""The register of secret values: made once at the start, shared by all, and applied before any text leaves.
+"""The register of secret values: made once at the start, shared by all, and applied before any text
+leaves.
 
-The second line of defence. The first is that a `Secret` is never shown; this one catches values that came back, as in
-the message of a service that quotes what it was sent. Found are values of six characters or more, as they are and as
-JSON, Python, YAML, HTML, URLs and base64 spell them, and pieces of eight characters or more, as a service cuts them.
-Looking is a table of six characters, one look for each character of a text, so that a thousand secrets cost no more
-than one.
+The second line of defence. The first is that a `Secret` is never shown; this one catches values
+that came back, as in the message of a service that quotes what it was sent. Found are values of six
+characters or more, as they are and as JSON, Python, YAML, HTML, URLs and base64 spell them, and
+pieces of eight characters or more, as a service cuts them. Looking is a table of six characters,
+one look for each character of a text, so that a thousand secrets cost no more than one.
 """
 
 from __future__ import annotations

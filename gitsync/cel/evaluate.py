@@ -1,12 +1,15 @@
-"""Evaluates the tree of an expression with values for its variables (CEL's language definition): names, access to
-fields and entries, operators that need not evaluate all of their parts, and macros.
+"""Evaluates the tree of an expression with values for its variables (CEL's language definition):
+names, access to fields and entries, operators that need not evaluate all of their parts, and
+macros.
 
-The checker has seen the tree before, but where types are dynamic only this finds out. Nothing here knows of files,
-clocks or Azure, and nothing changes the values that it is given. A failure never repeats a value. It names a field or
-key only if that is a literal of the expression: a computed one may be a secret.
+The checker has seen the tree before, but where types are dynamic only this finds out. Nothing here
+knows of files, clocks or Azure, and nothing changes the values that it is given. A failure never
+repeats a value. It names a field or key only if that is a literal of the expression: a computed one
+may be a secret.
 
-A macro with one variable binds it to an item of a list or a key of a map; with two they are index and item, or key and
-value. `all` and `exists` forget an error if another item decides, as `&&` and `||` do; the others do not.
+A macro with one variable binds it to an item of a list or a key of a map; with two they are index
+and item, or key and value. `all` and `exists` forget an error if another item decides, as `&&` and
+`||` do; the others do not.
 """
 
 from __future__ import annotations

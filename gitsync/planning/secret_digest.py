@@ -1,9 +1,11 @@
-"""The replacement of a secret in everything that is written: a keyed digest, `{"$secret": "hmac-sha256:…"}`.
+"""The replacement of a secret in everything that is written: a keyed digest, `{"$secret":
+"hmac-sha256:…"}`.
 
-A record must show whether a secret changed without letting anyone guess it, so the digest is an HMAC (RFC 2104) with
-a key that only the runs have. It is bound to the resource and to the place in its body: equal secrets have unequal
-digests, and none can be moved elsewhere. The digest names its key, so that a changed key is not taken for a changed
-secret. Without a key it is empty, and whether the secret changed is unknown.
+A record must show whether a secret changed without letting anyone guess it, so the digest is an
+HMAC (RFC 2104) with a key that only the runs have. It is bound to the resource and to the place in
+its body: equal secrets have unequal digests, and none can be moved elsewhere. The digest names its
+key, so that a changed key is not taken for a changed secret. Without a key it is empty, and whether
+the secret changed is unknown.
 """
 
 from __future__ import annotations

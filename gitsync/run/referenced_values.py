@@ -1,11 +1,12 @@
-"""Find the values of Secrets and ConfigMaps that manifests refer to: for variables, and to warn of missing ones.
+"""Find the values of Secrets and ConfigMaps that manifests refer to: for variables, and to warn of
+missing ones.
 
-Variables are looked up in the sources of the run. The manifests are read twice then: the sources are known only once
-the manifests are, and what a source is asked for are the variables that the manifests mention. A plan and an offline
-command leave out what only a sync may read.
+Variables are looked up in the sources of the run. The manifests are read twice then: the sources
+are known only once the manifests are, and what a source is asked for are the variables that the
+manifests mention. A plan and an offline command leave out what only a sync may read.
 
-`validate` warns of values that no source here has, since a run may have more sources. Nothing is decrypted, and no
-remote source is asked: with one of those in the settings nothing can be said.
+`validate` warns of values that no source here has, since a run may have more sources. Nothing is
+decrypted, and no remote source is asked: with one of those in the settings nothing can be said.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""Finds the Helm charts of a source: what Chart.yaml says, and every file that rendering a chart needs.
+"""Finds the Helm charts of a source: what Chart.yaml says, and every file that rendering a chart
+needs.
 
-Helm takes the charts that a chart depends on from its folder charts/, and `helm dependency build` puts them there. For
-those at `file://` in the source, gitsync does that in a copy; it fetches none. A packed chart there is read and packed
-again, so that Helm sees the files that were checked and nothing else: two programs may read one archive in two ways.
+Helm takes the charts that a chart depends on from its folder charts/, and `helm dependency build`
+puts them there. For those at `file://` in the source, gitsync does that in a copy; it fetches none.
+A packed chart there is read and packed again, so that Helm sees the files that were checked and
+nothing else: two programs may read one archive in two ways.
 """
 
 from __future__ import annotations

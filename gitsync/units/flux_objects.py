@@ -1,12 +1,14 @@
-"""Reads Flux's objects in documents: Kustomizations, HelmReleases, and the sources that they are built from.
+"""Reads Flux's objects in documents: Kustomizations, HelmReleases, and the sources that they are
+built from.
 
-Only what decides where manifests come from, and how they are changed, is read. The fields are those of
-kustomize.toolkit.fluxcd.io, source.toolkit.fluxcd.io (https://fluxcd.io/flux/components/kustomize/kustomizations/) and
-helm.toolkit.fluxcd.io (https://fluxcd.io/flux/components/helm/helmreleases/).
+Only what decides where manifests come from, and how they are changed, is read. The fields are those
+of kustomize.toolkit.fluxcd.io, source.toolkit.fluxcd.io
+(https://fluxcd.io/flux/components/kustomize/kustomizations/) and helm.toolkit.fluxcd.io
+(https://fluxcd.io/flux/components/helm/helmreleases/).
 
-A chart at a path of a GitRepository is rendered if that is this repository; a HelmChart may stand for it. One of a
-HelmRepository or a registry is rendered if gitsync.yaml says that a chart of the same name in this repository is
-published.
+A chart at a path of a GitRepository is rendered if that is this repository; a HelmChart may stand
+for it. One of a HelmRepository or a registry is rendered if gitsync.yaml says that a chart of the
+same name in this repository is published.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Runs the tools that build units (kustomize, helm), each on a copy of the files that it needs, and reports why one
-cannot be built.
+"""Runs the tools that build units (kustomize, helm), each on a copy of the files that it needs, and
+reports why one cannot be built.
 
-The source may be a revision without a work tree, and it is not trusted: the files that a build needs are written to a
-folder of their own, and the tool runs there without the settings and plugins of this user, without access to remote
-files, and with limits of time and memory. Each set of inputs is built once in a run, whatever the revision, and several
-are built at a time.
+The source may be a revision without a work tree, and it is not trusted: the files that a build
+needs are written to a folder of their own, and the tool runs there without the settings and plugins
+of this user, without access to remote files, and with limits of time and memory. Each set of inputs
+is built once in a run, whatever the revision, and several are built at a time.
 """
 
 from __future__ import annotations

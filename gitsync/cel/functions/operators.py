@@ -1,11 +1,13 @@
-"""Evaluates operators: `+ - * / %` on numbers, and `+` on what can be put together; `== != < <= > >= in` on all values.
+"""Evaluates operators: `+ - * / %` on numbers, and `+` on what can be put together; `== != < <= >
+>= in` on all values.
 
-Whole numbers have 64 bits, and what does not fit is an error; there is no arithmetic of two types (`1 + 1.0`). Division
-drops what is behind the point, and a remainder has the sign of what was divided. Doubles follow IEEE 754.
+Whole numbers have 64 bits, and what does not fit is an error; there is no arithmetic of two types
+(`1 + 1.0`). Division drops what is behind the point, and a remainder has the sign of what was
+divided. Doubles follow IEEE 754.
 
-Numbers compare as points on one line, whatever their types, and `1 == 1.0 == 1u`; but true is no number. Values of
-different types are not equal, and that is no error. NaN equals nothing, itself included, in lists too (cel-spec,
-"Equality" and "Ordering").
+Numbers compare as points on one line, whatever their types, and `1 == 1.0 == 1u`; but true is no
+number. Values of different types are not equal, and that is no error. NaN equals nothing, itself
+included, in lists too (cel-spec, "Equality" and "Ordering").
 """
 
 from __future__ import annotations

@@ -1,11 +1,14 @@
-"""Write YAML that Kubernetes reads back as it was meant, the same bytes for the same value, and read that form back.
+"""Write YAML that Kubernetes reads back as it was meant, the same bytes for the same value, and
+read that form back.
 
-PyYAML quotes what PyYAML would misread; what only Kubernetes would misread (`y`, `1e3`, `08`) it leaves plain. One more
-rule fixes that: text that is not read back as the same text is quoted (docs/reference/design.md#yaml-scalars).
-This module emits the events of the document itself, since the representer of PyYAML takes most of the time.
+PyYAML quotes what PyYAML would misread; what only Kubernetes would misread (`y`, `1e3`, `08`) it
+leaves plain. One more rule fixes that: text that is not read back as the same text is quoted
+(docs/reference/design.md#yaml-scalars). This module emits the events of the document itself, since
+the representer of PyYAML takes most of the time.
 
-A run reads a record of every resource. libyaml through PyYAML takes a quarter of a silent run for them, nearly all of
-it for an event object of each value. `load` reads the one form that `dump` gives nearly every record, a line at a time.
+A run reads a record of every resource. libyaml through PyYAML takes a quarter of a silent run for
+them, nearly all of it for an event object of each value. `load` reads the one form that `dump`
+gives nearly every record, a line at a time.
 """
 
 from __future__ import annotations

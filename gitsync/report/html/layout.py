@@ -1,13 +1,13 @@
-"""Lays out the picture, in pixels: where its boxes are, and the ways of references between them. The same resources
-are always at the same places.
+"""Lays out the picture, in pixels: where its boxes are, and the ways of references between them.
+The same resources are always at the same places.
 
-There are two layouts. A forest of owners has a column for each step down and a row for each leaf, its trees side by
-side in a few columns as in a newspaper. Groups are in layers: what depends on nothing at the top, everything else
-below what it depends on.
+There are two layouts. A forest of owners has a column for each step down and a row for each leaf,
+its trees side by side in a few columns as in a newspaper. Groups are in layers: what depends on
+nothing at the top, everything else below what it depends on.
 
-The boxes form a grid, and a way never crosses one. It leaves a box at its right, follows the channel between two
-columns, then the one between two rows, and reaches the other box from a side. In each channel, the ways to one box
-share a lane.
+The boxes form a grid, and a way never crosses one. It leaves a box at its right, follows the
+channel between two columns, then the one between two rows, and reaches the other box from a side.
+In each channel, the ways to one box share a lane.
 """
 
 from __future__ import annotations
