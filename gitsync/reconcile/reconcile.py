@@ -44,7 +44,6 @@ LONGEST_PAUSE = 30.0
 
 A = TypeVar("A", ApplyAttempt, PruneAttempt)
 
-
 _NO_LOCK = nullcontext()
 
 

@@ -83,7 +83,7 @@ def _find_azure_pipelines(environment: Mapping[str, str]) -> _Request | None:
 
 
 def _make_token_source(http: HttpConnection, method: str, url: str, headers: dict[str, str], member: str) -> JobTokens:
-    # The variables of the job name the URL: its token goes nowhere in plain HTTP.
+    # The variables of the job name the URL: its token is never sent in plain HTTP.
     if not is_safe(url):
         raise ConfigError("The token URL of the CI system is not https.", hint="Use an https URL.")
     proxy = next(iter(http.find_proxies(url).values()), None)

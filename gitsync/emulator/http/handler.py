@@ -94,7 +94,7 @@ class RequestHandler:
         """Check the caller, the version and the rate limit; then read the body."""
         caller = self.tokens.identify_caller(request.headers.get("Authorization", ""), request.base)
         request = replace(request, caller=caller)
-        # ARM checks in this order: a request without a valid token costs nobody's limit.
+        # ARM checks in this order: a request without a valid token counts against no limit.
         request = replace(request, api_version=find_version(self._cloud, request))
         headers = self._throttle.take(request, self._cloud.clock.monotonic())
         return replace(request, body=_parse_json(content)) if content else request, headers
