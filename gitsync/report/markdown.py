@@ -16,16 +16,15 @@ from gitsync.model.verdict import Difference
 from gitsync.report.escape import format_advice, format_block, format_code, format_value, shorten
 from gitsync.report.nextsteps import list_next_steps
 from gitsync.report.ordering import describe_causes, shorten_names, sort_by_urgency
-from gitsync.report.run_facts import format_cost, format_coverage, format_need, list_target
+from gitsync.report.run_facts import format_costs, format_coverage, list_target
 from gitsync.report.wording import (
     REPLACE_NEEDED,
     describe_replacement,
     format_baseline_note,
-    format_done,
     format_found,
+    format_headline,
     format_last_commit,
     format_plural,
-    format_problem_counts,
     format_renderers,
     is_quiet,
     shorten_problems,
@@ -47,10 +46,11 @@ _OF_A_SYNC = frozenset({"Outcome", "Ready", "Reason"})  # a plan changes nothing
 def render(report: Report) -> str:
     """Render the report as Markdown, under `LIMIT` characters however large the run was."""
     start = [_format_head(report), *_format_problems(report.problems), *_format_table(report), *list_next_steps(report)]
-    room = LIMIT - _RESERVE - sum(len(part) + 2 for part in start)
+    foot = _format_foot(report)
+    room = LIMIT - _RESERVE - sum(len(part) + 2 for part in (*start, *foot))
     names = shorten_names(r.key for r in report.results)
     details = [_format_detail(r, names[r.key]) for r in sort_by_urgency(report.results) if _has_details(r)]
-    return "\n\n".join([*start, *_select_fitting(details, room, "resource with details")]) + "\n"
+    return "\n\n".join([*start, *_select_fitting(details, room, "resource with details"), *foot]) + "\n"
 
 
 def _has_details(result: Result) -> bool:
@@ -81,34 +81,27 @@ def _format_left_out(count: int, noun: str) -> list[str]:
 
 
 def _format_head(report: Report) -> str:
-    is_run = report.command != "validate"
-    revision = ""
-    if is_run or report.revision:
+    """Format the headline, which is what a mail or a folded comment shows, and what the run was of."""
+    headline = format_headline(report)
+    paragraphs = [f"{MARKER}\n### {headline[:1].upper()}{headline[1:]}"]
+    if report.command != "validate" or report.revision:
         short = shorten_revision(report.revision)
-        revision = f" of {short if report.revision is None else format_code(short)}"
-    paragraphs = [f"{MARKER}\n### gitsync {report.command}{revision}"]
-    if is_run:
-        paragraphs += _format_run(report)
-    else:
-        counts = format_problem_counts(report.problems)
-        paragraphs.append(f"{counts[:1].upper()}{counts[1:]}.")
+        revision = short if report.revision is None else format_code(short)
+        found = f": {format_found(report)}" if report.command != "validate" else ""
+        note = format_baseline_note(report)
+        paragraphs.append(f"gitsync {report.command} of {revision}{found}.{note and ' ' + note}")
     if report.coverage.files or report.coverage.ignored:
         paragraphs.append(f"Read {format_coverage(report.coverage)}.")
+    if report.interrupted:
+        paragraphs.append("**Interrupted**: the next run continues with the resources that were not reached.")
     return "\n\n".join(paragraphs)
 
 
-def _format_run(report: Report) -> list[str]:
-    ready = f"{sum(r.condition.is_ready for r in report.results)} of {len(report.results)} Ready; "
-    note = format_baseline_note(report)
-    cost = f". {note}" if note else f"; {format_cost(report)}."
-    actions = f"{ready if report.command == 'sync' else ''}{format_done(report)}{cost}"
+def _format_foot(report: Report) -> list[str]:
+    """Format what the run read and wrote to, and what it cost."""
     target = "\n".join(f"- {name}: {format_code(value)}" for name, value in list_target(report.target))
-    paragraphs = [*filter(None, [target]), f"{format_found(report)}.", actions[:1].upper() + actions[1:]]
-    if need := format_need(report):
-        paragraphs.append(f"{need[:1].upper()}{need[1:]}.")
-    if report.interrupted:
-        paragraphs.append("**Interrupted**: the next run continues with the resources that were not reached.")
-    return paragraphs
+    costs = format_costs(report) if report.command != "validate" else []
+    return [part for part in (target, " ".join(costs)) if part]
 
 
 def _format_problems(problems: Sequence[Problem]) -> list[str]:

@@ -131,16 +131,16 @@ def format_cost(report: Report) -> str:
     """
     r = report.requests
     throttled = f" ({r.throttled} throttled)" if r.throttled else ""
-    counts = f"{_format_counts(r)}, {format_plural(r.polls, 'poll')}{throttled}"
-    return f"{counts} in {_format_elapsed(report)}{_format_share(report)}"
+    return f"{_format_counts(r)}{throttled} in {_format_elapsed(report)}{_format_share(report)}"
 
 
-def format_need(report: Report) -> str:
-    """Format what the sync of a plan would need; "" for any other run, and for a plan that did not
-    read Azure.
-    """
+def format_costs(report: Report) -> list[str]:
+    """Format what the run has cost, and what the sync of a plan would: a sentence each, and apart from its effect."""
     need = estimate_sync(report)
-    return f"a sync would need about {_format_counts(need)}, and polls while Azure works" if need is not None else ""
+    run = "" if report.base is not None else f"This {report.command} sent {format_cost(report)}."
+    polls = ", and polls while Azure works" if need is not None and need.writes + need.deletes else ""
+    sync = "" if need is None else f"A sync would send about {_format_counts(need)}{polls}."
+    return [sentence for sentence in (run, sync) if sentence]
 
 
 def estimate_sync(report: Report) -> RequestCounts | None:
@@ -164,8 +164,13 @@ def list_by_type(report: Report) -> list[tuple[str, str]]:
 
 
 def _format_counts(requests: RequestCounts) -> str:
-    kinds = ((requests.reads, "read"), (requests.writes, "write"), (requests.deletes, "delete"))
-    return ", ".join(format_plural(count, kind) for count, kind in kinds)
+    kinds = (
+        (requests.reads, "read"),
+        (requests.writes, "write"),
+        (requests.deletes, "delete"),
+        (requests.polls, "poll"),
+    )
+    return ", ".join(format_plural(count, kind) for count, kind in kinds if count) or "no requests"
 
 
 def _format_share(report: Report) -> str:

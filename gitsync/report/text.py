@@ -22,15 +22,15 @@ from gitsync.problems.problem_codes import find_code_meaning
 from gitsync.report.escape import format_value
 from gitsync.report.nextsteps import list_next_steps
 from gitsync.report.ordering import describe_causes, has_namespaces, shorten_names, sort_by_urgency
-from gitsync.report.run_facts import format_cost, format_coverage, format_need, list_by_type, list_target
+from gitsync.report.run_facts import format_costs, format_coverage, list_by_type, list_target
 from gitsync.report.terminal import Paint, format_table, indent, indent_after
 from gitsync.report.wording import (
     REPLACE_NEEDED,
     describe_replacement,
     format_action,
     format_baseline_note,
-    format_done,
     format_found,
+    format_headline,
     format_in_sync,
     format_last_commit,
     format_renderers,
@@ -39,6 +39,9 @@ from gitsync.report.wording import (
     shorten_revision,
 )
 from gitsync.status.advice import find_condition_advice
+
+_SCREEN = 25
+"""Lines; a longer report has its headline at its end too."""
 
 _SHORT = 100  # characters of both sides of a difference; longer ones get a line each
 
@@ -49,15 +52,25 @@ def render(report: Report, *, width: int | None = None, colour: bool = False, ve
     """
     paint, requests = Paint(on=colour), list_by_type(report)
     sections = (
-        format_target(report.target, width=width),
-        _format_summary(report, paint),
+        _format_summary(report, width, paint),
         _format_resources(report, width, paint),
         _format_details(report, width, paint, verbose=verbose),
-        format_table(["TYPE", "REQUESTS"], requests) if verbose and requests else [],
         format_problems(report.problems, width=width, colour=colour),
-        [*explain_codes(report.problems), *list_next_steps(report)],
+        [
+            line
+            for step in (*explain_codes(report.problems), *list_next_steps(report))
+            for line in indent(step, width, by=0)
+        ],
+        format_table(["TYPE", "REQUESTS"], requests) if verbose and requests else [],
+        [
+            *format_target(report.target, width=width),
+            *(line for cost in format_costs(report) for line in indent(cost, width, by=0)),
+        ],
     )
-    return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
+    text = "\n\n".join("\n".join(lines) for lines in sections if lines)
+    # The end of a long report is what a terminal shows.
+    again = "\n\n" + "\n".join(_format_headline(report, width, paint)) if text.count("\n") >= _SCREEN else ""
+    return f"{text}{again}\n"
 
 
 def format_target(target: RunTarget, *, width: int | None = None) -> list[str]:
@@ -69,21 +82,23 @@ def format_target(target: RunTarget, *, width: int | None = None) -> list[str]:
     ]
 
 
-def _format_summary(report: Report, paint: Paint) -> list[str]:
-    ready = f"{sum(r.condition.is_ready for r in report.results)} of {len(report.results)} Ready; "
-    note = format_baseline_note(report)
-    cost = f". {note}" if note else f"; {format_cost(report)}"
+def _format_headline(report: Report, width: int | None, paint: Paint) -> list[str]:
+    return [paint.bold(line) for line in indent(format_headline(report), width, by=0)]
+
+
+def _format_summary(report: Report, width: int | None, paint: Paint) -> list[str]:
+    revision = escape_controls(shorten_revision(report.revision))
     lines = [
-        paint.bold(f"{report.command} of {escape_controls(shorten_revision(report.revision))}: {format_found(report)}"),
-        f"{ready if report.command == 'sync' else ''}{format_done(report)}{cost}",
+        f"{report.command} of {revision}: {format_found(report)}",
+        format_baseline_note(report),
+        f"read {format_coverage(report.coverage)}" if report.coverage.files or report.coverage.ignored else "",
     ]
-    if need := format_need(report):
-        lines.append(need)
-    if report.coverage.files or report.coverage.ignored:
-        lines.append(f"read {format_coverage(report.coverage)}")
-    if report.interrupted:
-        lines.append(paint.mark_bad("Interrupted: the next run continues with the resources that were not reached."))
-    return lines
+    interrupted = "Interrupted: the next run continues with the resources that were not reached."
+    return [
+        *_format_headline(report, width, paint),
+        *(line for text in lines if text for line in indent(text, width, by=0)),
+        *(paint.mark_bad(line) for line in indent(interrupted, width, by=0) if report.interrupted),
+    ]
 
 
 def _format_resources(report: Report, width: int | None, paint: Paint) -> list[str]:

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from gitsync.logging import escape_controls
 from gitsync.model.plan import LastCommit
-from gitsync.model.problem import Problem
+from gitsync.model.problem import REFUSALS, Problem
 from gitsync.model.report import Report
 from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import Action, Verdict
@@ -26,6 +26,8 @@ _PAST = {
     Action.DELETE: "deleted",
     Action.DETACH: "detached",
 }
+
+_GONE = frozenset({Action.DELETE, Action.DETACH})
 
 _UNTOUCHED = "Planned"
 """The reason of a condition that no run has set yet: a plan sets none."""
@@ -47,9 +49,14 @@ _MOST_RENDERERS = 3  # names in a sentence
 
 def format_subject(report: Report) -> str:
     """Format one line for a commit: the revision, the number of Ready resources, and the actions."""
-    ready = sum(r.condition.is_ready for r in report.results)
-    parts = [f"{ready} of {len(report.results)} Ready", *format_failed(report), *_list_done(report)]
+    parts = [format_ready(report), *format_failed(report), *_list_done(report)]
     return f"Status of {shorten_revision(report.revision)}: {', '.join(parts)}"
+
+
+def format_ready(report: Report) -> str:
+    """Format how many are Ready of those that are there: `8 of 9 Ready`. What was deleted or detached is not."""
+    there = [result for result in report.results if not (result.action in _GONE and result.is_fine)]
+    return f"{sum(result.condition.is_ready for result in there)} of {len(there)} Ready"
 
 
 def format_baseline_note(report: Report) -> str:
@@ -67,11 +74,33 @@ def format_problem_counts(problems: Iterable[Problem]) -> str:
     return " and ".join(format_plural(count, noun) for count, noun in counts if count) or "no problems"
 
 
+def format_headline(report: Report) -> str:
+    """Format the sentence that every form of a report begins with: what failed, and what the run has changed in Azure
+    or a sync would change.
+
+    `1 failed; a sync would create 1, update 3, delete 3`. It has no word about the cost of the run.
+    """
+    if report.command == "validate":
+        return format_problem_counts(report.problems)
+    refusal = next((problem.code for problem in report.problems if problem.code in REFUSALS), "")
+    errors = [problem for problem in report.problems if problem.is_error and problem.code not in REFUSALS]
+    place = " in manifests" if all(problem.path for problem in errors) else ""
+    replacements = sum(result.replacement is not None for result in report.results)
+    parts = (
+        "stopped early" if report.interrupted else "",
+        f"a sync is refused ({refusal})" if refusal else "",
+        ", ".join([*format_failed(report), *([format_plural(len(errors), "error") + place] if errors else [])]),
+        _format_effect(report, "it" if refusal else "a sync"),
+        f"cannot replace {replacements}" if replacements else "",
+    )
+    return "; ".join(filter(None, parts))
+
+
 def format_found(report: Report) -> str:
-    """Format how many failed, then the number of resources and of each verdict."""
+    """Format the number of resources, of each verdict, and after a sync of those that are Ready."""
     verdicts = [f"{count} {verdict}" for verdict, count in report.summary.items()]
-    found = ", ".join([format_plural(len(report.results), "resource"), *verdicts])
-    return "; ".join([*format_failed(report), found])
+    ready = [format_ready(report)] if report.command == "sync" else []
+    return ", ".join([format_plural(len(report.results), "resource"), *ready, *verdicts])
 
 
 def format_failed(report: Report) -> list[str]:
@@ -80,15 +109,13 @@ def format_failed(report: Report) -> list[str]:
     return [f"{failed} failed"] if failed else []
 
 
-def format_done(report: Report) -> str:
+def _format_effect(report: Report, subject: str) -> str:
     """Format the actions of a sync, or those that a sync would take. Failed actions are not counted."""
-    if report.command == "plan":
-        subject = "a sync" if report.base is None else "the change"
-        actions = _count_actions(report.results, {action: action.value for action in _PAST})
-        done = f"{subject} would {', '.join(actions)}" if actions else f"{subject} would change nothing"
-    else:
-        done = ", ".join(_list_done(report)) or "nothing changed"
-    return ", ".join(filter(None, (done, count_replacements(report.results))))
+    if report.command != "plan":
+        return ", ".join(_list_done(report)) or "nothing changed"
+    subject = subject if report.base is None else "the change"
+    actions = _count_actions(report.results, {action: action.value for action in _PAST})
+    return f"{subject} would {', '.join(actions)}" if actions else f"{subject} would change nothing"
 
 
 def shorten_revision(revision: str | None) -> str:
@@ -132,12 +159,6 @@ def describe_replacement(result: Result) -> str:
     if result.replacement is None:
         return ""
     return f"{result.replacement.reason} A delete would take along {list_takes(result.replacement.takes, _MOST_TAKEN)}."
-
-
-def count_replacements(results: Iterable[Result]) -> str:
-    """Format the number of replacements: `1 replace needed`; "" if there is none."""
-    count = sum(result.replacement is not None for result in results)
-    return f"{count} {REPLACE_NEEDED}" if count else ""
 
 
 def format_last_commit(commit: LastCommit | None) -> str:

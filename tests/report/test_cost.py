@@ -6,7 +6,7 @@ import pytest
 
 from gitsync.model.report import RequestCounts, RequestUse
 from gitsync.model.verdict import Action
-from gitsync.report.run_facts import estimate_sync, format_cost, format_need, list_by_type
+from gitsync.report.run_facts import estimate_sync, format_cost, format_costs, list_by_type
 from gitsync.report.text import render
 from tests.report.report_builders import IN_SYNC, report
 
@@ -23,7 +23,7 @@ SHARES = [
 @pytest.mark.parametrize(("shares", "ends", "why"), SHARES, ids=[row[-1] for row in SHARES])
 def test_a_cost_says_which_share_of_the_limits_it_is(shares, ends, why):
     value = report(requests=COUNTS, use=RequestUse({}, shares))
-    assert format_cost(value) == f"12 reads, 1 write, 0 deletes, 2 polls in 1m12s{ends}", why
+    assert format_cost(value) == f"12 reads, 1 write, 2 polls in 1m12s{ends}", why
 
 
 def results(*actions):
@@ -44,9 +44,22 @@ def test_a_plan_says_what_a_sync_would_need(actions, needs, why):
     assert (need.reads, need.writes, need.deletes) == needs, why
 
 
+def test_what_a_plan_sent_and_what_a_sync_would_send_are_sentences_of_their_own():
+    plan = report(*results(Action.UPDATE), command="plan", requests=COUNTS, use=RequestUse())
+    assert format_costs(plan) == [
+        "This plan sent 12 reads, 1 write, 2 polls in 1m12s.",
+        "A sync would send about 13 reads, 1 write, and polls while Azure works.",
+    ]
+
+
 def test_no_other_run_says_what_a_sync_would_need():
-    assert format_need(report(command="sync")) == ""
-    assert format_need(report(command="plan", base="0123")) == "", "Azure was not read"
+    assert len(format_costs(report(command="sync"))) == 1
+    assert format_costs(report(command="plan", base="0123")) == [], "Azure was not read"
+
+
+def test_a_run_without_a_request_says_so():
+    idle = report(command="plan", requests=RequestCounts(), use=RequestUse())
+    assert format_costs(idle) == ["This plan sent no requests in 1m12s.", "A sync would send about no requests."]
 
 
 def test_types_with_the_most_requests_come_first():

@@ -31,5 +31,5 @@ def test_foreign_text_breaks_no_table():
 
 
 def test_the_headline_counts_what_was_done():
-    assert format_subject(FULL) == "Status of 0123456789ab: 2 of 4 Ready, 1 failed, updated 1, deleted 1"
+    assert format_subject(FULL) == "Status of 0123456789ab: 2 of 3 Ready, 1 failed, updated 1, deleted 1"
     assert format_subject(report(result(RECORDS[0].key))) == "Status of 0123456789ab: 1 of 1 Ready"

@@ -110,7 +110,7 @@ def test_what_comes_is_green_and_what_goes_is_red():
 
 
 def test_an_empty_run_says_so():
-    assert render(report()).startswith("sync of 0123456789ab: 0 resources\n0 of 0 Ready; nothing changed; ")
+    assert render(report()).startswith("nothing changed\nsync of 0123456789ab: 0 resources, 0 of 0 Ready\n")
 
 
 def test_an_interrupted_run_says_so():
@@ -174,7 +174,7 @@ def test_what_was_not_reached_is_not_told_to_be_unreadable():
 
 
 def test_a_quiet_run_gives_no_advice():
-    assert render(report(IN_SYNC)).count("\n\n") == 1
+    assert render(report(IN_SYNC)).count("\n\n") == 2
 
 
 @given(st.text(max_size=60))

@@ -62,7 +62,7 @@ def test_all_forms_of_a_report_have_the_mark(world):
     world.synced(group=GROUP, network=VNET, subnet=SUBNET)
     report = world.says(group=GROUP, network=FAR, subnet=SUBNET).plan()
     takes = "A delete would take along VirtualNetworksSubnet/one."
-    assert "a sync would change nothing, 1 replace needed" in text.render(report)
+    assert "a sync would change nothing; cannot replace 1" in text.render(report)
     assert f"  replace needed: {REGION} {takes}" in text.render(report)
     assert "| **replace needed** |" in markdown.render(report)
     assert takes in markdown.render(report)

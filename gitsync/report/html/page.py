@@ -37,14 +37,12 @@ from gitsync.report.html.sections import (
     split_results,
 )
 from gitsync.report.nextsteps import list_next_steps
-from gitsync.report.run_facts import format_cost, format_coverage, format_need, list_by_type, list_target
+from gitsync.report.run_facts import format_costs, format_coverage, list_by_type, list_target
 from gitsync.report.wording import (
     format_baseline_note,
-    format_done,
-    format_failed,
-    format_found,
+    format_headline,
     format_plural,
-    format_problem_counts,
+    format_ready,
     shorten_revision,
 )
 
@@ -72,7 +70,7 @@ def render(report: Report) -> str:
     page = render_template(
         "page.html",
         policy=_make_policy(style, script),
-        title=f"gitsync {report.command} of {shorten_revision(report.revision)}: {format_found(report)}",
+        title=f"{format_headline(report)} (gitsync {report.command} of {shorten_revision(report.revision)})",
         icon=_ICON,
         style=style,
         header=render_header(report, sections, links),
@@ -116,12 +114,13 @@ class Tile(NamedTuple):
 def render_header(report: Report, sections: Mapping[Section, Sequence[Result]], links: Links) -> Markup:
     """Render the headline, the sections by number, the target, and the next steps."""
     writes = report.command == "sync"
-    ready = f", {sum(r.condition.is_ready for r in report.results)} Ready" if writes else ""
+    headline = format_headline(report)
+    ready = f", {format_ready(report)}" if writes else ""
     return render_template(
         "header.html",
         report=report,
         links=links,
-        headline=_format_headline(report),
+        headline=f"{headline[:1].upper()}{headline[1:]}",
         counts=format_plural(len(report.results), "resource") + ready,
         baseline=format_baseline_note(report),
         tiles=[
@@ -141,15 +140,6 @@ def render_header(report: Report, sections: Mapping[Section, Sequence[Result]], 
     )
 
 
-def _format_headline(report: Report) -> str:
-    """Format what failed, and what was done or would be: `2 failed; a sync would update 3`, as a
-    sentence begins.
-    """
-    done = format_problem_counts(report.problems) if report.command == "validate" else format_done(report)
-    sentence = "; ".join([*format_failed(report), done])
-    return f"{sentence[:1].upper()}{sentence[1:]}"
-
-
 def _format_verdicts(section: Section, results: Sequence[Result]) -> str:
     """Format the verdicts by number; "" if the section is for one alone and says it."""
     times = Counter(result.verdict for result in results)
@@ -165,8 +155,7 @@ def render_run(report: Report, links: Links) -> Markup:
         "run.html",
         report=report,
         links=links,
-        cost=format_cost(report),
-        need=format_need(report),
+        costs=" ".join(format_costs(report)),
         requests=list_by_type(report),
         means=_EXITS.get(report.exit_code, ""),
         outcomes=[(outcome, OUTCOME_LOOKS[outcome], count) for outcome, count in report.outcomes.items() if count],
