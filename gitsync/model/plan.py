@@ -9,7 +9,7 @@ from gitsync.model.condition import Condition
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import UnreadDocument
 from gitsync.model.policy import Policy
-from gitsync.model.problem import Problem
+from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared, Resource
 from gitsync.model.verdict import Action
@@ -57,7 +57,8 @@ class Prune:
     it. `within` is the group (or the parent) whose deletion includes this resource, and `carries` are the records that
     the deletion of a group includes. `reason` is a sentence that says how the resource was removed from git, and
     `last_commit` the last commit that had its manifest; None if the source has no history. `renamed` is the resource
-    that is created for this one, if it was only renamed.
+    that is created for this one, if it was only renamed. `last_source` is the place of its last manifest: line 0 if
+    only the file is known, None if not even that.
     """
 
     record: Record
@@ -68,6 +69,7 @@ class Prune:
     carries: tuple[Record, ...] = ()
     reason: str = ""
     last_commit: LastCommit | None = None
+    last_source: SourceLocation | None = None
     renamed: Key | None = None
 
     @property
@@ -81,13 +83,14 @@ Node = Apply | Prune
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removal:
-    """How a resource was removed from git: the policy, the file, the units and the commit of its last manifest, and the
-    kind of the object that declared its last unit, as far as history can be read (None, ""), and a sentence for people.
-    `held` says why it must not be deleted; "" if it may be.
+    """How a resource was removed from git: policy, file and line, units and commit of its last manifest,
+    and the kind of the object that declared its last unit, as far as history can be read (None, "", 0), and a
+    sentence for people. `held` says why it must not be deleted; "" if it may be.
     """
 
     policy: Policy | None = None
     path: str = ""
+    line: int = 0
     units: tuple[str, ...] = ()
     declared_by: str = ""
     reason: str = "Removed from git."

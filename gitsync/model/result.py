@@ -77,7 +77,8 @@ class Result:
     that of a create in a plan, without secrets. `is_tolerated` tells that it is not Ready, and does not fail the run.
     `policy_reason` says what decided about the policy, if the manifest did not. `rendered_by` is the unit that rendered
     the manifest; "" for one that is a document of its file.
-    `last_commit` is that of a resource which was removed from git. `replacement` says that it is not written, since
+    `last_commit` and `last_source` are those of a resource which was removed from git: the line of its last manifest is
+    0 if only the file is known. `replacement` says that it is not written, since
     Azure would refuse that. `renamed` is the other half of a rename: the resource that is deleted for this one, or
     created.
     """
@@ -109,6 +110,7 @@ class Result:
     policy_reason: str = ""
     rendered_by: str = ""
     last_commit: LastCommit | None = None
+    last_source: SourceLocation | None = None
     replacement: Replacement | None = None
     renamed: Key | None = None
 

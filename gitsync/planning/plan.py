@@ -16,7 +16,7 @@ from gitsync.formats.arm_path import is_below, is_same_id, iterate_ancestors, no
 from gitsync.manifests.units import Declaration
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Plan, Prune, Removal, RestOfSource
-from gitsync.model.problem import Problem
+from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared
 from gitsync.model.result import Result
@@ -123,6 +123,7 @@ def _make_prunes(
         is_needed = named or holds.on_owner(record)
         if is_needed:
             needed.add(key)
+        path = removal.path or record.path
         place = Declaration(unit=record.unit, path=record.path, declared_by=record.declared_by)
         if removal.units:  # of a later revision, which a next run may not search any more
             place = Declaration(unit=removal.units[-1], path=removal.path, declared_by=removal.declared_by)
@@ -132,6 +133,7 @@ def _make_prunes(
             held="" if detaches else is_needed or removal.held or holds.on(gap),
             reason=removal.reason,
             last_commit=removal.last_commit,
+            last_source=SourceLocation(path, removal.line) if path else None,
         )
     return spread_holds(join_deletes(prunes), needed)
 

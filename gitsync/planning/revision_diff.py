@@ -247,6 +247,7 @@ def _rehearse_prune(removed: Prune, *, prune: bool) -> Result:
         owner=record.owner,
         depends_on=record.depends_on,
         last_commit=removed.last_commit,
+        last_source=removed.last_source,
         renamed=removed.renamed,
     )
     if removed.detaches:

@@ -173,6 +173,7 @@ def _describe_node(node: Node) -> dict[str, Any]:
         "owner": record.owner,
         "depends_on": record.depends_on,
         "last_commit": node.last_commit,
+        "last_source": node.last_source,
         "renamed": node.renamed,
     }
 

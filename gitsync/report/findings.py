@@ -37,9 +37,9 @@ class Weight(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportFinding:
     """`rule` is a problem's code, a verdict or FAILED. `identity` is the same in the next run, even if the manifest
-    moves. `path` is relative to the root of the repository, "" if there is no file; `line` is 0 if unknown. The first
-    line of `text` is its title. `is_advice` means that it is not a failure. `outcome` is that of the
-    resource, "" for a problem.
+    moves. `path` is relative to the root of the repository, "" if there is no file; `line` is 0 if unknown. `title`
+    says in a few words what it is about, `message` why, on one line ("" if there is no more to say), and `details` has
+    the lines below. `is_advice` means that it is not a failure. `outcome` is that of the resource, "" for a problem.
     """
 
     rule: str
@@ -47,27 +47,36 @@ class ReportFinding:
     identity: str
     path: str
     line: int
-    text: str
+    title: str
+    message: str = ""
+    details: tuple[str, ...] = ()
     is_advice: bool = False
     outcome: str = ""
 
     @property
-    def title(self) -> str:
-        return self.text.partition("\n")[0]
+    def headline(self) -> str:
+        """The title and the message on one line."""
+        if self.message:
+            return f"{self.title}: {self.message}"
+        return f"{self.title}." if self.outcome else self.title  # a problem is a sentence already
+
+    @property
+    def text(self) -> str:
+        return "\n".join((self.headline, *self.details))
 
 
 def list_findings(report: Report) -> list[ReportFinding]:
-    """List problems in the order of the files, then resources: what failed, what waits for that,
-    and the rest.
+    """List errors of manifests in the order of the files, then resources: what failed, what waits for that, and the
+    rest. Warnings come last, or they would take the places of deletes where a host shows only the first.
     """
-    problem_findings = [
-        make_problem_finding(problem, report) for problem in sorted(report.problems, key=lambda p: p.order)
-    ]
+    problems = [make_problem_finding(problem, report) for problem in sorted(report.problems, key=lambda p: p.order)]
+    errors = [finding for finding in problems if finding.weight is Weight.ERROR]
+    warnings = [finding for finding in problems if finding.weight is not Weight.ERROR]
     # The problems of an invalid manifest are more specific than its verdict.
     results = [r for r in report.results if not (r.verdict is Verdict.INVALID and report.problems)]
     causes = describe_causes(report.results)
     result_findings = (make_finding(result, report, causes.get(result.key, "")) for result in sort_by_urgency(results))
-    return problem_findings + [finding for finding in result_findings if finding is not None]
+    return [*errors, *filter(None, result_findings), *warnings]
 
 
 def make_finding(result: Result, report: Report, cause: str = "") -> ReportFinding | None:
@@ -77,7 +86,10 @@ def make_finding(result: Result, report: Report, cause: str = "") -> ReportFindi
     rule = _find_rule(result, report)
     if not rule:
         return None
-    source, advice = result.source, find_condition_advice(result.condition, result.key)
+    # A removed manifest is shown where it was last, though its file may be gone: GitHub rejects a SARIF result without
+    # a place, and shows one in a missing file without a preview. Another file would be the wrong one.
+    source, advice = result.source or result.last_source, find_condition_advice(result.condition, result.key)
+    title, message = _describe_result(result, rule, cause)
     return ReportFinding(
         rule=rule,
         weight=Weight.WARNING if result.is_tolerated or (result.replacement and result.is_fine) else find_weight(rule),
@@ -86,15 +98,14 @@ def make_finding(result: Result, report: Report, cause: str = "") -> ReportFindi
         line=source.line if source else 0,
         outcome=result.outcome.value,
         is_advice=result.is_tolerated,
-        text="\n".join(
-            [
-                _format_headline(result, rule, cause),
-                *format_differences(result),
-                *filter(None, [describe_replacement(result)]),
-                *([f"What to do: {advice}"] if advice else []),
-                *_format_references(result),
-                *filter(None, [_say_renderers([result.rendered_by])]),
-            ]
+        title=title,
+        message=message,
+        details=(
+            *format_differences(result),
+            *filter(None, [describe_replacement(result)]),
+            *([f"What to do: {advice}"] if advice else []),
+            *_format_references(result),
+            *filter(None, [_say_renderers([result.rendered_by])]),
         ),
     )
 
@@ -117,19 +128,22 @@ def find_weight(rule: str) -> Weight:
     """Find the severity of a rule for resources."""
     if rule in {FAILED, REPLACE_RULE} or rule in {verdict.value for verdict in _HINDERED}:
         return Weight.ERROR
-    # What is merely to be done is a note: a pull request that adds a resource is not broken.
-    return Weight.WARNING if rule in {verdict.value for verdict in DRIFTED} else Weight.NOTE
+    # What is merely to be done is a note: a pull request that adds a resource is not broken. A delete is more than
+    # that: what it takes away, no later commit brings back.
+    return Weight.WARNING if rule in {verdict.value for verdict in (*DRIFTED, Verdict.DELETE)} else Weight.NOTE
 
 
 def make_problem_finding(problem: Problem, report: Report) -> ReportFinding:
     """Make the finding for a problem of the input."""
+    title, *more = problem.message.splitlines() or [""]
     return ReportFinding(
         rule=problem.code,
         weight=Weight.ERROR if problem.is_error else Weight.WARNING,
         identity=f"{problem.code}\n{problem.path}\n{problem.field}\n{problem.message}",
         path=_make_path_from_root(problem.path, report),
         line=problem.line,
-        text="\n".join(part for part in (problem.message, problem.hint, _say_renderers(problem.rendered_by)) if part),
+        title=title,
+        details=tuple(filter(None, (*more, *problem.hint.splitlines(), _say_renderers(problem.rendered_by)))),
         is_advice=not problem.is_error,
     )
 
@@ -144,31 +158,49 @@ def _make_path_from_root(path: str, report: Report) -> str:
     return f"{report.root}/{path}" if report.root and path else path
 
 
-def _format_headline(result: Result, rule: str, cause: str) -> str:
+def _describe_result(result: Result, rule: str, cause: str) -> tuple[str, str]:
+    """Return the title of a finding, with the effect or the failure first, and its message."""
     condition, name = result.condition, f"{result.key.kind}/{result.key.name}"
     if cause:
-        return f"{name} is {cause}."
-    text = condition.message if result.is_fine else f"{condition.reason}: {condition.message}"
-    return f"{name} {_format_state(result, rule)}" + (f": {' '.join(text.split())}" if text.strip(": ") else ".")
+        return f"{name} is {cause}", ""
+    # Only what a plan would do is fine and has an action: a sync reports nothing that it did.
+    planned = _PLANNED.get(rule, "") if result.is_fine and result.action is not Action.NONE else ""
+    title = planned.format(name) if planned else f"{name} {_format_state(result, rule)}"
+    if not result.is_fine and condition.reason:
+        title = f"{title}: {condition.reason}"
+    return title, " ".join(condition.message.split())
 
 
 def _format_state(result: Result, rule: str) -> str:
     # What a resource did not become Ready for may still be under way: only a failure is called one.
     if rule == FAILED and result.outcome is Outcome.FAILED:
         return FAILED
-    return f"is {_WORDS.get(rule, rule)}"
+    return _STATES.get(rule, f"is {rule}")
 
 
-_WORDS = {
-    FAILED: "not Ready",
-    REPLACE_RULE: "to be replaced",
-    "pending": "to be updated",
-    "create": "to be created",
-    "adopt": "to be adopted",
-    "delete": "to be deleted",
-    "detach": "to be detached",
-    "conflict": "changed both in git and in Azure",
+_PLANNED = {
+    "create": "Would create {}",
+    "pending": "Would update {}",
+    "adopt": "Would adopt {}",
+    "drifted": "Would update {}, which was changed in Azure",
+    "conflict": "Would update {}, which was changed both in git and in Azure",
+    "missing": "Would create {} again, which is gone from Azure",
+    "delete": "Would delete {}",
+    "detach": "Would stop managing {}",
 }
+"""By rule: what a sync would do."""
+
+_STATES = {
+    FAILED: "is not Ready",
+    REPLACE_RULE: "cannot be changed in place",
+    "adopt": "exists, and gitsync did not create it",
+    "drifted": "was changed in Azure",
+    "conflict": "was changed both in git and in Azure",
+    "missing": "is gone from Azure",
+    "delete": "is no longer in git",
+    "detach": "is no longer in git",
+}
+"""By rule: how a resource is that no action follows for."""
 
 
 def format_differences(result: Result) -> Iterator[str]:

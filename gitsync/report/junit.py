@@ -87,7 +87,7 @@ def _make_case(name: str, group: str, finding: ReportFinding | None) -> _Case:
     if finding.weight is Weight.NOTE or finding.is_advice:
         case.system_out = _clean_text(finding.text)
     else:
-        failure = Failure(_clean_text(finding.title), finding.rule)
+        failure = Failure(_clean_text(finding.headline), finding.rule)
         failure.text = _clean_text(finding.text)
         case.result = failure
     return case

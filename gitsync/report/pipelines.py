@@ -17,10 +17,14 @@ from gitsync.logging import escape_controls
 from gitsync.model.report import Report
 from gitsync.model.result import Outcome
 from gitsync.model.verdict import DRIFTED
+from gitsync.report.escape import shorten
 from gitsync.report.findings import ReportFinding, Weight, list_findings
 
 MOST = 10
 """Annotations of one weight in one step that GitHub shows."""
+
+_LONGEST_TITLE = 200
+"""Characters: GitHub takes 255, of which an escaped one may be several."""
 
 _GITHUB = {Weight.ERROR: "error", Weight.WARNING: "warning", Weight.NOTE: "notice"}
 _AZURE = {Weight.ERROR: "error", Weight.WARNING: "warning"}
@@ -45,11 +49,15 @@ def _select_heaviest(report: Report, weights: Mapping[Weight, str]) -> Iterable[
 
 
 def _format_github(finding: ReportFinding) -> str:
-    properties = {"file": finding.path, "line": str(finding.line or ""), "title": f"gitsync: {finding.rule}"}
+    # GitHub shows the title in bold, and the message below it. The title of a problem needs its code, which that of a
+    # resource says in words.
+    title = finding.title if finding.outcome else f"{finding.rule}: {finding.title}"
+    message = "\n".join(filter(None, (finding.message, *finding.details))) or finding.headline
+    properties = {"file": finding.path, "line": str(finding.line or ""), "title": shorten(title, _LONGEST_TITLE)}
     formatted_properties = ",".join(
         f"{name}={_escape(text, _GITHUB_PROPERTY)}" for name, text in properties.items() if text
     )
-    return f"::{_GITHUB[finding.weight]} {formatted_properties}::{_escape(finding.text, _GITHUB_TEXT)}"
+    return f"::{_GITHUB[finding.weight]} {formatted_properties}::{_escape(message, _GITHUB_TEXT)}"
 
 
 def _format_azure(finding: ReportFinding) -> str:

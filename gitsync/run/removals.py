@@ -43,13 +43,14 @@ class Reading(NamedTuple):
 
 
 class _LastManifest(NamedTuple):
-    """The last manifest of a resource: its policy (None for an unknown one), its file and its units. `declared` is
-    the unit if an object of a controller declares it, `place` what the manifest was made of, and `revision` the last
-    one that had it.
+    """The last manifest of a resource: its policy (None for an unknown one), its file and line, and its units.
+    `declared` is the unit if an object of a controller declares it, `place` what the manifest was made of, and
+    `revision` the last one that had it.
     """
 
     policy: Policy | None = None
     path: str = ""
+    line: int = 0
     units: tuple[str, ...] = ()
     declared: Unit | None = None
     place: ManifestPaths = ()
@@ -128,6 +129,7 @@ def _make_removal(source: Checkout, record: Record, last: _LastManifest, last_co
     return Removal(
         policy=policy,
         path=last.path,
+        line=last.line,
         units=last.units,
         declared_by=last.declared.declared_by if last.declared else "",
         reason=reason,
@@ -195,7 +197,7 @@ def _read_last_manifests(
         declared = one.unit if one.unit and one.unit.is_declared else None
         decision = decide_policy(one, manifests.namespaces, default)
         policy = decision.policy if decision else None
-        found[one.key] = _LastManifest(policy, one.source.path, units, declared, find_place(one))
+        found[one.key] = _LastManifest(policy, one.source.path, one.source.line, units, declared, find_place(one))
     return found
 
 

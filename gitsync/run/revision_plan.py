@@ -249,7 +249,14 @@ def _find_removals(
     found: Mapping[ManifestPaths, LastCommit] = {}
     if places and commit is not None:
         found = find_commits_before(config.source, commit, set(places.values()), make_git_access(config))
-    return {key: Removal(held=held.get(key, ""), last_commit=found.get(place)) for key, place in places.items()}
+    return {
+        key: Removal(
+            line=removed[key].source.line,
+            held=held.get(key, ""),
+            last_commit=found.get(place),
+        )
+        for key, place in places.items()
+    }
 
 
 def _make_plan(

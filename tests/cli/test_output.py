@@ -67,7 +67,7 @@ def test_the_folder_of_the_report_is_made_and_written_over(tmp_path):
 
 
 WRONG = replace(REPORT, problems=(Problem(code="NotYaml", message="This is not YAML.", path="a.yaml"),))
-GITHUB = "::error file=a.yaml,title=gitsync%3A NotYaml::This is not YAML."
+GITHUB = "::error file=a.yaml,title=NotYaml%3A This is not YAML.::This is not YAML."
 AZURE = "##vso[task.logissue type=error;sourcepath=a.yaml;code=NotYaml]This is not YAML."
 
 

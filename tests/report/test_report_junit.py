@@ -44,7 +44,7 @@ OUTCOMES = [
     ("VirtualNetwork/hub", "failure", "drift"),
     ("StorageAccount/logs", "failure", "not fine"),
     ("VirtualNetwork/spoke", "output", "what a sync will do is no failure, and is told"),
-    ("VirtualNetworksSubnet/old", "output", "a delete likewise"),
+    ("VirtualNetworksSubnet/old", "failure", "a delete is more than a change: it takes something away"),
     ("Vault/kv", "skipped", "its policy says so"),
     ("NotYaml", "failure", "a file that cannot be read"),
     ("UnknownField: spec.locatoin", "output", "a warning"),
@@ -58,7 +58,7 @@ def test_what_fails_and_what_passes(name, expected, why):
 
 def test_there_is_a_case_for_every_resource_and_problem():
     document = JUnitXml.fromstring(render(PLANNED).encode())
-    assert (document.tests, document.failures, document.skipped, document.errors) == (8, 3, 1, 0)
+    assert (document.tests, document.failures, document.skipped, document.errors) == (8, 4, 1, 0)
     assert [(suite.name, suite.tests) for suite in document] == [
         ("gitsync plan: manifests", 2),
         ("gitsync plan: resources", 6),

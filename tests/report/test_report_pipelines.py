@@ -8,20 +8,68 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.logging import escape_controls
-from gitsync.model.problem import Problem
-from gitsync.model.verdict import Verdict
+from gitsync.model.problem import Problem, SourceLocation
+from gitsync.model.verdict import Action, Verdict
 from gitsync.report.pipelines import FORMS, MOST, annotate_azure_pipelines, annotate_github, list_outputs
-from tests.report.report_builders import DRIFTED, FULL, NET, PLAN, PROBLEMS, REFUSED, key, report
+from tests.report.report_builders import (
+    DRIFTED,
+    FULL,
+    IN_SYNC,
+    NET,
+    ORPHAN,
+    PLAN,
+    PROBLEMS,
+    REFUSED,
+    key,
+    report,
+    result,
+)
 
 
 def test_github_shows_a_finding_at_its_line():
-    assert annotate_github(FULL)[0] == "::error file=a.yaml,title=gitsync%3A NotYaml::This is not YAML."
+    assert annotate_github(FULL)[0] == "::error file=a.yaml,title=NotYaml%3A This is not YAML.::This is not YAML."
+    assert annotate_github(FULL)[-1] == (
+        "::warning file=azure.yaml,line=9,title=UnknownField%3A spec.locatoin is not a field of ResourceGroup."
+        "::Did you mean spec.location?"
+    )
     warning = next(line for line in annotate_github(PLAN) if line.startswith("::warning"))
     assert warning.startswith(
-        "::warning file=net/hub.yaml,line=1,title=gitsync%3A drifted::VirtualNetwork/hub is drifted."
+        "::warning file=net/hub.yaml,line=1,title=Would update VirtualNetwork/hub%2C which was changed in Azure::"
     )
     assert '%0A/tags/env: (absent) → "prod"%0A' in warning
     assert annotate_github(replace(PLAN, root="infra"))[1].startswith("::warning file=infra/net/hub.yaml,")
+
+
+REMOVED = [
+    (SourceLocation("net/old.yaml", 7), "file=net/old.yaml,line=7,", "the history has its last manifest"),
+    (SourceLocation("net/old.yaml", 0), "file=net/old.yaml,title=", "only the record knows the file"),
+    (None, "title=", "the record is older than its path"),
+]
+
+
+@pytest.mark.parametrize(("place", "begin", "why"), REMOVED, ids=[row[-1] for row in REMOVED])
+def test_a_delete_is_a_warning_where_the_manifest_was(place, begin, why):
+    planned = replace(ORPHAN, condition=replace(ORPHAN.condition, message="Its file is gone."), last_source=place)
+    [line] = annotate_github(report(planned, command="plan"))
+    assert line.startswith(f"::warning {begin}"), why
+    assert line.endswith(
+        "title=Would delete VirtualNetworksSubnet/old::Its file is gone.%0A"
+        "id: /subscriptions/0000/resourceGroups/core/old"
+    )
+    [line] = annotate_azure_pipelines(report(planned, command="plan"))
+    assert line.startswith("##vso[task.logissue type=warning;")
+    assert "]Would delete VirtualNetworksSubnet/old: Its file is gone.%0Aid: " in line
+
+
+def test_a_delete_is_shown_before_a_warning_of_the_manifests():
+    warnings = [replace(PROBLEMS[0], line=number) for number in range(30)]
+    lines = annotate_github(report(ORPHAN, command="plan", problems=warnings))
+    assert "title=Would delete VirtualNetworksSubnet/old" in lines[0]
+    assert len(lines) == MOST
+
+
+def test_what_a_sync_has_deleted_needs_no_one():
+    assert annotate_github(report(ORPHAN)) == []
 
 
 def test_azure_pipelines_shows_a_finding_at_its_line():
@@ -37,8 +85,10 @@ def test_the_heaviest_come_first_and_no_more_than_are_shown():
 
 
 def test_what_is_to_be_done_is_a_notice_for_github_alone():
-    assert [line.split()[0] for line in annotate_github(PLAN)] == ["::error", "::warning", "::notice"]
-    assert len(annotate_azure_pipelines(PLAN)) == 2
+    adopts = result(IN_SYNC.key, Verdict.ADOPT, Action.UPDATE, is_fine=True)
+    plan = replace(PLAN, results=(*PLAN.results, adopts))
+    assert [line.split()[0] for line in annotate_github(plan)] == ["::error", "::warning", "::warning", "::notice"]
+    assert len(annotate_azure_pipelines(plan)) == 3
 
 
 def test_the_outputs_of_a_step_are_figures_and_a_commit():
@@ -90,8 +140,14 @@ def test_foreign_text_stays_in_its_place(form, read, text, why):
     [line] = form(report(problems=[Problem(code="NotYaml", message=text, path=text, line=1)]))
     shown = "\n".join(map(escape_controls, text.splitlines()))
     level, properties, message = read(line)
+    if "title" in properties:  # has its first line
+        title, *more = shown.split("\n")
+        assert properties["title"] == f"NotYaml: {title}", why
+        shown_below = "\n".join(more) or title
+    else:
+        shown_below = shown
     assert line.isprintable(), why
-    assert (level, properties["file"], message) == ("error", shown, shown), why
+    assert (level, properties["file"], message) == ("error", shown, shown_below), why
 
 
 @given(st.text(max_size=60))

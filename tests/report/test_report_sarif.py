@@ -99,6 +99,7 @@ def test_a_result_points_at_its_rule_and_every_rule_says_how_to_mend():
 LEVELS = [
     ("drifted", "warning", "Azure moved"),
     ("missing", "warning", "it is gone"),
+    ("delete", "warning", "it takes something away"),
     ("conflict", "warning", "both moved"),
     ("pending", "note", "there is something to do"),
     ("create", "note", "there is something to do"),
@@ -159,9 +160,18 @@ def test_what_has_no_file_is_told_apart_from_the_results():
     plan = report(ORPHAN, command="plan")
     assert results(plan) == []
     notes = build_log(plan)["runs"][0]["invocations"][0]["toolExecutionNotifications"]
-    assert [note["message"]["text"].partition(":")[0] for note in notes] == [
-        "VirtualNetworksSubnet/old is to be deleted"
-    ]
+    assert [note["message"]["text"].partition(":")[0] for note in notes] == ["Would delete VirtualNetworksSubnet/old"]
+
+
+def test_a_delete_is_a_result_where_its_manifest_was():
+    plan = report(replace(ORPHAN, last_source=SourceLocation("net/old.yaml", 0)), command="plan", root="infra")
+    [one] = results(plan)
+    assert (one["ruleId"], one["level"]) == ("delete", "warning")
+    assert one["locations"][0]["physicalLocation"] == {
+        "artifactLocation": {"uri": "infra/net/old.yaml", "uriBaseId": "SRCROOT"},
+        "region": {"startLine": 1},
+    }
+    assert complain(plan) == []
 
 
 def test_foreign_text_makes_no_link():

@@ -92,8 +92,8 @@ def test_findings_say_failed_and_come_in_that_order():
     titles = [finding.title for finding in list_findings(BROKEN)]
     assert titles[0].startswith("VirtualNetwork/hub failed: AccountNameInvalid")
     assert titles[1:] == [
-        "Interface/a is blocked by VirtualNetwork/hub.",
-        "VirtualNetworksSubnet/one is blocked by VirtualNetwork/hub.",
+        "Interface/a is blocked by VirtualNetwork/hub",
+        "VirtualNetworksSubnet/one is blocked by VirtualNetwork/hub",
     ]
 
 

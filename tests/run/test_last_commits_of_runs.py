@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import subprocess
+import textwrap
 
 import pytest
 
 from gitsync.config.config import Config
 from gitsync.git.access import GitAccess
 from gitsync.git.source.checkout import open_checkout
+from gitsync.model.problem import SourceLocation
 from gitsync.model.result import Result
 from gitsync.model.secret import Secret
 from gitsync.redaction import Redactions
 from gitsync.report import json as report_json
 from gitsync.report import markdown, text
 from gitsync.report.html.page import render as render_page
+from gitsync.report.pipelines import annotate_github
 from gitsync.run.removals import Reading, find_removals
 from gitsync.run.revision_plan import plan_revisions
 from gitsync.units.kustomize import has_tool
@@ -79,6 +82,22 @@ def test_what_is_held_and_what_goes_with_its_parent_is_shown_too(world):
     assert {r.verdict.value for r in planned.results if r.last_commit} == {"blocked"}
     assert {shown(r)[1] for r in planned.results if r.last_commit} == {"Ada: Add the network"}
     assert of(planned, "ResourceGroup").last_commit is None, "it is in git"
+
+
+def test_a_delete_is_shown_where_its_manifest_was_last(world):
+    both = textwrap.dedent(GROUP) + "---\n" + textwrap.dedent(VNET)
+    commit(world, {"all.yaml": both}, "Ada", "Add everything")
+    world.sync()
+    commit(world, {"all.yaml": "# moved\n---\n" + both}, "Bo", "Move it down")
+    commit(world, {"group.yaml": GROUP}, "Cy", "Drop the hub")
+    line = ("# moved\n---\n" + both).splitlines().index("kind: VirtualNetwork")  # a line before, counted from 1
+    planned = of(world.plan(prune=True), "VirtualNetwork")
+    assert (planned.source, planned.last_source) == (None, SourceLocation("all.yaml", line))
+    report = plan_revisions(Config(source=str(world.folder), from_revision="HEAD~1"), world.clock, Redactions())
+    assert of(report, "VirtualNetwork").last_source == planned.last_source
+    [annotation] = annotate_github(report)
+    begin = f"::warning file=all.yaml,line={line},title=VirtualNetwork/hub is no longer in git::"
+    assert annotation.startswith(f"{begin}Removed from git. Only a sync with --prune deletes it.%0A")
 
 
 @pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
