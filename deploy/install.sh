@@ -28,4 +28,4 @@ pip() {
 pip download --require-hashes --only-binary :all: --dest "$wheels" \
     --requirement "$root/deploy/constraints/build.txt" --requirement "$root/deploy/constraints/gitsync.txt"
 pip wheel --no-index --find-links "$wheels" --no-deps --wheel-dir "$wheels" "$root"
-pip --python "$folder/bin/python" install --no-index --find-links "$wheels" "gitsync${extras:+[$extras]}"
+pip --python "$folder/bin/python" install --no-index --find-links "$wheels" "gitsync-azure${extras:+[$extras]}"

@@ -38,3 +38,6 @@ nothing.
 """
 
 __version__ = "0.1.0"
+
+DISTRIBUTION = "gitsync-azure"
+"""What pip installs: `gitsync` is another project on PyPI."""

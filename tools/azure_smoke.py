@@ -24,12 +24,13 @@ import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
 
 from program_environment import make_environment
+
+from gitsync import __version__
 
 MANIFESTS = Path(__file__).with_name("smoke")
 ARM = "https://management.azure.com"
@@ -208,7 +209,7 @@ def build_result(smoke: Smoke, error: str, *, is_dry: bool) -> dict[str, Any]:
         "azure": "emulator" if is_dry else "Azure",
         "location": smoke.target.location,
         "versions": {
-            "gitsync": version("gitsync"),
+            "gitsync": __version__,
             "python": platform.python_version(),
             "system": platform.system(),
             "az": "" if is_dry else _find_az_version(),

@@ -10,26 +10,36 @@ TAG is `v` and the version of the package, and CHANGELOG.md has a section for it
 - `notes.md`: the section of CHANGELOG.md.
 
 It needs the packages of deploy/constraints/release.txt. If GITHUB_OUTPUT names a file, `version` and `image` (the name
-for the registry: the repository in lower case) are added to it. The exit code is 2 if the tag cannot be released.
+for the registry: the repository in lower case) are added to it.
+
+Before anything is built, it asks the index of packages whose name it is: one that names another repository is not ours
+to publish, and neither is a version that is there already. PACKAGE_INDEX is the address of another index than PyPI.
+The exit code is 2 if the tag cannot be released.
 """
 
 from __future__ import annotations
 
 import hashlib
+import http
+import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
 import tomllib
+import urllib.error
+import urllib.request
 from pathlib import Path
+
+from project_urls import find_home
 
 ROOT = Path(__file__).resolve().parent.parent
 _VERSION = re.compile(r"^__version__ = \"(.+)\"$", re.MULTILINE)
 
 
 class NotReleasableError(Exception):
-    """The tag, the version and the changelog do not agree."""
+    """The tag, the version and the changelog do not agree, or the name at the index is not ours."""
 
 
 def check_version(tag: str) -> str:
@@ -54,6 +64,32 @@ def read_notes(version: str) -> str:
         message = f"CHANGELOG.md has no lines for {version}. Move those of Unreleased to a section [{version}]."
         raise NotReleasableError(message)
     return found[1].strip() + "\n"
+
+
+def check_name(version: str) -> None:
+    """Ask the index of packages for our name. NotReleasableError unless it is free or is of our repository, without
+    this version.
+
+    Anybody may write our address into a package: this finds a mistake before images and signatures are pushed. What
+    keeps others out is the index itself, which takes our package from this workflow alone.
+    """
+    name = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["name"]
+    home, address = find_home(os.environ), f"{os.environ.get('PACKAGE_INDEX', 'https://pypi.org')}/pypi/{name}/json"
+    try:
+        with urllib.request.urlopen(address, timeout=30) as response:  # noqa: S310 - https, or what its user gave
+            project = json.load(response)
+        urls, versions = (project["info"]["project_urls"] or {}).values(), list(project["releases"])
+    except urllib.error.HTTPError as error:
+        if error.code == http.HTTPStatus.NOT_FOUND:
+            return  # the first release
+        raise NotReleasableError(f"{address} answered {error.code}: whose name {name} is, is not known.") from error
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        raise NotReleasableError(f"{address} did not say whose name {name} is: {error}") from error
+    if not home or home not in urls:
+        message = f"{name} at the index is of {', '.join(sorted(urls)) or 'an unknown repository'}, not of"
+        raise NotReleasableError(f"{message} {home or 'this one (GITHUB_REPOSITORY is not set)'}. Choose another name.")
+    if version in versions:
+        raise NotReleasableError(f"The index has {name} {version} already. Raise the version.")
 
 
 def build_package(folder: Path) -> None:
@@ -94,6 +130,7 @@ def main(arguments: list[str]) -> int:
     try:
         version = check_version(tag)
         notes = read_notes(version)
+        check_name(version)
     except NotReleasableError as error:
         print(error, file=sys.stderr)
         return 2

@@ -16,7 +16,7 @@ from importlib.metadata import PackageNotFoundError, metadata
 from typing import Any
 from urllib.parse import quote
 
-from gitsync import __version__
+from gitsync import DISTRIBUTION, __version__
 from gitsync.errors import ExitCode
 from gitsync.logging import escape_controls
 from gitsync.model.report import Report
@@ -201,6 +201,6 @@ def find_help_page(meaning: CodeMeaning, urls: Sequence[str] | None = None) -> s
 @cache
 def _list_urls() -> tuple[str, ...]:
     try:
-        return tuple(metadata("gitsync").get_all("Project-URL") or ())
+        return tuple(metadata(DISTRIBUTION).get_all("Project-URL") or ())
     except PackageNotFoundError:
         return ()

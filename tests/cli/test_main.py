@@ -4,8 +4,9 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from importlib import import_module
-from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
@@ -89,7 +90,8 @@ def test_nothing_at_all_is_a_usage_error_that_shows_the_help(tmp_path):
 
 def test_version_is_the_packages(tmp_path):
     assert run("--version", folder=tmp_path).stdout == f"gitsync {gitsync.__version__}\n"
-    assert version("gitsync") == gitsync.__version__
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert (project["name"], project["version"]) == (gitsync.DISTRIBUTION, gitsync.__version__)
 
 
 REFUSED = [

@@ -62,7 +62,7 @@ def test_only_what_the_constraints_have_is_downloaded_and_nothing_else_is_asked_
     assert "--no-index" in wheel
     assert "--no-index" in install
     assert install.startswith("-m pip --disable-pip-version-check --quiet --python")
-    assert install.endswith(" gitsync[keyvault]")
+    assert install.endswith(" gitsync-azure[keyvault]")
 
 
 def test_a_job_installs_once(machine):

@@ -1,11 +1,14 @@
 """A release is built in a folder: what the tag names, and nothing where tag, version and changelog disagree."""
 
 import hashlib
+import http.server
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import threading
 import zipfile
 from pathlib import Path
 
@@ -16,6 +19,31 @@ VERSION = "1.2.0"
 CHANGELOG = f"# Changelog\n\n## [Unreleased]\n\n## [{VERSION}] - 2026-11-22\n\n### Added\n\n- Releases.\n\n## [1.1.0]\n\n- Old.\n"
 STANDING_FOR = "import sys\nfrom pathlib import Path\n"
 """Modules that stand for what asks a package index."""
+HOME = "https://github.com/Acme/GitSync"
+
+
+@pytest.fixture
+def index():
+    """An index of packages: `answers` has the status and body for a path; any other is not found."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            status, body = server.answers.get(self.path, (404, ""))
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, *words):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.answers = {}
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server
+    server.shutdown()
+    server.server_close()
+    thread.join()
 
 
 @pytest.fixture
@@ -49,8 +77,15 @@ def project(tmp_path):
     return folder
 
 
-def release(project, tag, folder):
-    environment = {**os.environ, "GITHUB_REPOSITORY": "Acme/GitSync", "GITHUB_OUTPUT": str(project.parent / "outputs")}
+def release(project, index, tag, folder, repository="Acme/GitSync"):
+    environment = {
+        **os.environ,
+        "GITHUB_SERVER_URL": "https://github.com",
+        "GITHUB_REPOSITORY": repository,
+        "GITHUB_OUTPUT": str(project.parent / "outputs"),
+        "PACKAGE_INDEX": f"http://127.0.0.1:{index.server_port}",
+        "no_proxy": "*",
+    }
     return subprocess.run(
         [sys.executable, "tools/release.py", tag, str(folder)],
         cwd=project,
@@ -61,18 +96,18 @@ def release(project, tag, folder):
     )
 
 
-def test_a_tag_becomes_package_sbom_notes_and_checksums(project, tmp_path):
-    done = release(project, f"v{VERSION}", tmp_path / "dist")
+def test_a_tag_becomes_package_sbom_notes_and_checksums(project, index, tmp_path):
+    done = release(project, index, f"v{VERSION}", tmp_path / "dist")
     assert done.returncode == 0, done.stderr
     dist = tmp_path / "dist"
-    wheel = dist / "package" / f"gitsync-{VERSION}-py3-none-any.whl"
+    wheel = dist / "package" / f"gitsync_azure-{VERSION}-py3-none-any.whl"
     assert (dist / "notes.md").read_text() == "### Added\n\n- Releases.\n"
     assert (tmp_path / "outputs").read_text() == f"version={VERSION}\nimage=acme/gitsync\n"
     sums = dict(line.split("  ")[::-1] for line in (dist / "SHA256SUMS").read_text().splitlines())
     assert sorted(sums) == [
-        f"gitsync-{VERSION}-py3-none-any.whl",
         f"gitsync-{VERSION}.cdx.json",
-        f"gitsync-{VERSION}.tar.gz",
+        f"gitsync_azure-{VERSION}-py3-none-any.whl",
+        f"gitsync_azure-{VERSION}.tar.gz",
     ]
     assert sums[wheel.name] == hashlib.sha256(wheel.read_bytes()).hexdigest()
     assert {one.date_time for one in zipfile.ZipFile(wheel).infolist()} == {(2026, 11, 22, 0, 0, 0)}
@@ -87,12 +122,52 @@ def test_a_tag_becomes_package_sbom_notes_and_checksums(project, tmp_path):
         (f"v{VERSION}", f"## [{VERSION}]\n\n## [1.1.0]\n\n- Old.\n", f"CHANGELOG.md has no lines for {VERSION}."),
     ],
 )
-def test_what_is_not_released(project, tmp_path, tag, changelog, message):
+def test_what_is_not_released(project, index, tmp_path, tag, changelog, message):
     (project / "CHANGELOG.md").write_text(changelog)
-    done = release(project, tag, tmp_path / "dist")
+    done = release(project, index, tag, tmp_path / "dist")
     assert done.returncode == 2
     assert message in done.stderr
     assert not (tmp_path / "dist").exists()
+
+
+def describe_project(urls, *versions):
+    return 200, json.dumps({"info": {"project_urls": urls}, "releases": {version: [] for version in versions}})
+
+
+TAKEN = "gitsync-azure at the index is of"
+UNKNOWN = "did not say whose name gitsync-azure is"
+
+
+@pytest.mark.parametrize(
+    ("answer", "repository", "message"),
+    [
+        (describe_project({"Homepage": HOME}, "1.1.0"), "Acme/GitSync", ""),
+        (
+            describe_project({"Homepage": "https://github.com/other/tool"}),
+            "Acme/GitSync",
+            f"{TAKEN} https://github.com/oth",
+        ),
+        (describe_project(None), "Acme/GitSync", f"{TAKEN} an unknown repository, not of {HOME}"),
+        (describe_project({"Homepage": HOME}), "", f"{TAKEN} {HOME}, not of this one (GITHUB_REPOSITORY is not set)"),
+        (describe_project({"Homepage": HOME}, VERSION), "Acme/GitSync", f"has gitsync-azure {VERSION} already"),
+        ((503, ""), "Acme/GitSync", "answered 503"),
+        ((200, "<html>"), "Acme/GitSync", UNKNOWN),
+        ((200, "[]"), "Acme/GitSync", UNKNOWN),
+        ((200, "{}"), "Acme/GitSync", UNKNOWN),
+    ],
+)
+def test_a_name_that_is_not_ours_is_not_published(project, index, tmp_path, answer, repository, message):
+    index.answers = {"/pypi/gitsync-azure/json": answer}
+    done = release(project, index, f"v{VERSION}", tmp_path / "dist", repository)
+    assert (done.returncode, (tmp_path / "dist").exists()) == ((2, False) if message else (0, True)), done.stderr
+    assert message in done.stderr
+
+
+def test_an_index_that_cannot_be_reached_is_not_a_free_name(project, index, tmp_path):
+    index.server_port = 1  # nothing listens there
+    done = release(project, index, f"v{VERSION}", tmp_path / "dist")
+    assert done.returncode == 2
+    assert UNKNOWN in done.stderr
 
 
 def test_files_and_images_are_signed(tmp_path):

@@ -767,7 +767,7 @@ async def test_nobody_in_particular_may_not_ask_azure():
 async def test_without_the_extra_the_error_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "azure.keyvault.secrets.aio", None)
     monkeypatch.delitem(sys.modules, "gitsync.secrets.keyvault.requests", raising=False)
-    with pytest.raises(ConfigError, match=r"pip install 'gitsync\[keyvault\]'"):
+    with pytest.raises(ConfigError, match=r"pip install 'gitsync-azure\[keyvault\]'"):
         async with open_key_vault("https://mine.vault.azure.net", StaticCredential(), None, FakeClock()):
             pass
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
-from importlib.metadata import version
 from typing import Any, Self, cast
 from uuid import uuid4
 
@@ -22,6 +21,7 @@ from azure.core.rest import HttpRequest
 from azure.mgmt.core.policies import AsyncARMChallengeAuthenticationPolicy
 from azure.mgmt.resource.resources.aio import ResourceManagementClient
 
+from gitsync import __version__
 from gitsync.arm.auth.access import ArmAccess, RenewableCredential, TokenCredential
 from gitsync.arm.auth.credentials import open_credential
 from gitsync.arm.auth.principal import Principal, read_principal
@@ -33,7 +33,6 @@ from gitsync.errors import ArmError, CredentialError, GitsyncError, TransportErr
 from gitsync.model.clock import Clock
 
 _REFUSED = frozenset({401, 403})
-_VERSION = version("gitsync")
 
 
 @asynccontextmanager
@@ -76,7 +75,7 @@ class SdkTransport:
         self._credential = credential
         self._cloud = cloud = access.cloud
         self._http = http
-        agent = f"gitsync/{_VERSION} {access.user_agent_suffix}".strip()
+        agent = f"gitsync/{__version__} {access.user_agent_suffix}".strip()
         self._headers = {"Accept": "application/json", "User-Agent": agent}
         self._options: dict[str, Any] = {"proxies": {} if cloud.is_loopback else http.find_proxies(cloud.endpoint)}
         if credential is not None:  # only the policy that signs in takes this option

@@ -15,6 +15,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from gitsync import DISTRIBUTION
 from gitsync.errors import ConfigError, SecretStoreError, StoreForbiddenError
 from gitsync.model.clock import Clock
 from gitsync.model.export import Address, Export, ObjectKind, Owner
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 _CHECK = "check"  # a key that nothing has to have
 
-_INSTALL = "pip install 'gitsync[keyvault]'"
+_INSTALL = f"Run `pip install '{DISTRIBUTION}[keyvault]'`."
 
 
 @asynccontextmanager

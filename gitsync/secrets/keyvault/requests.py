@@ -15,7 +15,6 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from importlib.metadata import version
 from types import NoneType
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -26,6 +25,7 @@ from azure.core.pipeline.policies import AsyncRedirectPolicy, AsyncRetryPolicy
 from azure.core.rest import HttpRequest
 from azure.keyvault.secrets.aio import SecretClient
 
+from gitsync import __version__
 from gitsync.errors import (
     ArmError,
     SecretInTransitionError,
@@ -94,7 +94,7 @@ async def open_requests(
         verify_challenge_resource=not is_local,
         retry_policy=AsyncRetryPolicy.no_retries(),
         redirect_policy=AsyncRedirectPolicy.no_redirects(),
-        user_agent=f"gitsync/{version('gitsync')}",
+        user_agent=f"gitsync/{__version__}",
     )
     async with client:
         yield KeyVaultRequests(client, clock)

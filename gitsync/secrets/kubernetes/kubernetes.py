@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gitsync import DISTRIBUTION
 from gitsync.errors import ConfigError, DryRunUnsupportedError, NotOwnedError, SecretStoreError
 from gitsync.model.clock import Clock
 from gitsync.model.export import REPOSITORY, Address, Export, Owner
@@ -27,7 +28,7 @@ from gitsync.secrets.store_rules import check_export, check_names, check_owner
 if TYPE_CHECKING:
     from gitsync.secrets.kubernetes.requests import KubernetesRequests
 
-_INSTALL = "pip install 'gitsync[kubernetes]'"
+_INSTALL = f"Run `pip install '{DISTRIBUTION}[kubernetes]'`."
 
 
 @asynccontextmanager
