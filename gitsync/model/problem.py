@@ -65,6 +65,11 @@ class Problem:
         return self.is_error or self.is_note
 
     @property
+    def place(self) -> str:
+        """The file and line for people: `net/hub.yaml:3`; "" for a problem of no file."""
+        return f"{self.path}:{self.line}" if self.path and self.line else self.path
+
+    @property
     def order(self) -> tuple[str, int, str, str, str]:
         """Sort key: as a reader goes through the files."""
         return (self.path, self.line, self.field, self.code, self.message)

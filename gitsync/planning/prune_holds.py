@@ -190,8 +190,8 @@ def _check_any_fault(holds: Holds, gap: Gap) -> str:
     if fault is None:
         return ""
     return (
-        f"Held: {_format_place(fault)} has an error, and the record does not say which folder declared this resource: "
-        f"{fault.message} Fix the error, and run again."
+        f"Held: {fault.place or 'The source'} has an error, and the record does not say which folder declared this "
+        f"resource: {fault.message} Fix the error, and run again."
     )
 
 
@@ -202,8 +202,8 @@ def _check_unit(holds: Holds, gap: Gap) -> str:
     if fault is None:
         return ""
     return (
-        f"Held: {_format_place(fault)} cannot be read, and may declare this resource: {fault.message} Fix it; if it "
-        "is not a manifest, name it in .gitsyncignore."
+        f"Held: {fault.place or 'The source'} cannot be read, and may declare this resource: {fault.message} Fix it; "
+        "if it is not a manifest, name it in .gitsyncignore."
     )
 
 
@@ -261,12 +261,6 @@ def _check_strays(holds: Holds, gap: Gap) -> str:
                 "metadata.namespace; if it is correct, add that namespace to --target-namespaces."
             )
     return ""
-
-
-def _format_place(problem: Problem) -> str:
-    if not problem.path:
-        return "The source"
-    return f"{problem.path}:{problem.line}" if problem.line else problem.path
 
 
 _RULES: tuple[Callable[[Holds, Gap], str], ...] = (

@@ -113,7 +113,7 @@ def _format_problems(problems: Sequence[Problem]) -> list[str]:
 
 def format_problem(problem: Problem) -> str:
     """Format one problem as an item of a list."""
-    place = format_code(f"{problem.path}:{problem.line}" if problem.line else problem.path)
+    place = format_code(problem.place)
     parts = (
         place,
         f"**{problem.level.value}**",

@@ -250,7 +250,7 @@ def format_problems(problems: Sequence[Problem], *, width: int | None = None, co
     paint = Paint(on=colour)
     lines: list[str] = []
     for problem in shorten_problems(problems):
-        place = ":".join(part for part in (escape_controls(problem.path), str(problem.line or "")) if part)
+        place = escape_controls(problem.place)
         level = paint.mark_bad(problem.level.value) if problem.is_error else paint.mark_notable(problem.level.value)
         field = f" {escape_controls(problem.field)}" if problem.field else ""
         renderers = format_renderers(problem.rendered_by)

@@ -196,9 +196,7 @@ def _find_cause(problem: Problem) -> str:
 
 def _join_problems(same: list[Problem]) -> Problem:
     first = same[0]
-    places = ", ".join(
-        f"{one.path}:{one.line}" if one.line else one.path or one.unit or "the source" for one in same[:_MOST_NAMED]
-    )
+    places = ", ".join(one.place or one.unit or "the source" for one in same[:_MOST_NAMED])
     text = f"{len(same)} problems are like this one: {places} and {len(same) - _MOST_NAMED} more."
     renderers = first.rendered_by if all(one.rendered_by == first.rendered_by for one in same) else ()
     return replace(first, message=f"{first.message}\n{text}", rendered_by=renderers)

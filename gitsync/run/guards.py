@@ -74,7 +74,7 @@ def refuse_invalid(config: Config, plan: Plan) -> None:
     if config.strict and not plan.complete:
         first = next(problem for problem in list_problems(plan) if problem.is_error)
         raise SourceError(
-            f"--strict refuses the run: {first.path}:{first.line}: {first.message}",
+            f"--strict refuses the run: {f'{first.place}: ' if first.place else ''}{first.message}",
             hint="`gitsync validate` shows every problem.",
         )
 

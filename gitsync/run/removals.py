@@ -259,4 +259,5 @@ def explain_unknown(source: Checkout, since: str | None, *, is_long: bool) -> La
         return LastCommit(doubt=f"the history since {start} is not in this clone (fetch-depth: 0)")
     if is_long:
         return LastCommit(doubt=f"too many commits since {start} changed manifests")
-    return LastCommit(doubt=f"no commit since {start} has its manifest in --path {source.wanted.path}")
+    place = f"--path {source.wanted.path}" if source.wanted.path else "the source"
+    return LastCommit(doubt=f"no commit since {start} has its manifest in {place}")

@@ -53,7 +53,7 @@ def with_node(**members):
         (encode_plan(PLAN)[:-30], "is incomplete", "cut off"),
         ("[]", "the file is not an object", "another document"),
         ("[" * 100_000, "is incomplete", "deeper than anything that was meant"),
-        ("{}", "schema is None", "another file of ours"),
+        ("{}", "it has no schema", "another file of ours"),
         (changed(schema=2), "schema is 2", "of a newer gitsync"),
         (changed(schema="1"), "schema is '1'", "edited"),
         (changed(prune="yes"), "prune is not true or false", "edited"),

@@ -132,8 +132,12 @@ def test_a_commit_that_is_not_known_is_not_absent(world, tmp_path):
     subprocess.run(["git", "clone", "-q", "--depth=1", f"file://{world.folder}", str(tmp_path / "copy")], check=True)
     gone = {(one := record(vnet(), VNET_ID, unit="net")).key: one}
     since = world.git("rev-parse", "HEAD~1")
-    (world.folder / ".git").rename(tmp_path / "moved")
     doubts = {}
+    unknown = {(one := record(vnet(name="mesh"), VNET_ID, unit="net")).key: one}
+    with open_checkout(str(world.folder)) as source:
+        (found,) = find_removals(source, unknown, since, Config(), Reading("default")).values()
+    assert found.last_commit.doubt == f"no commit since {since[:12]} has its manifest in the source"
+    (world.folder / ".git").rename(tmp_path / "moved")
     for start in (since, None):
         with open_checkout(str(tmp_path / "copy"), access=GitAccess()) as source:
             (found,) = find_removals(source, gone, start, Config(), Reading("default")).values()

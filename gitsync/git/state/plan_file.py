@@ -74,7 +74,8 @@ def decode_plan(content: bytes) -> Review:
     document = _require(json.loads(content.decode(), object_pairs_hook=_reject_duplicates), dict, "the file")
     schema = document.get("schema")
     if schema != SCHEMA:
-        raise ValueError(f"its schema is {schema!r}; this gitsync reads {SCHEMA}")
+        found = "it has no schema" if schema is None else f"its schema is {schema!r}"
+        raise ValueError(f"{found}; this gitsync reads {SCHEMA}")
     _check_members(document, _MEMBERS, "the file")
     nodes = _require(document["nodes"], dict, "nodes")
     return Review(

@@ -121,7 +121,7 @@ async def _check_identity(attempt: ApplyAttempt, record: Record, run: Observing)
         return replace(attempt, apply=replace(attempt.apply, record=unclaimed), remembered=None)
     owner = prepared.owner.key if prepared.owner else None
     field = "spec.azureName" if owner == record.owner else "spec.owner.name" if owner else "spec.owner.armId"
-    text = f"updating '{field}' is not allowed for '{prepared.resource.gvk} : {prepared.key.name}"
+    text = f"updating '{field}' is not allowed for '{prepared.resource.gvk} : {prepared.key.name}'"
     stopped = attempt.stopped(make_error("Failed", text), Verdict.BLOCKED, is_retryable=False)
     return replace(
         stopped,
