@@ -15,6 +15,7 @@ from gitsync.arm.http.retries import Retrier, may_read_again
 from gitsync.arm.session import Pace, Session
 from gitsync.errors import ArmError, DeadlineError
 from gitsync.model.clock import format_rfc3339
+from gitsync.model.result import Wait
 
 API_VERSION = "2021-04-01"
 _ACCEPTS = frozenset({200, 202})
@@ -45,18 +46,19 @@ class Registrations:
         """
         path = f"/subscriptions/{subscription}/providers/{namespace}"
         known = self._known[namespace.casefold(), subscription.casefold()]
-        async with known.lock:
-            if known.refusal:
-                raise known.refusal
-            try:
-                known.is_done = known.is_done or await self._carry_out(path, known, session)
-            except DeadlineError:
-                return False
-            except ArmError as error:
-                # Others who wait get a final refusal at once; what may pass is asked again for each.
-                known.refusal = None if may_read_again(error) else error
-                raise
-            return known.is_done
+        with session.waiting(Wait(f"waits for the registration of {namespace}")):
+            async with known.lock:
+                if known.refusal:
+                    raise known.refusal
+                try:
+                    known.is_done = known.is_done or await self._carry_out(path, known, session)
+                except DeadlineError:
+                    return False
+                except ArmError as error:
+                    # Others who wait get a final refusal at once; what may pass is asked again for each.
+                    known.refusal = None if may_read_again(error) else error
+                    raise
+                return known.is_done
 
     async def _carry_out(self, path: str, known: _Registration, session: Session) -> bool:
         polls = 0

@@ -2,19 +2,19 @@
 waits between polls.
 
 A `Session` is the one mutable value that the stages share with the client: they set the stage,
-the client counts and remembers.
+the client counts and remembers, and whoever waits says for what.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
 from gitsync.arm.auth.access import PollInterval
 from gitsync.model.clock import Clock
-from gitsync.model.result import Attempt, Stage
+from gitsync.model.result import Attempt, Stage, Wait
 
 THROTTLED = 429
 LAST_ANSWER = 5.0
@@ -28,7 +28,7 @@ DEADLINE = "DeadlineExceeded"
 class Session:
     """`deadline` is in the clock's monotonic seconds. `requests` counts what was sent, polls and failed tries too.
     `attempts` has every failed try, the throttled ones too. `is_ended` tells that the run was stopped before the
-    deadline came.
+    deadline came. `wait` is what the node waits for just now, for a display; None while it does something itself.
     """
 
     deadline: float
@@ -36,6 +36,7 @@ class Session:
     attempts: list[Attempt] = field(default_factory=list)
     requests: int = 0
     is_ended: bool = False
+    wait: Wait | None = None
     _limits: list[asyncio.Timeout] = field(default_factory=list)
     _throttled: set[int] = field(default_factory=set)  # places in `attempts`
 
@@ -53,6 +54,15 @@ class Session:
                 yield
             finally:
                 self._limits.remove(limit)
+
+    @contextmanager
+    def waiting(self, wait: Wait) -> Iterator[None]:
+        """Note what the node waits for while the context lasts."""
+        before, self.wait = self.wait, wait
+        try:
+            yield
+        finally:
+            self.wait = before
 
     def end(self, now: float, patience: float = LAST_ANSWER) -> None:
         """Bring the deadline forward: nothing more is begun, and what is under way has some seconds to end."""
@@ -92,6 +102,8 @@ class Session:
         return f"Last error: {prefix}{cause.message}"
 
 
+_AZURE_WORKS = Wait("Azure works")
+
 LAST_LOOK = 1.0
 """Seconds before the deadline that are kept for a last poll."""
 
@@ -113,5 +125,6 @@ class Pace:
         seconds = requested or min(self.poll_interval.find_wait(polls), remaining - LAST_LOOK)
         if seconds <= 0 or seconds > remaining:
             return False
-        await self.clock.sleep(seconds)
+        with session.waiting(session.wait or _AZURE_WORKS):
+            await self.clock.sleep(seconds)
         return True

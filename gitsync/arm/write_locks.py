@@ -11,7 +11,10 @@ import asyncio
 import re
 from collections import defaultdict
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
+
+from gitsync.arm.session import Session
+from gitsync.model.result import Wait
 
 _CONTAINER = re.compile(
     r"^(/subscriptions/[^/]+(/resourceGroups/[^/]+)?|/providers/Microsoft\.Management/managementGroups/[^/]+)"
@@ -29,12 +32,16 @@ def find_lock_name(arm_id: str) -> str:
     writes directly below one run in parallel. An extension resource (role assignment, flux configuration) shares
     the lock of the resource that it extends; at a container it has its own.
     """
+    return _find_top(arm_id).casefold()
+
+
+def _find_top(arm_id: str) -> str:
     container = _CONTAINER.match(arm_id)
     prefix = container[0] if container else ""
     segments = arm_id[len(prefix) :].strip("/").split("/")
     is_resource = segments[0].casefold() == "providers"
     kept = segments[:4] if is_resource else segments  # providers, namespace, type, name
-    return "/".join((prefix, *kept)).casefold()
+    return "/".join((prefix, *kept))
 
 
 class WriteLocks:
@@ -44,7 +51,17 @@ class WriteLocks:
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     @asynccontextmanager
-    async def hold(self, arm_id: str) -> AsyncIterator[None]:
+    async def hold(self, arm_id: str, session: Session) -> AsyncIterator[None]:
         """Wait for the lock of a resource and keep it for the body of the `async with`."""
-        async with self._locks[find_lock_name(arm_id)]:
+        lock = self._locks[find_lock_name(arm_id)]
+        with session.waiting(_make_wait(arm_id)) if lock.locked() else nullcontext():
+            await lock.acquire()
+        try:
             yield
+        finally:
+            lock.release()
+
+
+def _make_wait(arm_id: str) -> Wait:
+    *_, arm_type, name = _find_top(arm_id).split("/")
+    return Wait(f"waits for the write lock of {arm_type}/{name}")

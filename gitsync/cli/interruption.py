@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
@@ -19,9 +19,9 @@ from loguru import logger
 from gitsync.errors import ExitCode
 from gitsync.model.gvk import Key
 from gitsync.model.report import Report
-from gitsync.model.result import Result, Stage
+from gitsync.model.result import Result
 from gitsync.processes.programs import Grace
-from gitsync.report.progress import Progress
+from gitsync.report.progress import Progress, Work
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -116,12 +116,12 @@ class Begins:
         self._interruption = interruption
         self._stop = stop
 
-    def expect(self, count: int) -> None:
+    def expect(self, needs: Mapping[Key, Collection[Key]]) -> None:
         self._interruption.ends(self._stop)
-        self._progress.expect(count)
+        self._progress.expect(needs)
 
-    def started(self, key: Key, stage: Stage) -> None:
-        self._progress.started(key, stage)
+    def started(self, key: Key, work: Work) -> None:
+        self._progress.started(key, work)
 
     def finished(self, result: Result) -> None:
         self._progress.finished(result)

@@ -27,7 +27,7 @@ REPORT_OUTPUTS = ("text", "json", "markdown", "html", "junit", "sarif")
 _WELL = frozenset({ExitCode.FINE, ExitCode.PENDING, ExitCode.DRIFT})
 """Exit codes of a run in which nothing failed."""
 
-_EVERY = 30.0  # seconds between two lines of progress
+_EVERY = 60.0  # seconds between two lines of progress
 
 
 def _html(report: Report) -> str:
@@ -148,13 +148,13 @@ def write_files(folder: Path, files: Mapping[str, Callable[[], str]], config: Co
         raise PublishError(f"The {what} cannot be written: {error.message}", hint=error.hint) from error
 
 
-def show_progress(*, quiet: bool = False) -> AbstractContextManager[Tally]:
-    """Show progress on stderr while the context lasts: live on a terminal, else a log line every 30 seconds. A quiet
-    one only counts.
+def show_progress(mask: Callable[[str], str], *, quiet: bool = False) -> AbstractContextManager[Tally]:
+    """Show progress on stderr while the context lasts: live on a terminal, else a log line every minute. `mask` takes
+    secrets out of a text. A quiet one only counts.
     """
     from loguru import logger
 
-    tally = Tally(time.monotonic)
+    tally = Tally(time.monotonic, mask)
     if quiet:
         return nullcontext(tally)
     if sys.stderr.isatty():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from gitsync.model.condition import Condition, Hold, Severity
 from gitsync.model.gvk import Key
@@ -38,6 +38,16 @@ class Stage(StrEnum):
     READ_BACK = "read-back"
     POST_CHECK = "post-check"
     EXPORT = "export"
+
+
+class Wait(NamedTuple):
+    """What a resource waits for just now. `until` is when it goes on, in the clock's monotonic seconds; None if only
+    the end of something else decides. `next_try` is the number of the try that comes then, 0 if nothing is tried again.
+    """
+
+    reason: str
+    until: float | None = None
+    next_try: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

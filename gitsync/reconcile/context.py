@@ -144,7 +144,7 @@ class RunContext:
     def enter(self, attempt: ApplyAttempt | PruneAttempt, stage: Stage) -> None:
         """Note the stage of a resource, for its failed requests, for the display and for the log."""
         attempt.session.stage, key = stage, attempt.key
-        self.connections.progress.started(key, stage)
+        self.connections.progress.started(key, attempt.session)
         logger.debug("Stage begins", resource=key, stage=stage)  # bind() costs more than an unwritten line
 
     def begin_session(self) -> Session:

@@ -14,14 +14,15 @@ from typing import Generic, NamedTuple, TypeVar
 
 from loguru import logger
 
+from gitsync.arm.session import Session
 from gitsync.errors import ArmError, DeadlineError, ExitCode, GitsyncError, MissingValueError
 from gitsync.model.clock import Clock
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.plan import Apply, Node, Prune
-from gitsync.model.result import Outcome, Result, Stage
+from gitsync.model.result import Outcome, Result, Stage, Wait
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.actions import find_remembered
-from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
+from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt, Stop
 from gitsync.reconcile.context import RunContext
 from gitsync.reconcile.result_builder import build_apply_result, build_prune_result
 from gitsync.reconcile.stages.act import act, poll, post_check
@@ -195,19 +196,21 @@ async def _repeat(legs: tuple[Leg[A], ...], attempt: A, run: RunContext) -> A:
         if attempt.stop and attempt.observed.is_listed:  # the list may have been wrong
             attempt = attempt.restarted()
             continue
-        is_retried = attempt.stop is not None and attempt.stop.waits and run.rules.writes
-        if not is_retried or not await _pause(tries, attempt.session.deadline, run.clock):
+        if attempt.stop is None or not attempt.stop.waits or not run.rules.writes:
+            return attempt
+        if not await _pause(tries, attempt.stop, attempt.session, run.clock):
             return attempt
         attempt, tries, before = attempt.restarted(), tries + 1, attempt.stop
 
 
-async def _pause(tries: int, deadline: float, clock: Clock) -> bool:
+async def _pause(tries: int, stop: Stop, session: Session, clock: Clock) -> bool:
     """Wait before another try: 1 s, 2 s, 4 s … Returns False if the time is up first."""
-    seconds = min(2.0**tries, LONGEST_PAUSE)
-    if clock.monotonic() + seconds >= deadline:
+    until = clock.monotonic() + (seconds := min(2.0**tries, LONGEST_PAUSE))
+    if until >= session.deadline:
         return False
-    await clock.sleep(seconds)
-    return clock.monotonic() < deadline
+    with session.waiting(Wait(stop.condition.reason, until, tries + 2)):
+        await clock.sleep(seconds)
+    return clock.monotonic() < session.deadline
 
 
 async def _run_stages(legs: tuple[Leg[A], ...], attempt: A, run: RunContext) -> A:
@@ -216,7 +219,7 @@ async def _run_stages(legs: tuple[Leg[A], ...], attempt: A, run: RunContext) -> 
         if leg.acts and not run.rules.writes:
             continue
         is_locked = leg.locks and attempt.decision.action is not Action.NONE
-        async with run.locks.hold(attempt.location) if is_locked else _NO_LOCK:
+        async with run.locks.hold(attempt.location, attempt.session) if is_locked else _NO_LOCK:
             for step in leg.steps:
                 if step.is_for_open and attempt.observed.is_listed:
                     continue

@@ -14,6 +14,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.padding import Padding
 from rich.progress_bar import ProgressBar
+from rich.table import Table
 from rich.text import Text
 
 from gitsync.report.progress import Tally
@@ -30,8 +31,8 @@ def show_live(tally: Tally, stream: TextIO) -> Iterator[Tally]:
     def render_view() -> Group:
         bar = ProgressBar(total=max(tally.total, tally.done, 1), completed=tally.done, width=_BAR_WIDTH)
         title = f"{tally.done} of {format_plural(tally.total, 'resource')}" if tally.total else "Reading the source"
-        rows = (Text(f"  {name}", no_wrap=True, overflow="ellipsis") for name in tally.list_under_way())
-        return Group(Text(title, style="bold"), Padding(bar, 0, expand=False), *rows)  # a bar alone ends no line
+        # A bar alone ends no line.
+        return Group(Text(title, style="bold"), Padding(bar, 0, expand=False), _make_table(tally))
 
     with Live(
         get_renderable=render_view,
@@ -42,6 +43,22 @@ def show_live(tally: Tally, stream: TextIO) -> Iterator[Tally]:
     ) as live:
         tally.pause = partial(_pause, live)
         yield tally
+
+
+def _make_table(tally: Tally) -> Table:
+    """Make the lines of the resources in progress. What a resource does or waits for is said in any width; its name is
+    cut first.
+    """
+    rows, more = tally.list_under_way()
+    table = Table.grid(padding=(0, 2), expand=False)
+    table.add_column(no_wrap=True, overflow="ellipsis")
+    table.add_column(no_wrap=True, justify="right")
+    table.add_column(no_wrap=True, overflow="ellipsis")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in (f"  {row.name}", row.time, row.doing)))
+    if more:
+        table.add_row(Text(f"  and {more} more"))
+    return table
 
 
 @contextmanager

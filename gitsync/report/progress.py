@@ -1,5 +1,5 @@
-"""Reports the progress of a run: its interface, its count, a periodic log line if there is no terminal, and the
-timeline of every resource for metrics and traces.
+"""Reports the progress of a run: its interface, its count, what each resource waits for, a periodic line if there is no
+terminal, and the timeline of every resource for metrics and traces.
 
 A pipeline stops a job without output, and a resource may take half an hour: so a thread writes the line
 periodically, whether anything happens or not.
@@ -7,9 +7,10 @@ periodically, whether anything happens or not.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,20 +20,27 @@ from gitsync.errors import ExitCode
 from gitsync.logging import escape_controls
 from gitsync.model.gvk import Key
 from gitsync.model.report import Report
-from gitsync.model.result import Result, Stage
+from gitsync.model.result import Result, Stage, Wait
 
 _MOST_NAMED = 5  # resources named at once
+
+
+class Work(Protocol):
+    """What a resource is at: its session, which changes while a display reads it."""
+
+    stage: Stage
+    wait: Wait | None
 
 
 class Progress(Protocol):
     """Receives the progress of a walk."""
 
-    def expect(self, count: int) -> None:
-        """Add this number of resources to the total."""
+    def expect(self, needs: Mapping[Key, Collection[Key]]) -> None:
+        """Add resources to the total. `needs` has those that each depends on: it begins after them."""
         ...
 
-    def started(self, key: Key, stage: Stage) -> None:
-        """Note that a resource has reached a stage."""
+    def started(self, key: Key, work: Work) -> None:
+        """Note that a resource has reached the stage of its work."""
         ...
 
     def finished(self, result: Result) -> None: ...
@@ -41,51 +49,101 @@ class Progress(Protocol):
 class Silent:
     """Ignores all progress."""
 
-    def expect(self, count: int) -> None: ...
+    def expect(self, needs: Mapping[Key, Collection[Key]]) -> None: ...
 
-    def started(self, key: Key, stage: Stage) -> None: ...
+    def started(self, key: Key, work: Work) -> None: ...
 
     def finished(self, result: Result) -> None: ...
 
 
-class Tally:
-    """The progress of a walk. The walk writes it, and a display reads it. `pause` hides the display for a while."""
+class UnderWay(NamedTuple):
+    """A resource in progress, for people: its name, for how long, and what it does or waits for."""
 
-    def __init__(self, monotonic: Callable[[], float]) -> None:
+    name: str
+    time: str
+    doing: str
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.time}, {self.doing})"
+
+
+class Tally:
+    """The progress of a walk. The walk writes it, and a display reads it, maybe in another thread. `mask` takes secrets
+    out of what it shows. `pause` hides the display for a while.
+    """
+
+    def __init__(self, monotonic: Callable[[], float], mask: Callable[[str], str] = str) -> None:
         self._monotonic = monotonic
-        self._under_way: dict[Key, tuple[Stage, float]] = {}
+        self._mask = mask
+        self._under_way: dict[Key, tuple[Work, float]] = {}
+        self._dependents: defaultdict[Key, list[Key]] = defaultdict(list)
+        self._finished: set[Key] = set()
         self.pause: Callable[[], AbstractContextManager[None]] = nullcontext
         self.total = 0
         self.done = 0
 
-    def expect(self, count: int) -> None:
-        self.total += count
+    def expect(self, needs: Mapping[Key, Collection[Key]]) -> None:
+        self.total += len(needs)
+        self._finished -= needs.keys()  # a rehearsal had them before
+        self._dependents.clear()
+        for key, others in needs.items():
+            for other in others:
+                self._dependents[other].append(key)
 
-    def started(self, key: Key, stage: Stage) -> None:
-        _, start_time = self._under_way.get(key, (stage, self._monotonic()))
-        self._under_way[key] = (stage, start_time)
+    def started(self, key: Key, work: Work) -> None:
+        if key not in self._under_way:
+            self._under_way[key] = (work, self._monotonic())
 
     def finished(self, result: Result) -> None:
         self._under_way.pop(result.key, None)
+        self._finished.add(result.key)
         self.done += 1
 
-    def list_under_way(self) -> list[str]:
-        """List the resources in progress, the longest first: name, stage and time."""
+    def list_under_way(self) -> tuple[list[UnderWay], int]:
+        """List the resources in progress, the longest first, and return the number of those left out."""
         now = self._monotonic()
         entries = sorted(self._under_way.copy().items(), key=lambda one: (one[1][1], one[0]))
-        names = []
-        for key, (stage, since) in entries:
-            minutes, seconds = divmod(int(now - since), 60)
-            time = f"{minutes}m{seconds:02}s" if minutes else f"{seconds}s"
-            names.append(f"{key.kind}/{key.name} ({stage.value}, {time})")
-        more = len(names) - _MOST_NAMED
-        return [escape_controls(name) for name in names[:_MOST_NAMED]] + [f"and {more} more"] * (more > 0)
+        rows = [
+            UnderWay(
+                escape_controls(f"{key.kind}/{key.name}"),
+                _format_time(now - since),
+                escape_controls(self._mask(_describe_work(work, now))) + self._count_dependents(key),
+            )
+            for key, (work, since) in entries[:_MOST_NAMED]
+        ]
+        return rows, len(entries) - len(rows)
+
+    def _count_dependents(self, key: Key) -> str:
+        count = sum(other not in self._finished for other in self._dependents.get(key, ()))
+        return f"; {count} {'waits' if count == 1 else 'wait'} for it" if count else ""
 
     def format_line(self) -> str:
         """Format the progress in one line."""
         total = f" of {self.total}" if self.total else ""
-        in_progress = self.list_under_way()
-        return f"{self.done}{total} done" + (f"; in progress: {', '.join(in_progress)}" if in_progress else "")
+        rows, more = self.list_under_way()
+        names = [*map(str, rows), *([f"and {more} more"] if more else [])]
+        return f"{self.done}{total} done" + (f"; in progress: {', '.join(names)}" if names else "")
+
+
+def _describe_work(work: Work, now: float) -> str:
+    """Describe what a resource waits for, or else its stage."""
+    if (wait := work.wait) is None:
+        return "Azure works" if work.stage is Stage.POLL else work.stage.value
+    seconds = math.ceil((wait.until or now) - now)
+    goes_on = f", {'tries again' if wait.next_try else 'goes on'} in {_format_time(seconds)}" if seconds > 0 else ""
+    number = f" ({format_ordinal(wait.next_try)} try)" if wait.next_try else ""
+    return f"{wait.reason}{goes_on}{number}"
+
+
+def _format_time(seconds: float) -> str:
+    minutes, seconds = divmod(int(seconds), 60)
+    return f"{minutes}m{seconds:02}s" if minutes else f"{seconds}s"
+
+
+def format_ordinal(number: int) -> str:
+    """Format a place in a row: 1st, 2nd, 11th."""
+    end = "th" if number % 100 in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{end}"
 
 
 @contextmanager
@@ -128,13 +186,13 @@ class Timeline:
         self._under_way: dict[Key, tuple[Stage, float]] = {}
         self.visits: defaultdict[Key, list[StageVisit]] = defaultdict(list)
 
-    def expect(self, count: int) -> None:
-        self._progress.expect(count)
+    def expect(self, needs: Mapping[Key, Collection[Key]]) -> None:
+        self._progress.expect(needs)
 
-    def started(self, key: Key, stage: Stage) -> None:
-        if key not in self._under_way or self._under_way[key][0] is not stage:
-            self._under_way[key] = (stage, self._leave(key))
-        self._progress.started(key, stage)
+    def started(self, key: Key, work: Work) -> None:
+        if key not in self._under_way or self._under_way[key][0] is not work.stage:
+            self._under_way[key] = (work.stage, self._leave(key))
+        self._progress.started(key, work)
 
     def finished(self, result: Result) -> None:
         if result.key in self._under_way:

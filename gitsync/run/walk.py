@@ -36,7 +36,8 @@ async def walk(run: RunContext, plan: Plan, state: State, selection: Selection) 
     build_rest = partial(build_unattempted, agent=run.rules.agent)
     stop_watcher = asyncio.create_task(_end_waits(run))
     try:
-        run.connections.progress.expect(len(plan.applies) + len(plan.prunes))
+        nodes: dict[Key, Node] = {**plan.applies, **plan.prunes}
+        run.connections.progress.expect({key: node.depends_on for key, node in nodes.items()})
         applied = await run_in_order(plan.applies, run_node, build_rest, stop)
         doubtful = _keep_records(plan, applied, run.lists.take_doubtful())
         applied |= await run_in_order(doubtful, run_node, build_rest, stop, known=applied)

@@ -7,9 +7,10 @@ import threading
 
 import pytest
 
-from gitsync.model.result import Stage
+from gitsync.arm.session import Session
+from gitsync.model.result import Stage, Wait
 from gitsync.report.live import show_live
-from gitsync.report.progress import Silent, Tally, print_progress
+from gitsync.report.progress import Silent, Tally, format_ordinal, print_progress
 from tests.report.report_builders import DRIFTED, IN_SYNC, REFUSED, key, result
 
 
@@ -23,28 +24,90 @@ class Ticks:
         return self.now
 
 
+def at(stage, wait=None):
+    return Session(deadline=1e9, stage=stage, wait=wait)
+
+
+def nodes(count):
+    return {key("ResourceGroup", f"rg-{number}"): () for number in range(count)}
+
+
 def test_the_line_names_the_longest_first_with_its_time():
     clock = Ticks()
     tally = Tally(clock)
-    tally.expect(4)
-    tally.started(REFUSED.key, Stage.OBSERVE)
+    tally.expect(nodes(4))
+    logs = at(Stage.OBSERVE)
+    tally.started(REFUSED.key, logs)
     clock.now = 100.0
-    tally.started(DRIFTED.key, Stage.OBSERVE)
-    tally.started(REFUSED.key, Stage.POLL)
-    tally.started(IN_SYNC.key, Stage.OBSERVE)
+    tally.started(DRIFTED.key, at(Stage.OBSERVE))
+    logs.stage = Stage.ACT
+    tally.started(REFUSED.key, logs)
+    tally.started(IN_SYNC.key, at(Stage.OBSERVE))
     tally.finished(IN_SYNC)
     clock.now = 130.0
     assert tally.format_line() == (
-        "1 of 4 done; in progress: StorageAccount/logs (poll, 2m10s), VirtualNetwork/hub (observe, 30s)"
+        "1 of 4 done; in progress: StorageAccount/logs (2m10s, act), VirtualNetwork/hub (30s, observe)"
     )
+
+
+@pytest.mark.parametrize(
+    ("stage", "wait", "shown"),
+    [
+        (Stage.OBSERVE, None, "observe"),
+        (Stage.POLL, None, "Azure works"),
+        (Stage.OBSERVE, Wait("throttled", 164.0, 5), "throttled, tries again in 1m04s (5th try)"),
+        (Stage.ACT, Wait("throttled", 103.2), "throttled, goes on in 4s"),
+        (Stage.ACT, Wait("503 ServerBusy", 99.0, 2), "503 ServerBusy (2nd try)"),
+        (Stage.ACT, Wait("waits for the write lock of virtualNetworks/hub"), None),
+        (Stage.ACT, Wait("500 hunter2\x1b"), "500 ****\\x1b"),
+    ],
+    ids=["nothing", "poll", "try", "limit", "time-is-up", "lock", "hostile"],
+)
+def test_a_resource_says_what_it_waits_for(stage, wait, shown):
+    clock = Ticks()
+    tally = Tally(clock, lambda text: text.replace("hunter2", "****"))
+    tally.started(IN_SYNC.key, at(stage, wait))
+    clock.now = 100.0
+    ((row,), more) = tally.list_under_way()
+    assert (row, more) == (("ResourceGroup/core", "1m40s", shown or wait.reason), 0)
+
+
+def test_a_resource_says_how_many_wait_for_it():
+    tally = Tally(Ticks())
+    group, hub, logs = IN_SYNC.key, DRIFTED.key, REFUSED.key
+    tally.expect({group: (), hub: (group,), logs: (group,)})
+    tally.started(group, at(Stage.POLL))
+    assert tally.format_line() == "0 of 3 done; in progress: ResourceGroup/core (0s, Azure works; 2 wait for it)"
+    tally.finished(DRIFTED)
+    assert tally.format_line().endswith("; 1 waits for it)")
+    tally.finished(REFUSED)
+    assert tally.format_line().endswith("(0s, Azure works)")
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (1, "1st"),
+        (2, "2nd"),
+        (3, "3rd"),
+        (4, "4th"),
+        (11, "11th"),
+        (12, "12th"),
+        (13, "13th"),
+        (21, "21st"),
+        (112, "112th"),
+    ],
+)
+def test_ordinals(number, text):
+    assert format_ordinal(number) == text
 
 
 def test_a_line_names_five_and_counts_the_rest():
     tally = Tally(Ticks())
     for number in range(8):
-        tally.started(key("ResourceGroup", f"rg-{number}"), Stage.ACT)
+        tally.started(key("ResourceGroup", f"rg-{number}"), at(Stage.ACT))
     assert tally.format_line() == "0 done; in progress: " + ", ".join(
-        [*(f"ResourceGroup/rg-{n} (act, 0s)" for n in range(5)), "and 3 more"]
+        [*(f"ResourceGroup/rg-{n} (0s, act)" for n in range(5)), "and 3 more"]
     )
 
 
@@ -57,8 +120,8 @@ def test_a_resource_that_was_never_started_can_be_finished():
 def test_lines_come_while_nothing_happens_and_end_with_the_context():
     said = queue.Queue()
     with print_progress(Tally(Ticks()), said.put, every=0.001) as progress:
-        progress.expect(2)
-        progress.started(IN_SYNC.key, Stage.POLL)
+        progress.expect(nodes(2))
+        progress.started(IN_SYNC.key, at(Stage.POLL))
         assert any("in progress: ResourceGroup/core" in said.get(timeout=30) for _ in range(1000))
     assert "gitsync-progress" not in {thread.name for thread in threading.enumerate()}
 
@@ -70,12 +133,12 @@ def test_the_live_view_shows_what_is_done_and_what_is_at_work():
 
     terminal = Terminal()
     with show_live(Tally(Ticks()), terminal) as progress:
-        progress.expect(2)
+        progress.expect(nodes(2))
         progress.finished(result(key("ResourceGroup", "a")))
-        progress.started(key("ResourceGroup", "[red]x\x1b"), Stage.ACT)
+        progress.started(key("ResourceGroup", "[red]x\x1b"), at(Stage.ACT))
     shown = terminal.getvalue()
     assert "1 of 2 resources" in shown
-    assert "ResourceGroup/[red]x\\x1b (act, 0s)" in shown
+    assert re.search(r"ResourceGroup/\[red\]x\\x1b +0s +act", shown)
 
 
 @pytest.mark.parametrize("columns", ["30", "100"])
@@ -88,10 +151,10 @@ def test_the_bar_and_each_resource_have_a_line_of_their_own(columns, monkeypatch
     monkeypatch.setenv("TERM", "xterm")
     terminal = Terminal()
     with show_live(Tally(Ticks()), terminal) as progress:
-        progress.expect(4)
+        progress.expect(nodes(4))
         progress.finished(result(key("ResourceGroup", "a")))
-        progress.started(key("VirtualNetwork", "a-network-with-a-rather-long-name"), Stage.ACT)
-        progress.started(key("VirtualNetwork", "hub"), Stage.POLL)
+        progress.started(key("VirtualNetwork", "a-network-with-a-rather-long-name"), at(Stage.ACT))
+        progress.started(key("VirtualNetwork", "hub"), at(Stage.POLL))
     view = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", terminal.getvalue()).split("1 of 4 resources")[-1]
     lines = [line.strip("\r ") for line in view.splitlines() if line.strip("\r ")]
     assert len(lines) == 3, "the bar and two resources, each in one line however narrow the terminal is"
@@ -101,7 +164,7 @@ def test_the_bar_and_each_resource_have_a_line_of_their_own(columns, monkeypatch
 
 def test_silence_says_nothing(capsys):
     silent = Silent()
-    silent.expect(1)
-    silent.started(IN_SYNC.key, Stage.ACT)
+    silent.expect(nodes(1))
+    silent.started(IN_SYNC.key, at(Stage.ACT))
     silent.finished(IN_SYNC)
     assert capsys.readouterr() == ("", "")

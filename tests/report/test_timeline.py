@@ -1,14 +1,15 @@
 """The timeline: one visit for a row of steps of one stage, also if a resource is tried again."""
 
+from gitsync.arm.session import Session
 from gitsync.model.result import Stage
 from gitsync.report.progress import StageVisit, Tally, Timeline, find_stage_seconds
-from tests.report.report_builders import IN_SYNC
+from tests.report.report_builders import DRIFTED, IN_SYNC
 from tests.support.fake_clock import FakeClock
 
 
 def walk(timeline, clock, *steps):
     for stage in steps:
-        timeline.started(IN_SYNC.key, stage)
+        timeline.started(IN_SYNC.key, Session(deadline=1e9, stage=stage))
         clock.elapsed += 1
     timeline.finished(IN_SYNC)
 
@@ -17,7 +18,7 @@ def test_visits_of_a_resource_that_is_tried_twice():
     clock = FakeClock()
     tally = Tally(clock.monotonic)
     timeline = Timeline(tally, clock.monotonic)
-    timeline.expect(2)
+    timeline.expect({IN_SYNC.key: (), DRIFTED.key: ()})
     walk(timeline, clock, Stage.POLICY, Stage.OBSERVE, Stage.OBSERVE, Stage.ACT)
     clock.elapsed += 10
     walk(timeline, clock, Stage.OBSERVE)

@@ -30,7 +30,7 @@ from gitsync.arm.session import DEADLINE, THROTTLED, Session
 from gitsync.errors import ArmError, AuthorityError, ConfigError, DeadlineError, TokenRefusedError, TransportError
 from gitsync.model.clock import Clock, format_rfc3339
 from gitsync.model.report import RequestCounts, RequestUse
-from gitsync.model.result import Attempt
+from gitsync.model.result import Attempt, Wait
 
 T = TypeVar("T")
 
@@ -130,7 +130,9 @@ class Retrier:
         if not host.may_answer(error) or self.clock.monotonic() + seconds > session.deadline:
             raise error
         self.note_repeated(error, session)
-        with self._held.holding() if is_throttled(error) else nullcontext():
+        reason = "throttled" if is_throttled(error) else " ".join(filter(None, (str(error.status or ""), error.code)))
+        wait = Wait(reason, self.clock.monotonic() + seconds, tries + 2)
+        with self._held.holding() if is_throttled(error) else nullcontext(), session.waiting(wait):
             await self.clock.sleep(seconds)
 
     def note_repeated(self, error: ArmError, session: Session) -> None:

@@ -30,6 +30,7 @@ from gitsync.arm.http.messages import ArmRequest, Response
 from gitsync.arm.session import Session
 from gitsync.formats.arm_path import find_provider, find_subscription
 from gitsync.model.clock import Clock
+from gitsync.model.result import Wait
 from gitsync.validation.references import parse_arm_type
 
 _ANOTHER_OPERATION = "retryableerror"
@@ -50,6 +51,8 @@ _RESERVE = 1.0
 """Tokens that stay in a bucket once Azure has refused a request. Azure rounds its count down, so only a count of 1 or
 more shows that the pace is not too fast.
 """
+
+_FOR_A_SLOT = Wait("waits for answers to other requests")
 
 
 class Throttle:
@@ -91,7 +94,7 @@ class Throttle:
         while (seconds := pause.until - self._clock.monotonic()) > 0:
             if pause.until > session.deadline:
                 return False
-            with self._held.holding():
+            with self._held.holding(), session.waiting(Wait("throttled", pause.until)):
                 await self._clock.sleep(seconds)
         return True
 
@@ -133,9 +136,8 @@ class Throttle:
     def _find_bucket(self, method: str, path: str) -> _Bucket:
         key = ((find_subscription(path) or "").casefold(), classify_method(method))
         if key not in self._buckets:
-            self._buckets[key] = _Bucket(
-                self._clock, self._slots, self._limits[key[1]].take_share(self._share), self._held
-            )
+            limit = self._limits[key[1]].take_share(self._share)
+            self._buckets[key] = _Bucket(key[1], self._clock, self._slots, limit, self._held)
         return self._buckets[key]
 
     def _make_provider_key(self, method: str, path: str) -> tuple[str, str, RequestKind]:
@@ -156,7 +158,8 @@ class _Bucket:
     asyncio's lock is the queue: it serves in the order of asking. A pause is a filling that starts in the future.
     """
 
-    def __init__(self, clock: Clock, slots: asyncio.Semaphore, limit: Limit, held: HeldTime) -> None:
+    def __init__(self, kind: RequestKind, clock: Clock, slots: asyncio.Semaphore, limit: Limit, held: HeldTime) -> None:
+        self._kind = kind
         self._clock = clock
         self._held = held
         self._slots = slots
@@ -179,19 +182,30 @@ class _Bucket:
     async def take(self, session: Session) -> bool:
         """One token and a slot, waiting its turn; False if that would be later than the deadline."""
         # Refused at once: to wait for a turn that comes too late would only lengthen the queue.
-        if self._wait(ahead=self._waiting) > session.deadline - self._clock.monotonic():
+        if (seconds := self._wait(ahead=self._waiting)) > session.deadline - self._clock.monotonic():
             return False
-        self._waiting += 1
+        before, self._waiting = session.wait, self._waiting + 1
         try:
+            self._note_wait(session, seconds)
             async with self._turn:
                 return await self._take_next(session)
         finally:
-            self._waiting -= 1
+            self._waiting, session.wait = self._waiting - 1, before
+
+    def _note_wait(self, session: Session, seconds: float) -> None:
+        """Note in the session why a request waits, if it does. What need not wait costs nothing."""
+        if seconds > 0:
+            now = self._clock.monotonic()
+            reason = "throttled" if self._filled_at > now else f"waits for the limit of {self._kind}"
+            session.wait = Wait(reason, now + seconds)
+        elif self._slots.locked():
+            session.wait = _FOR_A_SLOT
 
     async def _take_next(self, session: Session) -> bool:
         while (seconds := self._wait()) > 0 or not await self._has_slot():
             if seconds > session.deadline - self._clock.monotonic():
                 return False
+            self._note_wait(session, seconds)
             with self._held.holding():
                 await self._clock.sleep(seconds)
         # Nothing is awaited between the look at the tokens and this: no other request takes one.

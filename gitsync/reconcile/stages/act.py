@@ -126,7 +126,7 @@ async def _call(attempt: ApplyAttempt, call: ActionCall, run: Acting) -> ApplyAt
     if call in attempt.write.called or not attempt.prepared.is_written:
         return attempt
     try:
-        async with run.locks.hold(attempt.arm_id):
+        async with run.locks.hold(attempt.arm_id, attempt.session):
             await ExtensionClient(run.writer(attempt)).call(call.path, call.api_version, call.body)
     except ArmError as failure:
         return attempt.stopped(make_unreadable(failure))
