@@ -150,7 +150,7 @@ async def _search(
     from gitsync.run.connections import open_azure
 
     tree = KindTree(open_catalog(), options.api_version)
-    with show_progress(options.redactions.mask) as tally:
+    with show_progress(options.redactions.mask, prints=options.prints_progress) as tally:
 
         def count(begun: int, ended: int) -> None:
             tally.total += begun

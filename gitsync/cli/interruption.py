@@ -123,5 +123,5 @@ class Begins:
     def started(self, key: Key, work: Work) -> None:
         self._progress.started(key, work)
 
-    def finished(self, result: Result) -> None:
-        self._progress.finished(result)
+    def finished(self, result: Result) -> bool:
+        return self._progress.finished(result)

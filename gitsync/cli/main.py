@@ -226,7 +226,7 @@ def _run_command(name: str, arguments: list[str], opened: list[Redactions]) -> E
     asks_azure = "credential" in command.SETTINGS
     needs_file = not {"output"}.issuperset(command.SETTINGS)
     config = resolve(options, os.environ, Path.cwd(), command.OUTPUTS, asks_azure=asks_azure, needs_file=needs_file)
-    _start_logs(config, redactions, quiet=getattr(options, "quiet", False))
+    options.prints_progress = _start_logs(config, redactions, quiet=getattr(options, "quiet", False))
     options.redactions = redactions
     _check_outputs(config)
     return command.run(options, config)
@@ -241,7 +241,10 @@ def _check_outputs(config: Config) -> None:
         TargetFolder(Path(folder), config.source).check()
 
 
-def _start_logs(config: Config, redactions: Redactions, *, quiet: bool) -> None:
+def _start_logs(config: Config, redactions: Redactions, *, quiet: bool) -> bool:
+    """Set the logs up. Returns whether a person reads them and misses the lines of level info: then a run prints its
+    progress itself.
+    """
     from loguru import logger
 
     from gitsync.config.load import find_misspelt_variables
@@ -257,3 +260,4 @@ def _start_logs(config: Config, redactions: Redactions, *, quiet: bool) -> None:
     set_up(level=level, form=form, colour=colour, mask=redactions.mask)
     for sentence in find_misspelt_variables(os.environ):
         logger.warning(sentence)
+    return form == "text" and level in {"warning", "error"}

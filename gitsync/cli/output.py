@@ -8,7 +8,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Collection, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import TextIO
@@ -148,20 +148,34 @@ def write_files(folder: Path, files: Mapping[str, Callable[[], str]], config: Co
         raise PublishError(f"The {what} cannot be written: {error.message}", hint=error.hint) from error
 
 
-def show_progress(mask: Callable[[str], str], *, quiet: bool = False) -> AbstractContextManager[Tally]:
-    """Show progress on stderr while the context lasts: live on a terminal, else a log line every minute. `mask` takes
-    secrets out of a text. A quiet one only counts.
+def show_progress(
+    mask: Callable[[str], str], *, prints: bool, says_changes: bool = False, quiet: bool = False
+) -> AbstractContextManager[Tally]:
+    """Show progress on stderr while the context lasts: live on a terminal, else a line every minute. `mask` takes
+    secrets out of a text.
+
+    `prints` says that each failure is a line for a person, and with `says_changes` each change if there is no terminal;
+    without it, the log has all that. A quiet one only counts: the report says the rest.
     """
     from loguru import logger
 
-    tally = Tally(time.monotonic, mask)
+    is_live = sys.stderr.isatty()
+    say = (lambda _line: None) if quiet else _print_to_stderr
+    tally = Tally(time.monotonic, mask, say if prints else None, says_changes=says_changes and not is_live)
     if quiet:
         return nullcontext(tally)
-    if sys.stderr.isatty():
+    if is_live:
         from gitsync.report.live import show_live
 
         return show_live(tally, sys.stderr)
-    return print_progress(tally, lambda line: logger.bind(progress=line).info("Still running"), _EVERY)
+    say_line = say if prints else lambda line: logger.bind(progress=line).info("Still running")
+    return print_progress(tally, say_line, _EVERY)
+
+
+def _print_to_stderr(line: str) -> None:
+    """Print a line. The reader may be gone, which is no reason to end a run."""
+    with suppress(OSError, ValueError):
+        print(neutralize(line), file=sys.stderr, flush=True)
 
 
 def find_terminal_width() -> int | None:

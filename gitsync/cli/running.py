@@ -69,7 +69,9 @@ def execute_run(options: argparse.Namespace, config: Config, *, writes: bool) ->
     redactions: Redactions = options.redactions
     interruption, stop = Interruption(), asyncio.Event()
     try:
-        display = show_progress(redactions.mask, quiet=options.quiet)
+        display = show_progress(
+            redactions.mask, prints=options.prints_progress, says_changes=writes, quiet=options.quiet
+        )
         with asyncio.Runner() as runner, interruption.heard(runner.get_loop()), display as progress:
             begins = Begins(progress, interruption, stop)
             run = execute(

@@ -134,8 +134,8 @@ async def reconcile(node: Node, before: Mapping[Key, Result], run: RunContext) -
     else:
         prune_attempt = await _repeat(PRUNE, _begin_prune(node, before, run), run)
         result = build_prune_result(prune_attempt, run.rules, run.clock.now(), run.redactions)
-    run.connections.progress.finished(result)
-    _log(result, writes=run.rules.writes)
+    if not run.connections.progress.finished(result):
+        _log(result, writes=run.rules.writes)
     return result
 
 

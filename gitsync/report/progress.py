@@ -20,9 +20,11 @@ from gitsync.errors import ExitCode
 from gitsync.logging import escape_controls
 from gitsync.model.gvk import Key
 from gitsync.model.report import Report
-from gitsync.model.result import Result, Stage, Wait
+from gitsync.model.result import Outcome, Result, Stage, Wait
+from gitsync.report.wording import PAST
 
 _MOST_NAMED = 5  # resources named at once
+_LONGEST_CAUSE = 400  # characters of a failure
 
 
 class Work(Protocol):
@@ -43,7 +45,9 @@ class Progress(Protocol):
         """Note that a resource has reached the stage of its work."""
         ...
 
-    def finished(self, result: Result) -> None: ...
+    def finished(self, result: Result) -> bool:
+        """Note the end of a resource. Returns whether a person reads of it here: then no log repeats it."""
+        ...
 
 
 class Silent:
@@ -53,7 +57,8 @@ class Silent:
 
     def started(self, key: Key, work: Work) -> None: ...
 
-    def finished(self, result: Result) -> None: ...
+    def finished(self, result: Result) -> bool:  # noqa: ARG002 - the protocol's
+        return False
 
 
 class UnderWay(NamedTuple):
@@ -70,11 +75,23 @@ class UnderWay(NamedTuple):
 class Tally:
     """The progress of a walk. The walk writes it, and a display reads it, maybe in another thread. `mask` takes secrets
     out of what it shows. `pause` hides the display for a while.
+
+    `say` prints a line for a person as soon as a resource has failed, and with `says_changes` when one was written;
+    without `say`, that is left to the log.
     """
 
-    def __init__(self, monotonic: Callable[[], float], mask: Callable[[str], str] = str) -> None:
+    def __init__(
+        self,
+        monotonic: Callable[[], float],
+        mask: Callable[[str], str] = str,
+        say: Callable[[str], None] | None = None,
+        *,
+        says_changes: bool = False,
+    ) -> None:
         self._monotonic = monotonic
         self._mask = mask
+        self._say = say
+        self._says_changes = says_changes
         self._under_way: dict[Key, tuple[Work, float]] = {}
         self._dependents: defaultdict[Key, list[Key]] = defaultdict(list)
         self._finished: set[Key] = set()
@@ -94,10 +111,26 @@ class Tally:
         if key not in self._under_way:
             self._under_way[key] = (work, self._monotonic())
 
-    def finished(self, result: Result) -> None:
-        self._under_way.pop(result.key, None)
+    def finished(self, result: Result) -> bool:
+        _, start_time = self._under_way.pop(result.key, (None, self._monotonic()))
         self._finished.add(result.key)
         self.done += 1
+        if self._say is None:
+            return False
+        if result.outcome is Outcome.FAILED:
+            self._say(self._format_failure(result))
+        elif result.outcome is Outcome.CHANGED and self._says_changes:
+            time = _format_time(self._monotonic() - start_time)
+            self._say(f"{PAST[result.action]} {_format_name(result.key)} in {time}")
+        return True
+
+    def _format_failure(self, result: Result) -> str:
+        """Format a failure in one line: the resource, the reason and the cause. The report has all of a long one."""
+        reason, message = self._mask(result.condition.reason), " ".join(self._mask(result.message).split())
+        cause = message if message.startswith(reason) else f"{reason}: {message}"
+        cause = cause if len(cause) <= _LONGEST_CAUSE else f"{cause[:_LONGEST_CAUSE]}…"
+        place = f" ({result.source})" if result.source else ""
+        return f"failed: {_format_name(result.key)}: {escape_controls(f'{cause}{place}')}"
 
     def list_under_way(self) -> tuple[list[UnderWay], int]:
         """List the resources in progress, the longest first, and return the number of those left out."""
@@ -105,7 +138,7 @@ class Tally:
         entries = sorted(self._under_way.copy().items(), key=lambda one: (one[1][1], one[0]))
         rows = [
             UnderWay(
-                escape_controls(f"{key.kind}/{key.name}"),
+                _format_name(key),
                 _format_time(now - since),
                 escape_controls(self._mask(_describe_work(work, now))) + self._count_dependents(key),
             )
@@ -123,6 +156,10 @@ class Tally:
         rows, more = self.list_under_way()
         names = [*map(str, rows), *([f"and {more} more"] if more else [])]
         return f"{self.done}{total} done" + (f"; in progress: {', '.join(names)}" if names else "")
+
+
+def _format_name(key: Key) -> str:
+    return escape_controls(f"{key.kind}/{key.name}")
 
 
 def _describe_work(work: Work, now: float) -> str:
@@ -194,11 +231,11 @@ class Timeline:
             self._under_way[key] = (work.stage, self._leave(key))
         self._progress.started(key, work)
 
-    def finished(self, result: Result) -> None:
+    def finished(self, result: Result) -> bool:
         if result.key in self._under_way:
             self._leave(result.key)
             del self._under_way[result.key]
-        self._progress.finished(result)
+        return self._progress.finished(result)
 
     def _leave(self, key: Key) -> float:
         """End the visit that a resource is at, if there is one; the time of that."""

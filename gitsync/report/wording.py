@@ -20,7 +20,7 @@ from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.replacement import list_takes
 
-_PAST = {
+PAST = {
     Action.CREATE: "created",
     Action.UPDATE: "updated",
     Action.DELETE: "deleted",
@@ -114,7 +114,7 @@ def _format_effect(report: Report, subject: str) -> str:
     if report.command != "plan":
         return ", ".join(_list_done(report)) or "nothing changed"
     subject = subject if report.base is None else "the change"
-    actions = _count_actions(report.results, {action: action.value for action in _PAST})
+    actions = _count_actions(report.results, {action: action.value for action in PAST})
     return f"{subject} would {', '.join(actions)}" if actions else f"{subject} would change nothing"
 
 
@@ -128,7 +128,7 @@ def format_plural(count: int, noun: str) -> str:
 
 
 def _list_done(report: Report) -> list[str]:
-    return _count_actions([result for result in report.results if result.is_fine], _PAST)
+    return _count_actions([result for result in report.results if result.is_fine], PAST)
 
 
 def _count_actions(results: Iterable[Result], words: Mapping[Action, str]) -> list[str]:

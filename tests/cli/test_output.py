@@ -128,6 +128,6 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path):
 
 
 def test_progress_off_a_terminal_prints_nothing_for_short_work(capsys):
-    with show_progress(str) as progress:
+    with show_progress(str, prints=True) as progress:
         progress.expect({})
     assert capsys.readouterr() == ("", "")

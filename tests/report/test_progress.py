@@ -4,14 +4,16 @@ import io
 import queue
 import re
 import threading
+from dataclasses import replace
 
 import pytest
 
 from gitsync.arm.session import Session
 from gitsync.model.result import Stage, Wait
+from gitsync.model.verdict import Verdict
 from gitsync.report.live import show_live
 from gitsync.report.progress import Silent, Tally, format_ordinal, print_progress
-from tests.report.report_builders import DRIFTED, IN_SYNC, REFUSED, key, result
+from tests.report.report_builders import DRIFTED, IN_SYNC, REFUSED, failed, key, result
 
 
 class Ticks:
@@ -168,3 +170,52 @@ def test_silence_says_nothing(capsys):
     silent.started(IN_SYNC.key, at(Stage.ACT))
     silent.finished(IN_SYNC)
     assert capsys.readouterr() == ("", "")
+
+
+UPDATED = replace(DRIFTED, verdict=Verdict.IN_SYNC)
+LONG = replace(REFUSED, condition=failed("Odd", "no " * 1000))
+MASKED = replace(REFUSED, condition=failed("Odd", "The value\n  hunter2\x1b[2J is refused."))
+REPEATED = replace(REFUSED, condition=failed("Odd", "Odd"), source=None)
+
+
+@pytest.mark.parametrize(
+    ("end", "line"),
+    [
+        (
+            REFUSED,
+            "failed: StorageAccount/logs: AccountNameInvalid: logs is not a valid storage account name. (azure.yaml:3)",
+        ),
+        (MASKED, "failed: StorageAccount/logs: Odd: The value ****\\x1b[2J is refused. (azure.yaml:3)"),
+        (REPEATED, "failed: StorageAccount/logs: Odd"),
+        (UPDATED, "updated VirtualNetwork/hub in 2m10s"),
+        (IN_SYNC, None),
+    ],
+    ids=["failure", "secret", "code", "change", "nothing"],
+)
+def test_an_end_is_a_line(end, line):
+    said, clock = [], Ticks()
+    tally = Tally(clock, lambda text: text.replace("hunter2", "****"), said.append, says_changes=True)
+    tally.started(end.key, at(Stage.ACT))
+    clock.now = 130.0
+    assert tally.finished(end), "the log need not repeat it"
+    assert said == ([line] if line else [])
+
+
+def test_a_long_cause_is_left_to_the_report():
+    said = []
+    Tally(Ticks(), str, said.append).finished(LONG)
+    assert len(said[0]) < 500
+    assert said[0].endswith("… (azure.yaml:3)")
+
+
+def test_a_change_is_said_only_where_asked_for():
+    said = []
+    tally = Tally(Ticks(), str, said.append)
+    tally.finished(UPDATED)
+    tally.finished(REFUSED)
+    assert [line.partition(":")[0] for line in said] == ["failed"]
+
+
+@pytest.mark.parametrize("progress", [Tally(Ticks()), Silent()], ids=["counts", "silent"])
+def test_what_says_nothing_leaves_it_to_the_log(progress):
+    assert progress.finished(REFUSED) is False
