@@ -26,7 +26,7 @@ if [[ ${GITSYNC_FROM:-} == base ]]; then
 fi
 
 export GITSYNC_REPORT=${GITSYNC_REPORT:-$RUNNER_TEMP/gitsync-report}
-rm -f -- "$GITSYNC_REPORT"/report.{md,html,json,sarif,junit.xml}
+rm -f -- "$GITSYNC_REPORT"/report.{md,html,json,sarif,junit.xml,env}
 
 # A job that is cancelled interrupts this script alone, and is killed ten seconds later. gitsync gets the signal at once:
 # it begins nothing new and writes its status. The signal also ends a wait, so the script waits again.

@@ -59,9 +59,7 @@ _FORMS: Mapping[str, tuple[str, Callable[[Report], str]]] = {
 
 _OF_A_STEP: Mapping[str, Callable[[Report], str]] = {
     "GITHUB_STEP_SUMMARY": markdown.render,
-    "GITHUB_OUTPUT": lambda report: "".join(
-        f"{name}={value}\n" for name, value in pipelines.list_outputs(report).items()
-    ),
+    "GITHUB_OUTPUT": pipelines.format_github_outputs,
 }
 """By the variable that names a file of GitHub, what is added to it."""
 
@@ -102,6 +100,7 @@ def publish(
             wanted = {
                 name: partial(renderers[output], report) for output, (name, _) in _FORMS.items() if output in files
             }
+            wanted["report.env"] = partial(pipelines.format_dotenv, report)
             write_files(Path(config.report_dir), wanted, config, "report")
     finally:  # last, since stdout may be closed early
         printed = renderers[config.output](report)
@@ -113,9 +112,9 @@ def publish(
 
 def print_annotations(report: Report, variables: Mapping[str, str], stream: TextIO) -> None:
     """Print annotations, if gitsync runs in a pipeline that supports them."""
-    for variable, lines in pipelines.FORMS:
+    for variable, functions in pipelines.COMMANDS:
         if variables.get(variable, "").casefold() == "true":
-            stream.writelines(f"{line}\n" for line in lines(report))
+            stream.writelines(f"{line}\n" for list_lines in functions for line in list_lines(report))
             stream.flush()
 
 

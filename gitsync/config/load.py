@@ -25,7 +25,12 @@ from gitsync.errors import ConfigError
 from gitsync.model.secret import Secret
 
 _PREFIX = "GITSYNC_"
-_NO_SETTINGS = (CONFIG_VARIABLE, "GITSYNC_SECRET_", VARIABLE_PREFIX)  # variables of ours that are no settings
+_NO_SETTINGS = (
+    CONFIG_VARIABLE,
+    "GITSYNC_SECRET_",
+    "GITSYNC_OUTPUT_",
+    VARIABLE_PREFIX,
+)  # variables of ours that are no settings
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from gitsync.model.verdict import Verdict
 from gitsync.report.findings import ReportFinding, Weight, make_finding, make_problem_finding
 from gitsync.report.ordering import describe_causes, shorten_names, sort_by_urgency
 from gitsync.report.run_facts import format_coverage, list_target
+from gitsync.report.wording import format_headline
 
 
 class _Case(TestCase):
@@ -35,6 +36,7 @@ def render(report: Report) -> str:
         manifests.add_property(name.lower(), _clean_text(value))
     manifests.add_property("read", _clean_text(format_coverage(report.coverage)))
     resources = _make_suite("resources", _make_resource_cases(report), report)
+    resources.add_property("headline", _clean_text(format_headline(report)))
     for outcome, count in report.outcomes.items():
         resources.add_property(outcome.value, str(count))
     document.append(manifests)

@@ -5,8 +5,8 @@ Both are lines of a log with foreign text: each escapes it in its own way, so th
 manifest or of Azure can end a command or begin one. The most severe come first, up to the limit of
 GitHub; the report has all.
 
-The outputs of a step on GitHub are counts and a commit, so that later steps can decide without
-reading a report.
+The outputs of a run are counts and a commit, so that later steps and jobs can decide without
+reading a report: each host has its own form of them.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from collections.abc import Callable, Iterable, Mapping
 from gitsync.logging import escape_controls
 from gitsync.model.report import Report
 from gitsync.model.result import Outcome
-from gitsync.model.verdict import DRIFTED
+from gitsync.model.verdict import DRIFTED, Action
 from gitsync.report.escape import shorten
 from gitsync.report.findings import ReportFinding, Weight, list_findings
+from gitsync.report.wording import count_actions, format_headline
 
 MOST = 10
 """Annotations of one weight in one step that GitHub shows."""
@@ -31,8 +32,10 @@ _AZURE = {Weight.ERROR: "error", Weight.WARNING: "warning"}
 
 
 def annotate_github(report: Report) -> list[str]:
-    """Workflow commands: `::error file=…,line=…,title=…::MESSAGE`."""
-    return [_format_github(finding) for finding in _select_heaviest(report, _GITHUB)]
+    """Workflow commands: `::error file=…,line=…,title=…::MESSAGE`, and a notice with the headline of the report."""
+    lines = [_format_github(finding) for finding in _select_heaviest(report, _GITHUB)]
+    headline = f"::notice title=gitsync {report.command}::{_escape(format_headline(report), _GITHUB_TEXT)}"
+    return [headline, *lines] if lines else []
 
 
 def annotate_azure_pipelines(report: Report) -> list[str]:
@@ -86,24 +89,50 @@ def _escape(text: str, spellings: Mapping[str, str]) -> str:
     return "".join(spellings.get(character, character) for character in printable)
 
 
-FORMS: tuple[tuple[str, Callable[[Report], list[str]]], ...] = (
-    ("GITHUB_ACTIONS", annotate_github),
-    ("TF_BUILD", annotate_azure_pipelines),
-)
-"""The variable that identifies a pipeline, and the function for its annotations."""
-
-
 def list_outputs(report: Report) -> dict[str, str]:
-    """List the outputs of a step: numbers, and the full id of the commit ("" without one). No
-    foreign text is among them.
+    """List the outputs of a run: numbers, and the full id of the commit ("" without one). They have no foreign text.
+
+    `creates`, `updates` and `deletes` are what a sync did, or what it would do: those of a plan let an approval hang on
+    deletes. `replaces` are the changes that Azure refuses in place, which no sync makes.
     """
     outcomes = report.outcomes
+    actions = count_actions(report)
     counts = {
         "resources": len(report.results),
         "changes": outcomes[Outcome.CHANGED],
+        "creates": actions[Action.CREATE],
+        "updates": actions[Action.UPDATE],
+        "deletes": actions[Action.DELETE],
+        "replaces": sum(result.replacement is not None for result in report.results),
         "failed": outcomes[Outcome.FAILED],
         "blocked": outcomes[Outcome.BLOCKED],
         "drift": sum(result.verdict in DRIFTED for result in report.results),
         "errors": sum(problem.is_error for problem in report.problems),
     }
     return {"revision": report.revision or "", **{name: str(count) for name, count in counts.items()}}
+
+
+def format_github_outputs(report: Report) -> str:
+    """Format the outputs as lines of the file that GITHUB_OUTPUT names."""
+    return "".join(f"{name}={value}\n" for name, value in list_outputs(report).items())
+
+
+def format_dotenv(report: Report) -> str:
+    """Format the outputs as variables, `GITSYNC_OUTPUT_DELETES=3`: later jobs of GitLab read them from a report of the
+    job (`artifacts:reports:dotenv`). GitLab refuses a variable without a value, so such a one is left out.
+    """
+    return "".join(f"GITSYNC_OUTPUT_{name.upper()}={value}\n" for name, value in list_outputs(report).items() if value)
+
+
+def set_azure_variables(report: Report) -> list[str]:
+    """Logging commands that make the outputs variables of the step for later steps, jobs and stages."""
+    return [
+        f"##vso[task.setvariable variable={name};isOutput=true]{value}" for name, value in list_outputs(report).items()
+    ]
+
+
+COMMANDS: tuple[tuple[str, tuple[Callable[[Report], list[str]], ...]], ...] = (
+    ("GITHUB_ACTIONS", (annotate_github,)),
+    ("TF_BUILD", (annotate_azure_pipelines, set_azure_variables)),
+)
+"""The variable that identifies a pipeline, and the functions for the commands that its log gets."""

@@ -23,7 +23,7 @@ from gitsync.model.report import Report
 from gitsync.problems.problem_codes import PAGE, CodeMeaning, find_code_meaning
 from gitsync.report.findings import FAILED, ReportFinding, Weight, list_findings
 from gitsync.report.run_facts import build_coverage, build_target
-from gitsync.report.wording import REPLACE_RULE
+from gitsync.report.wording import REPLACE_RULE, format_headline
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _ROOT = "SRCROOT"
@@ -103,6 +103,7 @@ def build_log(report: Report) -> dict[str, Any]:
         "invocations": [_build_invocation(report, [finding for finding in all_findings if not finding.path])],
         "results": _build_results(findings, rules),
         "properties": {
+            "headline": format_headline(report),
             "revision": report.revision,
             "target": build_target(report.target),
             "outcomes": {outcome.value: count for outcome, count in report.outcomes.items()},

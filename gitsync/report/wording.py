@@ -49,7 +49,7 @@ _MOST_RENDERERS = 3  # names in a sentence
 
 def format_subject(report: Report) -> str:
     """Format one line for a commit: the revision, the number of Ready resources, and the actions."""
-    parts = [format_ready(report), *format_failed(report), *_list_done(report)]
+    parts = [format_ready(report), *format_failed(report), *_list_actions(report, PAST)]
     return f"Status of {shorten_revision(report.revision)}: {', '.join(parts)}"
 
 
@@ -110,11 +110,11 @@ def format_failed(report: Report) -> list[str]:
 
 
 def _format_effect(report: Report, subject: str) -> str:
-    """Format the actions of a sync, or those that a sync would take. Failed actions are not counted."""
+    """Format the actions of a sync, or those that a sync would take."""
     if report.command != "plan":
-        return ", ".join(_list_done(report)) or "nothing changed"
+        return ", ".join(_list_actions(report, PAST)) or "nothing changed"
     subject = subject if report.base is None else "the change"
-    actions = _count_actions(report.results, {action: action.value for action in PAST})
+    actions = _list_actions(report, {action: action.value for action in PAST})
     return f"{subject} would {', '.join(actions)}" if actions else f"{subject} would change nothing"
 
 
@@ -127,12 +127,13 @@ def format_plural(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def _list_done(report: Report) -> list[str]:
-    return _count_actions([result for result in report.results if result.is_fine], PAST)
+def count_actions(report: Report) -> Mapping[Action, int]:
+    """Count the actions that a sync took, without those that failed, or that a sync of this plan would take."""
+    return Counter(result.action for result in report.results if result.is_fine or report.command == "plan")
 
 
-def _count_actions(results: Iterable[Result], words: Mapping[Action, str]) -> list[str]:
-    times = Counter(result.action for result in results)
+def _list_actions(report: Report, words: Mapping[Action, str]) -> list[str]:
+    times = count_actions(report)
     return [f"{word} {times[action]}" for action, word in words.items() if times[action]]
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from gitsync.cli.output import REPORT_OUTPUTS, find_terminal_width, show_progress, tell
 from gitsync.config.config import Config
+from gitsync.config.load import find_misspelt_variables
 from gitsync.errors import PublishError
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RequestCounts
@@ -26,7 +27,7 @@ REPORT = Report(
 @pytest.mark.parametrize(
     ("output", "start"),
     [
-        ("text", "plan of the uncommitted working tree"),
+        ("text", "a sync would change nothing\n"),
         ("json", "{\n"),
         ("markdown", "<!-- gitsync -->\n"),
         ("html", "<!doctype html>\n"),
@@ -58,6 +59,7 @@ def test_the_folder_of_the_report_is_made_and_written_over(tmp_path):
     tell(REPORT, Config(report_dir=str(folder)), {})
     assert json.loads((folder / "report.json").read_text())["command"] == "plan"
     assert sorted(path.name for path in folder.iterdir()) == [
+        "report.env",
         "report.html",
         "report.json",
         "report.junit.xml",
@@ -68,6 +70,7 @@ def test_the_folder_of_the_report_is_made_and_written_over(tmp_path):
 
 WRONG = replace(REPORT, problems=(Problem(code="NotYaml", message="This is not YAML.", path="a.yaml"),))
 GITHUB = "::error file=a.yaml,title=NotYaml%3A This is not YAML.::This is not YAML."
+HEADLINE = "::notice title=gitsync plan::1 error in manifests; a sync would change nothing"
 AZURE = "##vso[task.logissue type=error;sourcepath=a.yaml;code=NotYaml]This is not YAML."
 
 
@@ -84,7 +87,9 @@ def test_what_a_machine_reads_has_no_annotations_in_it(output, capsys):
     tell(WRONG, Config(output=output), {})
     alone = capsys.readouterr().out
     tell(WRONG, Config(output=output), {"GITHUB_ACTIONS": "true", "TF_BUILD": "True"})
-    assert capsys.readouterr() == (alone, f"{GITHUB}\n{AZURE}\n")
+    printed, told = capsys.readouterr()
+    assert printed == alone
+    assert [line for line in told.splitlines() if "setvariable" not in line] == [HEADLINE, GITHUB, AZURE]
 
 
 @pytest.mark.parametrize("output", [output for output in REPORT_OUTPUTS if output != "html"])
@@ -100,7 +105,7 @@ def test_a_job_on_github_gets_a_summary_after_what_it_has(tmp_path):
     summary = tmp_path / "summary.md"
     summary.write_text("# Before\n")
     tell(REPORT, Config(), {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(summary)})
-    assert summary.read_text().startswith("# Before\n<!-- gitsync -->\n### gitsync plan")
+    assert summary.read_text().startswith("# Before\n<!-- gitsync -->\n### A sync would change nothing\n")
     summary.write_text("")
     tell(REPORT, Config(), {"GITHUB_STEP_SUMMARY": str(summary)})
     assert summary.read_text() == "", "elsewhere the variable is somebody else's"
@@ -114,9 +119,24 @@ def test_a_step_on_github_gets_the_figures_of_the_report_as_outputs(tmp_path):
     assert outputs.read_text().endswith("\n")
 
 
+def test_a_step_of_azure_pipelines_gets_them_as_variables_of_its_log(capsys):
+    tell(REPORT, Config(), {"TF_BUILD": "True"})
+    assert "\n##vso[task.setvariable variable=deletes;isOutput=true]0\n" in capsys.readouterr().out
+    tell(REPORT, Config(output="json"), {"TF_BUILD": "True"})
+    assert "\n##vso[task.setvariable variable=deletes;isOutput=true]0\n" in capsys.readouterr().err
+
+
+def test_a_later_job_of_gitlab_gets_them_as_variables_and_none_is_taken_for_a_setting(tmp_path):
+    tell(REPORT, Config(report_dir=str(tmp_path)), {})
+    variables = dict(line.split("=") for line in (tmp_path / "report.env").read_text().splitlines())
+    assert variables["GITSYNC_OUTPUT_DELETES"] == "0"
+    assert all(variables.values()), "GitLab refuses a variable without a value"
+    assert find_misspelt_variables(variables) == []
+
+
 def test_a_summary_that_cannot_be_written_ends_nothing(tmp_path, capsys):
     tell(REPORT, Config(), {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(tmp_path)})
-    assert capsys.readouterr().out.startswith("plan of the uncommitted working tree")
+    assert capsys.readouterr().out.startswith("a sync would change nothing\n")
 
 
 def test_a_folder_that_cannot_be_written_is_told(tmp_path):

@@ -268,7 +268,7 @@ def test_a_kustomization_is_built_and_what_it_makes_is_validated(name, source, t
     assert capsys.readouterr().out == "1 resource in 1 file: no problems.\n"
 
 
-FORMS = {"markdown": "### gitsync validate\n\n2 errors.", "junit": 'failures="2"', "sarif": '"ruleId": "MissingField"'}
+FORMS = {"markdown": "### 2 errors\n", "junit": 'failures="2"', "sarif": '"ruleId": "MissingField"'}
 
 
 @pytest.mark.parametrize(("output", "part"), FORMS.items())
@@ -283,10 +283,11 @@ def test_a_pipeline_gets_annotations_a_summary_and_files(source, tmp_path, monke
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     assert run(["validate", str(folder / "apps"), "--report", str(tmp_path / "report")]) == 1
-    annotation = "::error file=apps/bad.yaml,line=4,title=gitsync%3A MissingField::"
+    annotation = "::error file=apps/bad.yaml,line=4,title=MissingField%3A "
     assert annotation in capsys.readouterr().out, "paths count from the top of the working tree"
-    assert "2 errors." in summary.read_text()
+    assert "### 2 errors\n" in summary.read_text()
     assert sorted(path.name for path in (tmp_path / "report").iterdir()) == [
+        "report.env",
         "report.json",
         "report.junit.xml",
         "report.md",

@@ -52,7 +52,7 @@ def test_sarif_says_what_to_do():
 
 
 def test_an_annotation_says_what_to_do():
-    (line,) = pipelines.annotate_github(REPORT)
+    (_headline, line) = pipelines.annotate_github(REPORT)
     assert f"%0AWhat to do: {TOLD}%0A" in line
 
 

@@ -9,8 +9,18 @@ from hypothesis import strategies as st
 
 from gitsync.logging import escape_controls
 from gitsync.model.problem import Problem, SourceLocation
+from gitsync.model.result import Replacement
 from gitsync.model.verdict import Action, Verdict
-from gitsync.report.pipelines import FORMS, MOST, annotate_azure_pipelines, annotate_github, list_outputs
+from gitsync.report.pipelines import (
+    MOST,
+    annotate_azure_pipelines,
+    annotate_github,
+    format_dotenv,
+    format_github_outputs,
+    list_outputs,
+    set_azure_variables,
+)
+from gitsync.report.wording import format_headline
 from tests.report.report_builders import (
     DRIFTED,
     FULL,
@@ -25,19 +35,28 @@ from tests.report.report_builders import (
     result,
 )
 
+MOVED = replace(DRIFTED, action=Action.NONE, replacement=Replacement(reason="The region would change."))
+
+
+def list_github(value):
+    """The annotations of findings: without the headline, which begins them."""
+    headline, *lines = annotate_github(value) or [""]
+    assert headline == (f"::notice title=gitsync {value.command}::{format_headline(value)}" if lines else "")
+    return lines
+
 
 def test_github_shows_a_finding_at_its_line():
-    assert annotate_github(FULL)[0] == "::error file=a.yaml,title=NotYaml%3A This is not YAML.::This is not YAML."
-    assert annotate_github(FULL)[-1] == (
+    assert list_github(FULL)[0] == "::error file=a.yaml,title=NotYaml%3A This is not YAML.::This is not YAML."
+    assert list_github(FULL)[-1] == (
         "::warning file=azure.yaml,line=9,title=UnknownField%3A spec.locatoin is not a field of ResourceGroup."
         "::Did you mean spec.location?"
     )
-    warning = next(line for line in annotate_github(PLAN) if line.startswith("::warning"))
+    warning = next(line for line in list_github(PLAN) if line.startswith("::warning"))
     assert warning.startswith(
         "::warning file=net/hub.yaml,line=1,title=Would update VirtualNetwork/hub%2C which was changed in Azure::"
     )
     assert '%0A/tags/env: (absent) → "prod"%0A' in warning
-    assert annotate_github(replace(PLAN, root="infra"))[1].startswith("::warning file=infra/net/hub.yaml,")
+    assert list_github(replace(PLAN, root="infra"))[1].startswith("::warning file=infra/net/hub.yaml,")
 
 
 REMOVED = [
@@ -50,7 +69,7 @@ REMOVED = [
 @pytest.mark.parametrize(("place", "begin", "why"), REMOVED, ids=[row[-1] for row in REMOVED])
 def test_a_delete_is_a_warning_where_the_manifest_was(place, begin, why):
     planned = replace(ORPHAN, condition=replace(ORPHAN.condition, message="Its file is gone."), last_source=place)
-    [line] = annotate_github(report(planned, command="plan"))
+    [line] = list_github(report(planned, command="plan"))
     assert line.startswith(f"::warning {begin}"), why
     assert line.endswith(
         "title=Would delete VirtualNetworksSubnet/old::Its file is gone.%0A"
@@ -63,13 +82,13 @@ def test_a_delete_is_a_warning_where_the_manifest_was(place, begin, why):
 
 def test_a_delete_is_shown_before_a_warning_of_the_manifests():
     warnings = [replace(PROBLEMS[0], line=number) for number in range(30)]
-    lines = annotate_github(report(ORPHAN, command="plan", problems=warnings))
+    lines = list_github(report(ORPHAN, command="plan", problems=warnings))
     assert "title=Would delete VirtualNetworksSubnet/old" in lines[0]
     assert len(lines) == MOST
 
 
 def test_what_a_sync_has_deleted_needs_no_one():
-    assert annotate_github(report(ORPHAN)) == []
+    assert list_github(report(ORPHAN)) == []
 
 
 def test_azure_pipelines_shows_a_finding_at_its_line():
@@ -80,14 +99,14 @@ def test_azure_pipelines_shows_a_finding_at_its_line():
 
 def test_the_heaviest_come_first_and_no_more_than_are_shown():
     drifted = [replace(DRIFTED, key=key("VirtualNetwork", f"n{number}", NET)) for number in range(30)]
-    lines = annotate_github(report(*drifted, REFUSED, command="plan", problems=PROBLEMS))
+    lines = list_github(report(*drifted, REFUSED, command="plan", problems=PROBLEMS))
     assert [line.split()[0] for line in lines] == ["::error"] * 2 + ["::warning"] * MOST
 
 
 def test_what_is_to_be_done_is_a_notice_for_github_alone():
     adopts = result(IN_SYNC.key, Verdict.ADOPT, Action.UPDATE, is_fine=True)
     plan = replace(PLAN, results=(*PLAN.results, adopts))
-    assert [line.split()[0] for line in annotate_github(plan)] == ["::error", "::warning", "::warning", "::notice"]
+    assert [line.split()[0] for line in list_github(plan)] == ["::error", "::warning", "::warning", "::notice"]
     assert len(annotate_azure_pipelines(plan)) == 3
 
 
@@ -98,6 +117,25 @@ def test_the_outputs_of_a_step_are_figures_and_a_commit():
     assert outputs["revision"] == ""
     assert list_outputs(replace(PLAN, revision="0" * 40))["revision"] == "0" * 40
     assert all(re.fullmatch("[0-9a-f]*", value) for value in outputs.values())
+
+
+EFFECTS = [
+    (PLAN, ("1", "1", "1", "0"), "a sync would create 1, update 1, delete 1"),
+    (FULL, ("0", "1", "1", "0"), "updated 1, deleted 1"),
+    (report(MOVED, command="plan"), ("0", "0", "0", "1"), "a sync would change nothing; cannot replace 1"),
+]
+
+
+@pytest.mark.parametrize(("value", "counts", "effect"), EFFECTS, ids=["plan", "sync", "replace"])
+def test_the_effect_is_the_same_in_every_form_of_the_outputs_and_in_the_headline(value, counts, effect):
+    names = ("creates", "updates", "deletes", "replaces")
+    assert tuple(list_outputs(value)[name] for name in names) == counts
+    assert format_headline(value).endswith(effect)
+    github, dotenv, azure = format_github_outputs(value), format_dotenv(value), set_azure_variables(value)
+    for name, count in zip(names, counts, strict=True):
+        assert f"{name}={count}\n" in github
+        assert f"GITSYNC_OUTPUT_{name.upper()}={count}\n" in dotenv
+        assert f"##vso[task.setvariable variable={name};isOutput=true]{count}" in azure
 
 
 EVIL = [
@@ -133,7 +171,7 @@ def unspelled(text, spelled):
 @pytest.mark.parametrize(("text", "why"), EVIL, ids=[row[-1] for row in EVIL])
 @pytest.mark.parametrize(
     ("form", "read"),
-    [(annotate_github, read_by_github), (annotate_azure_pipelines, read_by_azure)],
+    [(list_github, read_by_github), (annotate_azure_pipelines, read_by_azure)],
     ids=["github", "azure"],
 )
 def test_foreign_text_stays_in_its_place(form, read, text, why):
@@ -152,7 +190,7 @@ def test_foreign_text_stays_in_its_place(form, read, text, why):
 
 @given(st.text(max_size=60))
 def test_no_text_makes_a_second_line(text):
-    for _, form in FORMS:
+    for form in (list_github, annotate_azure_pipelines):
         lines = form(report(problems=[Problem(code="A", message=text, path=text)]))
         assert len(lines) == 1
         assert "".join(lines).isprintable()
@@ -160,4 +198,4 @@ def test_no_text_makes_a_second_line(text):
 
 def test_what_the_run_tolerates_is_a_warning():
     waiting = replace(REFUSED, verdict=Verdict.BLOCKED, is_tolerated=True)
-    assert [line.split()[0] for line in annotate_github(report(waiting))] == ["::warning"]
+    assert [line.split()[0] for line in list_github(report(waiting))] == ["::warning"]
