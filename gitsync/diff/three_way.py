@@ -9,6 +9,7 @@ write, so that its own spelling of a value is no drift; without one, git is comp
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -26,6 +27,10 @@ from gitsync.model.verdict import Comparison, Difference, Verdict
 MOVED = "changed in Azure since it was last seen"
 COMMITTED = "changed in git"
 REMOVED = "removed from git"
+HALF_DONE = "left by a write that failed"
+
+UNDONE = frozenset({COMMITTED, REMOVED, HALF_DONE})
+"""Rules of differences that git made: a sync writes them, and nothing changed them in Azure."""
 
 _BY_TWO_LEAVES = frozenset(map(name_rule, READ_FROM_ANSWER))
 """Rules by which git and Azure are compared even if there is a baseline: it has one of the two leaves."""
@@ -40,10 +45,13 @@ _VERDICTS = {  # (git moved, Azure moved)
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """The state on record: the body last sent, and the live values of its leaves after that (None: not comparable)."""
+    """The state on record: the body last sent, and the live values of its leaves after that (None: not comparable).
+    `undone` are JSON pointers of what a later write was to change, which failed.
+    """
 
     applied: Mapping[str, Any]
     baseline: Mapping[str, Any] | None
+    undone: frozenset[str] = frozenset()
 
     def has_all(self, desired: Mapping[str, Any], live: Mapping[str, Any]) -> bool:
         """Tell whether nothing has changed, in git or in Azure: so it is with nearly all resources of nearly all
@@ -84,8 +92,13 @@ def compare(
     if remembered.baseline is not None:
         by_two_leaves = tuple(one for one in unpending if one.rule in _BY_TWO_LEAVES)
         moved = tuple(_find_drifted(desired, remembered, live, hints))
+        # What a failed write did in part has not drifted: it is still to be done.
+        left = tuple(replace(one, rule=HALF_DONE) for one in moved if one.path in remembered.undone)
+        pending += _remove_reported(left, paths)
+        moved = _remove_reported(moved, remembered.undone)
         drifted = moved + _remove_reported(by_two_leaves, {one.path for one in moved})
     verdict = _VERDICTS[bool(pending), bool(drifted)]
+    paths = {difference.path for difference in pending}
     drifted = _remove_reported(drifted, paths)  # a leaf that changed on both sides is reported once
     return Comparison(verdict=verdict, differences=_sort(pending + drifted), unverified=unverified)
 
@@ -139,7 +152,7 @@ def _list_fine_values(path: JsonPath, desired_value: Any, before: Any, hints: Hi
         yield desired_value
 
 
-def _remove_reported(differences: tuple[Difference, ...], paths: set[str]) -> tuple[Difference, ...]:
+def _remove_reported(differences: tuple[Difference, ...], paths: AbstractSet[str]) -> tuple[Difference, ...]:
     return tuple(difference for difference in differences if difference.path not in paths)
 
 

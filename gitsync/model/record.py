@@ -55,6 +55,20 @@ class PendingOperation:
     started_at: str  # RFC 3339, UTC
 
 
+@dataclass(frozen=True, slots=True)
+class FailedWrite:
+    """Writes that Azure refused, or whose operations failed, with none since that succeeded.
+
+    `kind` is that of the first of them. `generation` of the spec has failed since `since` (RFC 3339, UTC). `paths` are
+    JSON pointers of what they were to change: Azure may have done it in part. The cause is in the condition.
+    """
+
+    kind: str  # "create" or "update"
+    since: str
+    generation: int
+    paths: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteStreak:
     """Writes in a row that reverted a change in Azure, with no change in git between them.
@@ -77,8 +91,8 @@ class Record:
     or judged in sync; neither contains secrets. `depends_on` orders a later prune. `generation` counts changes of
     the spec, whose digest is `spec_digest`; `reconciled_generation` is the last one that was sent or found in Azure, 0
     for none. `writes` counts the runs that wrote it, `streak` those of them in a row that something undid
-    (None: none yet). `agent` names the agent that keeps it, and so does `operator`, an annotation of ASO; older
-    records lack it.
+    (None: none yet). `failure` is set if the last write failed. `agent` names the agent that keeps it, and so does
+    `operator`, an annotation of ASO; older records lack it.
     `credential` is the Secret that it was last reconciled with, by its name; "" for the global credential.
     `subscription` is that of the Secret; "" in older records, and for the global credential. `exports` are the Secrets
     and config maps that are its own, sorted. `unit` is the folder of the manifest, or the file if that was read alone
@@ -99,6 +113,7 @@ class Record:
     baseline: Mapping[str, Any] | None = None
     operation: PendingOperation | None = None
     writes: int = 0
+    failure: FailedWrite | None = None
     streak: WriteStreak | None = None
     owner: Key | None = None
     depends_on: tuple[Key, ...] = ()

@@ -90,7 +90,7 @@ class Result:
     `last_commit` and `last_source` are those of a resource which was removed from git: the line of its last manifest is
     0 if only the file is known. `replacement` says that it is not written, since
     Azure would refuse that. `renamed` is the other half of a rename: the resource that is deleted for this one, or
-    created.
+    created. `failed_since` is the time (RFC 3339, UTC) since when a resource with the verdict FAILED_BEFORE has failed.
     """
 
     key: Key
@@ -123,6 +123,7 @@ class Result:
     last_source: SourceLocation | None = None
     replacement: Replacement | None = None
     renamed: Key | None = None
+    failed_since: str = ""
 
     @property
     def message(self) -> str:

@@ -15,6 +15,7 @@ class Verdict(StrEnum):
     MISSING = "missing"  # drifted: it is gone
     CONFLICT = "conflict"  # both moved
     CREATE = "create"
+    FAILED_BEFORE = "failed-before"  # the last write failed, and neither git nor Azure moved since: it is tried again
     ADOPT = "adopt"  # exists, and no record of ours
     DELETE = "delete"
     DETACH = "detach"

@@ -13,6 +13,7 @@ from gitsync.errors import ArmError
 from gitsync.model.live import Live
 from gitsync.model.record import Claim, Record
 from gitsync.model.verdict import Action, Comparison, Verdict
+from gitsync.planning.record_counts import find_generation
 from gitsync.status.error_classes import NOT_ALLOWED, NOT_YET_THERE, RETRIED_CODES
 
 
@@ -31,7 +32,8 @@ def find_remembered(record: Record | None, api_version: str, ignored: Paths = ()
     if record is None or record.applied is None or not record.claim.is_ours:
         return None
     baseline = record.baseline if record.arm_api_version == api_version else None
-    return Remembered(applied=remove_paths(record.applied, ignored), baseline=remove_paths(baseline, ignored))
+    undone = frozenset(record.failure.paths if record.failure else ())
+    return Remembered(remove_paths(record.applied, ignored), remove_paths(baseline, ignored), undone)
 
 
 def decide_absent(record: Record | None) -> tuple[Comparison, Action]:
@@ -68,6 +70,28 @@ def decide_unreadable(desired: Mapping[str, Any], remembered: Remembered | None)
     if remembered.applied == desired:
         return Comparison(verdict=Verdict.IN_SYNC), Action.NONE
     return Comparison(verdict=Verdict.PENDING), Action.UPDATE
+
+
+def recognize_failure(
+    comparison: Comparison, record: Record | None, live: Live | None, spec: Mapping[str, Any]
+) -> Comparison:
+    """Return the comparison with the verdict FAILED_BEFORE if all that differs is what a failed write of an earlier run
+    left undone. What git or Azure changed since keeps its verdict.
+    """
+    has_failed = live is not None and live.has_failed
+    if record is None or not (record.failure or has_failed):
+        return comparison
+    verdict, failure = comparison.verdict, record.failure
+    has_settled = record.baseline is not None  # a write ended well once: without one, nothing can have drifted since
+    is_moved = has_settled and (failure is None or bool(comparison.differences))
+    if verdict is Verdict.MISSING and failure and failure.kind == Action.CREATE and not has_settled:
+        verdict = Verdict.CREATE
+    elif verdict in {Verdict.DRIFTED, Verdict.CONFLICT} and not is_moved:
+        verdict = Verdict.PENDING
+    tried = failure.generation if failure else None if has_settled else record.generation
+    if verdict in {Verdict.CREATE, Verdict.PENDING} and tried == find_generation(record, spec).generation:
+        verdict = Verdict.FAILED_BEFORE
+    return replace(comparison, verdict=verdict)
 
 
 def decide_claim(record: Record | None, *, sent: bool, existed: bool, differed: bool) -> Claim:

@@ -32,7 +32,11 @@ MADE_WITH_ANOTHER_KEY = "unknown whether this secret changed: it was last writte
 _MEMBER = "$secret"
 _SCHEME = "hmac-sha256"
 
-_AND_PENDING = {Verdict.IN_SYNC: Verdict.PENDING, Verdict.DRIFTED: Verdict.CONFLICT}
+_AND_PENDING = {
+    Verdict.IN_SYNC: Verdict.PENDING,
+    Verdict.FAILED_BEFORE: Verdict.PENDING,
+    Verdict.DRIFTED: Verdict.CONFLICT,
+}
 
 SecretPath = tuple[str, ...]
 """The place of a secret, independent of the order of lists above it: an entry with a name is identified by it.

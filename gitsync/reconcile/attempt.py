@@ -95,7 +95,8 @@ class Write(NamedTuple):
     the last request, if Azure accepted it or may have; `reply` is the answer to it. `done` is the write that was
     accepted, and `unfinished` says that its operation goes on after the run. `if_match` is the ETag that the write
     demands, and `outrun` the ETag of a refused one. `unseen` counts the reads that did not find what Azure had
-    accepted, and `resent` tells that it was then sent again. `called` are the actions that were called for a check.
+    accepted, and `resent` tells that it was then sent again. `has_failed`: Azure refused the last write, or its
+    operation failed. `called` are the actions that were called for a check.
     """
 
     tried: bool = False
@@ -108,6 +109,7 @@ class Write(NamedTuple):
     outrun: str | None = None
     unseen: int = 0
     resent: bool = False
+    has_failed: bool = False
     called: tuple[ActionCall, ...] = ()
 
 

@@ -11,14 +11,14 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from gitsync.diff.three_way import remove_secrets
+from gitsync.diff.three_way import UNDONE, remove_secrets
 from gitsync.manifests.units import find_declaration
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.condition import Condition, ConditionStatus, Hold, Severity
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Node
-from gitsync.model.record import Claim, PendingOperation, Record, Trust, WriteStreak
+from gitsync.model.record import Claim, FailedWrite, PendingOperation, Record, Trust, WriteStreak
 from gitsync.model.result import Replacement, Result
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.actions import decide_claim
@@ -95,6 +95,7 @@ def _build_result(
         differences=comparison.differences,
         unverified=comparison.unverified,
         because=comparison.because,
+        failed_since=_find_failed_since(attempt) if verdict is Verdict.FAILED_BEFORE else "",
         reviewed=attempt.decision.reviewed,
         attempts=attempt.session.list_failures(),
         requests=attempt.session.requests,
@@ -202,7 +203,7 @@ def _make_condition(
         return replace(masked, generation=generation, time=time)
     if rules.writes:
         return make_ready(generation, time)
-    return _make_planned(attempt.record, " ".join(filter(None, _list_notes(attempt))))
+    return _make_planned(attempt.record, " ".join(filter(None, _list_notes(attempt))), _find_failed_since(attempt))
 
 
 @lru_cache(maxsize=256)  # most resources of a second are ready, and were never changed
@@ -221,16 +222,26 @@ def _list_notes(attempt: ReconciledAttempt) -> tuple[str, ...]:
     return (describe_rename(attempt.apply.renamed), unknown_id, attempt.decision.note)
 
 
-def _make_planned(record: Record | None, note: str) -> Condition:
+def _make_planned(record: Record | None, note: str, failed_since: str) -> Condition:
     """Return the condition of a plan: that of the last run, marked as such. The note comes first: it names calls that a
-    sync would make in addition to the write.
+    sync would make in addition to the write. What failed before keeps its cause beside the note.
     """
-    if note:
+    if record is None or record.condition is None or (note and not failed_since):
         return replace(PLANNED, message=note)
-    if record is None or record.condition is None:
-        return PLANNED
-    message = record.condition.message
-    return replace(record.condition, message=f"Last run: {message}") if message else record.condition
+    last = record.condition
+    if not failed_since:
+        return replace(last, message=f"Last run: {last.message}") if last.message else last
+    cause = ": ".join(filter(None, (last.reason, last.message)))
+    retry = f"Failed since {failed_since}; a sync tries again."
+    return replace(last, message=" ".join(filter(None, (retry, note, f"Last run: {cause}"))))
+
+
+def _find_failed_since(attempt: ReconciledAttempt) -> str:
+    """Return since when a resource that failed before has failed; "" for any other."""
+    record = attempt.record
+    if record is None or _find_comparison(attempt).verdict is not Verdict.FAILED_BEFORE:
+        return ""
+    return record.failure.since if record.failure else record.condition.time if record.condition else ""
 
 
 def _make_record(
@@ -257,6 +268,7 @@ def _make_record(
         baseline=remembered.baseline if remembered else None,
         operation=_find_pending(attempt, now),
         writes=(old.writes if old else 0) + (attempt.write.done is not Action.NONE),
+        failure=_find_failure(attempt, spec.generation, now),
         streak=_find_streak(attempt, now),
         owner=prepared.owner.key if prepared.owner else None,
         depends_on=prepared.depends_on,
@@ -288,6 +300,19 @@ def _find_reconciled(attempt: ApplyAttempt, generation: int) -> int:
     is_begun = attempt.write.tried or attempt.stop is None or _find_comparison(attempt).verdict is Verdict.IN_SYNC
     old = attempt.record.reconciled_generation if attempt.record else 0
     return generation if is_begun and attempt.policy.allows_modify else old
+
+
+def _find_failure(attempt: ApplyAttempt, generation: int, now: datetime) -> FailedWrite | None:
+    """Return the failed write that the next run tries again; one of an earlier run, if this one came to no write."""
+    old = attempt.record.failure if attempt.record else None
+    if attempt.write.has_failed:
+        since = old.since if old and old.generation == generation else format_rfc3339(now)
+        kind = old.kind if old else Action.UPDATE if attempt.write.existed else Action.CREATE
+        # What Azure changed is drift, and stays it.
+        undone = (one.path for one in _find_comparison(attempt).differences if one.rule in UNDONE)
+        return FailedWrite(str(kind), since, generation, tuple(sorted({*(old.paths if old else ()), *undone})))
+    has_ended = attempt.write.done is not Action.NONE and not attempt.write.unfinished
+    return None if has_ended or attempt.stop is None else old
 
 
 def _find_streak(attempt: ApplyAttempt, now: datetime) -> WriteStreak | None:

@@ -129,8 +129,9 @@ def find_weight(rule: str) -> Weight:
     if rule in {FAILED, REPLACE_RULE} or rule in {verdict.value for verdict in _HINDERED}:
         return Weight.ERROR
     # What is merely to be done is a note: a pull request that adds a resource is not broken. A delete is more than
-    # that: what it takes away, no later commit brings back.
-    return Weight.WARNING if rule in {verdict.value for verdict in (*DRIFTED, Verdict.DELETE)} else Weight.NOTE
+    # that: what it takes away, no later commit brings back. And what failed before may fail again.
+    warned = {*DRIFTED, Verdict.DELETE, Verdict.FAILED_BEFORE}
+    return Weight.WARNING if rule in {verdict.value for verdict in warned} else Weight.NOTE
 
 
 def make_problem_finding(problem: Problem, report: Report) -> ReportFinding:
@@ -180,6 +181,7 @@ def _format_state(result: Result, rule: str) -> str:
 
 _PLANNED = {
     "create": "Would create {}",
+    "failed-before": "Would write {} again, which failed before",
     "pending": "Would update {}",
     "adopt": "Would adopt {}",
     "drifted": "Would update {}, which was changed in Azure",
@@ -194,6 +196,7 @@ _STATES = {
     FAILED: "is not Ready",
     REPLACE_RULE: "cannot be changed in place",
     "adopt": "exists, and gitsync did not create it",
+    "failed-before": "failed before",
     "drifted": "was changed in Azure",
     "conflict": "was changed both in git and in Azure",
     "missing": "is gone from Azure",

@@ -90,6 +90,7 @@ def _build_resource(result: Result, cause: Key | None) -> dict[str, Any]:
         "blockedBy": str(cause) if cause else None,
         "verdict": result.verdict.value,
         "action": result.action.value,
+        **({"failedSince": result.failed_since} if result.failed_since else {}),
         "ready": condition.status.value,
         "severity": condition.severity.value,
         "reason": condition.reason,

@@ -47,7 +47,14 @@ def _has_unknown_values(report: Report) -> bool:
     )
 
 
-_TO_WRITE = (Verdict.CREATE, Verdict.PENDING, Verdict.DRIFTED, Verdict.MISSING, Verdict.CONFLICT)
+_TO_WRITE = (
+    Verdict.CREATE,
+    Verdict.FAILED_BEFORE,
+    Verdict.PENDING,
+    Verdict.DRIFTED,
+    Verdict.MISSING,
+    Verdict.CONFLICT,
+)
 
 _CREDENTIALS = frozenset({"CredentialNotUsable"})
 _FOUND_ELSEWHERE = frozenset({"ExportNotOwned"})
@@ -109,6 +116,10 @@ _STEPS = (
     _NextStep(
         _has_verdict(Verdict.DRIFTED, Verdict.CONFLICT, command="plan"),
         "`gitsync sync` writes the values in git. To keep the values in Azure, write them into the manifests.",
+    ),
+    _NextStep(
+        _has_verdict(Verdict.FAILED_BEFORE, command="plan"),
+        "Fix the causes of the writes that failed before, or the next sync fails again.",
     ),
     _NextStep(
         _has_verdict(Verdict.ADOPT, command="plan"),

@@ -50,6 +50,10 @@ _HELP = {
         "A resource was changed both in git and in Azure.",
         "`gitsync sync` writes the values in git. To keep the values in Azure, write them into the manifest.",
     ),
+    "failed-before": (
+        "A create or update failed in an earlier run.",
+        "Fix the cause that the message has. `gitsync sync` tries again.",
+    ),
     "pending": ("A change in git is not in Azure yet.", "`gitsync sync` applies it."),
     "create": ("A resource does not exist yet.", "`gitsync sync` creates it."),
     "adopt": (

@@ -19,6 +19,7 @@ _WORDS = {
     "Error": _RED,
     "False": _RED,
     "failed": _RED,
+    "failed-before": _RED,
     "drifted": _RED,
     "missing": _RED,
     "conflict": _RED,

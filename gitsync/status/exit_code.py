@@ -10,7 +10,7 @@ from gitsync.model.result import Result
 from gitsync.model.verdict import DRIFT_WORD, DRIFTED, Action, Verdict
 from gitsync.status.conditions import OVERLAP
 
-_PENDING = frozenset({Verdict.CREATE, Verdict.PENDING, Verdict.DELETE, Verdict.DETACH})
+_PENDING = frozenset({Verdict.CREATE, Verdict.FAILED_BEFORE, Verdict.PENDING, Verdict.DELETE, Verdict.DETACH})
 
 
 def decide_exit_code(

@@ -15,7 +15,7 @@ from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
-from gitsync.model.record import Claim, PendingOperation, Record, WriteStreak
+from gitsync.model.record import Claim, FailedWrite, PendingOperation, Record, WriteStreak
 from gitsync.model.secret import Secret
 
 AWKWARD = [
@@ -59,6 +59,15 @@ rows = st.builds(
 )
 
 
+failures = st.builds(
+    FailedWrite,
+    st.sampled_from(["create", "update"]),
+    st.datetimes(timezones=st.just(UTC)).map(lambda moment: moment.isoformat()),
+    st.integers(0, 10**6),
+    st.lists(texts, max_size=3).map(tuple),
+)
+
+
 @st.composite
 def records(draw):
     key = draw(keys)
@@ -76,6 +85,7 @@ def records(draw):
         baseline=draw(bodies),
         operation=draw(st.none() | st.builds(PendingOperation, texts, texts)),
         writes=draw(st.integers(0, 10**6)),
+        failure=draw(st.none() | failures),
         streak=draw(st.none() | rows),
         owner=draw(st.none() | keys),
         depends_on=tuple(draw(st.lists(keys, max_size=3))),

@@ -5,8 +5,8 @@ import pytest
 from gitsync.diff.hints import Hints, find_kind_hints
 from gitsync.diff.three_way import Remembered, remove_secrets
 from gitsync.errors import ArmError
-from gitsync.model.record import Claim
-from gitsync.model.verdict import Action, Verdict
+from gitsync.model.record import Claim, FailedWrite
+from gitsync.model.verdict import Action, Comparison, Difference, Verdict
 from gitsync.planning.actions import (
     WriteRules,
     decide_absent,
@@ -15,6 +15,7 @@ from gitsync.planning.actions import (
     decide_unreadable,
     find_remembered,
     may_recover,
+    recognize_failure,
 )
 from tests.support.builders import live, record, vnet, vnet_id
 
@@ -86,6 +87,59 @@ def test_what_is_there(there, remembered, write_rules, verdict, action, why):
 def test_what_can_only_be_asked_whether_it_is(remembered, verdict, action):
     found, done = decide_unreadable(BODY, remembered)
     assert (found.verdict, done) == (verdict, action)
+
+
+SPEC = {"a": 1}
+MOVED = (Difference("/properties/a", 1, 2, "changed in Azure since it was last seen"),)
+
+
+@pytest.mark.parametrize(
+    ("found", "differences", "failure", "baseline", "state", "expected", "why"),
+    [
+        ("create", (), ("create", 1), None, None, "failed-before", "Azure refused it"),
+        ("create", (), ("create", 0), None, None, "create", "git changed since"),
+        ("create", (), None, None, None, "create", "nothing failed: the run was cut off"),
+        ("missing", (), ("create", 1), None, None, "failed-before", "Azure took back what it could not make"),
+        ("missing", (), ("create", 0), None, None, "create", "and git changed since"),
+        ("missing", (), ("update", 1), BODY, None, "missing", "a failed update deletes nothing"),
+        ("missing", (), ("create", 1), BODY, None, "missing", "it was there before: the second create failed"),
+        ("drifted", (), ("create", 1), None, "Failed", "failed-before", "as the create left it"),
+        ("drifted", MOVED, ("create", 1), None, "Failed", "failed-before", "nothing can have drifted yet"),
+        ("conflict", MOVED, ("create", 0), None, "Failed", "pending", "only git has moved since"),
+        (
+            "drifted",
+            (),
+            None,
+            None,
+            "Failed",
+            "failed-before",
+            "a record of an older version, or of a resumed operation",
+        ),
+        ("drifted", (), ("update", 1), BODY, "Failed", "failed-before", "as the update left it"),
+        ("drifted", (), None, BODY, "Failed", "drifted", "no write of gitsync failed"),
+        ("drifted", MOVED, ("update", 1), BODY, "Failed", "drifted", "something changed it besides"),
+        ("conflict", MOVED, ("update", 1), BODY, None, "conflict", "something changed it besides"),
+        ("pending", MOVED, ("update", 1), BODY, None, "failed-before", "the same change as before"),
+        ("pending", MOVED, ("update", 0), BODY, None, "pending", "git changed since"),
+        ("pending", MOVED, None, BODY, "Failed", "pending", "what failed was not this change"),
+        ("in-sync", (), ("update", 1), BODY, None, "in-sync", "the write was done after all"),
+        ("adopt", MOVED, ("update", 1), None, "Failed", "adopt", "it is not ours yet"),
+    ],
+)
+def test_what_failed_before(found, differences, failure, baseline, state, expected, why):
+    kind, generation = failure or ("", 0)
+    ours = record(
+        vnet(),
+        vnet_id(),
+        applied=BODY,
+        baseline=baseline,
+        failure=FailedWrite(kind, "2026-11-20T09:35:00Z", generation) if failure else None,
+    )
+    there = live(state, properties={"a": 1}) if state else None
+    comparison = Comparison(verdict=Verdict(found), differences=differences)
+    assert recognize_failure(comparison, ours, there, SPEC) == Comparison(
+        verdict=Verdict(expected), differences=differences
+    ), why
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,7 @@ LEVELS = [
     ("missing", "warning", "it is gone"),
     ("delete", "warning", "it takes something away"),
     ("conflict", "warning", "both moved"),
+    ("failed-before", "warning", "it may fail again"),
     ("pending", "note", "there is something to do"),
     ("create", "note", "there is something to do"),
     ("blocked", "error", "it cannot go on"),

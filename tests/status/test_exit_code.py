@@ -72,6 +72,8 @@ def test_an_adoption_that_would_write_is_pending():
         (Verdict.MISSING, ("drift",), False, 1, "drift stands for drifted, missing and conflict"),
         (Verdict.CONFLICT, ("drift",), False, 1, "drift stands for drifted, missing and conflict"),
         (Verdict.PENDING, ("drift",), False, 3, "and for nothing else"),
+        (Verdict.FAILED_BEFORE, ("drift",), False, 3, "what failed before is to be tried again: it has not drifted"),
+        (Verdict.FAILED_BEFORE, ("failed-before",), False, 1, "it may be named"),
         (Verdict.DRIFTED, ("drift",), True, 1, "a sync that mended drift says that there was some"),
         (Verdict.DRIFTED, (), True, 0, "without the setting it does not"),
     ],

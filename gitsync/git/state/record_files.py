@@ -21,7 +21,7 @@ from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.export import Address, ObjectKind
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.policy import Policy
-from gitsync.model.record import Claim, PendingOperation, Record, WriteStreak
+from gitsync.model.record import Claim, FailedWrite, PendingOperation, Record, WriteStreak
 
 # The path of the record of a resource: `<namespace>/<group>/<Kind>/<name>.yaml`. A config map has no group, so its
 # path is one folder shorter.
@@ -183,6 +183,7 @@ def _build_own_members(record: Record) -> Mapping[str, Any]:
         "credential": record.credential,
         "declaredBy": record.declared_by,
         "dependsOn": [str(key) for key in record.depends_on],
+        "failedWrite": _build_failure(record.failure) if record.failure else {},
         "exports": [f"{address.object_kind}/{address.name}" for address in record.exports],
         "operation": {"kind": operation.kind, "startedAt": operation.started_at} if operation else {},
         "owner": str(record.owner) if record.owner else "",
@@ -228,9 +229,7 @@ def decode_record(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> R
         spec_digest=own.text("specDigest", ""),
         applied=own.mapping("applied"),
         baseline=own.mapping("baseline"),
-        operation=_read_operation(own),
-        writes=own.count("writes"),
-        streak=_read_streak(own),
+        **_read_writes(own),
         owner=own.key("owner"),
         depends_on=own.keys("dependsOn"),
         agent=own.text("agent", ""),
@@ -265,11 +264,35 @@ def _read_exports(own: DocumentFields, key: Key) -> tuple[Address, ...]:
     return tuple(addresses)
 
 
+def _read_writes(own: DocumentFields) -> dict[str, Any]:
+    """Read what is kept of the writes; older files lack parts of it."""
+    return {
+        "operation": _read_operation(own),
+        "writes": own.count("writes"),
+        "failure": _read_failure(own),
+        "streak": _read_streak(own),
+    }
+
+
 def _read_operation(own: DocumentFields) -> PendingOperation | None:
     if own.mapping("operation") is None:
         return None
     operation = own.within("operation")
     return PendingOperation(operation.text("kind"), operation.text("startedAt"))
+
+
+def _build_failure(failure: FailedWrite) -> Mapping[str, Any]:
+    members = {"generation": failure.generation, "kind": failure.kind, "since": failure.since}
+    return {**members, **({"paths": list(failure.paths)} if failure.paths else {})}
+
+
+def _read_failure(own: DocumentFields) -> FailedWrite | None:
+    if own.mapping("failedWrite") is None:
+        return None
+    failure = own.within("failedWrite")
+    return FailedWrite(
+        failure.text("kind"), failure.moment("since"), failure.count("generation"), failure.texts("paths")
+    )
 
 
 def _build_streak(row: WriteStreak) -> Mapping[str, Any]:

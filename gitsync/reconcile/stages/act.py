@@ -77,7 +77,7 @@ def _note_accepted(
     done = Action.CREATE if attempt.write.done is Action.CREATE else action
     return replace(
         attempt,
-        write=attempt.write._replace(sent=request, reply=reply, done=done),
+        write=attempt.write._replace(sent=request, reply=reply, done=done, has_failed=False),
         remembered=Remembered(applied=applied, baseline=None),
     )
 

@@ -8,7 +8,7 @@ from functools import partial
 from gitsync.diff.hints import find_kind_hints
 from gitsync.diff.ignore import remove_paths
 from gitsync.diff.masked_differences import find_secret_shapes, redact_comparison
-from gitsync.diff.three_way import Remembered, remove_secrets
+from gitsync.diff.three_way import remove_secrets
 from gitsync.diff.unknown_values import (
     UnknownValues,
     add_unknown_values,
@@ -21,7 +21,14 @@ from gitsync.model.condition import Condition
 from gitsync.model.live import Absence, Live
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Comparison, Verdict
-from gitsync.planning.actions import WriteRules, decide_absent, decide_present, decide_unreadable, find_remembered
+from gitsync.planning.actions import (
+    WriteRules,
+    decide_absent,
+    decide_present,
+    decide_unreadable,
+    find_remembered,
+    recognize_failure,
+)
 from gitsync.planning.delete_scope import is_group
 from gitsync.planning.secret_digest import CHANGED, Digests, add_secret_changes, is_sealed, mask_digests, seal_body
 from gitsync.reconcile.attempt import ApplyAttempt
@@ -177,11 +184,14 @@ async def compare(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     known = _leave_out(attempt, unknown)
     has_digests = known.remembered is not None and is_sealed(known.remembered.applied)
     comparison, action = _decide(known, run.rules.write_rules, has_digests=has_digests)
+    comparison = recognize_failure(comparison, attempt.record, attempt.observed.live, attempt.prepared.resource.spec)
     if attempt.observed.exists:
         comparison, action = _add_secrets(known, comparison, action, run.digests, has_digests=has_digests)
         comparison = add_unknown_values(comparison, unknown, attempt.id_doubt)
     first = attempt.decision.first_comparison or (comparison if action is not Action.NONE else None)
     note = "" if action is Action.NONE else run.registry.describe_calls(attempt.as_subject())
+    if comparison.verdict is Verdict.DRIFTED and not comparison.differences:
+        note = f"Its last operation failed in Azure, and gitsync did not start that. {note}".rstrip()
     return replace(
         attempt,
         decision=attempt.decision._replace(comparison=comparison, action=action, first_comparison=first, note=note),
@@ -204,7 +214,7 @@ def _leave_out(attempt: ApplyAttempt, unknown: UnknownValues) -> ApplyAttempt:
     leave_out = partial(blank_all, unknown=unknown, reference=request.body)
     if before:
         baseline = blank_baseline(before.baseline, unknown, request.body)
-        before = Remembered(leave_out(before.applied), baseline)
+        before = replace(before, applied=leave_out(before.applied), baseline=baseline)
     return replace(
         attempt,
         request=replace(request, body=leave_out(request.body)),

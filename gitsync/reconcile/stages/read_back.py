@@ -14,6 +14,7 @@ from gitsync.planning.secret_digest import Digests, keep_digests, seal_body
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.protocols import Acting
 from gitsync.reconcile.stages.observe import note_unseen, wait_until_settled
+from gitsync.reconcile.stages.refusal import note_failed_write
 from gitsync.status.conditions import make_unreadable, make_warning
 
 
@@ -36,7 +37,7 @@ async def read_back(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
         return note_unseen(attempt)
     if attempt.observed.live.has_failed:
         text = f"The provisioningState of the resource in Azure is {attempt.observed.live.provisioning_state}."
-        return attempt.stopped(make_warning("Failed", text))
+        return note_failed_write(attempt).stopped(make_warning("Failed", text))
     return _keep_baseline(attempt, run)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from gitsync.arm.session import DEADLINE
 from gitsync.errors import ArmError, DeadlineError
 from gitsync.formats.arm_path import find_provider, find_subscription
-from gitsync.planning.actions import may_recover
+from gitsync.planning.actions import find_remembered, may_recover
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.etag import is_outrun, look_again
 from gitsync.reconcile.protocols import Acting, Observing
@@ -32,12 +33,22 @@ async def handle_refusal(attempt: ApplyAttempt, failure: ArmError, run: Acting) 
     classification = run.registry.classify(failure, (key.group, key.kind))
     missed_is_ours = await _may_have_created(attempt, failure, run)
     may_pass = may_recover(failure, missed_is_ours=missed_is_ours, granted=cache.has_granted)
+    if failure.code != DEADLINE:
+        attempt = note_failed_write(attempt)
     return replace(attempt, write=attempt.write._replace(sent=request if failure.outcome_unknown else None)).stopped(
         make_refused(failure, classification),
         waits=may_pass and not classification.is_fatal,
         is_retryable=not classification.is_fatal,
         is_late=isinstance(failure, DeadlineError),
     )
+
+
+def note_failed_write(attempt: ApplyAttempt) -> ApplyAttempt:
+    """Take in that the last write failed. Of an update, Azure keeps what was there before, and so does the record: the
+    next run finds the same change to make, and can tell what Azure changed since.
+    """
+    before = find_remembered(attempt.record, attempt.api_version, attempt.ignored) if attempt.write.existed else None
+    return replace(attempt, write=attempt.write._replace(has_failed=True), remembered=before or attempt.remembered)
 
 
 async def _may_have_created(attempt: ApplyAttempt, failure: ArmError, run: Observing) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from gitsync.model.condition import Condition
 from gitsync.model.plan import Reviewed
 from gitsync.model.record import Record
-from gitsync.model.verdict import Action
+from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.approval import (
     EXISTS,
     SECRETS_NOT_REVIEWED,
@@ -48,7 +48,9 @@ async def check_replacement(attempt: ApplyAttempt, run: Observing) -> ApplyAttem
     condition: Condition = (
         refusal if refusal and refusal.reason == REFUSED else build_replacement_condition(replacement)
     )
-    return attempt.stopped(condition, comparison.verdict, is_retryable=False, is_fine=not run.rules.writes)
+    # It is not tried again.
+    verdict = Verdict.PENDING if comparison.verdict is Verdict.FAILED_BEFORE else comparison.verdict
+    return attempt.stopped(condition, verdict, is_retryable=False, is_fine=not run.rules.writes)
 
 
 async def pause_flapping(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:

@@ -46,6 +46,7 @@ LOOKS: Final[Mapping[Verdict, VerdictLook]] = {
     Verdict.CONFLICT: VerdictLook("⇄", Tone.DRIFT, "changed both in git and in Azure"),
     Verdict.MISSING: VerdictLook("∅", Tone.DRIFT, "deleted outside git"),
     Verdict.DRIFTED: VerdictLook("≠", Tone.DRIFT, "changed in Azure"),
+    Verdict.FAILED_BEFORE: VerdictLook("↻", Tone.CHANGE, "an earlier run failed to write it; it is tried again"),
     Verdict.PENDING: VerdictLook("~", Tone.CHANGE, "changed in git", "the revisions differ"),
     Verdict.CREATE: VerdictLook("+", Tone.NEW, "not in Azure yet", "not in the older revision"),
     Verdict.ADOPT: VerdictLook("→", Tone.CHANGE, "it exists in Azure and has no record"),

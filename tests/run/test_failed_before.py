@@ -1,0 +1,126 @@
+"""What a run that failed leaves, and what the next plan says of it: tried again, and no drift."""
+
+from __future__ import annotations
+
+import pytest
+
+from gitsync.emulator.settings import EmulatorSettings
+from gitsync.model.verdict import Action, Verdict
+from gitsync.report.json import build_document
+from tests.support.fault_rules import rules
+from tests.support.world import GROUP, VNET, VNET_ID, World, of
+
+TYPE = "Microsoft.Network/virtualNetworks"
+REFUSED = f"{{match: {{method: PUT, type: {TYPE}}}, answer: {{status: 400, code: Broken, message: It broke.}}}}"
+FAILED = (
+    f"{{match: {{method: PUT, type: {TYPE}}}, "
+    "operation: {style: async, result: Failed, error: {code: Broken, message: It broke.}}}"
+)
+CHANGED = VNET.replace("10.0.0.0/16", "10.0.0.0/15")
+ELSEWHERE = {"location": "westeurope", "properties": {"addressSpace": {"addressPrefixes": ["10.0.0.0/8"]}}}
+
+
+def break_writes(world: World, rule: str) -> None:
+    world.settings = EmulatorSettings(limits=None, rules=rules(rule))
+
+
+def mend(world: World) -> None:
+    world.settings = EmulatorSettings(limits=None)
+
+
+@pytest.mark.parametrize(
+    ("before", "rule", "action", "paths", "why"),
+    [
+        (None, REFUSED, Action.CREATE, [], "Azure refused the create"),
+        (None, FAILED, Action.UPDATE, [], "the create was accepted, and its operation failed"),
+        (
+            VNET,
+            REFUSED,
+            Action.UPDATE,
+            ["/properties/addressSpace/addressPrefixes"],
+            "Azure refused the update: the plan shows what is still to be written",
+        ),
+        (VNET, FAILED, Action.UPDATE, [], "the update was accepted, and its operation failed when the value was there"),
+    ],
+)
+def test_the_next_plan_says_what_failed_and_since_when(tmp_path, before, rule, action, paths, why):
+    world = World(tmp_path)
+    world.says(group=GROUP, **({"vnet": before} if before else {})).sync()
+    break_writes(world, rule)
+    world.says(group=GROUP, vnet=CHANGED)
+    assert world.sync().exit_code == 1
+    failed = world.clock.now()
+    mend(world)
+    report = world.plan(detailed_exitcode=True)
+    found = of(report, "VirtualNetwork")
+    assert (found.verdict, found.action, report.exit_code) == (Verdict.FAILED_BEFORE, action, 3), why
+    assert [one.path for one in found.differences] == paths, why
+    assert found.condition.reason == "Broken"
+    assert found.condition.message == (
+        f"Failed since {found.failed_since}; a sync tries again. Last run: Broken: It broke."
+    )
+    assert found.failed_since <= f"{failed:%Y-%m-%dT%H:%M:%SZ}"
+    shown = next(one for one in build_document(report)["resources"] if one["name"] == found.key.name)
+    assert (shown["verdict"], shown["failedSince"]) == ("failed-before", found.failed_since)
+    done = world.sync()
+    assert (of(done, "VirtualNetwork").verdict, done.exit_code) == (Verdict.FAILED_BEFORE, 0)
+    assert of(world.plan(), "VirtualNetwork").verdict is Verdict.IN_SYNC, "and nothing is left of it"
+
+
+def test_a_second_failure_keeps_the_time_of_the_first_and_changes_no_record(tmp_path):
+    world = World(tmp_path)
+    break_writes(world, REFUSED)
+    world.says(group=GROUP, vnet=VNET).sync()
+    first = of(world.plan(), "VirtualNetwork").failed_since
+    files = {path: path.read_bytes() for path in world.state.rglob("*.yaml")}
+    report = world.sync()
+    assert of(report, "VirtualNetwork").failed_since == first
+    assert {path: path.read_bytes() for path in world.state.rglob("*.yaml")} == files
+
+
+def test_a_change_of_git_is_no_second_try(tmp_path):
+    world = World(tmp_path)
+    world.says(group=GROUP, vnet=VNET).sync()
+    break_writes(world, FAILED)
+    world.says(group=GROUP, vnet=CHANGED).sync()
+    world.says(group=GROUP, vnet=VNET.replace("10.0.0.0/16", "10.0.0.0/14"))
+    found = of(world.plan(), "VirtualNetwork")
+    assert found.verdict is Verdict.PENDING, "the failed update left its value: that is no change in Azure"
+    world.says(group=GROUP, vnet=VNET)
+    found = of(world.plan(), "VirtualNetwork")
+    assert (found.verdict, len(found.differences)) == (Verdict.PENDING, 1), "the old value is to be written again"
+    mend(world)
+    world.sync()
+    assert of(world.plan(), "VirtualNetwork").verdict is Verdict.IN_SYNC
+
+
+def test_drift_of_what_failed_before_is_drift(tmp_path):
+    world = World(tmp_path)
+    world.says(group=GROUP, vnet=VNET).sync()
+    world.outside("PUT", VNET_ID, ELSEWHERE, "2024-03-01")
+    break_writes(world, REFUSED)
+    assert of(world.sync(), "VirtualNetwork").verdict is Verdict.DRIFTED
+    report = world.plan(detailed_exitcode=True)
+    found = of(report, "VirtualNetwork")
+    assert (found.verdict, report.exit_code) == (Verdict.DRIFTED, 4), "nothing but a person has changed it"
+    assert [(one.live, one.desired) for one in found.differences] == [(["10.0.0.0/8"], ["10.0.0.0/16"])]
+
+
+def test_what_was_deleted_after_an_update_failed_is_missing(tmp_path):
+    world = World(tmp_path)
+    world.says(group=GROUP, vnet=VNET).sync()
+    break_writes(world, REFUSED)
+    world.says(group=GROUP, vnet=CHANGED).sync()
+    world.outside("DELETE", VNET_ID, api_version="2024-03-01")
+    report = world.plan(detailed_exitcode=True)
+    assert (of(report, "VirtualNetwork").verdict, report.exit_code) == (Verdict.MISSING, 4)
+
+
+def test_a_failure_that_is_not_of_gitsync_is_drift_with_its_reason(tmp_path):
+    world = World(tmp_path)
+    world.says(group=GROUP, vnet=VNET).sync()
+    body = {"location": "westeurope", "properties": {"addressSpace": {"addressPrefixes": ["10.0.0.0/16"]}}}
+    world.outside("PUT", VNET_ID, body, "2024-03-01", rules=rules(FAILED))
+    found = of(world.plan(), "VirtualNetwork")
+    assert (found.verdict, found.differences) == (Verdict.DRIFTED, ())
+    assert found.condition.message == "Its last operation failed in Azure, and gitsync did not start that."
