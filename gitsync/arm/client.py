@@ -26,7 +26,7 @@ from gitsync.arm.session import DEADLINE, Pace, Session
 from gitsync.errors import ArmError
 from gitsync.model.clock import Clock
 from gitsync.model.live import Absence, Live
-from gitsync.model.report import RequestCounts, RequestUse
+from gitsync.model.report import LimitUse, RequestCounts, RequestUse
 
 _GET = frozenset({200, 404})
 _HEAD = frozenset({200, 204, 404})
@@ -114,6 +114,10 @@ class Arm:
     def use(self) -> RequestUse:
         """What these requests were for."""
         return self._traffic.use
+
+    def list_limits(self) -> list[LimitUse]:
+        """List how the run uses Azure's limits just now."""
+        return self._traffic.list_limits()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

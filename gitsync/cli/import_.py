@@ -157,6 +157,7 @@ async def _search(
             tally.done += ended
 
         async with open_azure(config, options.redactions) as (arm, clock):
+            tally.watch(arm.list_limits)
             session = Session(deadline=clock.monotonic() + config.run_timeout)
             acceptance = Acceptance(Registry.load(), filters, None if options.full else is_as_made)
             reader = ResourceReader(arm.reader(session), count, acceptance.note_unread)

@@ -21,7 +21,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.processes.programs import Grace
-from gitsync.report.progress import Progress, Work
+from gitsync.report.progress import ListLimits, Progress, Work
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -115,6 +115,9 @@ class Begins:
         self._progress = progress
         self._interruption = interruption
         self._stop = stop
+
+    def watch(self, list_limits: ListLimits) -> None:
+        self._progress.watch(list_limits)
 
     def expect(self, needs: Mapping[Key, Collection[Key]]) -> None:
         self._interruption.ends(self._stop)

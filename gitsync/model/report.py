@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from gitsync.errors import ExitCode
 from gitsync.model.manifests import Coverage
@@ -66,6 +67,19 @@ class RequestUse:
     by_type: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     hour_shares: Mapping[str, float] = field(default_factory=dict)
     throttled_seconds: float = 0.0
+
+
+class LimitUse(NamedTuple):
+    """How a run uses one limit of Azure just now. `kind` is "reads", "writes" or "deletes", `taken` counts the requests
+    so far, and `per_second` is how many Azure allows in the long run. `is_near` tells that almost nothing is left at
+    once. `held_until` is when requests go on after a 429, in the clock's monotonic seconds.
+    """
+
+    kind: str
+    taken: int
+    per_second: float
+    is_near: bool
+    held_until: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,8 +31,9 @@ def show_live(tally: Tally, stream: TextIO) -> Iterator[Tally]:
     def render_view() -> Group:
         bar = ProgressBar(total=max(tally.total, tally.done, 1), completed=tally.done, width=_BAR_WIDTH)
         title = f"{tally.done} of {format_plural(tally.total, 'resource')}" if tally.total else "Reading the source"
+        limits = "".join(f"; {limit}" for limit in tally.list_near_limits())
         # A bar alone ends no line.
-        return Group(Text(title, style="bold"), Padding(bar, 0, expand=False), _make_table(tally))
+        return Group(Text(f"{title}{limits}", style="bold"), Padding(bar, 0, expand=False), _make_table(tally))
 
     with Live(
         get_renderable=render_view,

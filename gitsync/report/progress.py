@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,11 +19,12 @@ from typing import NamedTuple, Protocol
 from gitsync.errors import ExitCode
 from gitsync.logging import escape_controls
 from gitsync.model.gvk import Key
-from gitsync.model.report import Report
+from gitsync.model.report import LimitUse, Report
 from gitsync.model.result import Outcome, Result, Stage, Wait
 from gitsync.report.wording import PAST
 
 _MOST_NAMED = 5  # resources named at once
+_RATE_SECONDS = 2.0  # that a rate is of, at least
 _LONGEST_CAUSE = 400  # characters of a failure
 
 
@@ -34,8 +35,16 @@ class Work(Protocol):
     wait: Wait | None
 
 
+ListLimits = Callable[[], Sequence[LimitUse]]
+"""Returns how a run uses the limits of Azure just now: each at the same place every time, new ones at the end."""
+
+
 class Progress(Protocol):
     """Receives the progress of a walk."""
+
+    def watch(self, list_limits: ListLimits) -> None:
+        """Show the rate of requests while it is near a limit."""
+        ...
 
     def expect(self, needs: Mapping[Key, Collection[Key]]) -> None:
         """Add resources to the total. `needs` has those that each depends on: it begins after them."""
@@ -52,6 +61,8 @@ class Progress(Protocol):
 
 class Silent:
     """Ignores all progress."""
+
+    def watch(self, list_limits: ListLimits) -> None: ...
 
     def expect(self, needs: Mapping[Key, Collection[Key]]) -> None: ...
 
@@ -95,9 +106,16 @@ class Tally:
         self._under_way: dict[Key, tuple[Work, float]] = {}
         self._dependents: defaultdict[Key, list[Key]] = defaultdict(list)
         self._finished: set[Key] = set()
+        self._list_limits: ListLimits = tuple
+        self._counts: Sequence[LimitUse] = ()
+        self._counted_at = monotonic()
+        self._rates: Sequence[float] = ()
         self.pause: Callable[[], AbstractContextManager[None]] = nullcontext
         self.total = 0
         self.done = 0
+
+    def watch(self, list_limits: ListLimits) -> None:
+        self._list_limits, self._counted_at = list_limits, self._monotonic()
 
     def expect(self, needs: Mapping[Key, Collection[Key]]) -> None:
         self.total += len(needs)
@@ -150,12 +168,23 @@ class Tally:
         count = sum(other not in self._finished for other in self._dependents.get(key, ()))
         return f"; {count} {'waits' if count == 1 else 'wait'} for it" if count else ""
 
+    def list_near_limits(self) -> list[str]:
+        """List the limits that the run is at or near, each with the rate of the last seconds."""
+        now, uses = self._monotonic(), self._list_limits()
+        if (seconds := now - self._counted_at) >= _RATE_SECONDS:
+            before = [*(use.taken for use in self._counts), *(0 for _ in uses)]  # of new ones nothing was taken
+            self._rates = [(use.taken - taken) / seconds for use, taken in zip(uses, before, strict=False)]
+            self._counts, self._counted_at = uses, now
+        near = (_describe_limit(use, rate, now) for use, rate in zip(uses, self._rates, strict=False))
+        return [*dict.fromkeys(filter(None, near))]
+
     def format_line(self) -> str:
         """Format the progress in one line."""
         total = f" of {self.total}" if self.total else ""
         rows, more = self.list_under_way()
         names = [*map(str, rows), *([f"and {more} more"] if more else [])]
-        return f"{self.done}{total} done" + (f"; in progress: {', '.join(names)}" if names else "")
+        in_progress = [f"in progress: {', '.join(names)}"] if names else []
+        return "; ".join([f"{self.done}{total} done", *self.list_near_limits(), *in_progress])
 
 
 def _format_name(key: Key) -> str:
@@ -167,9 +196,24 @@ def _describe_work(work: Work, now: float) -> str:
     if (wait := work.wait) is None:
         return "Azure works" if work.stage is Stage.POLL else work.stage.value
     seconds = math.ceil((wait.until or now) - now)
-    goes_on = f", {'tries again' if wait.next_try else 'goes on'} in {_format_time(seconds)}" if seconds > 0 else ""
+    # Turns are guessed, and their last second would come and go.
+    has_time = seconds > (0 if wait.next_try else 1)
+    goes_on = f", {'tries again' if wait.next_try else 'goes on'} in {_format_time(seconds)}" if has_time else ""
     number = f" ({format_ordinal(wait.next_try)} try)" if wait.next_try else ""
     return f"{wait.reason}{goes_on}{number}"
+
+
+def _describe_limit(use: LimitUse, rate: float, now: float) -> str:
+    """Describe a limit that requests are held back by, or soon will be; "" for any other."""
+    if use.held_until > now:
+        return f"{use.kind} throttled, go on in {_format_time(math.ceil(use.held_until - now))}"
+    if not use.is_near:
+        return ""
+    return f"{_format_rate(rate)} {use.kind}/s, near the limit of {_format_rate(use.per_second)}"
+
+
+def _format_rate(rate: float) -> str:
+    return f"{rate:.0f}" if rate >= 1 else f"{rate:.1f}"
 
 
 def _format_time(seconds: float) -> str:
@@ -222,6 +266,9 @@ class Timeline:
         self._monotonic = monotonic
         self._under_way: dict[Key, tuple[Stage, float]] = {}
         self.visits: defaultdict[Key, list[StageVisit]] = defaultdict(list)
+
+    def watch(self, list_limits: ListLimits) -> None:
+        self._progress.watch(list_limits)
 
     def expect(self, needs: Mapping[Key, Collection[Key]]) -> None:
         self._progress.expect(needs)

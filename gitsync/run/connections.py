@@ -86,18 +86,20 @@ async def open_connections(
         ):
             for secret in source.remote.secrets if source.remote else ():
                 redactions.add(secret)
+            arm, progress = await arms.open(access.sign_in), progress or Silent()
+            progress.watch(arm.list_limits)
             yield Connections(
                 source=source,
                 settings=settings,
                 store=store,
-                arm=await arms.open(access.sign_in),
+                arm=arm,
                 open_as=make_opener(config, access, arms),
                 clock=clock,
                 stop=stop,
                 subscription=find_global_subscription(config),
                 catalog=open_catalog(),
                 registry=Registry.load(),
-                progress=progress or Silent(),
+                progress=progress,
                 redactions=redactions,
                 secret_stores=secret_stores,
                 endpoint=BUILT_IN_EMULATOR if config.emulator is not None else access.cloud.endpoint,

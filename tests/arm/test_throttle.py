@@ -11,6 +11,7 @@ from gitsync.arm.auth.access import ARM_LIMITS, Limit, RequestKind
 from gitsync.arm.http.messages import Response
 from gitsync.arm.http.throttle import Throttle, classify_method
 from gitsync.arm.session import Session
+from gitsync.model.report import LimitUse
 from tests.support.fake_clock import FakeClock
 
 SUB = "/subscriptions/AAAA"
@@ -234,3 +235,19 @@ async def test_no_wait_is_too_short_for_a_clock(elapsed: float):
     clock.elapsed = elapsed
     throttle = make_throttle(clock, {RequestKind.READS: Limit(3, 25 / 3)})
     assert len(await times(throttle, clock, 60)) == 60
+
+
+async def test_the_use_of_a_limit_is_shown():
+    clock = FakeClock()
+    throttle = make_throttle(clock, {RequestKind.READS: Limit(20, 2), RequestKind.WRITES: Limit(10, 1)})
+    assert throttle.list_limits() == []
+    await times(throttle, clock, 18)
+    assert throttle.list_limits() == [LimitUse("reads", 18, 2, False, clock.monotonic())], "a tenth is left"
+    await times(throttle, clock, 1)
+    await times(throttle, clock, 1, method="PUT")
+    assert [(use.taken, use.is_near) for use in throttle.list_limits()] == [(19, True), (1, False)]
+    clock.elapsed += 1
+    assert [use.is_near for use in throttle.list_limits()] == [False, False], "two came back"
+    hold(throttle, 30)
+    held = throttle.list_limits()[0]
+    assert (held.per_second, held.is_near, held.held_until) == (1, True, clock.monotonic() + 30)

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from gitsync.arm.session import Session
+from gitsync.model.report import LimitUse
 from gitsync.model.result import Stage, Wait
 from gitsync.model.verdict import Verdict
 from gitsync.report.live import show_live
@@ -59,11 +60,12 @@ def test_the_line_names_the_longest_first_with_its_time():
         (Stage.POLL, None, "Azure works"),
         (Stage.OBSERVE, Wait("throttled", 164.0, 5), "throttled, tries again in 1m04s (5th try)"),
         (Stage.ACT, Wait("throttled", 103.2), "throttled, goes on in 4s"),
+        (Stage.ACT, Wait("waits for the limit of reads", 101.0), None),
         (Stage.ACT, Wait("503 ServerBusy", 99.0, 2), "503 ServerBusy (2nd try)"),
         (Stage.ACT, Wait("waits for the write lock of virtualNetworks/hub"), None),
         (Stage.ACT, Wait("500 hunter2\x1b"), "500 ****\\x1b"),
     ],
-    ids=["nothing", "poll", "try", "limit", "time-is-up", "lock", "hostile"],
+    ids=["nothing", "poll", "try", "limit", "soon", "time-is-up", "lock", "hostile"],
 )
 def test_a_resource_says_what_it_waits_for(stage, wait, shown):
     clock = Ticks()
@@ -219,3 +221,44 @@ def test_a_change_is_said_only_where_asked_for():
 @pytest.mark.parametrize("progress", [Tally(Ticks()), Silent()], ids=["counts", "silent"])
 def test_what_says_nothing_leaves_it_to_the_log(progress):
     assert progress.finished(REFUSED) is False
+
+
+READS, WRITES = LimitUse("reads", 0, 25.0, True, 0.0), LimitUse("writes", 0, 0.5, True, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("uses", "shown"),
+    [
+        ([], []),
+        ([READS._replace(taken=94, is_near=False)], []),
+        ([READS._replace(taken=94)], ["24 reads/s, near the limit of 25"]),
+        ([READS._replace(taken=94), WRITES._replace(taken=1)], [
+            "24 reads/s, near the limit of 25", "0.2 writes/s, near the limit of 0.5"
+        ]),
+        ([READS._replace(held_until=170.0)], ["reads throttled, go on in 1m06s"]),
+        ([READS._replace(held_until=170.0)] * 2, ["reads throttled, go on in 1m06s"]),
+    ],
+    ids=["none", "within", "near", "two", "throttled", "two alike"],
+)  # fmt: skip
+def test_the_rate_is_shown_near_a_limit(uses, shown):
+    clock = Ticks()
+    tally = Tally(clock)
+    now = []
+    clock.now = 100.0
+    tally.watch(lambda: now)
+    assert tally.list_near_limits() == []
+    now = uses
+    clock.now = 104.0
+    assert tally.list_near_limits() == shown
+    assert tally.format_line() == "; ".join(["0 done", *shown])
+
+
+def test_a_rate_is_of_the_last_seconds_and_stays_for_some():
+    clock = Ticks()
+    tally = Tally(clock)
+    taken_at = {2.0: 200, 3.0: 225, 4.0: 250, 8.0: 350}
+    tally.watch(lambda: [READS._replace(taken=taken_at[clock.now])])
+    rates = []
+    for clock.now in taken_at:
+        rates += [line.partition(",")[0] for line in tally.list_near_limits()]
+    assert rates == ["100 reads/s", "100 reads/s", "25 reads/s", "25 reads/s"]

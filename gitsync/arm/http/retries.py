@@ -29,7 +29,7 @@ from gitsync.arm.http.throttle import HeldTime, RequestTally, Throttle
 from gitsync.arm.session import DEADLINE, THROTTLED, Session
 from gitsync.errors import ArmError, AuthorityError, ConfigError, DeadlineError, TokenRefusedError, TransportError
 from gitsync.model.clock import Clock, format_rfc3339
-from gitsync.model.report import RequestCounts, RequestUse
+from gitsync.model.report import LimitUse, RequestCounts, RequestUse
 from gitsync.model.result import Attempt, Wait
 
 T = TypeVar("T")
@@ -334,6 +334,10 @@ class Traffic:
             hour_shares={kind.value: max(share for of, share in shares if of is kind) for kind, _ in sorted(shares)},
             throttled_seconds=self.held.seconds,
         )
+
+    def list_limits(self) -> list[LimitUse]:
+        """List how each limit is used just now, those that were met first at the top."""
+        return [use for throttle in tuple(self._throttles.values()) for use in throttle.list_limits()]
 
     def find_throttle(self, access: ArmAccess) -> Throttle:
         """Return the buckets of the principal that signs in."""

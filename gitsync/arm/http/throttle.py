@@ -30,6 +30,7 @@ from gitsync.arm.http.messages import ArmRequest, Response
 from gitsync.arm.session import Session
 from gitsync.formats.arm_path import find_provider, find_subscription
 from gitsync.model.clock import Clock
+from gitsync.model.report import LimitUse
 from gitsync.model.result import Wait
 from gitsync.validation.references import parse_arm_type
 
@@ -51,6 +52,9 @@ _RESERVE = 1.0
 """Tokens that stay in a bucket once Azure has refused a request. Azure rounds its count down, so only a count of 1 or
 more shows that the pace is not too fast.
 """
+
+_NEAR = 0.1
+"""Of a full bucket: with less than that left, the refill soon sets the pace."""
 
 _FOR_A_SLOT = Wait("waits for answers to other requests")
 
@@ -133,6 +137,10 @@ class Throttle:
         for (_, kind), bucket in self._buckets.items():
             yield kind, bucket.hour_share * self._share
 
+    def list_limits(self) -> list[LimitUse]:
+        """List how each bucket is used. It changes nothing, so that a display may ask from another thread."""
+        return [bucket.find_use() for bucket in tuple(self._buckets.values())]
+
     def _find_bucket(self, method: str, path: str) -> _Bucket:
         key = ((find_subscription(path) or "").casefold(), classify_method(method))
         if key not in self._buckets:
@@ -178,6 +186,12 @@ class _Bucket:
     def hour_share(self) -> float:
         """What was taken, as a share of a full bucket and an hour's refill."""
         return self._taken / (self._burst + 3600 * self._per_second)
+
+    def find_use(self) -> LimitUse:
+        """Return how it is used, without filling it."""
+        come_back = max(0.0, self._clock.monotonic() - self._filled_at) * self._per_second
+        is_near = self._tokens + come_back < self._burst * _NEAR
+        return LimitUse(self._kind.value, self._taken, self._per_second, is_near, self._filled_at)
 
     async def take(self, session: Session) -> bool:
         """One token and a slot, waiting its turn; False if that would be later than the deadline."""
