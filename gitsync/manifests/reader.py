@@ -175,9 +175,10 @@ class _Sorter:
         if contents.problems and not problems:
             line = contents.problems[0].line
             self.unread.append(UnreadDocument(source=SourceLocation(path, line), form=UNPARSED))
+        # It may be a Secret or a ConfigMap, which matters only if something uses its name.
+        may_be_used = bool(problems) and may_be_ours(content) and not mentions_aso([content])
         for problem in problems[:MAX_PROBLEMS]:
-            # It may be a Secret or a ConfigMap, which matters only if something uses its name.
-            if may_be_ours(content) and not mentions_aso([content]):
+            if may_be_used:
                 self.about[len(self.problems)] = content
             self.reject_text(problem)
         if len(problems) > MAX_PROBLEMS:

@@ -28,9 +28,12 @@ def mentions_aso(contents: Iterable[bytes]) -> bool:
 
 
 _TEMPLATE: Final = re.compile(rb"\{\{")
-_NAMELESS: Final = re.compile(rb"\bname(?:space)?[\"']?[ \t]*:[^\n,}]*\{\{|^[ \t]*\{[{%]", re.MULTILINE)
+# These patterns look at texts of strangers, so each takes time in proportion to a text: from one start they do not run
+# over what is a start again (the next key `name`, the next line).
+_NAME: Final = rb"\bname(?:space)?[\"']?[ \t]*:"
+_NAMELESS: Final = re.compile(_NAME + rb"(?:(?!" + _NAME + rb")[^\n,}])*\{\{|^[ \t]*\{[{%]", re.MULTILINE)
 _CONFLICT: Final = re.compile(rb"^(?:<{7}|={7}|>{7})(?: |\r?$)", re.MULTILINE)
-_KIND: Final = rb"(?:^|[{,])\s*[\"']?kind[\"']?\s*:"
+_KIND: Final = rb"(?:^[^\S\n]*|[{,]\s*)[\"']?kind[\"']?\s*:"
 _OURS: Final = re.compile(
     ASO_GROUP + rb"|" + _KIND + rb"\s*[\"']?(?:Secret|ConfigMap|Namespace|List)\b", re.MULTILINE | re.IGNORECASE
 )

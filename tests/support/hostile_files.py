@@ -41,6 +41,8 @@ MANIFESTS: Mapping[str, Callable[[int], str]] = {
     "merges": lambda n: tagged("{" + numbered("<<: {k%d: 1},", n) + "}"),
     "a merge of a list": lambda n: tagged("{<<: [" + numbered("{k%d: 1},", n) + "]}"),
     "documents that do not parse": lambda n: "---\n}\n" * (n // 6),
+    "blank lines that do not parse": lambda n: "\n" * n + "}\n",
+    "names that do not parse": lambda n: "name: " * (n // 6) + "\n}\n",
     "documents of one word": lambda n: "---\na\n" * (n // 6),
     "misspelt kinds": lambda n: numbered(
         "---\n{apiVersion: keyvault.azure.com/v1, kind: Vaul%d, metadata: {name: a}}\n", n
