@@ -182,7 +182,7 @@ def list_origins(built: bytes) -> frozenset[str]:
 
 _SEPARATOR: Final = re.compile(rb"^[^\S\n]*---")
 _INCLUDE: Final = re.compile(rb"\{\{-?\s*(?:include|template)\b")
-_KEY: Final = re.compile(rb"[\s\"'-]*([^\s:\"'{][^:{\"']*)[\"']?:(?:\s|\Z)")
+_KEY: Final = re.compile(rb"[\s\"'-]*+([^\s:\"'{][^:{\"']*)[\"']?:(?:\s|\Z)")
 
 
 def follow_lines(result: bytes, template: bytes) -> tuple[int, ...]:

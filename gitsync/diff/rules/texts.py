@@ -14,7 +14,7 @@ from xml.parsers import expat
 from gitsync.diff.rules.rule import EquivalenceRule, Leaf, RuleOutcome, make_outcome
 
 _BETWEEN_TAGS: Final = re.compile(r">\s+<")
-_EMPTY_TAG: Final = re.compile(r"\s+/>")
+_EMPTY_TAG: Final = re.compile(r"(?<!\s)\s+/>")  # from the first blank alone, or many blanks take time by the square
 
 
 class _Refused(Exception):  # noqa: N818 - no error: the text is compared as text then
