@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = "docs"
 BESIDE_DOCS = ("CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md")
 """Files at the top of the repository that the site has as pages."""
+_NAMELESS = 'data-md-component="search" role="dialog"'
 
 _FENCE = re.compile(r"^( *)(```|~~~).*?^\1\2", flags=re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"(?P<image>!?)\[(?P<text>(?:[^\[\]]|\[[^\[\]]*\])*)\]\((?P<target>[^()\s]+)\)")
@@ -83,21 +84,23 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Make the links of a page those of the site."""
+    """Make the links of a page those of the site. The home page lists all pages and has no navigation beside it."""
     del files
     name = page.file.src_uri
+    if page.is_homepage:
+        page.meta["hide"] = ["navigation", "toc"]
     return rewrite_links(markdown, name if name in BESIDE_DOCS else f"{DOCS}/{name}", config.repo_url or "")
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
-    """Refuse a page that would load something from another host."""
+    """Name the dialog to which the theme gives no name. Refuse a page that would load something from another host."""
     from mkdocs.exceptions import PluginError  # noqa: PLC0415 - as above
 
     del config
     if loaded := find_loaded(output):
         message = f"{page.file.src_uri} loads something from another host: {loaded}"
         raise PluginError(message)
-    return output
+    return output.replace(_NAMELESS, f'{_NAMELESS} aria-label="Search"')
 
 
 def find_loaded(html: str) -> str:
