@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
@@ -21,7 +21,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.processes.programs import Grace
-from gitsync.report.progress import ListLimits, Progress, Work
+from gitsync.report.progress import ListLimits, Tally, Work
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -31,6 +31,10 @@ ORDERLY_END = 20.0
 
 BROKEN_END = 4.0
 """Seconds after an abort until the system kills the process, if a call such as a DNS lookup still blocks."""
+
+
+SayUnfinished = Callable[[str, str], bool]
+"""Prints a cause, what is unfinished, and an advice; returns False if the log has to say it."""
 
 
 class Interruption:
@@ -43,10 +47,11 @@ class Interruption:
         self.by: signal.Signals | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
+        self._say_unfinished: SayUnfinished | None = None
 
-    def ends(self, stop: asyncio.Event) -> None:
-        """From now on, shut down gracefully: set `stop` in the running loop."""
-        self._loop, self._stop = asyncio.get_running_loop(), stop
+    def ends(self, stop: asyncio.Event, say_unfinished: SayUnfinished) -> None:
+        """From now on, shut down gracefully: set `stop` in the running loop, and say what is unfinished."""
+        self._loop, self._stop, self._say_unfinished = asyncio.get_running_loop(), stop, say_unfinished
 
     def close(self) -> None:
         """Stop the timer."""
@@ -99,9 +104,15 @@ class Interruption:
 
     def _end(self) -> None:
         """Runs in the loop, since the code that a signal interrupts may hold the lock of the log."""
-        if self._stop is not None:
-            self._stop.set()
-        logger.warning("Received a signal: finishing open requests and writing status. Send it again to abort.")
+        if self._stop is None or self._say_unfinished is None or self.by is None:
+            return
+        self._stop.set()
+        name, again = ("Ctrl-C", "Press") if self.by is signal.SIGINT else (self.by.name, "Send")
+        advice = (
+            f"Open requests end and the status is written, within {ORDERLY_END:g} s. {again} {name} again to abort."
+        )
+        if not self._say_unfinished(f"Stopped by {name}", advice):
+            logger.warning("Received a signal: finishing open requests and writing status. Send it again to abort.")
 
 
 def _wake_up() -> None:
@@ -111,7 +122,7 @@ def _wake_up() -> None:
 class Begins:
     """Progress that also notes when the walk begins: from then on, a signal shuts the run down gracefully."""
 
-    def __init__(self, progress: Progress, interruption: Interruption, stop: asyncio.Event) -> None:
+    def __init__(self, progress: Tally, interruption: Interruption, stop: asyncio.Event) -> None:
         self._progress = progress
         self._interruption = interruption
         self._stop = stop
@@ -120,7 +131,7 @@ class Begins:
         self._progress.watch(list_limits)
 
     def expect(self, needs: Mapping[Key, Collection[Key]]) -> None:
-        self._interruption.ends(self._stop)
+        self._interruption.ends(self._stop, self._progress.say_unfinished)
         self._progress.expect(needs)
 
     def started(self, key: Key, work: Work) -> None:

@@ -168,6 +168,20 @@ class Tally:
         count = sum(other not in self._finished for other in self._dependents.get(key, ()))
         return f"; {count} {'waits' if count == 1 else 'wait'} for it" if count else ""
 
+    def say_unfinished(self, cause: str, advice: str) -> bool:
+        """Print in a few lines what a run that is stopped leaves unfinished. Returns False if the log has to say it."""
+        if self._say is None:
+            return False
+        count = len(self._under_way)
+        rest = max(self.total - self.done - count, 0)  # what is tried a second time was counted before
+        head = f"{cause}: {count} unfinished, {rest} not begun. {advice}"
+        self._say("\n  ".join([head, *self._list_names()]))
+        return True
+
+    def _list_names(self) -> list[str]:
+        rows, more = self.list_under_way()
+        return [*map(str, rows), *([f"and {more} more"] if more else [])]
+
     def list_near_limits(self) -> list[str]:
         """List the limits that the run is at or near, each with the rate of the last seconds."""
         now, uses = self._monotonic(), self._list_limits()
@@ -181,8 +195,7 @@ class Tally:
     def format_line(self) -> str:
         """Format the progress in one line."""
         total = f" of {self.total}" if self.total else ""
-        rows, more = self.list_under_way()
-        names = [*map(str, rows), *([f"and {more} more"] if more else [])]
+        names = self._list_names()
         in_progress = [f"in progress: {', '.join(names)}"] if names else []
         return "; ".join([f"{self.done}{total} done", *self.list_near_limits(), *in_progress])
 

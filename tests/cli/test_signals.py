@@ -26,6 +26,7 @@ from tests.support.fake_clock import FakeClock
 MANIFESTS = "---\n".join(dedent(one) for one in (world.GROUP, world.VNET, world.SUBNET))
 NAMES = ("core", "hub", "one")
 VNETS = "Microsoft.Network/virtualNetworks"
+FOR_PEOPLE = ("--log-format", "text", "--log-level", "warning")
 SIGNALS = [pytest.param(signal.SIGTERM, 1, id="SIGTERM"), pytest.param(signal.SIGINT, 130, id="Ctrl-C")]
 
 
@@ -92,6 +93,26 @@ def test_what_is_under_way_is_left_to_the_next_run(folder, by, code):
         assert created(served) == ["core", "hub", "one"], "nothing is created twice"
         assert len(served.sent("PUT")) == 3
         assert "operation:" not in kept(folder, "hub")
+
+
+@pytest.mark.parametrize(
+    ("by", "first", "last"),
+    [
+        (signal.SIGINT, "Stopped by Ctrl-C: 1 unfinished, 1 not begun. ", " Press Ctrl-C again to abort."),
+        (signal.SIGTERM, "Stopped by SIGTERM: 1 unfinished, 1 not begun. ", " Send SIGTERM again to abort."),
+    ],
+    ids=["Ctrl-C", "SIGTERM"],
+)
+def test_a_person_reads_at_once_what_is_unfinished(folder, by, first, last):
+    slow = scripted(folder, f"{{match: {{method: PUT, type: {VNETS}}}, operation: {{seconds: 3600}}}}")
+    with azure(clock=FakeClock(), **slow) as served:
+        process = start("sync", *FOR_PEOPLE, folder=folder, **served.variables)
+        created_group, head, row = told(process, served, by, when="/operations/").err.splitlines()
+    assert created_group.startswith("created ResourceGroup/core in ")
+    assert head.startswith(first)
+    assert head.endswith(last)
+    assert row.startswith("  VirtualNetwork/hub (")
+    assert row.endswith("Azure works; 1 waits for it)")
 
 
 @pytest.mark.parametrize(("by", "code"), SIGNALS)

@@ -262,3 +262,23 @@ def test_a_rate_is_of_the_last_seconds_and_stays_for_some():
     for clock.now in taken_at:
         rates += [line.partition(",")[0] for line in tally.list_near_limits()]
     assert rates == ["100 reads/s", "100 reads/s", "25 reads/s", "25 reads/s"]
+
+
+def test_a_run_that_is_stopped_names_what_it_leaves():
+    said = []
+    tally = Tally(Ticks(), str, said.append)
+    tally.expect(nodes(10))
+    tally.finished(IN_SYNC)
+    for number in range(7):
+        tally.started(key("ResourceGroup", f"rg-{number}"), at(Stage.POLL))
+    assert tally.say_unfinished("Stopped by Ctrl-C", "Wait.")
+    (text,) = said
+    assert text.splitlines() == [
+        "Stopped by Ctrl-C: 7 unfinished, 2 not begun. Wait.",
+        *(f"  ResourceGroup/rg-{number} (0s, Azure works)" for number in range(5)),
+        "  and 2 more",
+    ]
+
+
+def test_a_log_says_by_itself_that_a_run_is_stopped():
+    assert Tally(Ticks()).say_unfinished("Stopped by Ctrl-C", "Wait.") is False
