@@ -8,3 +8,9 @@ JsonPath = tuple[str | int, ...]
 def format_pointer(path: JsonPath) -> str:
     """Write a path of keys and indexes as a pointer: ("tags", "a/b") → "/tags/a~1b"."""
     return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in path)
+
+
+def parse_pointer(pointer: str) -> JsonPath:
+    """Read a pointer as a path; digits alone are an index."""
+    steps = (step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
+    return tuple(int(step) if step.isascii() and step.isdigit() else step for step in steps)

@@ -25,6 +25,13 @@ class Outcome(StrEnum):
     UNCHANGED = "unchanged"
 
 
+class ManifestField(NamedTuple):
+    """A field as its manifest has it (`spec.a[0]`), and its place there, or that of its nearest parent."""
+
+    name: str
+    source: SourceLocation
+
+
 class Stage(StrEnum):
     """The stages of an apply, in order; a prune has policy, observe, act and poll."""
 
@@ -91,6 +98,7 @@ class Result:
     0 if only the file is known. `replacement` says that it is not written, since
     Azure would refuse that. `renamed` is the other half of a rename: the resource that is deleted for this one, or
     created. `failed_since` is the time (RFC 3339, UTC) since when a resource with the verdict FAILED_BEFORE has failed.
+    `fields` has the field of the manifest for the paths of differences, as far as it is known.
     """
 
     key: Key
@@ -124,6 +132,7 @@ class Result:
     replacement: Replacement | None = None
     renamed: Key | None = None
     failed_since: str = ""
+    fields: Mapping[str, ManifestField] = field(default_factory=dict)
 
     @property
     def message(self) -> str:

@@ -1,32 +1,49 @@
 """Renders a report as Markdown, for a comment on a pull request or a job summary: short, with folded details.
 
-Hosts reject comments above 65,536 characters. The end of each section is omitted if it does not fit, and counted.
+The headline comes first, then the sections in the order of every report; the target and the cost are last. Hosts
+reject comments above 65,536 characters. The end of each section is omitted if it does not fit, and counted.
 Foreign text is always formatted as code (see `escape`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from gitsync.diff.three_way import REMOVED
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report
-from gitsync.model.result import Outcome, Result
-from gitsync.model.verdict import Difference
+from gitsync.model.result import Result
+from gitsync.model.verdict import Action
+from gitsync.report.data_types import describe_loss
+from gitsync.report.differences import Change, list_changes
 from gitsync.report.escape import format_advice, format_block, format_code, format_value, shorten
 from gitsync.report.nextsteps import list_next_steps
-from gitsync.report.ordering import describe_causes, shorten_names, sort_by_urgency
+from gitsync.report.ordering import (
+    DELETES,
+    FAILED,
+    IN_SYNC,
+    REMOVED,
+    REPLACES,
+    Section,
+    describe_causes,
+    has_namespaces,
+    shorten_names,
+    split_results,
+)
 from gitsync.report.run_facts import format_costs, format_coverage, list_target
 from gitsync.report.wording import (
-    REPLACE_NEEDED,
+    FEW_CREATES,
     describe_replacement,
     format_baseline_note,
     format_found,
     format_headline,
+    format_in_sync,
     format_last_commit,
+    format_message,
+    format_place,
     format_plural,
     format_renderers,
-    is_quiet,
+    format_state,
+    list_body,
     shorten_problems,
     shorten_revision,
 )
@@ -39,27 +56,143 @@ _PROBLEMS_ROOM, _TABLE_ROOM = 12_000, 24_000  # characters; the details get what
 _MOST_DIFFERENCES = 50  # of one resource
 _SHORT_MESSAGE, _LONG_MESSAGE = 200, 4000  # characters, in the table and in the details
 _RESERVE = 500  # characters for the sentences about omitted parts
-_COLUMNS = ("Resource", "Namespace", "Outcome", "Verdict", "Action", "Ready", "Reason", "Message")
-_OF_A_SYNC = frozenset({"Outcome", "Ready", "Reason"})  # a plan changes nothing, the condition neither
+_COLUMNS = ("Resource", "Namespace", "Verdict", "Manifest", "Message")
+_FEW_OPEN = 5  # resources whose details are open from the start, if they have not more than so many lines together
+_FEW_LINES = 40
+_MOST_DELETES = 20  # whose details are open: nobody should have to unfold what is lost
 
 
 def render(report: Report) -> str:
     """Render the report as Markdown, under `LIMIT` characters however large the run was."""
-    start = [_format_head(report), *_format_problems(report.problems), *_format_table(report), *list_next_steps(report)]
-    foot = _format_foot(report)
-    room = LIMIT - _RESERVE - sum(len(part) + 2 for part in (*start, *foot))
-    names = shorten_names(r.key for r in report.results)
-    details = [_format_detail(r, names[r.key]) for r in sort_by_urgency(report.results) if _has_details(r)]
-    return "\n\n".join([*start, *_select_fitting(details, room, "resource with details"), *foot]) + "\n"
+    errors, warnings = (
+        _format_problems(word, [problem for problem in report.problems if problem.is_error is is_error])
+        for word, is_error in (("Errors", True), ("Warnings", False))
+    )
+    head, steps, foot = _format_head(report), list_next_steps(report), _format_foot(report)
+    results = split_results(report.results)
+    quiet = results.get(IN_SYNC, [])
+    sections = {section: found for section, found in results.items() if section != IN_SYNC}
+    listing = _Listing(report)
+    tables = listing.format_tables(sections)
+    in_sync = [f"{format_in_sync(quiet)}, not listed."] if quiet else []
+    fixed = [head, *errors, *warnings, *in_sync, *steps, *foot, *(part for table in tables.values() for part in table)]
+    room = LIMIT - _RESERVE - sum(len(part) + 2 for part in fixed)
+    details = listing.format_details(sections, room)
+    parts = {section: [*tables[section], *details[section]] for section in sections}
+    failed = parts.pop(FAILED, [])
+    listed = [part for section in parts.values() for part in section]
+    return "\n\n".join([head, *failed, *errors, *listed, *warnings, *in_sync, *steps, *foot]) + "\n"
 
 
-def _has_details(result: Result) -> bool:
-    """Tell whether a resource has details. A planned create has its id. The row of what waits for
-    another resource says all of it.
-    """
-    is_explained = result.is_fine or result.blocked_by
-    has_content = result.differences or result.attempts or result.last_commit
-    return bool(has_content) or result.body is not None or not is_explained
+class _Listing:
+    """Formats the resources of a report by section: a table, and details below it."""
+
+    def __init__(self, report: Report) -> None:
+        self._writes = report.command == "sync"
+        self._names = shorten_names(result.key for result in report.results)
+        self._causes = describe_causes(report.results)
+        self._has_namespaces = has_namespaces(result.key for result in report.results)
+        self._shows_bodies = sum(result.body is not None for result in report.results) <= FEW_CREATES
+        changed = [result for result in report.results if result.differences]
+        lines = sum(len(_list_lines(result)) for result in changed[: _FEW_OPEN + 1])
+        self._is_small = len(changed) <= _FEW_OPEN and lines <= _FEW_LINES
+
+    def format_tables(self, sections: Mapping[Section, Sequence[Result]]) -> dict[Section, list[str]]:
+        """Format the heading and the table of each section; all tables share their room."""
+        tables, room = {}, _TABLE_ROOM
+        for section, results in sections.items():
+            cells = [self._list_cells(section, result) for result in results]
+            columns = [column for column in _COLUMNS if any(row[column] for row in cells)]
+            rows = [f"| {' | '.join(row[column] for column in columns)} |" for row in cells]
+            fitting = _select_fitting(rows, room, "resource")
+            left_out = [] if fitting[-1].startswith("|") else [fitting.pop()]
+            head = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"] if fitting else []
+            title = f"#### {section.find_title(writes=self._writes)} ({len(results)})"
+            tables[section] = [title, *filter(None, ["\n".join([*head, *fitting])]), *left_out]
+            room -= sum(len(row) + 2 for row in fitting)
+        return tables
+
+    def _list_cells(self, section: Section, result: Result) -> Mapping[str, str]:
+        cause = self._causes.get(result.key, "")
+        # The title of these says the same.
+        state = "" if section in {DELETES, REMOVED} else format_state(result)
+        return {
+            "Resource": format_code(self._names[result.key]),
+            "Namespace": format_code(result.key.namespace) if self._has_namespaces else "",
+            "Verdict": state,
+            "Manifest": format_code(format_place(result)),
+            "Message": format_code(shorten(cause or format_message(result), _SHORT_MESSAGE)),
+        }
+
+    def format_details(self, sections: Mapping[Section, Sequence[Result]], room: int) -> dict[Section, list[str]]:
+        """Format the details of each section, as far as there is room for all of them together."""
+        details = {}
+        for section, results in sections.items():
+            texts = [self._format_detail(section, result, results) for result in results if self._has_details(result)]
+            fitting = _select_fitting(texts, room, "resource with details")
+            room -= sum(len(text) + 2 for text in fitting)
+            details[section] = fitting
+        return details
+
+    def _has_details(self, result: Result) -> bool:
+        """Tell whether a resource has details. The row of what waits for another resource says all of it."""
+        is_explained = result.is_fine or result.blocked_by
+        has_content = result.differences or result.attempts or result.last_commit
+        is_shown = result.body is not None and self._shows_bodies
+        return bool(has_content) or is_shown or result.action is Action.DELETE or not is_explained
+
+    def _is_open(self, section: Section, result: Result, results: Sequence[Result]) -> bool:
+        if section in {DELETES, REPLACES}:
+            return len(results) <= _MOST_DELETES
+        if section == FAILED:
+            return len(results) <= _FEW_OPEN
+        return bool(result.differences) and self._is_small
+
+    def _format_detail(self, section: Section, result: Result, results: Sequence[Result]) -> str:
+        """Format one resource: its id, advice, differences (live values with a minus, desired with a plus), failed
+        attempts. Folded, unless there are few.
+        """
+        lines = _list_lines(result)
+        condition = result.condition
+        loss = describe_loss(result.arm_id, done=self._writes) if section == DELETES else ""
+        loss = describe_loss(result.arm_id) if section == REPLACES else loss
+        attempts = (
+            f"{attempt.at} {attempt.stage.value} {attempt.status or ''} {attempt.code}: "
+            f"{shorten(attempt.message, _SHORT_MESSAGE)}{_format_request(attempt.request_id)}"
+            for attempt in result.attempts
+        )
+        message = condition.message if len(condition.message) > _SHORT_MESSAGE or condition.request_id else ""
+        shown, hidden = lines[:_MOST_DIFFERENCES], len(lines[_MOST_DIFFERENCES:])
+        opened = " open" if self._is_open(section, result, results) else ""
+        parts = [
+            f"<details{opened}><summary>{format_code(self._names[result.key])}</summary>",
+            format_code(result.arm_id or ""),
+            format_code(shorten(message, _LONG_MESSAGE) + _format_request(condition.request_id)),
+            f"**{loss}**" if loss else "",
+            format_code(describe_replacement(result)),
+            f"Last commit: {format_code(commit)}" if (commit := format_last_commit(result.last_commit)) else "",
+            f"**What to do:** {advice}" if (advice := format_advice(condition, result.key, _LONG_MESSAGE)) else "",
+            format_block([line for change in shown for line in change], "diff") if shown else "",
+            *_format_left_out(hidden, "difference"),
+            format_block(list_body(result), "yaml") if result.body is not None and self._shows_bodies else "",
+            "\n".join(f"- {format_code(text)}" for text in attempts),
+            "</details>",
+        ]
+        return "\n\n".join(part for part in parts if part)
+
+
+def _list_lines(result: Result) -> list[list[str]]:
+    """List the lines of each difference: its field, then both sides as far as they are there."""
+    return [_format_sides(change) for change in list_changes(result)]
+
+
+def _format_sides(change: Change) -> list[str]:
+    notes = f" ({', '.join(change.notes)})" if change.notes else ""
+    return [
+        f"  {change.name}{notes}",
+        *([] if change.live is None else [f"- {format_value(change.live)}"]),
+        *([] if change.desired is None else [f"+ {format_value(change.desired)}"]),
+    ]
 
 
 def _select_fitting(texts: Sequence[str], room: int, noun: str) -> list[str]:
@@ -104,11 +237,13 @@ def _format_foot(report: Report) -> list[str]:
     return [part for part in (target, " ".join(costs)) if part]
 
 
-def _format_problems(problems: Sequence[Problem]) -> list[str]:
+def _format_problems(word: str, problems: Sequence[Problem]) -> list[str]:
     if not problems:
         return []
+    place = " in manifests" if all(problem.path for problem in problems) else ""
     lines = [format_problem(one) for one in shorten_problems(problems)]
-    return [f"#### Problems ({len(problems)})", "\n".join(_select_fitting(lines, _PROBLEMS_ROOM, "problem"))]
+    fitting = _select_fitting(lines, _PROBLEMS_ROOM // 2, "problem")
+    return [f"#### {word}{place} ({len(problems)})", "\n".join(fitting)]
 
 
 def format_problem(problem: Problem) -> str:
@@ -125,89 +260,5 @@ def format_problem(problem: Problem) -> str:
     return "- " + " ".join(part for part in parts if part)
 
 
-def _format_table(report: Report) -> list[str]:
-    """Format a table of all resources that are not simply in sync."""
-    names = shorten_names(r.key for r in report.results)
-    listed_results = [r for r in sort_by_urgency(report.results) if not is_quiet(r)]
-    if not listed_results:
-        return []
-    columns = [column for column in _COLUMNS if report.command == "sync" or column not in _OF_A_SYNC]
-    causes = describe_causes(report.results)
-    rows = [_format_row(r, names[r.key], causes.get(r.key, ""), columns) for r in listed_results]
-    *fitting_rows, last = _select_fitting(rows, _TABLE_ROOM, "resource")
-    head = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
-    # The last line may be the sentence about rows that are left out, which is no row.
-    if last.startswith("|"):
-        return ["\n".join([*head, *fitting_rows, last])]
-    return ["\n".join([*head, *fitting_rows]), last]
-
-
-def _format_row(result: Result, name: str, cause: str, columns: Sequence[str]) -> str:
-    condition = result.condition
-    cells = {
-        "Resource": format_code(name),
-        "Namespace": format_code(result.key.namespace),
-        "Outcome": f"**{result.outcome.value}**" if result.outcome is Outcome.FAILED else result.outcome.value,
-        "Verdict": result.verdict.value,
-        "Action": f"**{REPLACE_NEEDED}**" if result.replacement else result.action.value,
-        "Ready": condition.status.value,
-        "Reason": format_code(condition.reason),
-        "Message": format_code(shorten(cause or result.message, _SHORT_MESSAGE)),
-    }
-    return f"| {' | '.join(cells[column] for column in columns)} |"
-
-
-def _format_detail(result: Result, name: str) -> str:
-    """Format one resource, folded: its id, differences (live values with a minus, desired with a
-    plus), failed attempts.
-    """
-    differences = sorted(result.differences, key=lambda d: d.path)
-    shown, hidden = differences[:_MOST_DIFFERENCES], len(differences[_MOST_DIFFERENCES:])
-    attempts = (
-        f"{attempt.at} {attempt.stage.value} {attempt.status or ''} {attempt.code}: "
-        f"{shorten(attempt.message, _SHORT_MESSAGE)}{_format_request(attempt.request_id)}"
-        for attempt in result.attempts
-    )
-    parts = [
-        f"<details><summary>{_find_word(result)}: {format_code(name)}</summary>",
-        format_code(result.arm_id or ""),
-        format_code(_format_source(result)),
-        format_code(shorten(result.condition.message, _LONG_MESSAGE) + _format_request(result.condition.request_id)),
-        f"**{REPLACE_NEEDED.capitalize()}:** {format_code(replacement)}"
-        if (replacement := describe_replacement(result))
-        else "",
-        f"Last commit: {format_code(commit)}" if (commit := format_last_commit(result.last_commit)) else "",
-        f"**What to do:** {advice}" if (advice := format_advice(result.condition, result.key, _LONG_MESSAGE)) else "",
-        format_block([line for d in shown for line in _format_sides(d)], "diff") if shown else "",
-        *_format_left_out(hidden, "difference"),
-        "\n".join(f"- {format_code(text)}" for text in attempts),
-        "</details>",
-    ]
-    return "\n\n".join(part for part in parts if part)
-
-
-def _format_source(result: Result) -> str:
-    """Format where the manifest of a resource is, if a unit rendered it: its name does not say so."""
-    if not (result.source and result.rendered_by):
-        return ""
-    return f"{result.source}, {format_renderers([result.rendered_by])}"
-
-
-def _find_word(result: Result) -> str:
-    """Find what a detail is about: a failure, or else the verdict."""
-    if result.replacement:
-        return REPLACE_NEEDED
-    return result.outcome.value if result.outcome is Outcome.FAILED else result.verdict.value
-
-
 def _format_request(request_id: str) -> str:
     return f" (request {request_id})" if request_id else ""
-
-
-def _format_sides(difference: Difference) -> list[str]:
-    reason = f" ({REMOVED})" if difference.rule == REMOVED else ""
-    return [
-        f"  {difference.path}{reason}",
-        f"- {format_value(difference.live)}",
-        f"+ {format_value(difference.desired)}",
-    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 from typing import NamedTuple
 
 from gitsync.diff.unknown_values import is_not_known
@@ -11,6 +12,8 @@ from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.record_counts import FLAPPING
+
+_MOST = 2
 
 
 class _NextStep(NamedTuple):
@@ -62,6 +65,16 @@ _FOUND_ELSEWHERE = frozenset({"ExportNotOwned"})
 _EXPORTS = frozenset({"ExportNotRemoved"})
 _OWN_WRITES = frozenset({"StatusNotWritten", "HeartbeatNotMoved", "MetricsNotWritten"})
 """Codes of what the run itself could not write; their hints say how to fix it."""
+
+
+def _can_sync(report: Report) -> bool:
+    """Tell whether a plan was compared with Azure, and a sync is not refused."""
+    return report.command == "plan" and report.base is None and not is_refused(report.problems)
+
+
+def _has_delete(report: Report, action: Action) -> bool:
+    """Tell whether the plan of a run deletes a removed resource, or leaves it, as one without --prune does."""
+    return any(r.verdict is Verdict.DELETE and r.action is action and r.is_fine for r in report.results)
 
 
 def _list_error_codes(report: Report) -> frozenset[str]:
@@ -126,11 +139,19 @@ _STEPS = (
         "`gitsync sync` adopts existing resources that have no record. Use `--adopt report` to leave them unchanged.",
     ),
     _NextStep(
-        _has_verdict(Verdict.DELETE, command="plan"),
-        "Run `gitsync sync --prune` to delete resources that were removed from git.",
+        lambda report: _can_sync(report) and _has_delete(report, Action.DELETE),
+        "Run `gitsync sync` with the flags of this plan to apply these changes.",
     ),
     _NextStep(
-        lambda report: not is_refused(report.problems) and _has_verdict(*_TO_WRITE, command="plan")(report),
+        lambda report: _can_sync(report) and _has_delete(report, Action.NONE),
+        "Run `gitsync sync --prune` to also delete resources that were removed from git.",
+    ),
+    _NextStep(
+        lambda report: (
+            _can_sync(report)
+            and _has_verdict(*_TO_WRITE, command="plan")(report)
+            and not _has_delete(report, Action.DELETE)
+        ),
         "Run `gitsync sync` to apply these changes.",
     ),
     _NextStep(
@@ -149,7 +170,8 @@ _STEPS = (
 
 
 def list_next_steps(report: Report) -> list[str]:
-    """List advice that applies, in the order of the table. Problems alone, as of `validate`, have
+    """List the first advice that applies, in the order of the table. Problems alone, as of `validate`, have
     their own hints.
     """
-    return [] if report.command == "validate" else [step.advice for step in _STEPS if step.applies(report)]
+    steps = () if report.command == "validate" else (step.advice for step in _STEPS if step.applies(report))
+    return list(islice(steps, _MOST))

@@ -1,24 +1,23 @@
-"""Names and orders resources for people: Kind/name, by resource group, an owner before what it owns; and by urgency:
-what failed, then what waits for that, then changes. A cause comes before its victims.
+"""Names and orders resources for people: Kind/name, by resource group, an owner before what it owns; and by urgency, in
+the sections that every form of a report has: what failed, deletes, replacements, changes, what waits. A cause comes
+before its victims.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from gitsync.logging import escape_controls
 from gitsync.model.gvk import Key
 from gitsync.model.result import Outcome, Result
+from gitsync.model.verdict import Action, Verdict
+from gitsync.report.wording import is_quiet
 
 _GROUP = "resourcegroups"
-_RANKS = {outcome: rank for rank, outcome in enumerate(Outcome)}
-
-UrgencyOrder = tuple[int, bool, tuple[str, Key]]
-"""Sorts results: by outcome, then those that wait for another resource last, then by namespace and key."""
 
 _IN_GROUP = re.compile(r"^/subscriptions/([^/]+)/resourceGroups/([^/]+)", re.IGNORECASE)
 
@@ -76,15 +75,89 @@ def has_namespaces(keys: Iterable[Key]) -> bool:
     return len({key.namespace for key in keys}) > 1
 
 
-def find_urgency(result: Result) -> UrgencyOrder:
-    return (_RANKS[result.outcome], result.blocked_by is not None, find_reading_order(result.key))
+class Section(NamedTuple):
+    """A part of a report: the name that links use, and its title in a plan and in a sync."""
+
+    name: str
+    planned: str
+    done: str
+
+    def find_title(self, *, writes: bool) -> str:
+        return self.done if writes else self.planned
+
+
+FAILED: Final = Section("failed", "Failed", "Failed")
+DELETES: Final = Section("deletes", "To delete", "Deleted")
+REMOVED: Final = Section("removed", "Removed from git, not deleted", "Removed from git, not deleted")
+REPLACES: Final = Section("replaces", "Replace needed", "Replace needed")
+CHANGES: Final = Section("changes", "To change", "Changed")
+WAITING: Final = Section("waiting", "Waiting", "Waiting")
+OTHERS: Final = Section("others", "No change in Azure", "No change in Azure")
+IN_SYNC: Final = Section("in-sync", "In sync", "In sync")
+
+SECTIONS: Final = (FAILED, DELETES, REPLACES, REMOVED, CHANGES, WAITING, OTHERS, IN_SYNC)
+"""In the order of a report."""
+
+_RULES: Final[tuple[tuple[Section, Callable[[Result], bool]], ...]] = (
+    (FAILED, lambda result: result.outcome is Outcome.FAILED),
+    (REPLACES, lambda result: result.replacement is not None),
+    (WAITING, lambda result: result.outcome is Outcome.BLOCKED),
+    (DELETES, lambda result: result.action is Action.DELETE),
+    (CHANGES, lambda result: result.action is not Action.NONE),
+    (REMOVED, lambda result: result.verdict is Verdict.DELETE),
+    (IN_SYNC, lambda result: is_quiet(result) and not result.attempts),
+    (OTHERS, lambda _result: True),
+)
+"""The first that applies."""
+
+VERDICTS: Final = (
+    Verdict.UNKNOWN,
+    Verdict.INVALID,
+    Verdict.BLOCKED,
+    Verdict.CONFLICT,
+    Verdict.MISSING,
+    Verdict.DRIFTED,
+    Verdict.FAILED_BEFORE,
+    Verdict.PENDING,
+    Verdict.ADOPT,
+    Verdict.CREATE,
+    Verdict.DELETE,
+    Verdict.DETACH,
+    Verdict.SKIP,
+    Verdict.IN_SYNC,
+)
+"""The most urgent first: what Azure changed comes before what git changed, and both before what is new."""
+
+
+def find_section(result: Result) -> Section:
+    return next(section for section, applies in _RULES if applies(result))
+
+
+def find_urgency(result: Result) -> tuple[int, int]:
+    """Find the sort key of a resource: by section, then by verdict."""
+    return (SECTIONS.index(find_section(result)), VERDICTS.index(result.verdict))
 
 
 def sort_by_urgency(results: Iterable[Result]) -> list[Result]:
-    """Sort results, the most urgent first; among equals by resource group, and an owner before what
-    it owns.
+    """Sort results by section. In each, what blocks most comes first, and what waits for another after that one; among
+    equals by verdict, then by resource group, and an owner before what it owns.
     """
-    return sorted(order_results(results), key=lambda result: find_urgency(result)[:2])
+    ordered = order_results(results)
+    blocks = Counter(find_causes(ordered).values())
+
+    def find_order(result: Result) -> tuple[int, int, bool, int]:
+        section, verdict = find_urgency(result)
+        return (section, -blocks[result.key], result.blocked_by is not None, verdict)
+
+    return sorted(ordered, key=find_order)
+
+
+def split_results(results: Iterable[Result]) -> Mapping[Section, list[Result]]:
+    """Split results into sections, in their order and without empty ones; the most urgent first."""
+    found: dict[Section, list[Result]] = defaultdict(list)
+    for result in sort_by_urgency(results):
+        found[find_section(result)].append(result)
+    return found
 
 
 def find_causes(results: Iterable[Result]) -> Mapping[Key, Key]:

@@ -8,12 +8,13 @@ it. Colour is applied last: the texts contain none, and are the same without it.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
 _COLUMN_GAP = "   "
 _LEAST_LAST = 30  # columns; a narrower last column goes to a line of its own
+_INDENT = 4  # columns, of the lines of a row after its first
 _BOLD, _RED, _GREEN, _YELLOW = "1", "31", "32", "33"
 _WORDS = {
     "Error": _RED,
@@ -46,24 +47,53 @@ _COLUMN = re.compile(r"(?<=   )(" + "|".join(sorted(_WORDS)) + r")(?=   |$)")
 
 def format_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, width: int | None = None) -> list[str]:
     """Format the lines of a table; `width` is the terminal's, None for no limit. Cells hold no
-    control characters.
+    control characters. Columns that are empty in every row are left out.
     """
-    widths = [max(len(line[column]) for line in (header, *rows)) for column in range(len(header) - 1)]
-    last_width = None if width is None else width - sum(columns + len(_COLUMN_GAP) for columns in widths)
-    head = header if last_width is None or last_width >= _LEAST_LAST else (*header[:-1], "")
-    return [line for row in (head, *rows) for line in _format_row(row, widths, width)]
+    shown = [column for column in range(len(header)) if not rows or any(row[column] for row in rows)]
+    lines = [[line[column] for column in shown] for line in (header, *rows)]
+    return [line for row in format_rows(lines, width=width, has_header=True) for line in row]
 
 
-def _format_row(cells: Sequence[str], widths: Sequence[int], width: int | None) -> list[str]:
-    start = "".join(cell.ljust(columns) + _COLUMN_GAP for cell, columns in zip(cells, widths, strict=False))
-    last = cells[-1]
-    if width is None or not last or len(start) + len(last) <= width:
-        return [(start + last).rstrip()]
-    last_width = width - len(start)
-    if last_width < _LEAST_LAST:
-        return [start.rstrip(), *indent(last, width, by=4)]
-    first, *continuation = indent(last, last_width, by=0)
-    return [start + first, *(" " * len(start) + line for line in continuation)]
+def format_rows(
+    rows: Sequence[Sequence[str]], *, width: int | None = None, has_header: bool = False
+) -> list[list[str]]:
+    """Format rows below each other as lines, for each row its own. Columns that do not fit beside the first go to the
+    next line, in each row alike; the last one is wrapped at blanks.
+    """
+    if not rows or not rows[0]:
+        return []
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    stacked = _stack_columns(widths, width)
+    if has_header and len(stacked[-1]) == 1 and len(stacked) > 1:
+        rows = [[*rows[0][:-1], ""], *rows[1:]]  # what is below all others needs no title
+    return [list(_format_row(row, stacked, widths, width)) for row in rows]
+
+
+def _stack_columns(widths: Sequence[int], width: int | None) -> list[list[int]]:
+    """Share the columns among lines, as many in each as fit."""
+    stacked: list[list[int]] = [[]]
+    room = width or 0
+    for column, columns in enumerate(widths):
+        is_last = column == len(widths) - 1
+        # The last one is wrapped, so it only needs room for some words.
+        needed = min(columns, _LEAST_LAST) if is_last else columns
+        if width is not None and stacked[-1] and needed > room:
+            stacked.append([])
+            room = width - _INDENT
+        stacked[-1].append(column)
+        room -= columns + len(_COLUMN_GAP)
+    return stacked
+
+
+def _format_row(
+    cells: Sequence[str], stacked: Sequence[Sequence[int]], widths: Sequence[int], width: int | None
+) -> Iterator[str]:
+    for number, columns in enumerate(stacked):
+        margin = " " * _INDENT if number else ""
+        start = margin + "".join(cells[column].ljust(widths[column]) + _COLUMN_GAP for column in columns[:-1])
+        last = cells[columns[-1]]
+        lines = indent_after(start, last, width) if last else [start.rstrip()]
+        yield from (line.rstrip() for line in lines if line.strip())
 
 
 def indent(text: str, width: int | None, *, by: int) -> list[str]:

@@ -1,4 +1,5 @@
-"""Renders a report for a terminal: a summary, a table like that of `kubectl get`, differences, problems and next steps.
+"""Renders a report for a terminal: the headline, the sections in their order with cause, advice and differences of each
+resource, next steps, target and cost.
 
 Only resources that differ or need attention are listed; those in sync and Ready are counted. Ids and messages are never
 truncated, so that they can be copied.
@@ -6,35 +7,47 @@ truncated, so that they can be copied.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
 
-from gitsync.diff.three_way import REMOVED
 from gitsync.diff.unknown_values import is_not_known
 from gitsync.logging import escape_controls
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RunTarget
 from gitsync.model.result import Result
-from gitsync.model.verdict import Difference, Verdict
 from gitsync.problems.problem_codes import find_code_meaning
+from gitsync.report.data_types import describe_loss
+from gitsync.report.differences import Change, list_changes, name_path
 from gitsync.report.escape import format_value
 from gitsync.report.nextsteps import list_next_steps
-from gitsync.report.ordering import describe_causes, has_namespaces, shorten_names, sort_by_urgency
+from gitsync.report.ordering import (
+    DELETES,
+    FAILED,
+    IN_SYNC,
+    REMOVED,
+    REPLACES,
+    WAITING,
+    Section,
+    describe_causes,
+    has_namespaces,
+    shorten_names,
+    split_results,
+)
 from gitsync.report.run_facts import format_costs, format_coverage, list_by_type, list_target
-from gitsync.report.terminal import Paint, format_table, indent, indent_after
+from gitsync.report.terminal import Paint, format_rows, format_table, indent, indent_after
 from gitsync.report.wording import (
-    REPLACE_NEEDED,
+    FEW_CREATES,
     describe_replacement,
-    format_action,
     format_baseline_note,
     format_found,
     format_headline,
     format_in_sync,
     format_last_commit,
+    format_message,
+    format_place,
     format_renderers,
-    is_quiet,
+    format_state,
+    list_body,
     shorten_problems,
     shorten_revision,
 )
@@ -44,33 +57,41 @@ _SCREEN = 25
 """Lines; a longer report has its headline at its end too."""
 
 _SHORT = 100  # characters of both sides of a difference; longer ones get a line each
+_LOSING = frozenset({DELETES, REPLACES})
+_WITH_ID = frozenset({FAILED, DELETES, REPLACES, REMOVED})
 
 
 def render(report: Report, *, width: int | None = None, colour: bool = False, verbose: bool = False) -> str:
     """Render the report as text, with a newline at its end. `width` is the terminal's; None for no
-    wrapping. A `verbose` one has the bodies of creates in a plan, and the requests by type.
+    wrapping. A `verbose` one has paths in requests, all values of creates, and the requests by type.
     """
     paint, requests = Paint(on=colour), list_by_type(report)
-    sections = (
-        _format_summary(report, width, paint),
-        _format_resources(report, width, paint),
-        _format_details(report, width, paint, verbose=verbose),
-        format_problems(report.problems, width=width, colour=colour),
-        [
-            line
-            for step in (*explain_codes(report.problems), *list_next_steps(report))
-            for line in indent(step, width, by=0)
-        ],
-        format_table(["TYPE", "REQUESTS"], requests) if verbose and requests else [],
-        [
-            *format_target(report.target, width=width),
-            *(line for cost in format_costs(report) for line in indent(cost, width, by=0)),
-        ],
+    results = split_results(report.results)
+    quiet = results.get(IN_SYNC, [])
+    listing = _Listing(report, width, paint, verbose=verbose)
+    errors, warnings = (
+        [problem for problem in report.problems if problem.is_error is is_error] for is_error in (True, False)
     )
-    text = "\n\n".join("\n".join(lines) for lines in sections if lines)
+    steps = [line for step in list_next_steps(report) for line in indent(step, width, by=0)]
+    costs = [line for cost in format_costs(report) for line in indent(cost, width, by=0)]
+    parts = (
+        _format_summary(report, width, paint),
+        listing.format_section(FAILED, results.get(FAILED, [])),
+        _format_problem_section("Errors", errors, width, paint),
+        *(listing.format_section(section, found) for section, found in results.items() if section not in _APART),
+        _format_problem_section("Warnings", warnings, width, paint),
+        [line for text in _format_left_out(quiet) for line in indent(text, width, by=0)],
+        steps,
+        format_table(["TYPE", "REQUESTS"], requests, width=width) if verbose and requests else [],
+        [*format_target(report.target, width=width), *costs],
+    )
+    text = "\n\n".join("\n".join(lines) for lines in parts if lines)
     # The end of a long report is what a terminal shows.
     again = "\n\n" + "\n".join(_format_headline(report, width, paint)) if text.count("\n") >= _SCREEN else ""
     return f"{text}{again}\n"
+
+
+_APART = frozenset({FAILED, IN_SYNC})
 
 
 def format_target(target: RunTarget, *, width: int | None = None) -> list[str]:
@@ -101,17 +122,6 @@ def _format_summary(report: Report, width: int | None, paint: Paint) -> list[str
     ]
 
 
-def _format_resources(report: Report, width: int | None, paint: Paint) -> list[str]:
-    """Format the table of resources that need attention, and the number of resources that it omits."""
-    ordered = sort_by_urgency(report.results)
-    listed = [result for result in ordered if not is_quiet(result)]
-    names = shorten_names(result.key for result in ordered)
-    causes = describe_causes(report.results)
-    rows = [_TableRow(result, names[result.key], causes.get(result.key, "")) for result in listed]
-    lines = _format_table(rows, width, paint, writes=report.command == "sync") if rows else []
-    return [*lines, *_format_left_out([result for result in ordered if is_quiet(result)])]
-
-
 def _format_left_out(results: Sequence[Result]) -> list[str]:
     """Format how many are in sync, and for how many of them the comparison is incomplete."""
     if not results:
@@ -125,114 +135,120 @@ def _format_left_out(results: Sequence[Result]) -> list[str]:
     return [f"{format_in_sync(results)}, not listed{''.join(notes)}."]
 
 
-class _TableRow(NamedTuple):
-    """A resource, its short name, and what it waits for ("" if it waits for no other resource)."""
+class _Listing:
+    """Formats the resources of a report by section: a line for each, and what is to be said of it below."""
 
-    result: Result
-    name: str
-    cause: str
+    def __init__(self, report: Report, width: int | None, paint: Paint, *, verbose: bool) -> None:
+        self._writes = report.command == "sync"
+        self._width, self._paint, self._verbose = width, paint, verbose
+        self._names = shorten_names(result.key for result in report.results)
+        self._causes = describe_causes(report.results)
+        self._has_namespaces = has_namespaces(result.key for result in report.results)
+        creates = sum(result.body is not None for result in report.results)
+        self._shows_bodies = verbose or creates <= FEW_CREATES
 
-    @property
-    def message(self) -> str:
-        """The cause takes the place of a message that only says that something is missing."""
-        return self.cause or escape_controls(self.result.message)
+    def format_section(self, section: Section, results: Sequence[Result]) -> list[str]:
+        """Format a section; nothing without resources."""
+        if not results:
+            return []
+        messages = {result.key: self._find_message(section, result) for result in results}
+        common = messages[results[0].key] if len(results) > 1 and len(set(messages.values())) == 1 else ""
+        lines = [self._paint.bold(f"{section.find_title(writes=self._writes)} ({len(results)})")]
+        lines += indent(common, self._width, by=2) if common else []
+        rows = self._format_rows(section, results)
+        for result, (first, *others) in zip(results, rows, strict=True):
+            lines += [self._paint.colour_words(line) for line in (first, *others)]
+            lines += self._format_detail(section, result, "" if common else messages[result.key])
+        return lines
 
+    def _format_rows(self, section: Section, results: Sequence[Result]) -> list[list[str]]:
+        rows = [
+            (
+                f"  {self._names[result.key]}",
+                f"in {escape_controls(result.key.namespace)}" if self._has_namespaces else "",
+                self._causes.get(result.key) or format_state(result),
+                escape_controls(format_place(result)),
+            )
+            for result in results
+        ]
+        says_title = section in {DELETES, REMOVED} and len({row[2] for row in rows}) == 1
+        columns = [
+            column for column in range(4) if any(row[column] for row in rows) and not (says_title and column == 2)
+        ]
+        return format_rows([[row[column] for column in columns] for row in rows], width=self._width)
 
-_COLUMNS: tuple[tuple[str, Callable[[_TableRow], str]], ...] = (
-    ("NAMESPACE", lambda row: escape_controls(row.result.key.namespace)),
-    ("NAME", lambda row: row.name),
-    ("OUTCOME", lambda row: row.result.outcome.value),
-    ("VERDICT", lambda row: row.result.verdict.value),
-    ("ACTION", lambda row: format_action(row.result)),
-    ("READY", lambda row: row.result.condition.status.value),
-    ("SEVERITY", lambda row: row.result.condition.severity.value),
-    ("REASON", lambda row: escape_controls(row.result.condition.reason)),
-    ("MESSAGE", lambda row: row.message),
-)
-_OF_A_SYNC = frozenset({"OUTCOME", "READY", "SEVERITY", "REASON"})  # a plan changes nothing, the condition neither
+    def _find_message(self, section: Section, result: Result) -> str:
+        # The cause takes the place of a message that only says that something is missing.
+        if section is WAITING and result.key in self._causes:
+            return ""
+        # The reason for a replacement is told with what it takes.
+        return "" if result.replacement else escape_controls(format_message(result))
 
+    def _format_detail(self, section: Section, result: Result, message: str) -> Iterator[str]:
+        notes = (
+            message,
+            escape_controls(describe_replacement(result)),
+            describe_loss(result.arm_id, done=self._writes and section is DELETES) if section in _LOSING else "",
+            _label("What to do: ", escape_controls(find_condition_advice(result.condition, result.key))),
+            _label("last commit: ", format_last_commit(result.last_commit)),
+        )
+        for note in filter(None, notes):
+            yield from indent(note, self._width, by=4)
+        for change in list_changes(result, with_paths=self._verbose):
+            yield from _format_change(change, self._width, self._paint)
+        if result.differences:
+            for path in sorted(result.unverified):
+                why = result.because.get(path, "Azure does not return it")
+                yield from indent(f"{escape_controls(name_path(result, path))}: {why}", self._width, by=4)
+        yield from self._format_body(result)
+        has_details = result.differences or result.attempts or (result.body is not None and self._shows_bodies)
+        if result.arm_id and (section in _WITH_ID or (has_details and section is not WAITING)):
+            yield f"    id: {escape_controls(result.arm_id)}"
+        if result.condition.request_id:
+            yield f"    request id: {escape_controls(result.condition.request_id)}"
+        for attempt in result.attempts:
+            status = f" {attempt.status}" if attempt.status else ""
+            request = f" (request {attempt.request_id})" if attempt.request_id else ""
+            line = f"{attempt.at} {attempt.stage.value}:{status} {attempt.code}: {attempt.message}{request}"
+            yield from indent(escape_controls(line), self._width, by=4)
 
-def _format_table(rows: Sequence[_TableRow], width: int | None, paint: Paint, *, writes: bool) -> list[str]:
-    left_out = (frozenset() if writes else _OF_A_SYNC) | (
-        frozenset() if has_namespaces(row.result.key for row in rows) else {"NAMESPACE"}
-    )
-    columns = [column for column in _COLUMNS if column[0] not in left_out]
-    cells = [tuple(text(row) for _, text in columns) for row in rows]
-    head, *body = format_table([title for title, _ in columns], cells, width=width)
-    return [paint.bold(head), *(paint.colour_words(line) for line in body)]
-
-
-def _format_details(report: Report, width: int | None, paint: Paint, *, verbose: bool) -> list[str]:
-    """Differences, failures and planned creates, by resource."""
-    names = shorten_names(r.key for r in report.results)
-    lines: list[str] = []
-    for result in sort_by_urgency(report.results):
-        if detail := [*_format_detail(result, width, paint), *(_format_body(result) if verbose else ())]:
-            source = str(result.source) if result.source else ""
-            parts = (f" in {result.key.namespace}", source, format_renderers([result.rendered_by] if source else []))
-            location = ", ".join(escape_controls(part) for part in parts if part)
-            lines += [f"{paint.bold(names[result.key])}{location}", *detail]
-    return lines
-
-
-def _format_body(result: Result) -> Iterator[str]:
-    """Format the body of a planned create."""
-    if result.body is not None:
-        yield "  body:"
-        text = json.dumps(result.body, indent=2, ensure_ascii=False)
-        yield from (f"    {escape_controls(line)}" for line in text.splitlines())
-
-
-def _format_detail(result: Result, width: int | None, paint: Paint) -> Iterator[str]:
-    differences = sorted(result.differences, key=lambda d: d.path)
-    # Its row names the cause; it was not read from Azure.
-    is_waiting = result.verdict in {Verdict.BLOCKED, Verdict.INVALID}
-    is_new = result.body is not None and (result.arm_id or "") not in result.condition.message
-    if result.arm_id and (is_new or differences or result.attempts or not (result.is_fine or is_waiting)):
-        yield f"  id: {escape_controls(result.arm_id)}"
-    yield from _format_notes(result, width)
-    for difference in differences:
-        yield from _format_difference(difference, width, paint)
-    if differences and result.unverified:
-        for path in sorted(result.unverified):
-            yield f"  {escape_controls(path)}: {result.because.get(path, 'Azure does not return it')}"
-    for attempt in result.attempts:
-        status = f" {attempt.status}" if attempt.status else ""
-        request = f" (request {attempt.request_id})" if attempt.request_id else ""
-        line = f"{attempt.at} {attempt.stage.value}:{status} {attempt.code}: {attempt.message}{request}"
-        yield from indent(escape_controls(line), width, by=2)
-
-
-def _format_notes(result: Result, width: int | None) -> Iterator[str]:
-    """Format what is known of a resource in addition to its row."""
-    if result.condition.request_id:
-        yield f"  request id: {escape_controls(result.condition.request_id)}"
-    if last_commit := format_last_commit(result.last_commit):
-        yield from indent(f"last commit: {last_commit}", width, by=2)
-    if replacement := describe_replacement(result):
-        yield from indent(f"{REPLACE_NEEDED}: {escape_controls(replacement)}", width, by=2)
-    if advice := find_condition_advice(result.condition, result.key):
-        yield from indent(f"What to do: {escape_controls(advice)}", width, by=2)
+    def _format_body(self, result: Result) -> Iterator[str]:
+        """Format the values of a planned create, as YAML."""
+        if result.body is None or not self._shows_bodies:
+            return
+        for line in list_body(result, everything=self._verbose):
+            blanks = len(line) - len(line.lstrip())
+            for part in indent(escape_controls(line.lstrip()), self._width, by=6 + blanks):
+                yield self._paint.mark_good(f"    +{part[5:]}")
 
 
-def _format_difference(difference: Difference, width: int | None, paint: Paint) -> Iterator[str]:
-    """Format a value that would be added (+), removed (-) or changed (~), with its path."""
-    path, live, desired = (
-        escape_controls(difference.path),
-        format_value(difference.live),
-        format_value(difference.desired),
-    )
-    if difference.live is None:
-        yield from map(paint.mark_good, indent(f"+ {path}: {desired}", width, by=2))
-    elif difference.desired is None:
-        reason = f" ({REMOVED})" if difference.rule == REMOVED else ""
-        yield from map(paint.mark_bad, indent(f"- {path}: {live}{reason}", width, by=2))
+def _label(label: str, text: str) -> str:
+    return f"{label}{text}" if text else ""
+
+
+def _format_change(change: Change, width: int | None, paint: Paint) -> Iterator[str]:
+    """Format a value that would be added (+), removed (-) or changed (~), with its field."""
+    name, live, desired = escape_controls(change.name), format_value(change.live), format_value(change.desired)
+    notes = f" ({escape_controls(', '.join(change.notes))})" if change.notes else ""
+    if change.live is None:
+        yield from map(paint.mark_good, indent_after("    + ", f"{name}: {desired}{notes}", width))
+    elif change.desired is None:
+        yield from map(paint.mark_bad, indent_after("    - ", f"{name}: {live}{notes}", width))
     elif len(live) + len(desired) <= _SHORT:
-        yield from map(paint.mark_notable, indent(f"~ {path}: {live} → {desired}", width, by=2))
+        yield from map(paint.mark_notable, indent_after("    ~ ", f"{name}: {live} → {desired}{notes}", width))
     else:
-        yield paint.mark_notable(f"  ~ {path}:")
-        yield from map(paint.mark_bad, indent(f"- {live}", width, by=6))
-        yield from map(paint.mark_good, indent(f"+ {desired}", width, by=6))
+        yield from map(paint.mark_notable, indent_after("    ~ ", f"{name}:{notes}", width))
+        yield from map(paint.mark_bad, indent(f"- {live}", width, by=8))
+        yield from map(paint.mark_good, indent(f"+ {desired}", width, by=8))
+
+
+def _format_problem_section(word: str, problems: Sequence[Problem], width: int | None, paint: Paint) -> list[str]:
+    if not problems:
+        return []
+    place = " in manifests" if all(problem.path for problem in problems) else ""
+    lines = format_problems(problems, width=width and width - 2, colour=paint.on)
+    steps = [line for step in explain_codes(problems) for line in indent(step, width, by=2)]
+    return [paint.bold(f"{word}{place} ({len(problems)})"), *(f"  {line}" for line in lines), *steps]
 
 
 def explain_codes(problems: Sequence[Problem]) -> list[str]:
@@ -255,7 +271,7 @@ def format_problems(problems: Sequence[Problem], *, width: int | None = None, co
         field = f" {escape_controls(problem.field)}" if problem.field else ""
         renderers = format_renderers(problem.rendered_by)
         end = f", {escape_controls(renderers)}" if renderers else ""
-        lines.append(f"{place + ': ' if place else ''}{level}: {problem.code}{field}{end}")
+        lines += indent(f"{place + ': ' if place else ''}{level}: {problem.code}{field}{end}", width, by=0)
         lines += [
             line
             for part in (problem.message, problem.hint)

@@ -11,6 +11,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
+
+import yaml
 
 from gitsync.logging import escape_controls
 from gitsync.model.plan import LastCommit
@@ -29,6 +32,17 @@ PAST = {
 
 _GONE = frozenset({Action.DELETE, Action.DETACH})
 
+_USUAL = {
+    Verdict.CREATE: Action.CREATE,
+    Verdict.MISSING: Action.CREATE,
+    Verdict.PENDING: Action.UPDATE,
+    Verdict.DRIFTED: Action.UPDATE,
+    Verdict.CONFLICT: Action.UPDATE,
+    Verdict.DELETE: Action.DELETE,
+    Verdict.DETACH: Action.DETACH,
+}
+"""The action that follows from a verdict, where nothing holds it."""
+
 _UNTOUCHED = "Planned"
 """The reason of a condition that no run has set yet: a plan sets none."""
 
@@ -42,6 +56,10 @@ _MOST_TAKEN = 10  # names in a sentence
 MOST_ALIKE = 10
 """Problems of one code and cause that are shown one by one."""
 
+FEW_CREATES = 5
+"""Planned creates that are shown with their values."""
+
+_MOST_LINES = 20  # of the values of a create
 _MOST_NAMED = 3
 _LOWER_CASE_WORD = re.compile(r"[a-z]+(?:[-'][a-z]+)*")
 _MOST_RENDERERS = 3  # names in a sentence
@@ -150,6 +168,20 @@ def format_in_sync(results: Iterable[Result]) -> str:
     return f"{format_plural(len(quiet), 'resource')} in sync{' and Ready' if ready else ''}"
 
 
+def format_state(result: Result) -> str:
+    """Format the verdict, with the action if that does not follow from it: `drifted`, or `adopt, update`."""
+    is_usual = result.action is Action.NONE or result.action is _USUAL.get(result.verdict)
+    return result.verdict.value if is_usual else f"{result.verdict.value}, {result.action.value}"
+
+
+def format_message(result: Result) -> str:
+    """Format what is said of a resource: the message, after the reason where it is not Ready; "" for nothing."""
+    condition = result.condition
+    if condition.is_ready or condition.reason == _UNTOUCHED or not result.message:
+        return result.message
+    return f"{condition.reason}: {result.message}"
+
+
 def format_action(result: Result) -> str:
     """Format the action, or that none is possible."""
     return REPLACE_NEEDED if result.replacement else result.action.value
@@ -217,3 +249,28 @@ def format_renderers(names: Sequence[str]) -> str:
     names = [name for name in names if name]
     first, more = names[:_MOST_RENDERERS], len(names) - _MOST_RENDERERS
     return f"rendered by {', '.join(first)}{f' and {more} more' if more > 0 else ''}" if first else ""
+
+
+def format_place(result: Result) -> str:
+    """Format where the manifest is, and the unit that rendered it; "" for one that was removed."""
+    if result.source is None:
+        return ""
+    return ", ".join(filter(None, (str(result.source), format_renderers([result.rendered_by]))))
+
+
+def list_body(result: Result, *, everything: bool = False) -> list[str]:
+    """List the lines of the request of a planned create, as YAML; of many only the first, without `everything`."""
+    text = yaml.safe_dump(_make_plain(result.body), allow_unicode=True, sort_keys=False, width=1_000_000)
+    lines = text.splitlines()
+    if everything or len(lines) <= _MOST_LINES:
+        return lines
+    return [*lines[:_MOST_LINES], f"… and {len(lines) - _MOST_LINES} more lines; `-v` shows them"]
+
+
+def _make_plain(value: Any) -> Any:
+    """Make a value of plain types alone, as YAML can write it."""
+    if isinstance(value, Mapping):
+        return {str(key): _make_plain(member) for key, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [_make_plain(member) for member in value]
+    return value if value is None or isinstance(value, bool | int | float) else str(value)

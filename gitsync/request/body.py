@@ -12,9 +12,11 @@ from functools import cache
 from typing import Any, Final, NamedTuple
 
 from gitsync.errors import UnusableReferenceError
+from gitsync.formats.json_pointer import JsonPath
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 from gitsync.model.gvk import Key
 from gitsync.model.template import ConfigMapKeyRef, ReferenceKeys, ResourceRef, SecretKeyRef, SecretMapRef
+from gitsync.problems.field_path import FieldPath, find_member
 from gitsync.request.arm_id import AzureName
 
 _EMPTY: Final[Mapping[str, Callable[[], Any]]] = {"list": list, "map": dict}
@@ -201,6 +203,50 @@ _MODES: Final[Mapping[str, Callable[[_Conversion, FieldType, Any], Any]]] = {
     "secretMap": lambda _, _type, value: SecretMapRef(_require_text(value, "name")),
     "configMap": lambda _, _type, value: ConfigMapKeyRef(_require_text(value, "name"), _require_text(value, "key")),
 }
+
+
+def find_field(kind: Kind, path: JsonPath, spec: Mapping[str, Any]) -> FieldPath | None:
+    """Find the field of a manifest that a path in the body of a PUT comes from; None if none is known.
+
+    `spec` decides between the members of a union, whose content is the body.
+    """
+    inside = _find_in_type(find_forms(kind), kind.spec, path, spec)
+    return None if inside is None else ("spec", *inside)
+
+
+def _find_in_type(forms: Forms, name: str, path: JsonPath, spec: Any) -> FieldPath | None:
+    form = forms[name]
+    members = spec if isinstance(spec, Mapping) else {}
+    if form.is_union:
+        fields = [field for field in form.fields if members.get(field.name) is not None]
+        inner = (_find_in_value(forms, field, field.type, path, members[field.name]) for field in fields)
+        return next(
+            ((field.name, *found) for field, found in zip(fields, inner, strict=True) if found is not None), None
+        )
+    fits = [field for field in form.fields if path[: len(field.parents) + 1] == (*field.parents, field.last)]
+    if not fits:
+        return None
+    field = max(fits, key=lambda one: len(one.parents))
+    found = _find_in_value(forms, field, field.type, path[len(field.parents) + 1 :], members.get(field.name))
+    return None if found is None else (field.name, *found)
+
+
+def _find_in_value(forms: Forms, field: FieldForm, type_: FieldType, rest: JsonPath, value: Any) -> FieldPath | None:
+    """Find what is below a field; the field itself where its value is made and not copied."""
+    if not rest or field.mode is not None:
+        return ()
+    if isinstance(type_, str):
+        return rest
+    if "base" in type_:
+        return _find_in_value(forms, field, type_["base"], rest, value)
+    if "ref" in type_:
+        return _find_in_type(forms, type_["ref"], rest, value)
+    step, below = rest[0], type_["list"] if "list" in type_ else type_["map"]
+    is_index = isinstance(step, int)
+    if is_index is not ("list" in type_):
+        return None
+    found = _find_in_value(forms, field, below, rest[1:], find_member(value, step))
+    return None if found is None else (step, *found)
 
 
 def _put_empty(body: dict[str, Any], field: FieldForm) -> None:

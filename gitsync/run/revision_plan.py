@@ -31,6 +31,7 @@ from gitsync.model.plan import LastCommit, Plan, Removal, RestOfSource
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RequestCounts, RunTarget
 from gitsync.model.secret import Secret
+from gitsync.planning.changed_fields import locate_differences
 from gitsync.planning.claims import assign_writers
 from gitsync.planning.plan import make_plan
 from gitsync.planning.replacement import note_renames
@@ -90,7 +91,8 @@ def _plan_revisions(
     refuse_invalid(config, plan)
     plan = _with_refusal(config, plan, old)
     selection = make_selection(config)
-    results = tuple(one for one in compare_revisions(plan, old, new, prune=config.prune) if selection.has(one.key))
+    selected = (one for one in compare_revisions(plan, old, new, prune=config.prune) if selection.has(one.key))
+    results = locate_differences(selected, plan.applies, open_catalog())
     problems = list_problems(plan)
     code = decide_exit_code(
         results, problems, writes=False, detailed_exitcode=config.detailed_exitcode, fail_on=config.fail_on

@@ -24,6 +24,7 @@ from gitsync.model.plan import Node, Plan
 from gitsync.model.record import State
 from gitsync.model.report import Report, RunTarget
 from gitsync.model.result import Result
+from gitsync.planning.changed_fields import locate_differences
 from gitsync.planning.claims import expect_records
 from gitsync.planning.plan import hold_taken
 from gitsync.planning.run_problems import find_agent
@@ -167,7 +168,8 @@ def _make_report(
     collected: Collected,
 ) -> Report:
     connections, writes, selection = run.connections, run.rules.writes, make_selection(config)
-    reported = tuple(results[key] for key in sorted(results) if selection.has(key))
+    selected = (results[key] for key in sorted(results) if selection.has(key))
+    reported = locate_differences(selected, plan.applies, connections.catalog)
     problems = (
         *warn_uncompared_secrets(reported),
         *list_problems(plan),

@@ -9,7 +9,7 @@ from gitsync.model.condition import Severity
 from gitsync.model.result import Replacement
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report.html.page import render
-from gitsync.report.html.sections import find_section
+from gitsync.report.ordering import find_section
 from tests.report.report_builders import (
     DRIFTED,
     FULL,

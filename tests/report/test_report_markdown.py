@@ -83,7 +83,7 @@ def test_a_comment_is_never_refused_for_its_length(make, why):
     text = render(make())
     assert len(text) < LIMIT, why
     assert "…" in text, "and it says that something was left out"
-    assert text.count("<details>") == text.count("</details>")
+    assert text.count("<details") == text.count("</details>")
     assert text.count("```") % 2 == 0
 
 
@@ -91,7 +91,7 @@ def test_what_is_left_out_is_counted():
     text = render(report(*many(5000, DRIFTED)))
     rows = text.count("| <code>VirtualNetwork/hub-")
     assert f"… and {5000 - rows} more resources, left out" in text
-    assert f"… and {5000 - text.count('<details>')} more resources with details, left out" in text
+    assert f"… and {5000 - text.count('<details')} more resources with details, left out" in text
 
 
 EVIL = [
@@ -136,4 +136,4 @@ def test_foreign_names_break_no_table():
         is_fine=False,
     )
     rows = [line for line in render(report(evil)).splitlines() if line.startswith("| ")]
-    assert {row.count("|") for row in rows} == {9}
+    assert {row.count("|") for row in rows} == {5}

@@ -63,8 +63,8 @@ def test_all_forms_of_a_report_have_the_mark(world):
     report = world.says(group=GROUP, network=FAR, subnet=SUBNET).plan()
     takes = "A delete would take along VirtualNetworksSubnet/one."
     assert "a sync would change nothing; cannot replace 1" in text.render(report)
-    assert f"  replace needed: {REGION} {takes}" in text.render(report)
-    assert "| **replace needed** |" in markdown.render(report)
+    assert f"    {REGION} {takes}" in text.render(report)
+    assert "#### Replace needed (1)" in markdown.render(report)
     assert takes in markdown.render(report)
     assert takes in page.render(report)
     assert takes in junit.render(report)

@@ -15,11 +15,20 @@ from gitsync.model.gvk import Key
 from gitsync.model.report import Report
 from gitsync.model.result import Outcome, Result
 from gitsync.report.html.links import Links
-from gitsync.report.html.looks import LOOKS, find_order, find_tone
+from gitsync.report.html.looks import LOOKS
 from gitsync.report.html.markup import render_template
 from gitsync.report.html.resource import CardContext, render_card, render_details, render_row
-from gitsync.report.html.sections import FAILED, IN_SYNC, Section
-from gitsync.report.ordering import describe_causes, find_causes, group_results, has_namespaces, shorten_names
+from gitsync.report.html.sections import TONES
+from gitsync.report.ordering import (
+    FAILED,
+    IN_SYNC,
+    Section,
+    describe_causes,
+    find_causes,
+    group_results,
+    has_namespaces,
+    shorten_names,
+)
 from gitsync.report.wording import format_in_sync, shorten_revision
 
 _FEW = 12  # cards, or rows below cards; as many are unfolded from the start
@@ -34,7 +43,7 @@ def render_listing(report: Report, sections: Mapping[Section, Sequence[Result]],
     """Render the sections that have resources, by name."""
     causes = find_causes(report.results)
     blocks = Counter(causes.values())
-    loud = {section: _sort(found, blocks) for section, found in sections.items() if section != IN_SYNC}
+    loud = {section: found for section, found in sections.items() if section != IN_SYNC}
     cards_wanted, quiet = list(chain.from_iterable(loud.values())), sections.get(IN_SYNC, ())
     context = CardContext(
         names=shorten_names(r.key for r in report.results),
@@ -71,15 +80,6 @@ def render_filters(results: Sequence[Result]) -> Markup:
     )
 
 
-def _sort(results: Iterable[Result], blocks: Mapping[Key, int]) -> list[Result]:
-    """Sort results: what blocks most comes first, and causes come before what waits for them; then
-    by tone and verdict, and among equals as they come.
-    """
-    return sorted(
-        results, key=lambda r: (-blocks[r.key], r.blocked_by is not None, find_tone(r), find_order(r.verdict))
-    )
-
-
 def _render_section(
     section: Section, results: Sequence[Result], cards: Mapping[Key, Markup], context: CardContext
 ) -> Markup:
@@ -88,6 +88,7 @@ def _render_section(
     return render_template(
         "section.html",
         section=section,
+        tone=TONES[section],
         title=section.find_title(writes=context.writes),
         count=len(results),
         cards=shown[:first],
@@ -112,6 +113,7 @@ def _render_quiet(results: Sequence[Result], context: CardContext, *, opened: bo
     return render_template(
         "in_sync.html",
         section=IN_SYNC,
+        tone=TONES[IN_SYNC],
         title=format_in_sync(results),
         opened=opened,
         context=context,

@@ -48,8 +48,8 @@ LOOKS: Final[Mapping[Verdict, VerdictLook]] = {
     Verdict.DRIFTED: VerdictLook("≠", Tone.DRIFT, "changed in Azure"),
     Verdict.FAILED_BEFORE: VerdictLook("↻", Tone.CHANGE, "an earlier run failed to write it; it is tried again"),
     Verdict.PENDING: VerdictLook("~", Tone.CHANGE, "changed in git", "the revisions differ"),
-    Verdict.CREATE: VerdictLook("+", Tone.NEW, "not in Azure yet", "not in the older revision"),
     Verdict.ADOPT: VerdictLook("→", Tone.CHANGE, "it exists in Azure and has no record"),
+    Verdict.CREATE: VerdictLook("+", Tone.NEW, "not in Azure yet", "not in the older revision"),
     Verdict.DELETE: VerdictLook("−", Tone.DELETE, "removed from git"),  # noqa: RUF001 - the minus sign is as wide as the plus
     Verdict.DETACH: VerdictLook("○", Tone.REST, "removed from git; it stays in Azure"),
     Verdict.SKIP: VerdictLook("·", Tone.REST, "not reconciled, because of its policy"),
@@ -66,12 +66,6 @@ OUTCOME_LOOKS: Final[Mapping[Outcome, VerdictLook]] = {
 """The same for outcomes, of a sync."""
 
 _OUTCOME_TONES = {Outcome.FAILED: Tone.STOP, Outcome.BLOCKED: Tone.WAIT}
-_ORDER = {verdict: number for number, verdict in enumerate(LOOKS)}
-
-
-def find_order(verdict: Verdict) -> int:
-    """Find the position of a verdict in lists."""
-    return _ORDER[verdict]
 
 
 def find_look(result: Result) -> VerdictLook:

@@ -23,20 +23,9 @@ from gitsync.report.html.listing import render_filters, render_listing
 from gitsync.report.html.looks import LOOKS, OUTCOME_LOOKS, Tone, divide_bar, find_tone
 from gitsync.report.html.markup import read_own, render_template
 from gitsync.report.html.picture import render_picture
-from gitsync.report.html.sections import (
-    DELETES,
-    ERRORS,
-    FAILED,
-    IN_SYNC,
-    REMOVED,
-    WARNINGS,
-    Section,
-    find_section_tone,
-    list_contents,
-    render_problems,
-    split_results,
-)
+from gitsync.report.html.sections import ERRORS, WARNINGS, find_section_tone, list_contents, render_problems
 from gitsync.report.nextsteps import list_next_steps
+from gitsync.report.ordering import DELETES, FAILED, IN_SYNC, REMOVED, Section, split_results
 from gitsync.report.run_facts import format_costs, format_coverage, list_by_type, list_target
 from gitsync.report.wording import (
     format_baseline_note,

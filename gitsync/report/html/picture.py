@@ -25,7 +25,7 @@ from gitsync.report.html.layout import (
     place_layers,
     route_references,
 )
-from gitsync.report.html.looks import LOOKS, BarPart, Tone, divide_bar, find_look, find_order, find_tone
+from gitsync.report.html.looks import LOOKS, BarPart, Tone, divide_bar, find_look, find_tone
 from gitsync.report.html.markup import make_anchor, render_template
 from gitsync.report.ordering import GroupName, find_reading_order, find_urgency, group_results
 
@@ -221,7 +221,7 @@ def _make_tile(place: GroupName, content: Sequence[Result], corner: tuple[int, i
     tones = Counter(find_tone(result) for result in content)
     verdicts = Counter(result.verdict for result in content)
     told = ", ".join(f"{verdicts[verdict]} {verdict.value}" for verdict in LOOKS if verdicts[verdict])
-    worst = min(content, key=lambda r: (find_tone(r), find_urgency(r)[0], find_order(r.verdict)))
+    worst = min(content, key=lambda r: (find_tone(r), find_urgency(r)))
     return Box(
         *corner,
         node=place.id,

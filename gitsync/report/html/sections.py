@@ -1,24 +1,29 @@
-"""Divides the page into its parts, in their order: what failed, what is deleted, then other changes, problems of the
-manifests, and the table of contents.
-"""
+"""Renders what frames the sections of the page: their tones, problems of the manifests, and the table of contents."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.report import Report
-from gitsync.model.result import Outcome, Result
-from gitsync.model.verdict import Action, Verdict
+from gitsync.model.result import Result
 from gitsync.report.html.links import Links
 from gitsync.report.html.looks import Tone, find_tone
 from gitsync.report.html.markup import render_template
-from gitsync.report.ordering import order_results
-from gitsync.report.wording import is_quiet
+from gitsync.report.ordering import (
+    CHANGES,
+    DELETES,
+    FAILED,
+    IN_SYNC,
+    OTHERS,
+    REMOVED,
+    REPLACES,
+    WAITING,
+    Section,
+)
 
 ERRORS, WARNINGS = "errors", "warnings"
 """The names of the two parts, by which links find them."""
@@ -27,61 +32,22 @@ _MOST_PROBLEMS = 500  # of a part
 _FEW_PROBLEMS = 3  # as many are unfolded from the start
 
 
-class Section(NamedTuple):
-    """A part of the page: the name that links use, its title in a plan and in a sync, and its tone."""
-
-    name: str
-    planned: str
-    done: str
-    tone: Tone
-
-    def find_title(self, *, writes: bool) -> str:
-        return self.done if writes else self.planned
-
-
-FAILED: Final = Section("failed", "Failed", "Failed", Tone.STOP)
-DELETES: Final = Section("deletes", "To delete", "Deleted", Tone.DELETE)
-REMOVED: Final = Section("removed", "Removed from git, not deleted", "Removed from git, not deleted", Tone.DELETE)
-REPLACES: Final = Section("replaces", "Replace needed", "Replace needed", Tone.DELETE)
-CHANGES: Final = Section("changes", "To change", "Changed", Tone.CHANGE)
-WAITING: Final = Section("waiting", "Waiting", "Waiting", Tone.WAIT)
-OTHERS: Final = Section("others", "No change in Azure", "No change in Azure", Tone.REST)
-IN_SYNC: Final = Section("in-sync", "In sync", "In sync", Tone.FINE)
-
-SECTIONS: Final = (FAILED, DELETES, REPLACES, REMOVED, CHANGES, WAITING, OTHERS, IN_SYNC)
-"""In the order of the page."""
-
-_RULES: tuple[tuple[Section, Callable[[Result], bool]], ...] = (
-    (FAILED, lambda result: result.outcome is Outcome.FAILED),
-    (REPLACES, lambda result: result.replacement is not None),
-    (WAITING, lambda result: result.outcome is Outcome.BLOCKED),
-    (DELETES, lambda result: result.action is Action.DELETE),
-    (CHANGES, lambda result: result.action is not Action.NONE),
-    (REMOVED, lambda result: result.verdict is Verdict.DELETE),
-    (IN_SYNC, lambda result: is_quiet(result) and not result.attempts),
-    (OTHERS, lambda _result: True),
-)
-"""The first that applies."""
-
-
-def find_section(result: Result) -> Section:
-    return next(section for section, applies in _RULES if applies(result))
-
-
-def split_results(results: Iterable[Result]) -> Mapping[Section, list[Result]]:
-    """Split results by section, in the order of the page, without empty ones; inside a section by
-    resource group, and an owner before what it owns.
-    """
-    found: dict[Section, list[Result]] = defaultdict(list)
-    for result in order_results(results):
-        found[find_section(result)].append(result)
-    return {section: found[section] for section in SECTIONS if section in found}
+TONES: Final[Mapping[Section, Tone]] = {
+    FAILED: Tone.STOP,
+    DELETES: Tone.DELETE,
+    REMOVED: Tone.DELETE,
+    REPLACES: Tone.DELETE,
+    CHANGES: Tone.CHANGE,
+    WAITING: Tone.WAIT,
+    OTHERS: Tone.REST,
+    IN_SYNC: Tone.FINE,
+}
 
 
 def find_section_tone(section: Section, results: Iterable[Result]) -> Tone:
     """Find the tone of the results, if they have one in common, else that of the section."""
     tones = set(map(find_tone, results))
-    return tones.pop() if len(tones) == 1 else section.tone
+    return tones.pop() if len(tones) == 1 else TONES[section]
 
 
 def render_problems(found: Sequence[Problem], links: Links, *, part: str) -> Markup:

@@ -1,0 +1,42 @@
+"""Lists what differs as a person edits it: by the field of the manifest, with its line, and lists by element."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from gitsync.diff.list_elements import split_lists
+from gitsync.diff.three_way import REMOVED
+from gitsync.model.result import Result
+
+
+class Change(NamedTuple):
+    """A value in Azure and in git, None where it is absent. `name` is its field, or its path in the request where no
+    field is known; `notes` are the place of the field, and what else is to be said.
+    """
+
+    name: str
+    live: Any
+    desired: Any
+    notes: tuple[str, ...]
+
+
+def list_changes(result: Result, *, with_paths: bool = False) -> Iterator[Change]:
+    """List the differences of a resource by path, each element of a list for itself. `with_paths` adds the paths in
+    the request.
+    """
+    for difference in sorted(result.differences, key=lambda one: one.path):
+        for part in split_lists(difference):
+            field = result.fields.get(part.path)
+            is_removed = part.rule == REMOVED and part.desired is None
+            notes = (
+                REMOVED if is_removed else "",
+                str(field.source) if field and not is_removed else "",
+                part.path if field and with_paths else "",
+            )
+            yield Change(field.name if field else part.path, part.live, part.desired, tuple(filter(None, notes)))
+
+
+def name_path(result: Result, path: str) -> str:
+    """Name a path in the request by the field of the manifest, if that is known."""
+    return result.fields[path].name if path in result.fields else path
