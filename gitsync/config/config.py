@@ -210,7 +210,7 @@ class Config:
     max_deletes: int | None = declare_setting(
         None,
         "Limit of deletes in one run; more refuses the run. "
-        "Default: the smaller of 10 and a fifth of the inventory, at least 1.",
+        "Default: the smaller of 10 and a fifth of the inventory, at least 1; 0 for an empty source.",
         HelpGroup.CHANGE,
         _RUNS,
         form=SettingForm.COUNT,

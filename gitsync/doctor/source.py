@@ -25,6 +25,7 @@ from gitsync.model.record import State, Trust
 from gitsync.model.resource import Prepared
 from gitsync.model.unit import UnitKind
 from gitsync.planning.claims import assign_writers
+from gitsync.planning.run_problems import CHECK_SOURCE
 from gitsync.processes.programs import Grace, Program, ProgramCall, run, select_environment
 from gitsync.redaction import Redactions
 from gitsync.report.wording import format_plural
@@ -95,7 +96,7 @@ def _count_problems(resources: int, problems: Sequence[Problem]) -> Check:
         message = f"{count}, {format_plural(errors, 'error')}. A run leaves out what is invalid."
         return make_doubt("manifests", message, "Run `gitsync validate`.")
     if not resources:
-        hint = "Run `gitsync validate`, which says what is left out." if problems else "Check SOURCE and --path."
+        hint = "Run `gitsync validate`, which says what is left out." if problems else CHECK_SOURCE
         return make_doubt("manifests", "No resource was found.", hint)
     return make_ok("manifests", f"{count}, no errors")
 

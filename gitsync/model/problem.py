@@ -75,6 +75,7 @@ class Problem:
         return (self.path, self.line, self.field, self.code, self.message)
 
 
+EMPTY_SOURCE = "EmptySource"
 TOO_MANY_DELETES = "TooManyDeletes"
 SUPERSEDED = "RevisionSuperseded"
 AGENT_UNKNOWN = "AgentUnknown"

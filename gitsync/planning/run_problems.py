@@ -6,15 +6,26 @@ create what exists.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from gitsync.model.gvk import Key
+from gitsync.model.manifests import Coverage
 from gitsync.model.plan import Apply, Plan
-from gitsync.model.problem import AGENT_UNKNOWN, KEY_MISSING, SUPERSEDED, TOO_MANY_DELETES, Level, Problem
+from gitsync.model.problem import (
+    AGENT_UNKNOWN,
+    EMPTY_SOURCE,
+    KEY_MISSING,
+    SUPERSEDED,
+    TOO_MANY_DELETES,
+    Level,
+    Problem,
+)
 from gitsync.model.record import Record, Trust
 
 DEFAULT_AGENT = "gitsync"
+
+CHECK_SOURCE = "Check SOURCE and --path."
 
 AGENT_OF_NAMESPACE = "AgentOfNamespace"
 NOT_COMPARED = "RevisionNotCompared"
@@ -32,20 +43,37 @@ _SHARED = frozenset({"CredentialNotUsable"})
 def find_too_many_deletes(plan: Plan, inventory: int, most: int | None) -> Problem | None:
     """Return the refusal of a plan that deletes more than `most`, or by default more than the smaller of 10 and 20 %
     (at least 1). It names the resources. `inventory` counts the records that gitsync owns.
+
+    An empty source looks like a wrong folder, so by default it may delete nothing at all.
     """
     prunes = [prune for prune in plan.prunes.values() if prune.record.claim.is_ours]
     deletes = [prune for prune in prunes if not prune.detaches and not prune.held]
-    limit = most if most is not None else max(1, min(MOST_DELETES, int(inventory * SHARE_OF_DELETES)))
+    is_empty = any(problem.code == EMPTY_SOURCE for problem in plan.problems)
+    default = 0 if is_empty else max(1, min(MOST_DELETES, int(inventory * SHARE_OF_DELETES)))
+    limit = default if most is None else most
     if len(deletes) <= limit:
         return None
+    reason = "the source has none" if is_empty and most is None else f"the limit is {limit}"
     named = ", ".join(str(prune.key) for prune in deletes[:MOST_DELETES])
     more = f" and {len(deletes) - MOST_DELETES} more" if len(deletes) > MOST_DELETES else ""
     return Problem(
         code=TOO_MANY_DELETES,
-        message=f"This run would delete {len(deletes)} of {inventory} resources, and the limit is {limit}: "
-        f"{named}{more}.",
-        hint=f"If this is intended, run again with --max-deletes {len(deletes)}.",
+        message=f"This run would delete {len(deletes)} of {inventory} resources, and {reason}: {named}{more}.",
+        hint=f"{f'{CHECK_SOURCE} ' if is_empty else ''}If this is intended, run again with --max-deletes "
+        f"{len(deletes)}.",
     )
+
+
+def find_empty_source(coverage: Coverage, namespaces: Collection[str] = ()) -> tuple[Problem, ...]:
+    """Warn if no resource was read: the folder or the revision may be another one than was meant. `namespaces` are
+    those that the run is limited to.
+    """
+    if coverage.resources:
+        return ()
+    limit = f" in the namespaces of --target-namespaces ({', '.join(sorted(namespaces))})" if namespaces else ""
+    hint = "What was followed has no ASO resource: check its values." if coverage.followed else CHECK_SOURCE
+    message = f"The source has no resource{limit}."
+    return (Problem(code=EMPTY_SOURCE, level=Level.WARNING, message=message, hint=hint),)
 
 
 def find_missing_key(records: Iterable[Record]) -> Problem | None:

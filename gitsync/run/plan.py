@@ -25,11 +25,11 @@ from gitsync.planning.plan import UNTRUSTED, hold_untrusted, make_plan
 from gitsync.planning.prune_holds import Gap, find_holds
 from gitsync.planning.record_trust import find_untrusted
 from gitsync.planning.replacement import note_renames
-from gitsync.planning.run_problems import merge_shared
+from gitsync.planning.run_problems import find_empty_source, merge_shared
 from gitsync.reconcile.context import Connections
 from gitsync.report.wording import join_renderers
 from gitsync.run.load import RunInput
-from gitsync.run.manifests import prepare_resources, read_selected_manifests, redact_manifests
+from gitsync.run.manifests import coverage_of, prepare_resources, read_selected_manifests, redact_manifests
 from gitsync.run.removals import Reading, find_removals
 
 
@@ -62,6 +62,7 @@ def plan_run(config: Config, connections: Connections, run_input: RunInput, stat
         (
             *connections.source.problems,
             *manifests.problems,
+            *find_empty_source(coverage_of(connections.source, manifests), config.target_namespaces),
             *_warn_uncommitted(connections),
             *_explain_untrusted(config, untrusted, own_records),
             *_warn_unsigned(config, state),

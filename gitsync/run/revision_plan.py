@@ -36,7 +36,7 @@ from gitsync.planning.claims import assign_writers
 from gitsync.planning.plan import make_plan
 from gitsync.planning.replacement import note_renames
 from gitsync.planning.revision_diff import Revised, compare_revisions, make_records
-from gitsync.planning.run_problems import DEFAULT_AGENT, find_too_many_deletes
+from gitsync.planning.run_problems import DEFAULT_AGENT, find_empty_source, find_too_many_deletes
 from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_report
 from gitsync.request.credential_choice import choose_offline
@@ -87,7 +87,9 @@ def _plan_revisions(
     config = spell_selection(config, (one.key for revised in (old, new) for one in revised.prepared))
     reader = reader._replace(config=config)
     removed = _find_removals(config, before.commit, after, old, new)
-    plan = _make_plan(reader, old, new, (*after.problems, *manifests.problems), manifests, removed)
+    coverage = coverage_of(after, manifests)
+    found = (*after.problems, *manifests.problems, *find_empty_source(coverage, config.target_namespaces))
+    plan = _make_plan(reader, old, new, found, manifests, removed)
     refuse_invalid(config, plan)
     plan = _with_refusal(config, plan, old)
     selection = make_selection(config)
@@ -108,7 +110,7 @@ def _plan_revisions(
         results=results,
         root=after.root,
         base=before.commit,
-        coverage=coverage_of(after, manifests),
+        coverage=coverage,
         target=target,
     )
     log_end(report)

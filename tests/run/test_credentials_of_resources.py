@@ -236,7 +236,7 @@ def test_what_left_git_is_deleted_as_whoever_made_it(tmp_path):
 def test_what_left_git_stays_while_its_credential_is_gone(tmp_path):
     world = Tenants(tmp_path, "team")
     world.synced(group=annotated(GROUP, credential_from="mine"), mine=secret("team", "mine"))
-    found = of(world.says().sync(prune=True), "ResourceGroup")
+    found = of(world.says().sync(prune=True, max_deletes=1), "ResourceGroup")
     assert (found.verdict, said(found)) == (Verdict.BLOCKED, NOT_YET)
     assert 'credential Secret "default/mine" does not exist' in found.condition.message
     assert world.read(GROUP_ID)["name"] == "core"
@@ -246,7 +246,7 @@ def test_what_left_git_with_its_namespaces_credential_is_not_deleted_elsewhere(t
     """It falls back to the global one, as in ASO, whose subscription is another."""
     world = Tenants(tmp_path, "team")
     world.synced(group=GROUP, own=secret("team", subscription=OTHER))
-    found = of(world.says().sync(prune=True), "ResourceGroup")
+    found = of(world.says().sync(prune=True, max_deletes=1), "ResourceGroup")
     assert (found.verdict, found.condition.reason) == (Verdict.BLOCKED, "SubscriptionMismatch")
     assert world.writes == []
 

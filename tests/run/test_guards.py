@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitsync.errors import UnsafePlanError
+from gitsync.model.problem import Level
 from gitsync.model.verdict import Verdict
 from gitsync.report import markdown, text
 from tests.support.world import GROUP, GROUP_ID, World, of
@@ -133,16 +134,55 @@ def test_records_that_bear_the_namespace_keep_it(world, monkeypatch):
 
 def test_a_plan_says_that_a_sync_would_delete_too_much(world):
     groups = {f"g{number}": GROUP.replace("name: core", f"name: g{number}") for number in range(3)}
-    world.synced(**groups)
-    world.says()
+    world.synced(group=GROUP, **groups)
+    world.says(group=GROUP)
     report = world.plan(prune=True)
     assert (codes(report), report.exit_code) == (["TooManyDeletes"], 2)
-    assert [result.verdict for result in report.results] == [Verdict.DELETE] * 3, "the plan is shown whole"
-    with pytest.raises(UnsafePlanError, match="TooManyDeletes: This run would delete 3 of 3") as refusal:
+    verdicts = [Verdict.IN_SYNC, *[Verdict.DELETE] * 3]
+    assert [result.verdict for result in report.results] == verdicts, "the plan is shown whole"
+    with pytest.raises(UnsafePlanError, match="TooManyDeletes: This run would delete 3 of 4") as refusal:
         world.sync(prune=True)
     assert refusal.value.hint == next(problem.hint for problem in report.problems if problem.code == "TooManyDeletes")
     assert world.plan().exit_code == 0, "without --prune nothing is deleted"
     assert (world.plan(prune=True, max_deletes=3).exit_code, world.sync(prune=True, max_deletes=3).exit_code) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("settings", "code", "why"),
+    [
+        ({"prune": True}, 2, "an empty source looks like a wrong folder, even with a single delete"),
+        ({"prune": True, "max_deletes": 0}, 2, "a limit that does not cover the deletes"),
+        ({"prune": True, "max_deletes": 1}, 0, "the number is named"),
+        ({"prune": True, "max_deletes": 50}, 0, "a limit that was set covers it"),
+        ({}, 0, "nothing is deleted without --prune"),
+    ],
+)
+def test_an_empty_source_deletes_nothing_unless_the_number_is_named(world, settings, code, why):
+    world.synced(group=GROUP)
+    plan = world.says(README="not: a manifest").plan(**settings)
+    refusals = ["TooManyDeletes"] if code else []
+    assert (codes(plan), plan.exit_code) == (["EmptySource", *refusals], code), why
+    if code:
+        with pytest.raises(UnsafePlanError, match="TooManyDeletes") as refusal:
+            world.sync(**settings)
+        assert "Check SOURCE and --path." in refusal.value.hint or "max_deletes" in settings
+        assert (world.sent("DELETE"), world.read(GROUP_ID)["name"]) == ([], "core")
+    else:
+        world.sync(**settings)
+        assert len(world.sent("DELETE")) == bool(settings), why
+
+
+@pytest.mark.parametrize("writes", [True, False], ids=["sync", "plan"])
+def test_a_source_without_resources_is_a_warning(world, writes):
+    report = world.says().sync() if writes else world.says().plan()
+    (problem,) = report.problems
+    assert (problem.code, problem.level, problem.hint) == ("EmptySource", Level.WARNING, "Check SOURCE and --path.")
+    assert report.exit_code == 0
+    report = world.says(group=GROUP).plan(target_namespaces=("shop", "apps"))
+    assert report.problems[0].message == (
+        "The source has no resource in the namespaces of --target-namespaces (apps, shop)."
+    )
+    assert codes(world.plan(only=("ResourceGroup/core",))) == [], "the source counts, not what a run selects of it"
 
 
 # ---- what a plan knows ----
