@@ -6,10 +6,12 @@ that equal records are equal bytes.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from gitsync.model.condition import Severity
+from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record
 from gitsync.model.report import RunTarget
@@ -18,7 +20,9 @@ from gitsync.report.markdown import format_problem
 from gitsync.report.ordering import find_reading_order, shorten_names
 from gitsync.report.run_facts import list_target
 from gitsync.report.wording import format_plural, shorten_problems, shorten_revision
+from gitsync.status.conditions import READY
 
+_FAILED, _WAITING, _READY = "Failed", "Waiting", "Ready"
 _LONGEST_MESSAGE = 500  # characters; the file of the resource has the whole
 
 
@@ -29,56 +33,79 @@ def render(
     problems: Sequence[Problem] = (),
     target: RunTarget | None = None,
 ) -> str:
-    """Render the summary as Markdown: what is not Ready first, then the rest, each namespace by
-    namespace.
+    """Render the summary as Markdown, in the order of every report: the headline, what failed and what to do, what
+    waits, then the rest, each namespace by namespace; the target is last.
 
     `target` is that of the run which wrote it. Who signed in is left out: a pipeline and a person
     take turns.
     """
-    ordered = sorted(records, key=lambda record: (_is_ready(record), find_reading_order(record.key)))
-    ready = sum(map(_is_ready, ordered))
-    revision_note = f" at {format_code(shorten_revision(revision))}" if revision else ""
+    ordered = sorted(records, key=lambda record: find_reading_order(record.key))
+    states: Mapping[str, list[Record]] = defaultdict(list)
+    for record in ordered:
+        states[_find_state(record)].append(record)
+    failed, waiting, ready = (states[title] for title in (_FAILED, _WAITING, _READY))
+    errors, warnings = ([one for one in problems if one.is_error is is_error] for is_error in (True, False))
     facts = list_target(replace(target or RunTarget(), identity=""))
-    items = [format_problem(problem) for problem in shorten_problems(problems)]
     claims = Counter(one.claim.value for one in ordered)  # they decide whether a later prune may delete
+    names = shorten_names(record.key for record in ordered)
     parts = [
-        "# Status",
-        f"{ready} of {format_plural(len(ordered), 'resource')} Ready{revision_note}.",
-        *(["\n".join(f"- {name}: {format_code(value)}" for name, value in facts)] if facts else []),
-        *(["## Problems", "\n".join(items)] if items else []),
-        *_format_table(ordered),
-        *_format_advice(ordered),
+        f"# {_format_headline(len(failed), len(errors), len(ready), len(ordered))}",
+        *([f"At {format_code(shorten_revision(revision))}."] if revision else []),
+        *_format_table(_FAILED, failed, names),
+        *_format_advice([*failed, *waiting], names),
+        *_format_problems("Errors in manifests", errors),
+        *_format_table(_WAITING, waiting, names),
+        *_format_problems("Warnings in manifests", warnings),
+        *_format_table(_READY, ready, names),
         *([f"Claims: {', '.join(f'{count} {claim}' for claim, count in sorted(claims.items()))}."] if claims else []),
+        *(["\n".join(f"- {name}: {format_code(value)}" for name, value in facts)] if facts else []),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _is_ready(record: Record) -> bool:
-    return record.condition is not None and record.condition.is_ready
+def _find_state(record: Record) -> str:
+    """Find the title of the section that a record is in."""
+    if record.condition is None:
+        return _WAITING
+    if record.condition.is_ready:
+        return _READY
+    return _FAILED if record.condition.severity is Severity.ERROR else _WAITING
 
 
-def _format_table(records: Sequence[Record]) -> list[str]:
+def _format_headline(failed: int, errors: int, ready: int, count: int) -> str:
+    wrong = ", ".join([f"{failed} failed"] * bool(failed) + [format_plural(errors, "error")] * bool(errors))
+    return "; ".join(filter(None, (wrong, f"{ready} of {format_plural(count, 'resource')} Ready")))
+
+
+def _format_problems(title: str, problems: Sequence[Problem]) -> list[str]:
+    items = [format_problem(problem) for problem in shorten_problems(problems)]
+    return [f"## {title} ({len(problems)})", "\n".join(items)] if items else []
+
+
+def _format_table(title: str, records: Sequence[Record], names: Mapping[Key, str]) -> list[str]:
+    """Format a table without the columns that are empty."""
     if not records:
         return []
-    names = shorten_names(record.key for record in records)
-    head = ["| Resource | Namespace | Ready | Severity | Reason | Message |", "|---|---|---|---|---|---|"]
-    return ["\n".join([*head, *(_format_row(record, names[record.key]) for record in records)])]
+    rows = [_list_cells(record, names[record.key]) for record in records]
+    columns = [column for column in rows[0] if any(row[column] for row in rows)]
+    lines = [f"| {' | '.join(row[column] for column in columns)} |" for row in rows]
+    head = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
+    return [f"## {title} ({len(records)})", "\n".join([*head, *lines])]
 
 
-def _format_row(record: Record, name: str) -> str:
+def _list_cells(record: Record, name: str) -> Mapping[str, str]:
     condition = record.condition
-    cells = [format_code(name), format_code(record.key.namespace)]
-    if condition is None:
-        cells += ["Unknown", "", "", ""]
-    else:
-        message = format_code(shorten(condition.message, _LONGEST_MESSAGE))
-        cells += [condition.status.value, condition.severity.value, format_code(condition.reason), message]
-    return f"| {' | '.join(cells)} |"
+    is_plain = condition is None or condition.reason == READY.reason
+    return {
+        "Resource": format_code(name),
+        "Namespace": format_code(record.key.namespace),
+        "Reason": "" if is_plain or condition is None else format_code(condition.reason),
+        "Message": format_code(shorten(condition.message, _LONGEST_MESSAGE)) if condition else "no condition yet",
+    }
 
 
-def _format_advice(records: Sequence[Record]) -> list[str]:
+def _format_advice(records: Sequence[Record], names: Mapping[Key, str]) -> list[str]:
     """Format advice for resources that are not Ready, each piece once."""
-    names = shorten_names(record.key for record in records)
     names_by_advice: dict[str, list[str]] = {}
     for record in records:
         if advice := format_advice(record.condition, record.key, _LONGEST_MESSAGE):
