@@ -22,7 +22,7 @@ from gitsync.arm.http.retries import AuthenticatedTransport, Retrier, Traffic, m
 from gitsync.arm.lro.operations import Operations
 from gitsync.arm.lro.poll import AcceptedWrite, accept_write
 from gitsync.arm.registration import Registrations
-from gitsync.arm.session import DEADLINE, Pace, Session
+from gitsync.arm.session import Pace, Session
 from gitsync.errors import ArmError
 from gitsync.model.clock import Clock
 from gitsync.model.live import Absence, Live
@@ -136,9 +136,9 @@ class Reader:
         self._session = session
 
     @property
-    def last_error(self) -> str:
-        """The last thing that went wrong, as a sentence; "" if nothing did."""
-        return self._session.last_error()
+    def session(self) -> Session:
+        """Whose time and failures the requests count to."""
+        return self._session
 
     async def get(self, arm_id: str, api_version: str) -> Live | None:
         """Return the resource; None if it does not exist in Azure.
@@ -377,10 +377,11 @@ class ExtensionClient:
             raise self._make_deadline_error("DELETE", arm_id)
 
     def _make_deadline_error(self, method: str, path: str) -> ArmError:
-        text = f"Deadline exceeded before {method} {path} completed. {self._writer.last_error}"
+        session = self._writer.session
+        text = f"{session.end_reason} before {method} {path} completed. {session.last_error()}"
         return ArmError(
             text.rstrip(),
-            code=DEADLINE,
+            code=session.end_code,
             resource_id=path,
             method=method,
             outcome_unknown=True,

@@ -2,7 +2,7 @@
 waits between polls.
 
 A `Session` is the one mutable value that the stages share with the client: they set the stage,
-the client counts and remembers, and whoever waits says for what.
+the client counts and remembers, and a stage that waits says for what.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from typing import Final
 
 from gitsync.arm.auth.access import PollInterval
 from gitsync.model.clock import Clock
+from gitsync.model.condition import Hold
 from gitsync.model.result import Attempt, Stage, Wait
 
 THROTTLED = 429
@@ -21,7 +23,12 @@ LAST_ANSWER = 5.0
 """Seconds that requests in flight may still take when the session is ended."""
 
 DEADLINE = "DeadlineExceeded"
-"""Code of a request that was not answered in time."""
+INTERRUPTED: Final = Hold.INTERRUPTED.value
+"""Codes of a request that was not answered in time, and of one that was not since a person or a scheduler stopped the
+run.
+"""
+
+OUT_OF_TIME: Final = frozenset({DEADLINE, INTERRUPTED})
 
 
 @dataclass(slots=True)
@@ -89,13 +96,18 @@ class Session:
         """Why its time is up, for the message of what was not done."""
         return "The run was stopped" if self.is_ended else "Deadline exceeded"
 
+    @property
+    def end_code(self) -> str:
+        """The same as the code of an error."""
+        return INTERRUPTED if self.is_ended else DEADLINE
+
     def last_error(self, stage: Stage | None = None) -> str:
         """Return the last thing that went wrong (in one stage), as a sentence for the message of a
         deadline; "" if nothing did.
         """
         stages = {stage} if stage else set(Stage)
         tries = (attempt for attempt in reversed(self.attempts) if attempt.stage in stages)
-        cause = next((attempt for attempt in tries if attempt.code != DEADLINE), None)
+        cause = next((attempt for attempt in tries if attempt.code not in OUT_OF_TIME), None)
         if cause is None:
             return ""
         prefix = f"{cause.status} {cause.code}: " if cause.status else ""

@@ -1,4 +1,4 @@
-"""Signal handling of a run: after SIGTERM or Ctrl-C it shuts down gracefully and writes its status.
+"""Signal handling of a run: after SIGTERM, SIGHUP or Ctrl-C it shuts down gracefully and writes its status.
 
 Signals are handled wherever the process is, even in a git command that hangs. A run that has not changed anything yet
 is aborted at once. A second signal aborts a graceful shutdown that takes too long; the next run recovers from that as
@@ -23,7 +23,7 @@ from gitsync.model.result import Result
 from gitsync.processes.programs import Grace
 from gitsync.report.progress import ListLimits, Tally, Work
 
-_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
 ORDERLY_END = 20.0
@@ -70,13 +70,15 @@ class Interruption:
         A handler of the loop is not called while the loop is blocked, but it wakes up a loop that is about to sleep,
         which a plain signal handler does not. So both are installed.
         """
-        for one in _SIGNALS:
+        # nohup has SIGHUP ignored: such a run outlives its terminal.
+        heard = [one for one in _SIGNALS if one != signal.SIGHUP or signal.getsignal(one) is not signal.SIG_IGN]
+        for one in heard:
             loop.add_signal_handler(one, _wake_up)
             signal.signal(one, self._hear)
         try:
             yield
         finally:
-            for one in _SIGNALS:
+            for one in heard:
                 loop.remove_signal_handler(one)
 
     def _hear(self, number: int, _frame: FrameType | None) -> None:

@@ -30,8 +30,9 @@ class Retry(StrEnum):
 
 
 class Hold(StrEnum):
-    """Reasons of a resource that nothing was tried with: the run had ended before, or a person has to look first."""
+    """Reasons of a resource that did not fail: the run was over before it ended, or a person has to look first."""
 
+    INTERRUPTED = "Interrupted"
     NOT_REACHED = "NotReached"
     FLAPPING = "Flapping"
     NOT_REVIEWED = "NotReviewed"

@@ -11,6 +11,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
+from gitsync.arm.session import INTERRUPTED
 from gitsync.diff.three_way import UNDONE, remove_secrets
 from gitsync.manifests.units import find_declaration
 from gitsync.model.clock import format_rfc3339
@@ -25,11 +26,11 @@ from gitsync.planning.actions import decide_claim
 from gitsync.planning.claims import is_expected
 from gitsync.planning.record_counts import SpecGeneration, extend_streak, find_generation
 from gitsync.planning.replacement import REFUSED, describe_rename, find_replacement
-from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
+from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt, Stop
 from gitsync.reconcile.rules import RunRules
 from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_condition
-from gitsync.status.conditions import OVERLAP, READY, is_replacement
+from gitsync.status.conditions import DELETING, OVERLAP, READY, RECONCILING, find_code, is_replacement, make_warning
 
 ReconciledAttempt = ApplyAttempt | PruneAttempt
 
@@ -199,11 +200,29 @@ def _make_condition(
 ) -> Condition:
     time = format_rfc3339(now)
     if attempt.stop:
-        masked = mask_condition(attempt.stop.condition, redactions.mask)  # as is the recorded one: they are compared
+        condition = _make_interrupted(attempt, attempt.stop) or attempt.stop.condition
+        masked = mask_condition(condition, redactions.mask)  # as is the recorded one: they are compared
         return replace(masked, generation=generation, time=time)
     if rules.writes:
         return make_ready(generation, time)
     return _make_planned(attempt.record, " ".join(filter(None, _list_notes(attempt))), _find_failed_since(attempt))
+
+
+def _make_interrupted(attempt: ReconciledAttempt, stop: Stop) -> Condition | None:
+    """Make the condition of a resource that was under way when a person or a scheduler stopped the run; None for one
+    that had come to its end. What it waited for, or would have tried again, is no failure.
+    """
+    session, code = attempt.session, find_code(stop.condition)
+    is_open = stop.waits or stop.is_late or code in {INTERRUPTED, RECONCILING.reason, DELETING.reason}
+    if not session.is_ended or not is_open:
+        return None
+    if code == INTERRUPTED:
+        message = stop.condition.message.removeprefix(f"{code}: ")
+    elif code in {RECONCILING.reason, DELETING.reason}:
+        message = f"{session.end_reason} while Azure works on it. {session.last_error(session.stage)}".rstrip()
+    else:
+        message = f"{session.end_reason} before another try. Last error: {code}: {stop.condition.message}"
+    return make_warning(INTERRUPTED, message)
 
 
 @lru_cache(maxsize=256)  # most resources of a second are ready, and were never changed

@@ -5,6 +5,7 @@ What hangs then, and is given up after some seconds, is in `test_bounded_runs`.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import socket
@@ -17,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from gitsync.cli.interruption import Interruption
 from gitsync.emulator.settings import Timing, read_settings
 from gitsync.emulator.types.behaviour import Style
 from tests.support import world
@@ -27,7 +29,11 @@ MANIFESTS = "---\n".join(dedent(one) for one in (world.GROUP, world.VNET, world.
 NAMES = ("core", "hub", "one")
 VNETS = "Microsoft.Network/virtualNetworks"
 FOR_PEOPLE = ("--log-format", "text", "--log-level", "warning")
-SIGNALS = [pytest.param(signal.SIGTERM, 1, id="SIGTERM"), pytest.param(signal.SIGINT, 130, id="Ctrl-C")]
+SIGNALS = [
+    pytest.param(signal.SIGTERM, 1, id="SIGTERM"),
+    pytest.param(signal.SIGHUP, 1, id="SIGHUP"),
+    pytest.param(signal.SIGINT, 130, id="Ctrl-C"),
+]
 
 
 @pytest.fixture
@@ -82,7 +88,10 @@ def test_what_is_under_way_is_left_to_the_next_run(folder, by, code):
         end = told(sync(folder, served), served, by, when="/operations/")
         assert end.code == code
         reasons = {name: one["reason"] for name, one in resources(end).items()}
-        assert reasons == {"core": "Succeeded", "hub": "Reconciling", "one": "NotReached"}
+        assert reasons == {"core": "Succeeded", "hub": "Interrupted", "one": "NotReached"}
+        hub = resources(end)["hub"]
+        assert (hub["outcome"], hub["message"]) == ("blocked", "The run was stopped while Azure works on it.")
+        assert "    reason: Interrupted\n" in kept(folder, "hub")
         assert "finishing open requests and writing status" in end.err
         assert created(served) == ["core", "hub"], "nothing new was begun"
         assert "  operation:\n    kind: create\n" in kept(folder, "hub")
@@ -124,6 +133,7 @@ def test_a_wait_that_azure_asked_for_ends_too(folder, by, code):
         assert end.code == code
         assert {name: one["verdict"] for name, one in resources(end).items()} == dict.fromkeys(NAMES, "unknown")
         assert [attempt["code"] for attempt in resources(end)["core"]["attempts"]] == ["ServerBusy"]
+        assert (resources(end)["core"]["reason"], resources(end)["core"]["outcome"]) == ("Interrupted", "blocked")
         assert created(served) == []
     assert "claim: expected\n" in kept(folder, "core")
 
@@ -168,7 +178,7 @@ def test_a_second_signal_breaks_off(folder, by, code):
         end = ended(process)
     assert "Send it again to abort" in first
     assert (end.code, end.out) == (code, "")
-    assert end.err == ("gitsync: interrupted.\n" if by is signal.SIGINT else "gitsync: aborted by SIGTERM.\n")
+    assert end.err == ("gitsync: interrupted.\n" if by is signal.SIGINT else f"gitsync: aborted by {by.name}.\n")
     assert "claim: expected\n" in kept(folder, "core"), "what may have been begun is on record"
 
 
@@ -181,4 +191,16 @@ def test_what_has_not_begun_is_broken_off_at_once(folder, by, code):
         process.send_signal(by)
         end = ended(process)
     assert (end.code, end.out) == (code, "")
-    assert end.err == ("gitsync: interrupted.\n" if by is signal.SIGINT else "gitsync: aborted by SIGTERM.\n")
+    assert end.err == ("gitsync: interrupted.\n" if by is signal.SIGINT else f"gitsync: aborted by {by.name}.\n")
+
+
+@pytest.mark.parametrize(("ignored", "is_heard"), [(False, True), (True, False)], ids=["a terminal", "nohup"])
+def test_a_run_that_nohup_started_outlives_its_terminal(ignored, is_heard):
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN if ignored else signal.SIG_DFL)
+    loop = asyncio.new_event_loop()
+    try:
+        with Interruption().heard(loop):
+            assert callable(signal.getsignal(signal.SIGHUP)) is is_heard
+    finally:
+        loop.close()
+        signal.signal(signal.SIGHUP, before)

@@ -8,7 +8,7 @@ import signal
 import socket
 import sys
 
-PASSED_ON = (signal.SIGINT, signal.SIGTERM)
+PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def run(door: str) -> None:

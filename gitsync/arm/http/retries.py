@@ -26,7 +26,7 @@ from gitsync.arm.auth.principal import Principal
 from gitsync.arm.http.failures import make_arm_error, read_error
 from gitsync.arm.http.messages import ArmRequest, Response
 from gitsync.arm.http.throttle import HeldTime, RequestTally, Throttle
-from gitsync.arm.session import DEADLINE, THROTTLED, Session
+from gitsync.arm.session import THROTTLED, Session
 from gitsync.errors import ArmError, AuthorityError, ConfigError, DeadlineError, TokenRefusedError, TransportError
 from gitsync.model.clock import Clock, format_rfc3339
 from gitsync.model.report import LimitUse, RequestCounts, RequestUse
@@ -116,18 +116,26 @@ class Retrier:
             async with session.in_time(self.clock):
                 return await ask()
         except TimeoutError as error:
-            raise DeadlineError(_format_deadline_message(doing, session), **self._list_deadline_fields(None)) from error
+            raise DeadlineError(
+                _format_deadline_message(doing, session), **self._list_deadline_fields(None, session)
+            ) from error
         except ArmError as error:
             self.remember(error, session)
             raise
 
     async def _pause(self, error: ArmError, tries: int, session: Session) -> None:
-        """Wait before another try. Raises the error if its host will not answer, or the deadline comes first."""
+        """Wait before another try. Raises the error if its host will not answer, or the deadline comes first; of a run
+        that was stopped a DeadlineError, since the error did not decide.
+        """
         # The authority and the endpoint fail apart: one may be reached while the other is down.
         host = self._authority if isinstance(error, AuthorityError) else self.host
         # 1, 2, 4 … 60 seconds, and up to one more, so that those who failed together part.
         seconds = error.retry_after or min(60.0, 2.0 ** min(tries, 6) + random.random())  # noqa: S311 - no secret
-        if not host.may_answer(error) or self.clock.monotonic() + seconds > session.deadline:
+        is_too_late = self.clock.monotonic() + seconds > session.deadline
+        if is_too_late and session.is_ended:
+            message = f"{session.end_reason} before another try. {session.last_error()}"
+            raise DeadlineError(message.rstrip(), **self._list_deadline_fields(None, session)) from error
+        if is_too_late or not host.may_answer(error):
             raise error
         self.note_repeated(error, session)
         reason = "throttled" if is_throttled(error) else " ".join(filter(None, (str(error.status or ""), error.code)))
@@ -184,15 +192,15 @@ class Retrier:
     def _make_deadline_error(self, request: ArmRequest, session: Session, *, may_be_done: bool) -> ArmError:
         """Make the error of a deadline. Whether a write that it cut off was done is not known."""
         doing = f"to {'send' if request.is_write else 'read'} {request.resource_id}"
-        message, fields = _format_deadline_message(doing, session), self._list_deadline_fields(request)
+        message, fields = _format_deadline_message(doing, session), self._list_deadline_fields(request, session)
         if not may_be_done:
             return DeadlineError(message, **fields)
         return TransportError(message, was_sent=True, outcome_unknown=True, **fields)
 
-    def _list_deadline_fields(self, request: ArmRequest | None) -> dict[str, Any]:
+    def _list_deadline_fields(self, request: ArmRequest | None, session: Session) -> dict[str, Any]:
         """List the members of a deadline error other than its message."""
         about = {"resource_id": request.resource_id, "method": request.method} if request else {}
-        return {"code": DEADLINE, "at": format_rfc3339(self.clock.now()), **about}
+        return {"code": session.end_code, "at": format_rfc3339(self.clock.now()), **about}
 
     def _raise_for(self, answer: Response, request: ArmRequest, sent_at: float) -> None:
         code, message, _ = read_error(answer) if answer.status >= 400 else ("", "", ())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gitsync.arm.session import DEADLINE
+from gitsync.arm.session import OUT_OF_TIME
 from gitsync.errors import ArmError, DeadlineError
 from gitsync.formats.arm_path import find_provider, find_subscription
 from gitsync.planning.actions import find_remembered, may_recover
@@ -33,7 +33,7 @@ async def handle_refusal(attempt: ApplyAttempt, failure: ArmError, run: Acting) 
     classification = run.registry.classify(failure, (key.group, key.kind))
     missed_is_ours = await _may_have_created(attempt, failure, run)
     may_pass = may_recover(failure, missed_is_ours=missed_is_ours, granted=cache.has_granted)
-    if failure.code != DEADLINE:
+    if failure.code not in OUT_OF_TIME:
         attempt = note_failed_write(attempt)
     return replace(attempt, write=attempt.write._replace(sent=request if failure.outcome_unknown else None)).stopped(
         make_refused(failure, classification),

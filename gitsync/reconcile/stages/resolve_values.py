@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from gitsync.arm.session import DEADLINE
 from gitsync.errors import DeadlineError
 from gitsync.model.record import Claim, Record
 from gitsync.model.secret import Placeholder
@@ -32,7 +31,7 @@ async def resolve_values(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     session = attempt.session
     if run.clock.monotonic() >= session.deadline:
         text = f"{session.end_reason} before the values of {attempt.key} were read. {session.last_error()}"
-        raise DeadlineError(text.rstrip(), code=DEADLINE)
+        raise DeadlineError(text.rstrip(), code=session.end_code)
     try:
         async with session.in_time(run.clock):
             await run.values.gather(attempt.key.namespace, refs)
