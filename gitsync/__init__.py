@@ -37,7 +37,22 @@ docs/architecture.md has the way of one manifest through all of it. A name has o
 nothing.
 """
 
+from collections.abc import Mapping
+from functools import cache
+
 __version__ = "0.1.0"
 
 DISTRIBUTION = "gitsync-azure"
 """What pip installs: `gitsync` is another project on PyPI."""
+
+
+@cache
+def list_addresses() -> Mapping[str, str]:
+    """The addresses of the project by their labels, such as `Homepage`. A package that no pipeline built has none."""
+    from importlib.metadata import PackageNotFoundError, metadata  # noqa: PLC0415 - few ask, and it takes time
+
+    try:
+        lines = metadata(DISTRIBUTION).get_all("Project-URL") or ()
+    except PackageNotFoundError:
+        return {}
+    return {label: address for label, _, address in (line.partition(", ") for line in lines)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from gitsync.config.config import Config
 from gitsync.config.flags import find_group
@@ -22,6 +22,13 @@ REPORT_OUTPUTS = ("text", "json", "markdown", "html", "junit", "sarif")
 """The choices of --output for a command that prints a report."""
 
 
+class Example(NamedTuple):
+    """A command line for the help, and what it is for, without a full stop."""
+
+    purpose: str
+    line: str
+
+
 class Command(Protocol):
     """A module `gitsync.cli.<name>`. `gitsync <name> --help` shows its docstring above the flags."""
 
@@ -33,6 +40,9 @@ class Command(Protocol):
 
     OUTPUTS: tuple[str, ...]
     """Choices of `--output`, the default first; empty for a command without the setting `output`."""
+
+    EXAMPLES: tuple[Example, ...]
+    """One to three command lines, with which the help, the man page and the page of commands end."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add the arguments that are not settings. Positional ones come before SOURCE."""

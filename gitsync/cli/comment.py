@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gitsync.cli.command import Example
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError, ExitCode
 from gitsync.model.secret import Secret
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 SETTINGS = ()
 OUTPUTS = ()
+EXAMPLES = (Example("In the job of a pull request", "gitsync plan --report report; gitsync comment report/report.md"),)
 
 _TOKENS = ("GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITLAB_TOKEN", "AZURE_DEVOPS_EXT_PAT")
 _WITHOUT_REPORT = "### gitsync gave no report\n\nThe run ended before there was one. Its log says why.\n"

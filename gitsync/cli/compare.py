@@ -2,7 +2,7 @@
 
 DESIRED and LIVE are JSON or YAML files: the body of a PUT, and the response to a GET. With --baseline, the response
 right after the last write, the live state is compared with that response. The exit code is 0 if nothing differs, 4 if
-something differs, and 2 if the input cannot be read. docs/drift.md describes the rules.
+something differs, and 2 if the input cannot be read.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gitsync.cli.command import Example
 from gitsync.config.config import Config, list_settings
 from gitsync.errors import ConfigError, ExitCode, SourceError
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 SETTINGS = list_settings("compare")
 OUTPUTS = ("text", "json")
+EXAMPLES = (
+    Example("Is what Azure has what was sent?", "gitsync compare desired.json live.json --type Microsoft.Cache/redis"),
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

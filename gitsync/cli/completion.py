@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import argparse
 
+from gitsync.cli.command import Example
 from gitsync.config.config import Config
 from gitsync.errors import ExitCode
 
 SETTINGS = ()
 OUTPUTS = ()
+EXAMPLES = (Example("In this shell alone", "source <(gitsync completion bash)"),)
 
 SHELLS = {"bash": "gitsync.bash", "zsh": "_gitsync", "fish": "gitsync.fish"}
 """By the name of the shell: the file with its script, as the shell calls it."""

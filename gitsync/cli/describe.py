@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from gitsync.cli.command import Example
 from gitsync.cli.recorded import build_objects, load_state, print_object, select_records
 from gitsync.config.config import Config, list_settings
 from gitsync.errors import ExitCode
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 SETTINGS = list_settings("describe")
 OUTPUTS = ("text", "json", "yaml")
+EXAMPLES = (Example("One resource, by a name that is clear", "gitsync describe hub"),)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

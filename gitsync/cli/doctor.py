@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from gitsync.cli.command import Example
 from gitsync.config.config import Config, list_settings
 from gitsync.errors import ExitCode
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 SETTINGS = list_settings("doctor")
 OUTPUTS = ("text", "json")
+EXAMPLES = (Example("Before a first run, as the pipeline will run it", "gitsync doctor --path clusters/prod"),)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,7 +1,7 @@
 """Serve an emulated Azure Resource Manager, for tests and rehearsals without credentials.
 
-The first line of output is its URL. It runs until it receives SIGTERM or SIGINT. docs/emulator.md describes its script
-(settings and faults). It does not authenticate clients, so it listens on this machine only, unless the script requires
+The first line of output is its URL. It runs until it receives SIGTERM or SIGINT. The script has
+settings and faults. It does not authenticate clients, so it listens on this machine only, unless the script requires
 tokens.
 """
 
@@ -11,6 +11,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gitsync.cli.command import Example
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError, ExitCode
 
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 
 SETTINGS = ()
 OUTPUTS = ()
+EXAMPLES = (
+    Example("Serve it on a port, with its state in a file", "gitsync emulator --port 8080 --state azure.db"),
+    Example("Run against it", "gitsync sync --endpoint http://127.0.0.1:8080 --credential anonymous"),
+)
 
 _LAST_PORT = 65535
 

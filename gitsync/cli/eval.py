@@ -3,8 +3,8 @@
 Name the resource as Kind/name; a name that is clear may be abbreviated. `self.status` has what the last run recorded:
 what git sets, the id and the condition. With --live, it is what Azure answers to a GET. Secrets are not read: each has
 the value <secret>. With --jsonl, each line is a JSON object with apiVersion, kind, self, secret and expression, and
-gets a line with what ASO makes of it; secrets are shown there as they were given. docs/expressions.md describes
-expressions.
+gets a line with what ASO makes of it; secrets are shown there as they were given. Expressions are those of ASO,
+in CEL.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from gitsync.cli.command import Example
 from gitsync.cli.compare import open_lines
 from gitsync.cli.recorded import build_objects, load_state
 from gitsync.config.config import Config, list_settings
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 SETTINGS = list_settings("eval")
 OUTPUTS = ("text", "json")
+EXAMPLES = (Example("What would this export give?", "gitsync eval VirtualNetwork/hub 'self.status.id'"),)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -14,6 +14,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from gitsync.cli.command import Example
 from gitsync.config.config import Config, list_settings
 from gitsync.errors import ConfigError, ExitCode
 
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
 
 SETTINGS = list_settings("explain")
 OUTPUTS = ("text", "json")
+EXAMPLES = (
+    Example("A field, with its type and constraints", "gitsync explain StorageAccount.spec.sku.name"),
+    Example("A first manifest of a kind", "gitsync explain aks --example > cluster.yaml"),
+    Example("What a message means, and how to fix it", "gitsync explain OwnerNotFound"),
+)
 
 _INDENT = 2
 

@@ -10,11 +10,13 @@ import argparse
 import json
 import sys
 
+from gitsync.cli.command import Example
 from gitsync.config.config import Config, list_settings
 from gitsync.errors import ExitCode
 
 SETTINGS = list_settings("graph")
 OUTPUTS = ("mermaid", "dot", "json")
+EXAMPLES = (Example("A picture, with Graphviz", "gitsync graph --output dot | dot -Tsvg > graph.svg"),)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -3,7 +3,7 @@
 Give the ARM ids of resources or resource groups, or --resource-group; without either, everything in the subscription is
 imported. What is below a resource comes with it. No file in --out is changed, and a resource that a manifest of the
 repository stands for already is skipped. At the end, what was written is validated and compared with what was read: the
-exit code is 0 if nothing differs, else 1. docs/import.md describes it.
+exit code is 0 if nothing differs, else 1.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from gitsync.cli.command import Example
 from gitsync.config.config import Config, list_settings
 from gitsync.errors import ArmError, ConfigError, ExitCode, SourceError
 from gitsync.model.policy import Policy
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 
 SETTINGS = list_settings("import")
 OUTPUTS = ("text", "json")
+EXAMPLES = (
+    Example("A resource group, as manifests", "gitsync import --resource-group shop --out azure"),
+    Example("From a cluster that runs ASO", "gitsync import --from-cluster-export export.yaml --out azure"),
+)
 
 DEFAULT_NAMESPACE = "default"
 LAYOUTS = ("topic", "resource", "group")

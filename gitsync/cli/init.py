@@ -1,7 +1,7 @@
 """Prepare a folder for manifests: settings of editors, their schemas, .gitignore, .gitsyncignore and gitsync.yaml.
 
 A file that exists is never changed: init lists it as kept, with what to add to it. Only the schemas in .gitsync-schemas
-are written again, so run init in each clone, and after an update of gitsync. docs/editor.md shows what editors do then.
+are written again, so run init in each clone, and after an update of gitsync.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gitsync.cli.command import Example
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError, ExitCode
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 SETTINGS = ()
 OUTPUTS = ()
+EXAMPLES = (Example("Prepare a new repository", "git init estate && gitsync init estate"),)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

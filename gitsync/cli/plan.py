@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import argparse
 
-from gitsync.cli.command import REPORT_OUTPUTS, add_verbosity
+from gitsync.cli.command import REPORT_OUTPUTS, Example, add_verbosity
 from gitsync.config.config import Config, list_settings
 from gitsync.errors import ExitCode
 
 SETTINGS = list_settings("plan")
 OUTPUTS = REPORT_OUTPUTS
+EXAMPLES = (
+    Example("What would a sync of the working folder change?", "gitsync plan"),
+    Example("What does this branch change? Offline, without a login", "gitsync plan --from origin/main"),
+    Example("Keep a plan; `gitsync sync --plan` does just that", "gitsync plan --out ../plan.json"),
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

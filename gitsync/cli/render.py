@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from gitsync.cli.command import Example
 from gitsync.config.config import Config, list_settings
 from gitsync.errors import ExitCode
 
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
 SETTINGS = list_settings("render")
 OUTPUTS = ("text", "json")
+EXAMPLES = (
+    Example("The requests of one resource", "gitsync render --only VirtualNetwork/hub"),
+    Example("As JSON, for other tools", "gitsync render --output json"),
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -3,7 +3,7 @@
 DIR/manifest.json is the schema of any manifest: it selects the schema of a kind by apiVersion and kind, and accepts
 documents of other tools. DIR/GROUP/KIND_VERSION.json are the schemas of the kinds, DIR/gitsync.json is that of the
 gitsync.yaml in a repository, DIR/operator-settings.json that of a file for --config. Run it again after an update of
-gitsync. docs/editor.md shows how editors use them.
+gitsync.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gitsync.cli.command import Example
 from gitsync.config.config import Config
 from gitsync.errors import ExitCode
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 SETTINGS = ()
 OUTPUTS = ()
+EXAMPLES = (Example("Schemas for an editor or another checker", "gitsync schema --out schemas"),)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

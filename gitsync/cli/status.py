@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gitsync.cli.command import add_quiet
+from gitsync.cli.command import Example, add_quiet
 from gitsync.cli.recorded import build_objects, open_recorded, print_object, select_records
 from gitsync.config.config import Config, list_settings
 from gitsync.config.flags import find_group
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
 SETTINGS = list_settings("status")
 OUTPUTS = ("text", "wide", "json", "yaml")
+EXAMPLES = (
+    Example("Everything that the last run recorded, then one kind", "gitsync status && gitsync status VirtualNetwork"),
+    Example("With the ARM ids and the times", "gitsync status --output wide"),
+)
 
 
 class _SplitSource(argparse.Action):

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import argparse
 
-from gitsync.cli.command import REPORT_OUTPUTS, add_verbosity
+from gitsync.cli.command import REPORT_OUTPUTS, Example, add_verbosity
 from gitsync.config.config import Config, list_settings
 from gitsync.errors import ExitCode
 
 SETTINGS = list_settings("sync")
 OUTPUTS = REPORT_OUTPUTS
+EXAMPLES = (
+    Example("Reconcile what the working folder declares", "gitsync sync"),
+    Example("Delete what was removed from git too, but three at most", "gitsync sync --prune --max-deletes 3"),
+    Example("Try it without Azure: the built-in one keeps its state in a file", "gitsync sync --emulator ../azure.db"),
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

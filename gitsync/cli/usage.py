@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator
 from textwrap import fill
 from typing import Any, NamedTuple, NoReturn, cast
 
-from gitsync.cli.command import Command
+from gitsync import list_addresses
+from gitsync.cli.command import Command, Example
 from gitsync.config.config import SETTINGS
 from gitsync.config.flags import CONFIG_VARIABLE, add_flags, find_default, list_choices
 from gitsync.config.setting import HelpGroup, SettingForm
@@ -124,6 +125,7 @@ class CommandHelp(NamedTuple):
     summary: str
     description: str
     groups: tuple[OptionGroup, ...]
+    examples: tuple[Example, ...]
 
 
 def build_help(name: str, command: Command, parser: argparse.ArgumentParser) -> CommandHelp:
@@ -143,6 +145,7 @@ def build_help(name: str, command: Command, parser: argparse.ArgumentParser) -> 
         summary=" ".join(summary.split()),
         description=description,
         groups=tuple(OptionGroup(title, options[title]) for title in titles if options.get(title)),
+        examples=command.EXAMPLES,
     )
 
 
@@ -188,6 +191,11 @@ def format_help(shown: CommandHelp, *, everything: bool, width: int) -> Iterator
             yield from _format_options(options, everything=everything, width=width)
     hidden = sum(option.is_advanced for group in shown.groups for option in group.options)
     yield from ("", *_format_note(shown.name, 0 if everything else hidden, width))
+    if documentation := list_addresses().get("Documentation"):
+        yield from ("", f"Documentation: {documentation}")
+    yield from ("", "examples:")
+    for example in shown.examples:
+        yield from (f"  # {example.purpose}", f"  {example.line}")
 
 
 def find_width() -> int:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from gitsync.cli.command import add_verbosity, list_left_out
+from gitsync.cli.command import Example, add_verbosity, list_left_out
 from gitsync.config.config import Config, list_settings
 from gitsync.errors import ExitCode
 
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 SETTINGS = list_settings("validate")
 OUTPUTS = ("text", "json", "markdown", "junit", "sarif")
+EXAMPLES = (
+    Example("Every problem below one folder", "gitsync validate --path clusters/prod"),
+    Example("In a pipeline, with warnings as errors", "gitsync validate --strict --output sarif > problems.sarif"),
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -10,13 +10,11 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
-from functools import cache
-from importlib.metadata import PackageNotFoundError, metadata
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from gitsync import DISTRIBUTION, __version__
+from gitsync import __version__, list_addresses
 from gitsync.errors import ExitCode
 from gitsync.logging import escape_controls
 from gitsync.model.report import Report
@@ -194,18 +192,9 @@ def _build_location(finding: ReportFinding) -> dict[str, Any]:
     return {"physicalLocation": physical_location | {"region": {"startLine": max(finding.line, 1)}}}
 
 
-def find_help_page(meaning: CodeMeaning, urls: Sequence[str] | None = None) -> str:
-    """Find the URL of the page of a code; "" if the package does not name its repository. `urls`
-    are those of the package, each after its label.
+def find_help_page(meaning: CodeMeaning, addresses: Mapping[str, str] | None = None) -> str:
+    """Find the URL of the page of a code; "" if the package does not name its repository. `addresses`
+    are those of the package.
     """
-    given = (text.partition(", ") for text in (_list_urls() if urls is None else urls))
-    home = next((url for label, _, url in given if label == "Homepage" and url.startswith("https://")), "")
-    return f"{home}/blob/main/{PAGE}#{meaning.anchor}" if home else ""
-
-
-@cache
-def _list_urls() -> tuple[str, ...]:
-    try:
-        return tuple(metadata(DISTRIBUTION).get_all("Project-URL") or ())
-    except PackageNotFoundError:
-        return ()
+    home = (list_addresses() if addresses is None else addresses).get("Homepage", "")
+    return f"{home}/blob/main/{PAGE}#{meaning.anchor}" if home.startswith("https://") else ""

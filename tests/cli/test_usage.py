@@ -1,11 +1,15 @@
 """What a command line may say, and how it is told what it may not."""
 
 import argparse
+import re
+import shlex
 from types import SimpleNamespace
 
 import pytest
 
-from gitsync.cli.usage import read_arguments
+from gitsync.cli.command import Example
+from gitsync.cli.main import COMMANDS, load_command
+from gitsync.cli.usage import CommandParser, build_help, format_help, read_arguments
 from gitsync.errors import ConfigError
 
 
@@ -22,6 +26,7 @@ COMMAND = SimpleNamespace(
     __doc__="Describe it.",
     SETTINGS=("source", "only", "prune", "emulator", "output"),
     OUTPUTS=("text", "json"),
+    EXAMPLES=(Example("One of them", "gitsync describe A/b"),),
     arguments=arguments,
 )
 
@@ -92,3 +97,24 @@ def test_all_flags_are_shown_with_their_variables(capsys):
 
 def test_flags_of_one_letter_can_be_joined(capsys):
     assert vars(read_arguments("describe", COMMAND, ["A/b", "-ojson"])) == {"target": "A/b", "output": "json"}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_command_ends_with_examples_that_its_parser_takes(name):
+    command = load_command(name)
+    shown = list(format_help(build_help(name, command, CommandParser(name, command)), everything=False, width=80))
+    assert 1 <= len(command.EXAMPLES) <= 3
+    ending = [line for one in command.EXAMPLES for line in (f"  # {one.purpose}", f"  {one.line}")]
+    assert shown[-len(ending) - 1 :] == ["examples:", *ending]
+    assert max(map(len, ending)) <= 80
+    runs = [shlex.split(run) for one in command.EXAMPLES for run in re.findall(r"\bgitsync [^|;&>)]+", one.line)]
+    assert name in {run[1] for run in runs}
+    for _, called, *words in runs:
+        read_arguments(called, load_command(called), words)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_names_no_file_that_an_installed_program_does_not_have(name):
+    command = load_command(name)
+    lines = format_help(build_help(name, command, CommandParser(name, command)), everything=True, width=80)
+    assert not re.search(r"\b(?:docs|tests|tools|examples|deploy)/|\b(?:README|CHANGELOG)\b", "\n".join(lines))

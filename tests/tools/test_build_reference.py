@@ -56,7 +56,7 @@ def test_the_make_target_runs_the_tool():
 
 def test_no_line_of_a_man_page_is_taken_for_a_request(files):
     """A line of text that begins with a dot or a quote would be lost."""
-    requests = {".nh", ".TH", ".SH", ".SS", ".TP", ".PP", ".B", ".nf", ".fi", '.\\"'}
+    requests = {".nh", ".TH", ".SH", ".SS", ".TP", ".PP", ".B", ".nf", ".fi", ".RS", ".RE", '.\\"'}
     lines = [line for path, text in files.items() if path.endswith(".1") for line in text.splitlines()]
     assert {line.split()[0] for line in lines if line.startswith((".", "'"))} <= requests
 

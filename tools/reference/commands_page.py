@@ -13,8 +13,9 @@ PAGE = "docs/commands.md"
 
 HEAD = """# Commands
 
-What `gitsync COMMAND --help-all` and the man pages show. [Settings](settings.md) describes the settings, each of which
-is also a variable and a key of `gitsync.yaml`. Every command also has `-h`, `--help` and `--help-all`.
+What `gitsync COMMAND --help-all` and the man pages show, with the same examples. [Settings](settings.md) describes
+the settings, each of which is also a variable and a key of `gitsync.yaml`. Every command also has `-h`, `--help` and
+`--help-all`.
 """
 
 
@@ -40,6 +41,7 @@ def _format_command(shown: CommandHelp) -> Iterator[str]:
     for group in (group for group in shown.groups if group.title in set(HelpGroup)):
         if flags := ", ".join(f"`{option.invocation}`" for option in group.options if option.variables):
             yield from ("", f"Settings, {group.title}: {flags}.")
+    yield from ("", "```", *(line for one in shown.examples for line in (f"# {one.purpose}", one.line)), "```")
 
 
 def _is_own(group: OptionGroup) -> bool:

@@ -69,6 +69,9 @@ def _format_command(shown: CommandHelp, helps: Mapping[str, CommandHelp]) -> Ite
         yield f'.SS "{_escape(group.title[:1].upper() + group.title[1:])}"'
         for option in group.options:
             yield from (".TP", _bold(option.invocation), _escape(_describe(option)))
+    yield ".SH EXAMPLES"
+    for example in shown.examples:
+        yield from (".PP", f"{_escape(example.purpose)}:", ".PP", ".nf", ".RS", _escape(example.line), ".RE", ".fi")
     yield from _format_exit_codes()
     yield from _format_see_also(["gitsync", *(f"gitsync-{name}" for name in helps if name != shown.name)])
 

@@ -197,7 +197,7 @@ class _ObjectReader:
             Problem(
                 code="NothingExported",
                 message=f"{join_with_or(names)} has no object of ASO to import{content}.",
-                hint="Export the kinds that `kubectl get crd` lists with groups of ASO (docs/from-aso.md).",
+                hint="Export the kinds that `kubectl get crd` lists with groups that end in `.azure.com`.",
                 path=next(iter(names), ""),
             )
         )
