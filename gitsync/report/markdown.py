@@ -215,8 +215,7 @@ def _format_left_out(count: int, noun: str) -> list[str]:
 
 def _format_head(report: Report) -> str:
     """Format the headline, which is what a mail or a folded comment shows, and what the run was of."""
-    headline = format_headline(report)
-    paragraphs = [f"{MARKER}\n### {headline[:1].upper()}{headline[1:]}"]
+    paragraphs = [f"{MARKER}\n### {format_headline(report)}"]
     if report.command != "validate" or report.revision:
         short = shorten_revision(report.revision)
         revision = short if report.revision is None else format_code(short)

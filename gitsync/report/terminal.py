@@ -23,6 +23,10 @@ _WORDS = {
     "failed-before": _RED,
     "drifted": _RED,
     "missing": _RED,
+    "update, drifted": _RED,
+    "update, conflict": _RED,
+    "create, missing": _RED,
+    "update, adopt": _YELLOW,
     "conflict": _RED,
     "invalid": _RED,
     "unknown": _RED,
@@ -51,22 +55,11 @@ def format_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, width:
     """
     shown = [column for column in range(len(header)) if not rows or any(row[column] for row in rows)]
     lines = [[line[column] for column in shown] for line in (header, *rows)]
-    return [line for row in format_rows(lines, width=width, has_header=True) for line in row]
-
-
-def format_rows(
-    rows: Sequence[Sequence[str]], *, width: int | None = None, has_header: bool = False
-) -> list[list[str]]:
-    """Format rows below each other as lines, for each row its own. Columns that do not fit beside the first go to the
-    next line, in each row alike; the last one is wrapped at blanks.
-    """
-    if not rows or not rows[0]:
-        return []
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
     stacked = _stack_columns(widths, width)
-    if has_header and len(stacked[-1]) == 1 and len(stacked) > 1:
-        rows = [[*rows[0][:-1], ""], *rows[1:]]  # what is below all others needs no title
-    return [list(_format_row(row, stacked, widths, width)) for row in rows]
+    if len(stacked) > 1 and len(stacked[-1]) == 1:
+        lines[0][-1] = ""  # what is below all others needs no title
+    return [line for cells in lines for line in _format_row(cells, stacked, widths, width)]
 
 
 def _stack_columns(widths: Sequence[int], width: int | None) -> list[list[int]]:

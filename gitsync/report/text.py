@@ -7,14 +7,17 @@ truncated, so that they can be copied.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from gitsync.diff.unknown_values import is_not_known
 from gitsync.logging import escape_controls
+from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RunTarget
 from gitsync.model.result import Result
+from gitsync.model.verdict import Verdict
 from gitsync.problems.problem_codes import find_code_meaning
 from gitsync.report.data_types import describe_loss
 from gitsync.report.differences import Change, list_changes, name_path
@@ -34,7 +37,7 @@ from gitsync.report.ordering import (
     split_results,
 )
 from gitsync.report.run_facts import format_costs, format_coverage, list_by_type, list_target
-from gitsync.report.terminal import Paint, format_rows, format_table, indent, indent_after
+from gitsync.report.terminal import Paint, format_table, indent, indent_after
 from gitsync.report.wording import (
     FEW_CREATES,
     describe_replacement,
@@ -55,6 +58,9 @@ from gitsync.status.advice import find_condition_advice
 
 _SCREEN = 25
 """Lines; a longer report has its headline at its end too."""
+
+_GAP = "   "
+_NAME = 45  # columns of a name; a longer one moves what is behind it
 
 _SHORT = 100  # characters of both sides of a difference; longer ones get a line each
 _LOSING = frozenset({DELETES, REPLACES})
@@ -140,11 +146,13 @@ class _Listing:
 
     def __init__(self, report: Report, width: int | None, paint: Paint, *, verbose: bool) -> None:
         self._writes = report.command == "sync"
-        self._width, self._paint, self._verbose = width, paint, verbose
+        self._paint, self._verbose = paint, verbose
         self._names = shorten_names(result.key for result in report.results)
         self._causes = describe_causes(report.results)
         self._has_namespaces = has_namespaces(result.key for result in report.results)
         creates = sum(result.body is not None for result in report.results)
+        self._margin = "  " if self._has_namespaces else ""  # of what is below the name of a namespace
+        self._width = width and width - len(self._margin)
         self._shows_bodies = verbose or creates <= FEW_CREATES
 
     def format_section(self, section: Section, results: Sequence[Result]) -> list[str]:
@@ -155,27 +163,38 @@ class _Listing:
         common = messages[results[0].key] if len(results) > 1 and len(set(messages.values())) == 1 else ""
         lines = [self._paint.bold(f"{section.find_title(writes=self._writes)} ({len(results)})")]
         lines += indent(common, self._width, by=2) if common else []
-        rows = self._format_rows(section, results)
-        for result, (first, *others) in zip(results, rows, strict=True):
-            lines += [self._paint.colour_words(line) for line in (first, *others)]
-            lines += self._format_detail(section, result, "" if common else messages[result.key])
+        by_namespace: dict[str, list[Result]] = defaultdict(list)
+        for result in results:
+            by_namespace[result.key.namespace].append(result)
+        heads = self._format_heads(section, results)
+        for namespace, inside in by_namespace.items():
+            if self._has_namespaces:
+                lines.append(f"  {escape_controls(namespace)}:")
+            for result in inside:
+                details = self._format_detail(section, result, "" if common else messages[result.key])
+                lines += [f"{self._margin}{line}" for line in (*heads[result.key], *details)]
         return lines
 
-    def _format_rows(self, section: Section, results: Sequence[Result]) -> list[list[str]]:
-        rows = [
-            (
-                f"  {self._names[result.key]}",
-                f"in {escape_controls(result.key.namespace)}" if self._has_namespaces else "",
-                self._causes.get(result.key) or format_state(result),
-                escape_controls(format_place(result)),
-            )
-            for result in results
-        ]
-        says_title = section in {DELETES, REMOVED} and len({row[2] for row in rows}) == 1
-        columns = [
-            column for column in range(4) if any(row[column] for row in rows) and not (says_title and column == 2)
-        ]
-        return format_rows([[row[column] for column in columns] for row in rows], width=self._width)
+    def _format_heads(self, section: Section, results: Sequence[Result]) -> dict[Key, list[str]]:
+        """Format the line of each resource: what happens, its name, and its place or what it waits for."""
+        words = {result.key: format_state(result) for result in results}
+        if section in {DELETES, REMOVED} or set(words.values()) == {Verdict.BLOCKED.value}:
+            words = dict.fromkeys(words, "")  # the title says the same
+        longest = max(map(len, words.values()))
+        names = max((len(self._names[key]) for key in words if len(self._names[key]) <= _NAME), default=0)
+        heads = {}
+        for result in results:
+            word, name = words[result.key], self._names[result.key]
+            start = "  " + (word.ljust(longest) + _GAP if longest else "")
+            last = self._causes.get(result.key, escape_controls(format_place(result)))
+            line = f"{start}{name.ljust(names)}{_GAP}{last}".rstrip()
+            if self._width and len(line) > self._width:
+                line = f"{start}{name}{_GAP}{last}".rstrip()
+            lines = [line]
+            if self._width and len(line) > self._width:
+                lines = [f"{start}{name}", f"      {last}"]
+            heads[result.key] = [self._paint.colour_words(f"{_GAP}{line}")[len(_GAP) :] for line in lines]
+        return heads
 
     def _find_message(self, section: Section, result: Result) -> str:
         # The cause takes the place of a message that only says that something is missing.

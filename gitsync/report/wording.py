@@ -32,17 +32,6 @@ PAST = {
 
 _GONE = frozenset({Action.DELETE, Action.DETACH})
 
-_USUAL = {
-    Verdict.CREATE: Action.CREATE,
-    Verdict.MISSING: Action.CREATE,
-    Verdict.PENDING: Action.UPDATE,
-    Verdict.DRIFTED: Action.UPDATE,
-    Verdict.CONFLICT: Action.UPDATE,
-    Verdict.DELETE: Action.DELETE,
-    Verdict.DETACH: Action.DETACH,
-}
-"""The action that follows from a verdict, where nothing holds it."""
-
 _UNTOUCHED = "Planned"
 """The reason of a condition that no run has set yet: a plan sets none."""
 
@@ -99,7 +88,7 @@ def format_headline(report: Report) -> str:
     `1 failed; a sync would create 1, update 3, delete 3`. It has no word about the cost of the run.
     """
     if report.command == "validate":
-        return format_problem_counts(report.problems)
+        return _begin(format_problem_counts(report.problems))
     refusal = next((problem.code for problem in report.problems if problem.code in REFUSALS), "")
     errors = [problem for problem in report.problems if problem.is_error and problem.code not in REFUSALS]
     place = " in manifests" if all(problem.path for problem in errors) else ""
@@ -111,7 +100,11 @@ def format_headline(report: Report) -> str:
         _format_effect(report, "it" if refusal else "a sync"),
         f"cannot replace {replacements}" if replacements else "",
     )
-    return "; ".join(filter(None, parts))
+    return _begin("; ".join(filter(None, parts)))
+
+
+def _begin(sentence: str) -> str:
+    return f"{sentence[:1].upper()}{sentence[1:]}"
 
 
 def format_found(report: Report) -> str:
@@ -169,9 +162,13 @@ def format_in_sync(results: Iterable[Result]) -> str:
 
 
 def format_state(result: Result) -> str:
-    """Format the verdict, with the action if that does not follow from it: `drifted`, or `adopt, update`."""
-    is_usual = result.action is Action.NONE or result.action is _USUAL.get(result.verdict)
-    return result.verdict.value if is_usual else f"{result.verdict.value}, {result.action.value}"
+    """Format what is done, and why if that does not go without saying: `update, drifted`; without an action, the
+    verdict.
+    """
+    if result.action is Action.NONE:
+        return result.verdict.value
+    is_plain = result.verdict in {Verdict.PENDING, result.action.value}
+    return result.action.value if is_plain else f"{result.action.value}, {result.verdict.value}"
 
 
 def format_message(result: Result) -> str:

@@ -122,7 +122,7 @@ def test_the_outputs_of_a_step_are_figures_and_a_commit():
 EFFECTS = [
     (PLAN, ("1", "1", "1", "0"), "a sync would create 1, update 1, delete 1"),
     (FULL, ("0", "1", "1", "0"), "updated 1, deleted 1"),
-    (report(MOVED, command="plan"), ("0", "0", "0", "1"), "a sync would change nothing; cannot replace 1"),
+    (report(MOVED, command="plan"), ("0", "0", "0", "1"), "A sync would change nothing; cannot replace 1"),
 ]
 
 

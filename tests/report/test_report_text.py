@@ -27,7 +27,7 @@ def test_the_order_of_results_and_problems_does_not_matter():
 
 def test_colour_changes_no_character():
     painted = render(FULL, colour=True)
-    assert "\x1b[31mdrifted\x1b[0m" in painted
+    assert "\x1b[31mupdate, drifted\x1b[0m" in painted
     assert "\x1b[32m    + /tags/env" in painted
     plain = painted
     for code in ("0", "1", "31", "32", "33"):
@@ -47,8 +47,8 @@ def test_a_terminal_wraps_words_and_cuts_none():
 
 def test_a_narrow_terminal_gives_the_place_a_line_of_its_own():
     lines = render(FULL, width=40).splitlines()
-    at = lines.index("  StorageAccount/logs   in default")
-    assert lines[at + 1] == "    create   azure.yaml:3"
+    at = lines.index("    create   StorageAccount/logs")
+    assert lines[at + 1] == "        azure.yaml:3"
 
 
 def test_many_resources_are_counted_where_nothing_is_to_be_said_of_them():
@@ -115,7 +115,7 @@ def test_what_comes_is_green_and_what_goes_is_red():
 
 
 def test_an_empty_run_says_so():
-    assert render(report()).startswith("nothing changed\nsync of 0123456789ab: 0 resources, 0 of 0 Ready\n")
+    assert render(report()).startswith("Nothing changed\nsync of 0123456789ab: 0 resources, 0 of 0 Ready\n")
 
 
 def test_an_interrupted_run_says_so():
@@ -126,8 +126,8 @@ def test_groups_and_namespaces_are_shown_where_they_tell_something():
     twins = [result(key("Cluster", "a", group), Verdict.DRIFTED) for group in ("kusto.azure.com", "redis.azure.com")]
     text = render(report(*twins))
     assert "Cluster.kusto.azure.com/a" in text
-    assert "in default" not in text
-    assert "in default" in render(report(twins[0], replace(twins[1], key=key("Cluster", "a", namespace="other"))))
+    assert "  default:\n" not in text
+    assert "  default:\n" in render(report(twins[0], replace(twins[1], key=key("Cluster", "a", namespace="other"))))
 
 
 def test_a_long_value_is_cut_and_says_how_long_it_is():

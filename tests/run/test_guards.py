@@ -199,7 +199,7 @@ def test_a_plan_foretells_that_a_region_cannot_change(world):
 def test_a_plan_of_creates_has_their_ids_and_values(world):
     report = world.says(group=TAGGED).plan()
     plain = text.render(report)
-    assert "  ResourceGroup/core   create   group.yaml:1\n    + location: westeurope\n" in plain
+    assert "  create   ResourceGroup/core   group.yaml:1\n    + location: westeurope\n" in plain
     assert "    + tags:\n    +   a: b\n" in plain
     assert f"    id: {GROUP_ID}\n" in plain
     assert GROUP_ID in markdown.render(report)

@@ -103,13 +103,12 @@ class Tile(NamedTuple):
 def render_header(report: Report, sections: Mapping[Section, Sequence[Result]], links: Links) -> Markup:
     """Render the headline, the sections by number, the target, and the next steps."""
     writes = report.command == "sync"
-    headline = format_headline(report)
     ready = f", {format_ready(report)}" if writes else ""
     return render_template(
         "header.html",
         report=report,
         links=links,
-        headline=f"{headline[:1].upper()}{headline[1:]}",
+        headline=format_headline(report),
         counts=format_plural(len(report.results), "resource") + ready,
         baseline=format_baseline_note(report),
         tiles=[
