@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from gitsync.cli.command import Example
 from gitsync.config.config import Config
+from gitsync.config.hosts import Host, find_host
 from gitsync.errors import ConfigError, ExitCode
 from gitsync.model.secret import Secret
 from gitsync.redaction import Redactions
@@ -61,14 +62,13 @@ def _open_host(environment: Mapping[str, str], number: str) -> CommentHost:
     from gitsync.report.comments.github import open_github
     from gitsync.report.comments.gitlab import open_gitlab
 
-    hosts: tuple[tuple[str, Callable[[Mapping[str, str], str], CommentHost]], ...] = (
-        ("GITHUB_ACTIONS", open_github),
-        ("GITLAB_CI", open_gitlab),
-        ("TF_BUILD", open_azure_repos),
-    )
-    for variable, open_host in hosts:
-        if environment.get(variable, "").casefold() == "true":
-            return open_host(environment, number)
+    open_host: Mapping[Host, Callable[[Mapping[str, str], str], CommentHost]] = {
+        Host.GITHUB: open_github,
+        Host.GITLAB: open_gitlab,
+        Host.AZURE: open_azure_repos,
+    }
+    if host := find_host(environment):
+        return open_host[host](environment, number)
     raise ConfigError(
         "This is no job of a pipeline that gitsync knows: neither GITHUB_ACTIONS, GITLAB_CI nor TF_BUILD is true.",
         hint="Run it in GitHub Actions, GitLab CI or Azure Pipelines.",

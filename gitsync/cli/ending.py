@@ -56,16 +56,25 @@ def _report_fault(fault: BaseException | None, mask: Callable[[str], str]) -> No
         _print_error(format_fault(fault), mask)
 
 
+def find_exit_code(error: Exception) -> ExitCode:
+    """Find the exit code of a command that an exception ends."""
+    if isinstance(error, GitsyncError):
+        return error.exit_code
+    if not isinstance(error, OSError) or error.errno not in _PRINTING:
+        return ExitCode.FAULT  # a bug of gitsync
+    return ExitCode.STDOUT_CLOSED if isinstance(error, BrokenPipeError) else ExitCode.FAILED
+
+
 def _handle_write_error(error: OSError, mask: Callable[[str], str]) -> ExitCode:
     """The exit code if stdout is closed or its disk is full; any other OSError is an internal error."""
-    if error.errno not in _PRINTING:
+    code = find_exit_code(error)
+    if code is ExitCode.FAULT:
         _print_error(format_fault(error), mask)
-        return ExitCode.FAULT
+        return code
     _discard(sys.stdout)
-    if isinstance(error, BrokenPipeError):
-        return ExitCode.STDOUT_CLOSED
-    _print_error([f"gitsync: Cannot write the output: {error.strerror}."], mask)
-    return ExitCode.FAILED
+    if code is ExitCode.FAILED:
+        _print_error([f"gitsync: Cannot write the output: {error.strerror}."], mask)
+    return code
 
 
 def format_fault(fault: BaseException) -> list[str]:

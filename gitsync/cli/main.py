@@ -247,15 +247,17 @@ def _start_logs(config: Config, redactions: Redactions, *, quiet: bool) -> bool:
     """
     from loguru import logger
 
+    from gitsync.config.hosts import is_pipeline
     from gitsync.config.load import find_misspelt_variables
     from gitsync.logging import set_up
     from gitsync.redaction import tell_settings
 
     tell_settings(redactions, config, os.environ)
     is_terminal = sys.stderr.isatty()
-    form = config.log_format if config.log_format != "auto" else "text" if is_terminal else "json"
+    is_read = is_terminal or is_pipeline(os.environ)  # by a person, who has the report too: else by a collector
+    form = config.log_format if config.log_format != "auto" else "text" if is_read else "json"
     colour = config.color == "always" or (config.color == "auto" and is_terminal)
-    usual_level = "error" if quiet else "warning" if is_terminal else "info"
+    usual_level = "error" if quiet else "warning" if is_read else "info"
     level = config.log_level if config.log_level != "auto" else usual_level
     set_up(level=level, form=form, colour=colour, mask=redactions.mask)
     for sentence in find_misspelt_variables(os.environ):

@@ -15,6 +15,7 @@ from typing import TextIO
 
 from gitsync.cli.target_folder import TargetFolder
 from gitsync.config.config import Config
+from gitsync.config.hosts import Host, find_host
 from gitsync.errors import ConfigError, ExitCode, PublishError
 from gitsync.logging import neutralize
 from gitsync.model.report import Report
@@ -112,15 +113,15 @@ def publish(
 
 def print_annotations(report: Report, variables: Mapping[str, str], stream: TextIO) -> None:
     """Print annotations, if gitsync runs in a pipeline that supports them."""
-    for variable, functions in pipelines.COMMANDS:
-        if variables.get(variable, "").casefold() == "true":
-            stream.writelines(f"{line}\n" for list_lines in functions for line in list_lines(report))
-            stream.flush()
+    host = find_host(variables)
+    for list_lines in pipelines.COMMANDS.get(host, ()) if host else ():
+        stream.writelines(f"{line}\n" for line in list_lines(report))
+    stream.flush()
 
 
 def _summarise(report: Report, variables: Mapping[str, str]) -> None:
     """Add the report to the job summary on GitHub, and its figures to the outputs of the step. Failures are logged."""
-    if variables.get("GITHUB_ACTIONS", "").casefold() != "true":
+    if find_host(variables) is not Host.GITHUB:
         return
     for variable, render in _OF_A_STEP.items():
         if file := variables.get(variable):

@@ -8,12 +8,14 @@ import argparse
 import asyncio
 import os
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from gitsync.cli.command import list_left_out
+from gitsync.cli.ending import find_exit_code
 from gitsync.cli.interruption import Begins, Interruption
 from gitsync.cli.output import show_progress, tell, write_files
 from gitsync.config.config import Config
@@ -68,29 +70,57 @@ def execute_run(options: argparse.Namespace, config: Config, *, writes: bool) ->
 
     redactions: Redactions = options.redactions
     interruption, stop = Interruption(), asyncio.Event()
-    try:
-        display = show_progress(
-            redactions.mask, prints=options.prints_progress, says_changes=writes, quiet=options.quiet
-        )
-        with asyncio.Runner() as runner, interruption.heard(runner.get_loop()), display as progress:
-            begins = Begins(progress, interruption, stop)
-            run = execute(
-                config,
-                writes=writes,
-                stop=stop,
-                progress=begins,
-                redactions=redactions,
-                grace=interruption.grace,
-                confirm=make_confirm(config, progress.pause),
+    with _log_end(options, "sync" if writes else "plan") as end:
+        try:
+            display = show_progress(
+                redactions.mask, prints=options.prints_progress, says_changes=writes, quiet=options.quiet
             )
-            report = runner.run(run)
-        _hand_out(options, report, config)
-    finally:
-        interruption.close()
-    faults = [result.fault for result in report.results if result.fault]
-    if faults:
-        raise ExceptionGroup("while single resources were reconciled", faults)
-    return interruption.exit_code(report)
+            with asyncio.Runner() as runner, interruption.heard(runner.get_loop()), display as progress:
+                begins = Begins(progress, interruption, stop)
+                run = execute(
+                    config,
+                    writes=writes,
+                    stop=stop,
+                    progress=begins,
+                    redactions=redactions,
+                    grace=interruption.grace,
+                    confirm=make_confirm(config, progress.pause),
+                )
+                end.report = report = runner.run(run)
+            _hand_out(options, report, config)
+        finally:
+            interruption.close()
+        faults = [result.fault for result in report.results if result.fault]
+        if faults:
+            raise ExceptionGroup("while single resources were reconciled", faults)
+        end.code = interruption.exit_code(report)
+        return end.code
+
+
+@dataclass
+class _RunEnd:
+    """The end of a run, as far as it has come."""
+
+    report: Report | None = None
+    code: ExitCode = ExitCode.FINE
+
+
+@contextmanager
+def _log_end(options: argparse.Namespace, command: str) -> Iterator[_RunEnd]:
+    """Log the end of a run, also of one that an error ends: an alert may wait for it. Where a person reads the log, the
+    report or the message of the error says it.
+    """
+    from gitsync.run.watch import log_end
+
+    end = _RunEnd()
+    try:
+        yield end
+    except Exception as error:
+        if not options.prints_progress:
+            log_end(command, find_exit_code(error), end.report, error)
+        raise
+    if not options.prints_progress:
+        log_end(command, end.code, end.report)
 
 
 def _hand_out(options: argparse.Namespace, report: Report, config: Config) -> None:
@@ -109,7 +139,9 @@ def execute_revision_plan(options: argparse.Namespace, config: Config) -> ExitCo
     from gitsync.run import revision_plan as rehearsal
 
     redactions: Redactions = options.redactions
-    report = rehearsal.plan_revisions(config, SystemClock(), redactions)
-    tell(report, config, os.environ, verbose=options.verbose, quiet=options.quiet)
-    list_left_out(options, config, report.coverage)
-    return report.exit_code
+    with _log_end(options, "plan") as end:
+        end.report = report = rehearsal.plan_revisions(config, SystemClock(), redactions)
+        end.code = report.exit_code
+        tell(report, config, os.environ, verbose=options.verbose, quiet=options.quiet)
+        list_left_out(options, config, report.coverage)
+        return end.code

@@ -327,7 +327,8 @@ class Config:
     )
     log_level: str = declare_setting(
         "auto",
-        "Minimum level of log lines. auto: warning on a terminal, where the report says the rest; info otherwise.",
+        "Minimum level of log lines. auto: warning on a terminal and in a pipeline, where the report says the rest; "
+        "info otherwise.",
         HelpGroup.OUTPUT,
         _EVERY_COMMAND,
         is_advanced=True,
@@ -335,7 +336,7 @@ class Config:
     )
     log_format: str = declare_setting(
         "auto",
-        "auto: text on a terminal, JSON lines otherwise.",
+        "auto: text on a terminal and in a pipeline (CI is set, for example), JSON lines otherwise.",
         HelpGroup.OUTPUT,
         _EVERY_COMMAND,
         is_advanced=True,

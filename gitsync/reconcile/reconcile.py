@@ -36,7 +36,8 @@ from gitsync.reconcile.stages.prune import check_group_content, check_prune, obs
 from gitsync.reconcile.stages.read_back import read_back
 from gitsync.reconcile.stages.resolve_values import resolve_values
 from gitsync.reconcile.stages.write_checks import check_replacement, pause_flapping, review_apply, review_prune
-from gitsync.status.conditions import make_failed, make_fault, make_unreadable, make_warning
+from gitsync.status.advice import find_code_advice
+from gitsync.status.conditions import find_code, make_failed, make_fault, make_unreadable, make_warning
 
 LONGEST_PAUSE = 30.0
 """The longest pause between two tries of a node, in seconds; the first is one second
@@ -140,25 +141,34 @@ async def reconcile(node: Node, before: Mapping[Key, Result], run: RunContext) -
 
 
 def _log(result: Result, *, writes: bool) -> None:
-    """A line for what changed or failed; the rest is only counted, at the end of the run.
+    """A line for what changed or failed; the rest is only counted, at the end of the run."""
+    fields = {
+        "resource": str(result.key),
+        "arm_id": result.arm_id or "",
+        "verdict": result.verdict.value,
+        "action": result.action.value,
+        "reason": result.condition.reason,
+    }
+    if result.outcome is Outcome.CHANGED:
+        logger.bind(**fields).info("Resource changed" if writes else "Resource would change")
+    elif result.outcome is Outcome.FAILED:
+        logger.bind(**fields, **_describe_failure(result)).error("Resource failed")
+
+
+def _describe_failure(result: Result) -> dict[str, str]:
+    """Return what a person who is called needs to find the failure: Azure's code and request id, and the code that
+    `gitsync explain` has advice on. What is not known is left out.
 
     Without Azure's message: it may repeat a secret that the run has not read yet, and the report has it.
     """
-    said = (_DONE if writes else _PLANNED).get(result.outcome)
-    if said is None:
-        return
-    condition = result.condition
-    logger.bind(
-        resource=str(result.key),
-        arm_id=result.arm_id or "",
-        verdict=result.verdict.value,
-        action=result.action.value,
-        reason=condition.reason,
-    ).info(said)
-
-
-_DONE = {Outcome.CHANGED: "Resource changed", Outcome.FAILED: "Resource failed"}
-_PLANNED = {Outcome.CHANGED: "Resource would change", Outcome.FAILED: "Resource failed"}
+    condition, last = result.condition, result.attempts[-1] if result.attempts else None
+    known_code = find_code(condition) if find_code_advice(condition, result.key) else ""
+    failure = {
+        "code": last.code if last else known_code,
+        "request_id": condition.request_id or (last.request_id if last else ""),
+        "advice": known_code,
+    }
+    return {name: value for name, value in failure.items() if value}
 
 
 def _begin_apply(apply: Apply, before: Mapping[Key, Result], run: RunContext) -> ApplyAttempt:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from gitsync.config.hosts import Host
 from gitsync.logging import escape_controls
 from gitsync.model.report import Report
 from gitsync.model.result import Outcome
@@ -131,8 +132,8 @@ def set_azure_variables(report: Report) -> list[str]:
     ]
 
 
-COMMANDS: tuple[tuple[str, tuple[Callable[[Report], list[str]], ...]], ...] = (
-    ("GITHUB_ACTIONS", (annotate_github,)),
-    ("TF_BUILD", (annotate_azure_pipelines, set_azure_variables)),
-)
-"""The variable that identifies a pipeline, and the functions for the commands that its log gets."""
+COMMANDS: Mapping[Host, tuple[Callable[[Report], list[str]], ...]] = {
+    Host.GITHUB: (annotate_github,),
+    Host.AZURE: (annotate_azure_pipelines, set_azure_variables),
+}
+"""The functions for the commands that the log of a job gets."""

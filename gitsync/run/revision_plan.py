@@ -56,7 +56,7 @@ from gitsync.run.manifests import (
 )
 from gitsync.run.plan import list_problems
 from gitsync.run.removals import hold_unreadable
-from gitsync.run.watch import log_end, log_start
+from gitsync.run.watch import log_start
 from gitsync.status.exit_code import decide_exit_code
 from gitsync.units.sandbox import Builds
 
@@ -113,7 +113,6 @@ def _plan_revisions(
         coverage=coverage,
         target=target,
     )
-    log_end(report)
     return mask_report(report, redactions.mask)
 
 

@@ -52,7 +52,7 @@ from gitsync.run.load import RunInput, load_run_input
 from gitsync.run.manifests import coverage_of
 from gitsync.run.plan import covers, list_problems, plan_run
 from gitsync.run.walk import walk
-from gitsync.run.watch import begin_watch, log_end, log_start
+from gitsync.run.watch import begin_watch, log_start
 from gitsync.run.write_status import ExportOutcome, write_expected, write_heartbeat, write_status
 from gitsync.secrets.exports import Collected
 from gitsync.status.exit_code import decide_exit_code
@@ -130,9 +130,7 @@ async def sync_revision(
 
     report = _make_report(config, run, run_input, plan, results, collected)
     report = mask_report(replace(report, target=target, started=started_at), connections.redactions.mask)
-    report = _write_back(config, run, state, collected, report) if writes else report
-    log_end(report)
-    return report
+    return _write_back(config, run, state, collected, report) if writes else report
 
 
 def _write_back(config: Config, run: RunContext, state: State, collected: Collected, report: Report) -> Report:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from loguru import logger
 
@@ -20,13 +21,17 @@ from gitsync.model.clock import Clock
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RunTarget
 from gitsync.planning.run_problems import DEFAULT_AGENT
+from gitsync.problems.problem_codes import find_code_meaning
 from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_problem
 from gitsync.report.progress import Progress, RunEnd, Silent, Timeline
 from gitsync.report.traces import export_traces, is_traced
+from gitsync.report.wording import format_headline
 from gitsync.secrets.private_files import replace as replace_file
 
 _SUCCESS = frozenset({ExitCode.FINE, ExitCode.PENDING, ExitCode.DRIFT})
+_UNALARMING = _SUCCESS | {ExitCode.STDOUT_CLOSED}
+"""Exit codes of runs that ended as they should: with the last, nobody reads the report, and the work is done."""
 _LARGEST = 1_000_000
 """Bytes of an earlier file of metrics; one run of a hundred thousand resources has some thousands."""
 _READABLE = 0o644
@@ -173,16 +178,25 @@ def log_start(command: str, target: RunTarget) -> None:
     logger.bind(**{name: value for name, value in fields.items() if value}).info("Run started")
 
 
-def log_end(report: Report) -> None:
-    """Log the figures of the run."""
-    requests = report.requests
-    logger.bind(
-        command=report.command,
-        exit_code=report.exit_code,
-        **{outcome.value: count for outcome, count in report.outcomes.items()},
-        problems=len(report.problems),
-        reads=requests.reads,
-        writes=requests.writes,
-        deletes=requests.deletes,
-        polls=requests.polls,
-    ).info("Run ended")
+def log_end(command: str, code: ExitCode, report: Report | None, error: Exception | None = None) -> None:
+    """Log the end of a run with its figures: as an error if the exit code says so. There is no report of a run that an
+    error ended before: its message is on stderr, and here only its code, for `gitsync explain`.
+    """
+    fields: dict[str, Any] = {"command": command, "exit_code": code}
+    if report is not None:
+        requests = report.requests
+        fields |= {
+            "headline": format_headline(report),
+            **{outcome.value: count for outcome, count in report.outcomes.items()},
+            "problems": len(report.problems),
+            "reads": requests.reads,
+            "writes": requests.writes,
+            "deletes": requests.deletes,
+            "polls": requests.polls,
+        }
+        if codes := sorted({problem.code for problem in report.problems if problem.is_error}):
+            fields["error_codes"] = codes
+    if error is not None:
+        refusal = find_code_meaning(str(error).partition(":")[0])
+        fields |= {"error": type(error).__name__} | ({"advice": refusal.code} if refusal else {})
+    logger.bind(**fields).log("INFO" if code in _UNALARMING else "ERROR", "Run ended")

@@ -380,7 +380,9 @@ def test_1_the_disk_is_full_that_the_report_is_printed_to(repository):
     with Path("/dev/full").open("w") as full:
         process = start("sync", f"--emulator={repository.azure}", folder=repository.says(group=GROUP).folder, out=full)
         end = ended(process)
-    assert (end.code, end.err) == (1, "gitsync: Cannot write the output: No space left on device.\n")
+    logged, told = end.err.splitlines()
+    assert (json.loads(logged)["level"], json.loads(logged)["exit_code"]) == ("error", 1)
+    assert (end.code, told) == (1, "gitsync: Cannot write the output: No space left on device.")
 
 
 def test_a_run_needs_neither_stdout_nor_stderr(repository):

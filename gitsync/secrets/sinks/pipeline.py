@@ -13,6 +13,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from gitsync.config.hosts import Host, find_host
 from gitsync.errors import ConfigError, SecretStoreError
 from gitsync.model.export import Address, Export, ObjectKind, Owner
 from gitsync.secrets.store_rules import check_export, check_names, make_variable
@@ -32,7 +33,8 @@ class PipelineSink:
     name = "ci"
 
     def __init__(self, variables: Mapping[str, str], tell: Tell) -> None:
-        self._write_all = next((write for name, write in _HOSTS if variables.get(name)), None)
+        host = find_host(variables)
+        self._write_all = _WRITERS.get(host) if host else None
         self._variables = variables
         self._tell = tell
         self._written: dict[Address, Export] = {}
@@ -123,7 +125,7 @@ def _write_to_azure(tell: Tell, _variables: Mapping[str, str], values: Mapping[s
         tell(f"##vso[task.setvariable {properties}]{_escape(value, _AZURE_TEXT)}")
 
 
-_HOSTS = (("GITHUB_ACTIONS", _write_to_github), ("TF_BUILD", _write_to_azure))
+_WRITERS = {Host.GITHUB: _write_to_github, Host.AZURE: _write_to_azure}
 
 
 def _escape(text: str, spellings: Mapping[str, str]) -> str:

@@ -1,0 +1,25 @@
+"""In which pipeline gitsync runs, by the variables of its jobs."""
+
+import pytest
+
+from gitsync.config.hosts import Host, find_host, is_pipeline
+
+ENVIRONMENTS = [
+    ({"GITHUB_ACTIONS": "true", "CI": "true"}, Host.GITHUB, True, "GitHub sets both"),
+    ({"GITLAB_CI": "true", "CI": "true"}, Host.GITLAB, True, "GitLab sets both"),
+    ({"TF_BUILD": "True"}, Host.AZURE, True, "Azure Pipelines writes it with a capital letter, and sets no CI"),
+    ({"CI": "1"}, None, True, "another host"),
+    ({"CI": "woodpecker"}, None, True, "a host that sets its name"),
+    ({"JENKINS_URL": "https://ci.example.com/"}, None, True, "Jenkins sets no CI"),
+    ({"CI": "false"}, None, False, "some tools set it to false"),
+    ({"CI": " "}, None, False, "an empty variable is as good as none"),
+    ({"KUBERNETES_SERVICE_HOST": "10.0.0.1"}, None, False, "a CronJob: a collector reads its log"),
+    ({"KUBERNETES_SERVICE_HOST": "10.0.0.1", "GITLAB_CI": "true"}, Host.GITLAB, True, "a runner in a cluster"),
+]
+
+
+@pytest.mark.parametrize(
+    ("environment", "host", "pipeline", "why"), ENVIRONMENTS, ids=[row[-1] for row in ENVIRONMENTS]
+)
+def test_the_host_of_a_job(environment, host, pipeline, why):
+    assert (find_host(environment), is_pipeline(environment)) == (host, pipeline), why
