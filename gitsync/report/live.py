@@ -14,7 +14,6 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.padding import Padding
 from rich.progress_bar import ProgressBar
-from rich.table import Table
 from rich.text import Text
 
 from gitsync.report.progress import Tally
@@ -22,6 +21,7 @@ from gitsync.report.wording import format_plural
 
 _TIMES_A_SECOND = 4
 _BAR_WIDTH = 40  # columns
+_SHORTEST_NAME = 24  # columns
 
 
 @contextmanager
@@ -32,12 +32,14 @@ def show_live(tally: Tally, stream: TextIO) -> Iterator[Tally]:
         bar = ProgressBar(total=max(tally.total, tally.done, 1), completed=tally.done, width=_BAR_WIDTH)
         title = f"{tally.done} of {format_plural(tally.total, 'resource')}" if tally.total else "Reading the source"
         limits = "".join(f"; {limit}" for limit in tally.list_near_limits())
+        rows = (Text(row, no_wrap=True, overflow="ellipsis") for row in format_rows(tally, console.width))
         # A bar alone ends no line.
-        return Group(Text(f"{title}{limits}", style="bold"), Padding(bar, 0, expand=False), _make_table(tally))
+        return Group(Text(f"{title}{limits}", style="bold"), Padding(bar, 0, expand=False), *rows)
 
+    console = Console(file=stream, no_color=True)
     with Live(
         get_renderable=render_view,
-        console=Console(file=stream, no_color=True),
+        console=console,
         transient=True,
         refresh_per_second=_TIMES_A_SECOND,
         redirect_stdout=False,
@@ -46,20 +48,27 @@ def show_live(tally: Tally, stream: TextIO) -> Iterator[Tally]:
         yield tally
 
 
-def _make_table(tally: Tally) -> Table:
-    """Make the lines of the resources in progress. What a resource does or waits for is said in any width; its name is
-    cut first.
+def format_rows(tally: Tally, width: int) -> list[str]:
+    """Format the resources in progress as lines of columns. Where the terminal is narrow, the middle of the names is
+    cut: what a resource does or waits for says more.
     """
     rows, more = tally.list_under_way()
-    table = Table.grid(padding=(0, 2), expand=False)
-    table.add_column(no_wrap=True, overflow="ellipsis")
-    table.add_column(no_wrap=True, justify="right")
-    table.add_column(no_wrap=True, overflow="ellipsis")
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in (f"  {row.name}", row.time, row.doing)))
-    if more:
-        table.add_row(Text(f"  and {more} more"))
-    return table
+    if not rows:
+        return []
+    names, times, doings = ([row[column] for row in rows] for column in range(3))
+    time_width = max(map(len, times))
+    left = width - 6 - time_width - max(map(len, doings))  # two blanks before each column
+    name_width = min(max(map(len, names)), max(left, _SHORTEST_NAME))
+    lines = [
+        f"  {_cut(name, name_width):{name_width}}  {time:>{time_width}}  {doing}"
+        for name, time, doing in zip(names, times, doings, strict=True)
+    ]
+    return [*lines, *([f"  and {more} more"] if more else [])]
+
+
+def _cut(name: str, width: int) -> str:
+    half = (width - 1) // 2
+    return name if len(name) <= width else f"{name[: width - 1 - half]}…{name[-half:]}"
 
 
 @contextmanager

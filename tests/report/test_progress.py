@@ -12,7 +12,7 @@ from gitsync.arm.session import Session
 from gitsync.model.report import LimitUse
 from gitsync.model.result import Stage, Wait
 from gitsync.model.verdict import Verdict
-from gitsync.report.live import show_live
+from gitsync.report.live import format_rows, show_live
 from gitsync.report.progress import Silent, Tally, format_ordinal, print_progress
 from tests.report.report_builders import DRIFTED, IN_SYNC, REFUSED, failed, key, result
 
@@ -163,7 +163,37 @@ def test_the_bar_and_each_resource_have_a_line_of_their_own(columns, monkeypatch
     lines = [line.strip("\r ") for line in view.splitlines() if line.strip("\r ")]
     assert len(lines) == 3, "the bar and two resources, each in one line however narrow the terminal is"
     assert set(lines[0]) <= set("━╸╺ ")
-    assert [line.startswith("VirtualNetwork/") for line in lines[1:]] == [True, True]
+    assert [line.startswith("VirtualNetwo") for line in lines[1:]] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("width", "lines"),
+    [
+        (
+            110,
+            [
+                "  VirtualNetworksVirtualNetworkPeering/hub-to-spoke  1m40s  throttled, tries again in 1m04s (12th try)",
+                "  ResourceGroup/core                                    9s  Azure works",
+            ],
+        ),
+        (
+            70,
+            [
+                "  VirtualNetwo…ub-to-spoke  1m40s  throttled, tries again in 1m04s (12th try)",
+                "  ResourceGroup/core           9s  Azure works",
+            ],
+        ),
+    ],
+)
+def test_names_are_cut_before_what_they_wait_for(width, lines):
+    clock = Ticks()
+    tally = Tally(clock)
+    peering = key("VirtualNetworksVirtualNetworkPeering", "hub-to-spoke")
+    tally.started(peering, at(Stage.ACT, Wait("throttled", 164.0, 12)))
+    clock.now = 91.0
+    tally.started(IN_SYNC.key, at(Stage.POLL))
+    clock.now = 100.0
+    assert format_rows(tally, width) == lines
 
 
 def test_silence_says_nothing(capsys):
