@@ -175,7 +175,8 @@ def show_progress(
 def _print_to_stderr(line: str) -> None:
     """Print a line. The reader may be gone, which is no reason to end a run."""
     with suppress(OSError, ValueError):
-        print(neutralize(line), file=sys.stderr, flush=True)
+        sys.stderr.write(f"{neutralize(line)}\n")  # at once, or a live view would come between
+        sys.stderr.flush()
 
 
 def find_terminal_width() -> int | None:

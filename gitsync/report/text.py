@@ -13,6 +13,7 @@ from itertools import islice
 
 from gitsync.diff.unknown_values import is_not_known
 from gitsync.logging import escape_controls
+from gitsync.model.condition import Hold
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RunTarget
@@ -48,6 +49,7 @@ from gitsync.report.wording import (
     format_last_commit,
     format_message,
     format_place,
+    format_plural,
     format_renderers,
     format_state,
     list_body,
@@ -72,7 +74,10 @@ def render(report: Report, *, width: int | None = None, colour: bool = False, ve
     wrapping. A `verbose` one has paths in requests, all values of creates, and the requests by type.
     """
     paint, requests = Paint(on=colour), list_by_type(report)
-    results = split_results(report.results)
+    # Of a run that was stopped, what came of it matters; what it did not reach is a number.
+    not_reached = {result.key for result in report.results if result.condition.reason == Hold.NOT_REACHED}
+    unlisted = frozenset() if verbose else not_reached
+    results = split_results(result for result in report.results if result.key not in unlisted)
     quiet = results.get(IN_SYNC, [])
     listing = _Listing(report, width, paint, verbose=verbose)
     errors, warnings = (
@@ -86,7 +91,7 @@ def render(report: Report, *, width: int | None = None, colour: bool = False, ve
         _format_problem_section("Errors", errors, width, paint),
         *(listing.format_section(section, found) for section, found in results.items() if section not in _APART),
         _format_problem_section("Warnings", warnings, width, paint),
-        [line for text in _format_left_out(quiet) for line in indent(text, width, by=0)],
+        [line for text in _format_left_out(quiet, len(unlisted)) for line in indent(text, width, by=0)],
         steps,
         format_table(["TYPE", "REQUESTS"], requests, width=width) if verbose and requests else [],
         [*format_target(report.target, width=width), *costs],
@@ -128,17 +133,20 @@ def _format_summary(report: Report, width: int | None, paint: Paint) -> list[str
     ]
 
 
-def _format_left_out(results: Sequence[Result]) -> list[str]:
-    """Format how many are in sync, and for how many of them the comparison is incomplete."""
+def _format_left_out(results: Sequence[Result], unreached: int) -> list[str]:
+    """Format how many were not reached, how many are in sync, and for how many of these the comparison is
+    incomplete.
+    """
+    lines = [f"{format_plural(unreached, 'resource')} not reached, not listed; -v lists them."] if unreached else []
     if not results:
-        return []
+        return lines
     unknown = sum(any(map(is_not_known, result.because.values())) for result in results)
     incomplete = sum(any(not is_not_known(result.because.get(p, "")) for p in result.unverified) for result in results)
     notes = (
         f"; for {incomplete} of them, Azure does not return all desired values" if incomplete else "",
         f"; for {unknown} of them, the plan does not know all desired values" if unknown else "",
     )
-    return [f"{format_in_sync(results)}, not listed{''.join(notes)}."]
+    return [*lines, f"{format_in_sync(results)}, not listed{''.join(notes)}."]
 
 
 class _Listing:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.verdict import Action, Difference, Verdict
+from gitsync.reconcile.result_builder import NO_TURN
 from gitsync.report.text import format_problems, render
 from tests.report.report_builders import DRIFTED, FULL, IN_SYNC, NET, PLAN, REFUSED, failed, key, report, result
 
@@ -120,6 +121,17 @@ def test_an_empty_run_says_so():
 
 def test_an_interrupted_run_says_so():
     assert "Interrupted: the next run continues" in render(replace(FULL, interrupted=True))
+
+
+def test_what_a_stopped_run_did_not_reach_is_a_number():
+    unreached = [
+        result(key("ResourceGroup", f"rg-{number}"), Verdict.UNKNOWN, condition=NO_TURN, is_fine=False)
+        for number in range(400)
+    ]
+    stopped = replace(report(IN_SYNC, REFUSED, *unreached), interrupted=True)
+    assert "400 resources not reached, not listed; -v lists them." in render(stopped)
+    assert "rg-1" not in render(stopped)
+    assert "rg-399" in render(stopped, verbose=True)
 
 
 def test_groups_and_namespaces_are_shown_where_they_tell_something():
