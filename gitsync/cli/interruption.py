@@ -110,9 +110,7 @@ class Interruption:
             return
         self._stop.set()
         name, again = ("Ctrl-C", "Press") if self.by is signal.SIGINT else (self.by.name, "Send")
-        advice = (
-            f"Open requests end and the status is written, within {ORDERLY_END:g} s. {again} {name} again to abort."
-        )
+        advice = f"Open requests end and the status is written within {ORDERLY_END:g} s. {again} {name} again to abort."
         if not self._say_unfinished(f"Stopped by {name}", advice):
             logger.warning("Received a signal: finishing open requests and writing status. Send it again to abort.")
 
