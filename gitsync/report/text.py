@@ -233,7 +233,13 @@ class _Listing:
             yield f"    id: {escape_controls(result.arm_id)}"
         if result.condition.request_id:
             yield f"    request id: {escape_controls(result.condition.request_id)}"
+        yield from self._format_attempts(result)
+
+    def _format_attempts(self, result: Result) -> Iterator[str]:
+        """Format the failed tries. That a stop of the run has ended one is what the message says already."""
         for attempt in result.attempts:
+            if attempt.code == Hold.INTERRUPTED and not self._verbose:
+                continue
             status = f" {attempt.status}" if attempt.status else ""
             request = f" (request {attempt.request_id})" if attempt.request_id else ""
             line = f"{attempt.at} {attempt.stage.value}:{status} {attempt.code}: {attempt.message}{request}"

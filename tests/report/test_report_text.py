@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.model.condition import Condition, ConditionStatus
+from gitsync.model.result import Attempt, Stage
 from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.reconcile.result_builder import NO_TURN
 from gitsync.report.text import format_problems, render
@@ -121,6 +122,15 @@ def test_an_empty_run_says_so():
 
 def test_an_interrupted_run_says_so():
     assert "Interrupted: the next run continues" in render(replace(FULL, interrupted=True))
+
+
+def test_a_try_that_a_stop_has_ended_is_told_once():
+    refusal = Attempt(at="2026-01-02T03:04:05Z", stage=Stage.ACT, status=503, code="ServerBusy", message="Wait.")
+    ended = replace(refusal, status=0, code="Interrupted", message="The run was stopped before Azure responded.")
+    stopped = report(replace(REFUSED, condition=failed("Interrupted", ended.message), attempts=(refusal, ended)))
+    assert render(stopped).count(ended.message) == 1
+    assert "act: 503 ServerBusy: Wait." in render(stopped)
+    assert render(stopped, verbose=True).count(ended.message) == 2
 
 
 def test_what_a_stopped_run_did_not_reach_is_a_number():
