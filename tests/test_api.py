@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from gitsync import api
-from gitsync.config.config import SETTINGS
 from gitsync.errors import ConfigError
 from gitsync.model.verdict import Verdict
 from tests.support.world import GROUP, VNET
@@ -27,7 +26,3 @@ def test_the_two_runs_are_functions(settings):
 def test_a_refused_run_raises(settings):
     with pytest.raises(ConfigError, match="No resource is called"):
         api.plan(**settings, only=("Nothing/here",))
-
-
-def test_an_editor_completes_every_setting():
-    assert sorted(api.Settings.__annotations__) == sorted(SETTINGS)

@@ -177,21 +177,7 @@ def top_level_names(path):
     return names
 
 
-def test_every_setting_is_documented():
-    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
-    missing = [s.name for s in SETTINGS.values() if f"`{[*s.variables, s.key][0]}`" not in page or s.help not in page]
-    assert missing == []
-
-
 def test_settings_are_declared_in_the_order_of_the_help():
     """The groups in their order, and in each of them the settings that most people need first."""
     shown = sorted(SETTINGS.values(), key=lambda setting: (list(HelpGroup).index(setting.group), setting.is_advanced))
     assert [setting.name for setting in shown] == list(SETTINGS)
-
-
-def test_every_setting_is_a_flag_of_a_command():
-    """A setting that no command takes would be a promise without a keeper."""
-    taken = {name for entry in COMMANDS.values() for name in __import__(entry.module, fromlist=["SETTINGS"]).SETTINGS}
-    everywhere = {"log_level", "log_format", "color"}
-    in_files_alone = {"units"}  # a list of mappings, which no command line can hold
-    assert sorted(set(SETTINGS) - taken - everywhere - in_files_alone) == []

@@ -72,7 +72,7 @@ def read_arguments(name: str, command: Command, arguments: list[str]) -> argpars
     options, unknown_arguments = parser.parse_known_intermixed_args(arguments)
     if unknown_arguments:
         flags = [flag for action in parser._actions for flag in action.option_strings]  # noqa: SLF001 - no public way
-        raise ConfigError(_explain_unknown(unknown_arguments[0], flags), hint=f"See {parser.prog} --help.")
+        raise ConfigError(_explain_unknown(name, unknown_arguments[0], flags), hint=f"See {parser.prog} --help.")
     return options
 
 
@@ -85,11 +85,14 @@ def suggest_word(word: str, known_words: Iterable[str]) -> str:
     return f" Did you mean {names_without_dashes[near[0]]}?" if near else ""
 
 
-def _explain_unknown(argument: str, flags: list[str]) -> str:
+def _explain_unknown(name: str, argument: str, flags: list[str]) -> str:
     flag = argument.partition("=")[0]
     if flag in _SECRET_FLAGS:
         variable = _SECRET_FLAGS[flag].variables[0]
         return f"Unknown flag {flag}: process lists show command lines. Set the environment variable {variable}."
+    takers = sorted({taker for setting in SETTINGS.values() if flag == setting.flag for taker in setting.commands})
+    if takers:
+        return f"gitsync {name} has no flag {flag}. These commands have it: {', '.join(takers)}."
     if flag.startswith("-"):
         return f"Unknown flag {flag}.{suggest_word(flag, flags)}"
     return f"Unexpected argument {argument!r}."

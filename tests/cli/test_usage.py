@@ -55,7 +55,11 @@ def test_what_is_read(line, expected, why):
         ("A/b --outptu=json", "Unknown flag --outptu. Did you mean --output?", "with a value"),
         ("A/b --pru", "Unknown flag --pru. Did you mean --prune?", "a flag is never guessed"),
         ("A/b --non", "Unknown flag --non. See", "dashes make no two words alike"),
-        ("A/b --strict", "Unknown flag --strict.", "another command's flag"),
+        (
+            "A/b --strict",
+            "gitsync describe has no flag --strict. These commands have it: doctor, plan, sync, ",
+            "another command's flag",
+        ),
         ("A/b c d", "Unexpected argument 'd'.", "SOURCE is one"),
         ("A/b --git-token abc", "Set the environment variable GITSYNC_GIT_TOKEN.", "a secret is no flag"),
         ("A/b --port x", "Argument --port: 'x' is no port. See", "a command's own check"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import chain
 
+from gitsync.cli.main import COMMANDS
 from gitsync.config.config import EVERYWHERE, SETTINGS
 from gitsync.config.flags import show_default
 from gitsync.config.setting import HelpGroup, Setting, SettingForm
@@ -14,7 +15,7 @@ PAGE = "docs/settings.md"
 HEAD = """# Settings
 
 Every setting can be given by a flag, a variable, or a key in `gitsync.yaml`. The nearest wins: flag, variable, file,
-default. An empty variable counts as not given. A command has the flags that concern it (`gitsync COMMAND --help`), and
+default. An empty variable counts as not given. A command has the flags that concern it (the column *commands*), and
 {everywhere} in any case.
 
 There are two classes of settings. An **operator** setting decides where requests and secrets go, what runs, and what
@@ -54,8 +55,8 @@ alone: a command line shows in process lists, and a file ends up in git.
 _TABLE = """
 ## {title}
 
-| flag | variable | key | class | default | what it does |
-|---|---|---|---|---|---|
+| flag | variable | key | class | commands | default | what it does |
+|---|---|---|---|---|---|---|
 """
 
 
@@ -77,6 +78,7 @@ def _row(setting: Setting) -> str:
         "<br>".join(_variables(setting)),
         _code(setting.key),
         setting.authority.value,
+        _commands(setting),
         _default(setting),
         _help(setting),
     )
@@ -92,6 +94,12 @@ def _variables(setting: Setting) -> Iterator[str]:
     yield from map(_code, setting.variables)
     for variable, value in setting.switches.items():
         yield f"{_code(variable + '=true')} for {_code(value)}"
+
+
+def _commands(setting: Setting) -> str:
+    """The commands that take it, in the order of the help; "all" of them, or "" for what only a file gives."""
+    taken = [_code(name) for name in COMMANDS if name in setting.commands]
+    return "all" if setting.name in EVERYWHERE else ", ".join(taken)
 
 
 def _default(setting: Setting) -> str:
