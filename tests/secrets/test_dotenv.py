@@ -213,8 +213,7 @@ async def test_a_full_disk_leaves_the_file_as_it_was(tmp_path, full_disk):
     sink = DotenvSink(tmp_path / ".env")
     await write(sink, export({"a": "1"}))
     before = (tmp_path / ".env").read_text()
-    full_disk()
-    with pytest.raises(SecretStoreError, match="cannot be read or written: File too large"):
+    with full_disk(), pytest.raises(SecretStoreError, match="cannot be read or written: File too large"):
         await sink.write(export({"a": "hidden" * 1000}))
     assert (tmp_path / ".env").read_text() == before
     assert [each.name for each in tmp_path.iterdir()] == [".env"]

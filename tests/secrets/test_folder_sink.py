@@ -236,8 +236,10 @@ async def test_a_full_disk_leaves_all_as_it_was(tmp_path, full_disk):
     sink = FolderSink(tmp_path / "out")
     await write(sink, export({"a": "1"}))
     before = tree(tmp_path / "out")
-    full_disk()
-    with pytest.raises(SecretStoreError, match=r"cannot be read or written: File too large\. .* disk is not full"):
+    with (
+        full_disk(),
+        pytest.raises(SecretStoreError, match=r"cannot be read or written: File too large\. .* disk is not full"),
+    ):
         await sink.write(export({"a": "hidden" * 1000}))
     assert tree(tmp_path / "out") == before
 
