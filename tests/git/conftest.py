@@ -6,13 +6,11 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 
 from tests.git.remembered import SetClock
 
-T = TypeVar("T")
 SETTINGS = """\
 [user]
 name = Test
@@ -126,42 +124,6 @@ def cloned(work: GitFolder, bare: GitFolder, templates: Path) -> GitFolder:
     config = work.path / ".git" / "config"
     config.write_text(config.read_text().replace(str(templates / "remote.git"), str(bare.path)))
     return work
-
-
-@pytest.fixture(scope="session")
-def made() -> dict[str, tuple[Path, object]]:
-    """By the name of what made it: where it was made, and what was returned."""
-    return {}
-
-
-@pytest.fixture
-def make_once(
-    tmp_path: Path, templates: Path, made: dict[str, tuple[Path, object]]
-) -> Callable[[Callable[[GitFolder], T], GitFolder], T]:
-    """Call a function with a repository, for the first test that asks. Later tests get what it returned, and copies of
-    the work tree and the bare repository as it left them.
-    """
-
-    def make_once(make: Callable[[GitFolder], T], repository: GitFolder) -> T:
-        name = f"{make.__module__}.{make.__name__}"
-        if name not in made:
-            made[name] = (tmp_path, make(repository))
-            _copy_repositories(tmp_path, templates / name)
-        place, returned = made[name]
-        if place != tmp_path:
-            _copy_repositories(templates / name, tmp_path)
-            config = tmp_path / "work" / ".git" / "config"
-            config.write_text(config.read_text().replace(str(place), str(tmp_path)))
-        return returned
-
-    return make_once
-
-
-def _copy_repositories(source: Path, target: Path) -> None:
-    for folder in ("work", "remote.git"):
-        if (source / folder).exists():
-            shutil.rmtree(target / folder, ignore_errors=True)
-            shutil.copytree(source / folder, target / folder)
 
 
 @pytest.fixture

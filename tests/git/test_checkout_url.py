@@ -20,9 +20,9 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def published(cloned, make_once):
+def published(cloned):
     """A remote with two branches, two kinds of tags, and a commit that only history has."""
-    make_once(publish, cloned)
+    publish(cloned)
     return cloned
 
 

@@ -11,9 +11,9 @@ from gitsync.git.source.checkout import open_checkout
 
 
 @pytest.fixture
-def story(cloned, make_once):
+def story(cloned):
     """Six commits on main, two of them from a side branch that was merged; ids by what they do."""
-    return make_once(write_story, cloned)
+    return write_story(cloned)
 
 
 def write_story(cloned):

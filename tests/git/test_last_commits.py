@@ -14,9 +14,9 @@ HUB, SPOKE, UNIT = ("net/hub.yaml",), ("net/spoke.yaml",), ("apps/prod", "apps/b
 
 
 @pytest.fixture
-def story(cloned, make_once):
+def story(cloned):
     """Commits with what they do, by several authors; returns their ids."""
-    return make_once(write_story, cloned)
+    return write_story(cloned)
 
 
 def write_story(cloned):

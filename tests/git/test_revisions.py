@@ -20,9 +20,9 @@ def content(reading):
 
 
 @pytest.fixture
-def three(work, make_once):
+def three(work):
     """Three commits of one file, a tag on the second, a branch from the first."""
-    return work, make_once(commit_three, work)
+    return work, commit_three(work)
 
 
 def commit_three(work):
