@@ -13,9 +13,10 @@ from gitsync.model.problem import Problem
 from gitsync.model.report import Report
 from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import DRIFTED, Action, Verdict
+from gitsync.report.data_types import describe_loss
 from gitsync.report.escape import format_value, shorten
 from gitsync.report.ordering import describe_causes, sort_by_urgency
-from gitsync.report.wording import REPLACE_RULE, describe_replacement, format_renderers
+from gitsync.report.wording import REPLACE_RULE, describe_replacement, format_last_commit, format_renderers
 from gitsync.status.advice import find_condition_advice
 
 FAILED = "failed"
@@ -90,6 +91,9 @@ def make_finding(result: Result, report: Report, cause: str = "") -> ReportFindi
     # a place, and shows one in a missing file without a preview. Another file would be the wrong one.
     source, advice = result.source or result.last_source, find_condition_advice(result.condition, result.key)
     title, message = _describe_result(result, rule, cause)
+    deletes = result.is_fine and result.action is Action.DELETE
+    loss = describe_loss(result.arm_id) if deletes or result.replacement else ""
+    last_commit = format_last_commit(result.last_commit if result.last_commit and result.last_commit.commit else None)
     return ReportFinding(
         rule=rule,
         weight=Weight.WARNING if result.is_tolerated or (result.replacement and result.is_fine) else find_weight(rule),
@@ -98,12 +102,13 @@ def make_finding(result: Result, report: Report, cause: str = "") -> ReportFindi
         line=source.line if source else 0,
         outcome=result.outcome.value,
         is_advice=result.is_tolerated,
-        title=title,
+        title=f"{title} (holds data)" if deletes and loss else title,
         message=message,
         details=(
             *format_differences(result),
-            *filter(None, [describe_replacement(result)]),
+            *filter(None, [describe_replacement(result), loss]),
             *([f"What to do: {advice}"] if advice else []),
+            *([f"last commit: {last_commit}"] if last_commit else []),
             *_format_references(result),
             *filter(None, [_say_renderers([result.rendered_by])]),
         ),

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.logging import escape_controls
+from gitsync.model.plan import LastCommit
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.result import Replacement
 from gitsync.model.verdict import Action, Verdict
@@ -59,6 +60,7 @@ def test_github_shows_a_finding_at_its_line():
     assert list_github(replace(PLAN, root="infra"))[2].startswith("::warning file=infra/net/hub.yaml,")
 
 
+SUBNET_ID = "/subscriptions/0000/resourceGroups/core/providers/Microsoft.Network/virtualNetworks/hub/subnets/old"
 REMOVED = [
     (SourceLocation("net/old.yaml", 7), "file=net/old.yaml,line=7,", "the history has its last manifest"),
     (SourceLocation("net/old.yaml", 0), "file=net/old.yaml,title=", "only the record knows the file"),
@@ -68,16 +70,29 @@ REMOVED = [
 
 @pytest.mark.parametrize(("place", "begin", "why"), REMOVED, ids=[row[-1] for row in REMOVED])
 def test_a_delete_is_a_warning_where_the_manifest_was(place, begin, why):
-    planned = replace(ORPHAN, condition=replace(ORPHAN.condition, message="Its file is gone."), last_source=place)
+    planned = replace(
+        ORPHAN, condition=replace(ORPHAN.condition, message="Its file is gone."), last_source=place, arm_id=SUBNET_ID
+    )
     [line] = list_github(report(planned, command="plan"))
     assert line.startswith(f"::warning {begin}"), why
-    assert line.endswith(
-        "title=Would delete VirtualNetworksSubnet/old::Its file is gone.%0A"
-        "id: /subscriptions/0000/resourceGroups/core/old"
-    )
+    assert line.endswith(f"title=Would delete VirtualNetworksSubnet/old::Its file is gone.%0Aid: {SUBNET_ID}")
     [line] = annotate_azure_pipelines(report(planned, command="plan"))
     assert line.startswith("##vso[task.logissue type=warning;")
     assert "]Would delete VirtualNetworksSubnet/old: Its file is gone.%0Aid: " in line
+
+
+def test_a_delete_says_in_its_title_that_data_goes_with_it():
+    files = "/subscriptions/0000/resourceGroups/core/providers/Microsoft.Storage/storageAccounts/files"
+    commit = LastCommit(commit="6d25f14b60cd", author="Ada", subject="Add files")
+    removed = replace(ORPHAN, key=key("StorageAccount", "files"), arm_id=files, last_commit=commit)
+    [line] = list_github(report(removed, command="plan"))
+    assert ",title=Would delete StorageAccount/files (holds data)::" in f",{line.removeprefix('::warning ')}"
+    assert line.endswith(
+        "%0AHolds data: a delete takes its blobs, files, queues and tables."
+        f"%0Alast commit: 6d25f14b60cd by Ada: Add files%0Aid: {files}"
+    )
+    [line] = list_github(report(replace(removed, action=Action.NONE), command="plan"))
+    assert "title=StorageAccount/files is no longer in git::" in line, "nothing deletes it without --prune"
 
 
 def test_a_delete_is_shown_before_a_warning_of_the_manifests():

@@ -161,7 +161,9 @@ def test_what_has_no_file_is_told_apart_from_the_results():
     plan = report(ORPHAN, command="plan")
     assert results(plan) == []
     notes = build_log(plan)["runs"][0]["invocations"][0]["toolExecutionNotifications"]
-    assert [note["message"]["text"].partition(":")[0] for note in notes] == ["Would delete VirtualNetworksSubnet/old"]
+    assert [note["message"]["text"].partition(":")[0] for note in notes] == [
+        "Would delete VirtualNetworksSubnet/old (holds data)"
+    ]
 
 
 def test_a_delete_is_a_result_where_its_manifest_was():

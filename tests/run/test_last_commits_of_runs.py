@@ -95,7 +95,7 @@ def test_a_delete_is_shown_where_its_manifest_was_last(world):
     assert (planned.source, planned.last_source) == (None, SourceLocation("all.yaml", line))
     report = plan_revisions(Config(source=str(world.folder), from_revision="HEAD~1"), world.clock, Redactions())
     assert of(report, "VirtualNetwork").last_source == planned.last_source
-    [annotation] = annotate_github(report)
+    _headline, annotation = annotate_github(report)
     begin = f"::warning file=all.yaml,line={line},title=VirtualNetwork/hub is no longer in git::"
     assert annotation.startswith(f"{begin}Removed from git. Only a sync with --prune deletes it.%0A")
 
