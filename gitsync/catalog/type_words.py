@@ -81,7 +81,8 @@ def describe_shape(shape: str) -> str:
 def quote_scalar(value: Any) -> str:
     """A scalar as in JSON, truncated if it is long."""
     text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    end = '"' if isinstance(value, str) else ""
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…{end}"
 
 
 def join_with_or(choices: Iterable[Any], max_words: int = _MOST_CHOICES) -> str:

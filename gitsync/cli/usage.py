@@ -38,6 +38,17 @@ _SECRET_FLAGS = {
 }
 
 
+_OTHER_NAMES = {
+    **dict.fromkeys(("--branch", "--tag", "--commit", "--revision", "--rev", "-b"), "--ref"),
+    **dict.fromkeys(("--folder", "--dir", "--directory", "--chdir", "-f"), "--path"),
+    **dict.fromkeys(("--namespace", "--namespaces", "-n"), "--target-namespaces"),
+    **dict.fromkeys(("--target", "--include"), "--only"),
+    **dict.fromkeys(("--format", "-o"), "--output"),
+    **dict.fromkeys(("--auto-approve", "-y"), "--yes"),
+}
+"""What other tools call a flag, which is not spelt like it."""
+
+
 class CommandParser(argparse.ArgumentParser):
     """The parser of one command: its own arguments, then its settings, then help."""
 
@@ -94,7 +105,8 @@ def _explain_unknown(name: str, argument: str, flags: list[str]) -> str:
     if takers:
         return f"gitsync {name} has no flag {flag}. These commands have it: {', '.join(takers)}."
     if flag.startswith("-"):
-        return f"Unknown flag {flag}.{suggest_word(flag, flags)}"
+        meant = _OTHER_NAMES.get(flag)
+        return f"Unknown flag {flag}.{f' Did you mean {meant}?' if meant in flags else suggest_word(flag, flags)}"
     return f"Unexpected argument {argument!r}."
 
 

@@ -257,7 +257,8 @@ class _DocumentBuilder:
     def read_document(self, text: bytes) -> Document:
         event = self.next_event()
         value = self.read_value(event, None, event.start_mark.line + self.first_line)
-        return Document(path=self.path, value=value, lines=Lines(self.lines), problems=tuple(self.problems), text=text)
+        problems = _find_lost_separator(self.problems)
+        return Document(path=self.path, value=value, lines=Lines(self.lines), problems=problems, text=text)
 
     def read_value(self, event: Any, step: str | None, line: int) -> Any:
         """Read the value that begins with an event, below `step` (None in a list)."""
@@ -393,3 +394,16 @@ class _DocumentBuilder:
             raise Unreadable("TooManyProblems", said, line, "Fix the problems before this line.", self.problems)
         where = format_field(tuple(self.where))
         self.problems.append(Problem(code=code, message=message, hint=hint, path=self.path, line=line, field=where))
+
+
+def _find_lost_separator(problems: list[Problem]) -> tuple[Problem, ...]:
+    """Return the problems; if apiVersion and kind are there twice, `---` is missing, and one stands for all."""
+    again = [problem for problem in problems if problem.code == "DuplicateKey" and "." not in problem.field]
+    if not {"apiVersion", "kind"} <= {problem.field for problem in again}:
+        return tuple(problems)
+    second = min((problem for problem in again if problem.field in {"apiVersion", "kind"}), key=lambda one: one.line)
+    message = f"A second manifest begins on line {second.line}, and no --- divides it from the first."
+    lost = replace(second, message=message, hint=f"Add a line with --- before line {second.line}.")
+    return tuple(
+        lost if problem is second else problem for problem in problems if problem is second or problem not in again
+    )

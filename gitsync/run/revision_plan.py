@@ -26,7 +26,7 @@ from gitsync.manifests.units import find_declaration, find_place
 from gitsync.model.clock import Clock, format_rfc3339
 from gitsync.model.export import ObjectKind
 from gitsync.model.gvk import Key
-from gitsync.model.manifests import Manifests
+from gitsync.model.manifests import Coverage, Manifests
 from gitsync.model.plan import LastCommit, Plan, Removal, RestOfSource
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RequestCounts, RunTarget
@@ -87,9 +87,7 @@ def _plan_revisions(
     config = spell_selection(config, (one.key for revised in (old, new) for one in revised.prepared))
     reader = reader._replace(config=config)
     removed = _find_removals(config, before.commit, after, old, new)
-    coverage = coverage_of(after, manifests)
-    found = (*after.problems, *manifests.problems, *find_empty_source(coverage, config.target_namespaces))
-    plan = _make_plan(reader, old, new, found, manifests, removed)
+    plan = _make_plan(reader, old, new, (*after.problems, *manifests.problems), manifests, removed)
     refuse_invalid(config, plan)
     plan = _with_refusal(config, plan, old)
     selection = make_selection(config)
@@ -110,7 +108,7 @@ def _plan_revisions(
         results=results,
         root=after.root,
         base=before.commit,
-        coverage=coverage,
+        coverage=coverage_of(after, manifests),
         target=target,
     )
     return mask_report(report, redactions.mask)
@@ -274,6 +272,8 @@ def _make_plan(
     selection, records = make_selection(reader.config), make_records(old)
     keys = {one.key for one in new.prepared}
     selected = {key: record for key, record in records.items() if key in keys or selection.has(key)}
+    read = Coverage(resources=len(manifests.resources), unread=manifests.unread)
+    problems = (*problems, *find_empty_source(read, reader.config.target_namespaces))
     around = RestOfSource(others=new.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere)
     plan = note_renames(make_plan(select_prepared(new.prepared, selection), selected, problems, removed, around=around))
     return replace(plan, problems=(*plan.problems, *reader.foreign.problems))

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from gitsync.catalog.aso_types import SECRET_TYPES
+from gitsync.catalog.places import find_root
 from gitsync.catalog.spec_visitor import Visit
 from gitsync.catalog.type_words import describe_actual, describe_expected, join_with_and, join_with_or, quote_scalar
 from gitsync.model.facts import Field, Kind
@@ -32,10 +33,16 @@ _MOVES: Final[Mapping[FieldPath, str]] = {
 }
 """What to do with an unknown field beside the spec, unless it is one of the spec."""
 
+_COMMON = frozenset({"id", "kind", "key", "name", "properties", "type", "value"})
+"""Names that many objects have, so that one inside another says nothing about what was meant."""
+
+_NOT_SEARCHED = frozenset({"operatorSpec", "owner"})
+_MOST_LEVELS = 3
+
 
 def check_shape(visit: Visit, unknown: Level, kind: Kind | None = None) -> Iterator[Finding]:
     """Check the shape of one value: its type, then its fields. `unknown` is the level of an unknown
-    field. `kind` says whether a field beside the spec belongs into it.
+    field. `kind` says where a field that is too high belongs.
     """
     if not visit.fits:
         yield Finding(
@@ -102,18 +109,39 @@ def _reads_as(shape: str, text: str) -> bool:
 
 def _make_unknown_field(visit: Visit, key: str, level: Level, kind: Kind | None) -> Finding:
     path = (*visit.path, key)
-    return Finding(
-        code="UnknownField",
-        path=path,
-        message=f"{format_field(path)} is an unknown field.",
-        hint=_suggest_field(visit, key, level, kind),
-        level=level,
-    )
+    if kind and (home := _find_home(visit.path, key, kind)):
+        message = f"{format_field(path)} is at the wrong level: {kind.gvk.kind} has {format_field((*home, key))}."
+        hint = f"Move it into {format_field(home)}."
+    else:
+        message, hint = f"{format_field(path)} is an unknown field.", _suggest_field(visit, key, level)
+    return Finding(code="UnknownField", path=path, message=message, hint=hint, level=level)
 
 
-def _suggest_field(visit: Visit, key: str, level: Level, kind: Kind | None) -> str:
-    if visit.path in _MOVES and kind and key in kind.types[kind.spec]["fields"]:
-        return f"Move it into spec: {kind.gvk.kind} has spec.{key}."
+def _find_home(path: FieldPath, key: str, kind: Kind) -> FieldPath | None:
+    """Find the object below a path that has a field which the path lacks: the highest, if there is just one."""
+    place = find_root(kind)
+    if path in _MOVES:
+        if key in place.fields:
+            return ("spec",)
+        path = ("spec",)
+    if key in _COMMON or path[0] != "spec":
+        return None
+    for step in path[1:]:
+        place = place.members[str(step)] if place.shape == "mapping" else place.entry
+    objects = {path: place}
+    for _ in range(_MOST_LEVELS):
+        objects = {
+            (*above, name): outer.members[name]
+            for above, outer in objects.items()
+            for name in sorted(outer.fields)
+            if name not in _NOT_SEARCHED and outer.members[name].shape == "mapping"
+        }
+        if homes := [found for found, inner in objects.items() if key in inner.fields]:
+            return homes[0] if len(homes) == 1 else None
+    return None
+
+
+def _suggest_field(visit: Visit, key: str, level: Level) -> str:
     if close := suggest(key, visit.fields):
         case = " Case counts." if close.casefold() == key.casefold() else ""
         return f"Did you mean {close}?{case}"

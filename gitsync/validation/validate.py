@@ -74,7 +74,7 @@ def check_spec(
     unknown field.
     """
     for visit in visits:
-        yield from check_shape(visit, unknown)
+        yield from check_shape(visit, unknown, kind)
         if visit.fits:
             yield from _check_value(visit, kind, catalog, unknown)
 

@@ -24,7 +24,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 COMMAND = SimpleNamespace(
     __doc__="Describe it.",
-    SETTINGS=("source", "only", "prune", "emulator", "output"),
+    SETTINGS=("source", "ref", "only", "prune", "emulator", "output"),
     OUTPUTS=("text", "json"),
     EXAMPLES=(Example("One of them", "gitsync describe A/b"),),
     arguments=arguments,
@@ -53,6 +53,7 @@ def test_what_is_read(line, expected, why):
         ("", "The following arguments are required: KIND/NAME. See gitsync describe --help.", "argparse's own"),
         ("A/b --pruen", "Unknown flag --pruen. Did you mean --prune?", "a slip"),
         ("A/b --outptu=json", "Unknown flag --outptu. Did you mean --output?", "with a value"),
+        ("A/b --branch main", "Unknown flag --branch. Did you mean --ref?", "another word for it"),
         ("A/b --pru", "Unknown flag --pru. Did you mean --prune?", "a flag is never guessed"),
         ("A/b --non", "Unknown flag --non. See", "dashes make no two words alike"),
         (

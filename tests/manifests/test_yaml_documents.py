@@ -140,6 +140,12 @@ def test_what_makes_a_document_unreadable(text, code, line, why):
             [("DuplicateKey", 2, "b.c"), ("DuplicateKey", 3, "a")],
             "keys that stand twice",
         ),
+        (
+            "kind: A\napiVersion: b\nspec: 1\nkind: C\napiVersion: d\nspec: {a: 1, a: 2}\n",
+            [("DuplicateKey", 4, "kind"), ("DuplicateKey", 6, "spec.a")],
+            "a separator is missing: one problem stands for all of the top",
+        ),
+        ("kind: A\nkind: B\n", [("DuplicateKey", 2, "kind")], "one key alone is no second manifest"),
         ("1: a\n'1': b\n", [("DuplicateKey", 2, "1")], "keys that are one once they are text"),
         ("a: !vault x\n", [("UnknownTag", 1, "a")], "a tag of somebody else"),
         ("a: !!set {b}\n", [("UnknownTag", 1, "a")], "a collection that JSON does not have"),

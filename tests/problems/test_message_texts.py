@@ -13,6 +13,7 @@ from gitsync.problems.problem_codes import load_codes
 from gitsync.status.advice import BY_CODE, BY_KIND
 
 PACKAGE = Path(gitsync.__file__).parent
+BAD = Path(__file__).parents[1] / "validation" / "bad"
 GOLDEN = Path(__file__).parents[1] / "report" / "golden"
 
 _NOTHING = r" +(?:[,;:)]|\.?$|\. )"
@@ -121,6 +122,13 @@ def test_the_tables_have_no_holes():
     texts = [text for one in load_codes() for text in (one.cause, one.fix, one.shown)]
     texts += [*BY_CODE.values(), *BY_KIND.values()]
     assert {text: found for text in texts if (found := find_holes(text))} == {}
+
+
+def test_the_problems_of_bad_manifests_have_no_holes():
+    rows = [line.strip() for file in BAD.glob("*.txt") for line in file.read_text(encoding="utf-8").splitlines()]
+    sentences = [row for row in rows if row.endswith(".") and not re.search(r' must match |"" has', row)]
+    assert {row: found for row in sentences if (found := find_holes(row))} == {}
+    assert len(sentences) > 100
 
 
 @pytest.mark.parametrize("file", sorted(GOLDEN.glob("*.txt")), ids=lambda file: file.name)
