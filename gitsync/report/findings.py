@@ -14,6 +14,7 @@ from gitsync.model.report import Report
 from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import DRIFTED, Action, Verdict
 from gitsync.report.data_types import describe_loss
+from gitsync.report.differences import list_changes
 from gitsync.report.escape import format_value, shorten
 from gitsync.report.ordering import describe_causes, sort_by_urgency
 from gitsync.report.wording import REPLACE_RULE, describe_replacement, format_last_commit, format_renderers
@@ -215,12 +216,13 @@ def format_differences(result: Result) -> Iterator[str]:
     """Format the differences, one line each, live value first. Long values are truncated, and
     excess lines are counted.
     """
-    differences = sorted(result.differences, key=lambda difference: difference.path)
-    for difference in differences[:_MOST_DIFFERENCES]:
-        sides = (shorten(format_value(side), _LONGEST_VALUE) for side in (difference.live, difference.desired))
-        yield f"{difference.path}: {' → '.join(sides)}"
-    if len(differences) > _MOST_DIFFERENCES:
-        yield f"… and {len(differences) - _MOST_DIFFERENCES} more"
+    changes = list(list_changes(result))
+    for change in changes[:_MOST_DIFFERENCES]:
+        sides = (shorten(format_value(side), _LONGEST_VALUE) for side in (change.live, change.desired))
+        notes = f" ({', '.join(change.notes)})" if change.notes else ""
+        yield f"{change.name}: {' → '.join(sides)}{notes}"
+    if len(changes) > _MOST_DIFFERENCES:
+        yield f"… and {len(changes) - _MOST_DIFFERENCES} more"
 
 
 def _format_references(result: Result) -> Iterator[str]:

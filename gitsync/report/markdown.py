@@ -33,6 +33,7 @@ from gitsync.report.run_facts import format_costs, format_coverage, list_target
 from gitsync.report.wording import (
     FEW_CREATES,
     describe_replacement,
+    format_attempt,
     format_baseline_note,
     format_found,
     format_headline,
@@ -115,7 +116,7 @@ class _Listing:
     def _list_cells(self, section: Section, result: Result) -> Mapping[str, str]:
         cause = self._causes.get(result.key, "")
         # The title of these says the same.
-        state = "" if section in {DELETES, REMOVED} else format_state(result)
+        state = "" if section in {DELETES, REMOVED, REPLACES} else format_state(result)
         return {
             "Resource": format_code(self._names[result.key]),
             "Namespace": format_code(result.key.namespace) if self._has_namespaces else "",
@@ -156,11 +157,7 @@ class _Listing:
         condition = result.condition
         loss = describe_loss(result.arm_id, done=self._writes) if section == DELETES else ""
         loss = describe_loss(result.arm_id) if section == REPLACES else loss
-        attempts = (
-            f"{attempt.at} {attempt.stage.value} {attempt.status or ''} {attempt.code}: "
-            f"{shorten(attempt.message, _SHORT_MESSAGE)}{_format_request(attempt.request_id)}"
-            for attempt in result.attempts
-        )
+        attempts = (format_attempt(attempt, result, _SHORT_MESSAGE) for attempt in result.attempts)
         message = condition.message if len(condition.message) > _SHORT_MESSAGE or condition.request_id else ""
         shown, hidden = lines[:_MOST_DIFFERENCES], len(lines[_MOST_DIFFERENCES:])
         opened = " open" if self._is_open(section, result, results) else ""

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from gitsync.logging import escape_controls
 from gitsync.model.manifests import Coverage, UnreadDocument, format_title
+from gitsync.model.problem import is_refused
 from gitsync.model.report import Report, RequestCounts, RunTarget
 from gitsync.model.verdict import Action
 from gitsync.report.wording import format_plural, shorten_revision
@@ -136,7 +137,7 @@ def format_cost(report: Report) -> str:
 
 def format_costs(report: Report) -> list[str]:
     """Format what the run has cost, and what the sync of a plan would: a sentence each, and apart from its effect."""
-    need = estimate_sync(report)
+    need = None if is_refused(report.problems) else estimate_sync(report)
     run = "" if report.base is not None else f"This {report.command} sent {format_cost(report)}."
     polls = ", and polls while Azure works" if need is not None and need.writes + need.deletes else ""
     sync = "" if need is None else f"A sync would send about {_format_counts(need)}{polls}."

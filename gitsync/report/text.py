@@ -42,6 +42,7 @@ from gitsync.report.terminal import Paint, format_table, indent, indent_after
 from gitsync.report.wording import (
     FEW_CREATES,
     describe_replacement,
+    format_attempt,
     format_baseline_note,
     format_found,
     format_headline,
@@ -186,7 +187,7 @@ class _Listing:
     def _format_heads(self, section: Section, results: Sequence[Result]) -> dict[Key, list[str]]:
         """Format the line of each resource: what happens, its name, and its place or what it waits for."""
         words = {result.key: format_state(result) for result in results}
-        if section in {DELETES, REMOVED} or set(words.values()) == {Verdict.BLOCKED.value}:
+        if section in {DELETES, REMOVED, REPLACES} or set(words.values()) == {Verdict.BLOCKED.value}:
             words = dict.fromkeys(words, "")  # the title says the same
         longest = max(map(len, words.values()))
         names = max((len(self._names[key]) for key in words if len(self._names[key]) <= _NAME), default=0)
@@ -238,12 +239,8 @@ class _Listing:
     def _format_attempts(self, result: Result) -> Iterator[str]:
         """Format the failed tries. That a stop of the run has ended one is what the message says already."""
         for attempt in result.attempts:
-            if attempt.code == Hold.INTERRUPTED and not self._verbose:
-                continue
-            status = f" {attempt.status}" if attempt.status else ""
-            request = f" (request {attempt.request_id})" if attempt.request_id else ""
-            line = f"{attempt.at} {attempt.stage.value}:{status} {attempt.code}: {attempt.message}{request}"
-            yield from indent(escape_controls(line), self._width, by=4)
+            if attempt.code != Hold.INTERRUPTED or self._verbose:
+                yield from indent(escape_controls(format_attempt(attempt, result)), self._width, by=4)
 
     def _format_body(self, result: Result) -> Iterator[str]:
         """Format the values of a planned create, as YAML."""

@@ -16,12 +16,14 @@ from typing import Any
 import yaml
 
 from gitsync.logging import escape_controls
+from gitsync.model.condition import Hold
 from gitsync.model.plan import LastCommit
 from gitsync.model.problem import REFUSALS, Problem
 from gitsync.model.report import Report
-from gitsync.model.result import Outcome, Result
+from gitsync.model.result import Attempt, Outcome, Result
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.replacement import list_takes
+from gitsync.report.escape import shorten
 
 PAST = {
     Action.CREATE: "created",
@@ -166,7 +168,7 @@ def format_state(result: Result) -> str:
     verdict.
     """
     if result.action is Action.NONE:
-        return result.verdict.value
+        return "not reached" if result.condition.reason == Hold.NOT_REACHED else result.verdict.value
     is_plain = result.verdict in {Verdict.PENDING, result.action.value}
     return result.action.value if is_plain else f"{result.action.value}, {result.verdict.value}"
 
@@ -271,3 +273,14 @@ def _make_plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_make_plain(member) for member in value]
     return value if value is None or isinstance(value, bool | int | float) else str(value)
+
+
+def format_attempt(attempt: Attempt, result: Result, most: int | None = None) -> str:
+    """Format a failed attempt on one line: its message only where the resource does not say the same, and at most so
+    many characters of it.
+    """
+    says_more = attempt.message and attempt.message != result.condition.message
+    message = f": {attempt.message if most is None else shorten(attempt.message, most)}" if says_more else ""
+    status = f" {attempt.status}" if attempt.status else ""
+    request = f" (request {attempt.request_id})" if attempt.request_id else ""
+    return f"{attempt.at} {attempt.stage.value}:{status} {attempt.code}{message}{request}"

@@ -30,6 +30,7 @@ from gitsync.model.manifests import Coverage, Manifests
 from gitsync.model.plan import LastCommit, Plan, Removal, RestOfSource
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RequestCounts, RunTarget
+from gitsync.model.result import Result
 from gitsync.model.secret import Secret
 from gitsync.planning.changed_fields import locate_differences
 from gitsync.planning.claims import assign_writers
@@ -90,9 +91,7 @@ def _plan_revisions(
     plan = _make_plan(reader, old, new, (*after.problems, *manifests.problems), manifests, removed)
     refuse_invalid(config, plan)
     plan = _with_refusal(config, plan, old)
-    selection = make_selection(config)
-    selected = (one for one in compare_revisions(plan, old, new, prune=config.prune) if selection.has(one.key))
-    results = locate_differences(selected, plan.applies, open_catalog())
+    results = _compare(config, plan, old, new)
     problems = list_problems(plan)
     code = decide_exit_code(
         results, problems, writes=False, detailed_exitcode=config.detailed_exitcode, fail_on=config.fail_on
@@ -112,6 +111,13 @@ def _plan_revisions(
         target=target,
     )
     return mask_report(report, redactions.mask)
+
+
+def _compare(config: Config, plan: Plan, old: Revised, new: Revised) -> tuple[Result, ...]:
+    """Compare the resources that the run is about, and find the fields that differ."""
+    selection = make_selection(config)
+    selected = (one for one in compare_revisions(plan, old, new, prune=config.prune) if selection.has(one.key))
+    return locate_differences(selected, plan.applies, open_catalog())
 
 
 def _refuse_files(config: Config) -> None:

@@ -318,7 +318,7 @@ def test_the_command_needs_no_login_and_no_subscription(world):
     world.says(group=GROUP).says(group=tagged)
     ended = gitsync("plan", "--from", "HEAD~1", "--detailed-exitcode", folder=world.folder)
     assert (ended.code, ended.err) == (3, "")
-    assert '+ /tags/a: "b"' in ended.out
+    assert '+ spec.tags.a: "b" (group.yaml:' in ended.out
     assert f"PUT {GROUP_ID}?api-version=2020-06-01." in ended.out
     assert not (world.folder / ".gitsync").exists(), "and leaves nothing behind"
     failed = gitsync("plan", "--from", "HEAD~1", "--fail-on", "pending", "--output", "json", folder=world.folder)

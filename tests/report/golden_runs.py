@@ -1,0 +1,226 @@
+"""Eight runs whose reports are kept in `golden/`, in the forms that people read."""
+
+from dataclasses import replace
+
+from gitsync.model.condition import Condition, ConditionStatus, Severity
+from gitsync.model.plan import LastCommit
+from gitsync.model.problem import TOO_MANY_DELETES, Problem, SourceLocation
+from gitsync.model.report import RequestCounts
+from gitsync.model.result import Attempt, ManifestField, Replacement, Stage
+from gitsync.model.verdict import Action, Difference, Verdict
+from tests.report.report_builders import (
+    IN_SYNC,
+    NET,
+    PROBLEMS,
+    REFUSED,
+    TARGET,
+    failed,
+    key,
+    report,
+    result,
+)
+
+GROUP = "/subscriptions/0000/resourceGroups/core"
+PLANNED = Condition(status=ConditionStatus.UNKNOWN, reason="Planned")
+NOT_REACHED = Condition(
+    status=ConditionStatus.UNKNOWN, reason="NotReached", message="The run ended before it reached this resource."
+)
+THROTTLED = "The request is throttled: number of write requests for subscription '0000' exceeded the limit."
+GONE = "Removed from git: its file {} is gone."
+STORAGE, VAULT, SQL = "storage.azure.com", "keyvault.azure.com", "sql.azure.com"
+
+
+def one(kind, name, group, provider, verdict, action=Action.NONE, **more):
+    """Make a resource of a plan; `provider` is its ARM type."""
+    values = {"condition": PLANNED, "is_fine": True, "arm_id": f"{GROUP}/providers/{provider}/{name}"}
+    return result(key(kind, name, group), verdict, action, **values | more)
+
+
+def field(name, line):
+    return ManifestField(name, SourceLocation("data/logs.yaml", line))
+
+
+SERVERS = [f"10.0.0.{number}" for number in range(40)]
+HUB = one(
+    "VirtualNetwork",
+    "hub",
+    NET,
+    "Microsoft.Network/virtualNetworks",
+    Verdict.PENDING,
+    Action.UPDATE,
+    source=SourceLocation("net/hub.yaml", 1),
+    differences=(
+        Difference("/properties/dhcpOptions/dnsServers", SERVERS, [*SERVERS[:7], "10.9.0.7", *SERVERS[8:]], "r"),
+        Difference("/tags/team", None, "ops", "removed from git"),
+    ),
+    fields={
+        "/properties/dhcpOptions/dnsServers/7": ManifestField(
+            "spec.dhcpOptions.dnsServers[7]", SourceLocation("net/hub.yaml", 17)
+        ),
+        "/tags/team": ManifestField("spec.tags.team", SourceLocation("net/hub.yaml", 5)),
+    },
+)
+LOGS = one(
+    "StorageAccount",
+    "logs",
+    STORAGE,
+    "Microsoft.Storage/storageAccounts",
+    Verdict.DRIFTED,
+    Action.UPDATE,
+    source=SourceLocation("data/logs.yaml", 1),
+    differences=(Difference("/properties/minimumTlsVersion", "TLS1_2", "TLS1_0", "changed in Azure"),),
+    fields={"/properties/minimumTlsVersion": field("spec.minimumTlsVersion", 14)},
+)
+NEW = one(
+    "Vault",
+    "keys",
+    VAULT,
+    "Microsoft.KeyVault/vaults",
+    Verdict.CREATE,
+    Action.CREATE,
+    source=SourceLocation("data/keys.yaml", 1),
+    body={
+        "location": "westeurope",
+        "properties": {"sku": {"family": "A", "name": "standard"}, "ipRules": SERVERS[:20]},
+        "tags": {"note": "Do not store the certificates of tenants here: " + "they have vaults of their own. " * 3},
+    },
+)
+OLD = one(
+    "StorageAccount",
+    "old",
+    STORAGE,
+    "Microsoft.Storage/storageAccounts",
+    Verdict.DELETE,
+    Action.DELETE,
+    source=None,
+    condition=replace(PLANNED, message=GONE.format("data/old.yaml")),
+    last_commit=LastCommit(commit="6d25f14b60cd", author="Ada Lovelace", subject="Store the logs elsewhere"),
+    last_source=SourceLocation("data/old.yaml", 1),
+)
+MOVED = one(
+    "ServersDatabase",
+    "shop",
+    SQL,
+    "Microsoft.Sql/servers/sales/databases",
+    Verdict.PENDING,
+    is_fine=False,
+    source=SourceLocation("data/shop.yaml", 1),
+    condition=failed("ReplaceNeeded", "Azure cannot move a resource to another region.", Severity.WARNING),
+    differences=(Difference("/location", "northeurope", "westeurope", "changed in git"),),
+    fields={"/location": ManifestField("spec.location", SourceLocation("data/shop.yaml", 8))},
+    replacement=Replacement(reason="Azure cannot move a resource to another region."),
+)
+WAITS = one(
+    "VirtualNetworksSubnet",
+    "front",
+    NET,
+    "Microsoft.Network/virtualNetworks/hub/subnets",
+    Verdict.BLOCKED,
+    is_fine=False,
+    source=SourceLocation("net/front.yaml", 1),
+    condition=failed("WaitingForOwner", "Owner cannot be found.", Severity.WARNING),
+    blocked_by=REFUSED.key,
+)
+ADOPTED = one(
+    "NetworkSecurityGroup",
+    "found",
+    NET,
+    "Microsoft.Network/networkSecurityGroups",
+    Verdict.ADOPT,
+    source=SourceLocation("net/found.yaml", 1),
+)
+DELETES = [
+    replace(
+        OLD,
+        key=key(kind, f"old-{number}", group),
+        arm_id=f"{GROUP}/providers/{provider}/old-{number}",
+        condition=replace(PLANNED, message=GONE.format(f"data/old-{number}.yaml")),
+        last_source=SourceLocation(f"data/old-{number}.yaml", 1),
+    )
+    for number, (kind, group, provider) in enumerate(
+        [
+            ("StorageAccount", STORAGE, "Microsoft.Storage/storageAccounts"),
+            ("Vault", VAULT, "Microsoft.KeyVault/vaults"),
+            ("VirtualNetwork", NET, "Microsoft.Network/virtualNetworks"),
+            ("Server", SQL, "Microsoft.Sql/servers"),
+        ]
+    )
+]
+TOO_MANY = Problem(
+    code=TOO_MANY_DELETES,
+    message="This run would delete 4 of 5 resources; more than half are not deleted at once.",
+    hint="If these deletes are meant, run again with --max-deletes 4.",
+)
+
+
+def done(of, verdict, action, **more):
+    return replace(of, verdict=verdict, action=action, condition=IN_SYNC.condition, **more)
+
+
+def throttle(number):
+    tries = tuple(
+        Attempt(
+            at=f"2026-01-02T03:04:{second:02}Z",
+            stage=Stage.ACT,
+            status=429,
+            code="SubscriptionRequestsThrottled",
+            message=THROTTLED,
+            request_id=f"request-{number}-{second}",
+        )
+        for second in (7, 17)
+    )
+    account = replace(NEW, key=key("Vault", f"keys-{number}", VAULT), body=None, attempts=tries)
+    if number % 3:
+        return done(account, Verdict.CREATE, Action.CREATE)
+    condition = failed("SubscriptionRequestsThrottled", THROTTLED, request_id=f"request-{number}-17")
+    return replace(account, condition=condition, is_fine=False, action=Action.NONE)
+
+
+def create(number):
+    name = f"{'a-group-with-a-name-that-is-long-enough-to-fill-' if number % 50 == 7 else 'group-'}{number:03}"
+    return replace(
+        NEW,
+        key=key("ResourceGroup", name, namespace="shop" if number % 2 else "platform"),
+        arm_id=f"/subscriptions/0000/resourceGroups/{name}",
+        source=SourceLocation(f"groups/{name}.yaml", 1),
+        body={"location": "westeurope"},
+    )
+
+
+def plan(*results, **more):
+    values = {"command": "plan", "target": TARGET, "requests": RequestCounts(reads=14)}
+    return report(*results, **values | more)
+
+
+def sync(*results, **more):
+    return report(*results, target=TARGET, **more)
+
+
+BROKEN = replace(REFUSED, action=Action.NONE)
+
+RUNS = {
+    "all-outcomes": plan(IN_SYNC, HUB, LOGS, NEW, OLD, MOVED, WAITS, ADOPTED, REFUSED, problems=PROBLEMS, exit_code=1),
+    "nothing": plan(IN_SYNC, replace(IN_SYNC, key=key("ResourceGroup", "edge"))),
+    "one-change": plan(IN_SYNC, LOGS, exit_code=4),
+    "creates": plan(*map(create, range(220)), exit_code=3),
+    "failed-sync": sync(
+        IN_SYNC, done(HUB, Verdict.PENDING, Action.UPDATE), BROKEN, WAITS, done(OLD, Verdict.DELETE, Action.DELETE),
+        exit_code=1,
+    ),
+    "stopped": sync(
+        IN_SYNC,
+        done(LOGS, Verdict.DRIFTED, Action.UPDATE),
+        *(
+            replace(NEW, key=key("Vault", f"keys-{number}", VAULT), verdict=Verdict.UNKNOWN, action=Action.NONE,
+                    body=None, condition=NOT_REACHED, is_fine=False)
+            for number in range(12)
+        ),
+        interrupted=True,
+        exit_code=1,
+    ),
+    "throttled": sync(
+        *map(throttle, range(9)), requests=RequestCounts(reads=20, writes=24, polls=6, throttled=18), exit_code=1
+    ),
+    "deletes": plan(IN_SYNC, *DELETES, problems=(TOO_MANY,), exit_code=2),
+}  # fmt: skip
+"""By the name of the folder of each."""
