@@ -27,7 +27,7 @@ REPORT = Report(
 @pytest.mark.parametrize(
     ("output", "start"),
     [
-        ("text", "a sync would change nothing\n"),
+        ("text", "A sync would change nothing\n"),
         ("json", "{\n"),
         ("markdown", "<!-- gitsync -->\n"),
         ("html", "<!doctype html>\n"),
@@ -138,7 +138,7 @@ def test_a_later_job_of_gitlab_gets_them_as_variables_and_none_is_taken_for_a_se
 
 def test_a_summary_that_cannot_be_written_ends_nothing(tmp_path, capsys):
     tell(REPORT, Config(), {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(tmp_path)})
-    assert capsys.readouterr().out.startswith("a sync would change nothing\n")
+    assert capsys.readouterr().out.startswith("A sync would change nothing\n")
 
 
 def test_a_folder_that_cannot_be_written_is_told(tmp_path):
