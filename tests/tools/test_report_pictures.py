@@ -1,4 +1,4 @@
-"""The picture of a report in the README: the tool that takes it can start."""
+"""The pictures of reports in the docs: the tool that takes them can start."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def test_the_tool_starts_and_names_the_browsers_that_it_looks_for(tmp_path):
     done = subprocess.run(
-        [sys.executable, ROOT / "tools" / "report_picture.py", tmp_path / "report.png"],
+        [sys.executable, ROOT / "tools" / "report_pictures.py", tmp_path],
         env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (1, "")
