@@ -153,7 +153,7 @@ class AzureExamination:
                 name="subscription",
                 level=CheckLevel.ERROR,
                 message=message,
-                hint="Set AZURE_SUBSCRIPTION_ID or --subscription.",
+                hint="Set AZURE_SUBSCRIPTION_ID or --subscription; `az account list` shows yours.",
             )
             return [*checks, missing]
         return [*checks, *await self._examine_subscriptions(subscriptions)]

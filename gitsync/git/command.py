@@ -124,6 +124,8 @@ _REDIRECTED = (
     "same with .git at the end."
 )
 
+_NOT_REACHED = "Check the URL of the remote (`git remote -v`), the network, and the proxy if there is one."
+
 _HINTS: tuple[tuple[str, str], ...] = (
     ("dubious ownership", "Trust the folder: git config --global --add safe.directory FOLDER."),
     ("terminal prompts disabled", "Set GITSYNC_GIT_TOKEN to a token that may read the repository."),
@@ -140,6 +142,9 @@ _HINTS: tuple[tuple[str, str], ...] = (
     ("Permission denied (", "The ssh key was not accepted: check the agent, or GIT_SSH_COMMAND."),
     ("Host key verification failed", "Add the host to known_hosts (ssh-keyscan), after checking its fingerprint."),
     ("Could not resolve host", "Check the host's name, and the proxy if there is one."),
+    ("Failed to connect", _NOT_REACHED),
+    ("Connection refused", _NOT_REACHED),
+    ("Connection timed out", _NOT_REACHED),
     ("certificate problem", "Set the CA with GIT_SSL_CAINFO, or http.sslCAInfo in the settings of git."),
     ("certificate verification failed", "Set the CA with GIT_SSL_CAINFO, or http.sslCAInfo."),
     ("transport '", "Use https://, ssh:// or file://."),

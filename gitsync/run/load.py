@@ -76,7 +76,8 @@ async def load_run_input(
     if not connections.subscription and not credentials.any_of_secrets:
         raise ConfigError(
             "No subscription is set, so ARM ids cannot be built.",
-            hint="Set AZURE_SUBSCRIPTION_ID or --subscription.",
+            hint="Set AZURE_SUBSCRIPTION_ID or --subscription; `az account list` shows yours. "
+            "To try gitsync without Azure, add --emulator.",
         )
     manifests, problems = add_known_ids(manifests, config, connections, state, agent)
     today = connections.clock.now().date()

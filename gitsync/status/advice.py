@@ -72,8 +72,8 @@ _ACCESS: Final = {
         "distinguish the two."
     ),
     "SubscriptionMismatch": (
-        "Each credential has one subscription. Give the resource a credential of the subscription that its ARM id has, "
-        "or set AZURE_SUBSCRIPTION_ID of its credential back."
+        "The resource was written in another subscription, and gitsync moves none. Set --subscription (or "
+        "AZURE_SUBSCRIPTION_ID of the resource's credential) back to the one in its ARM id."
     ),
     "ReadOnlyDisabledSubscription DisabledSubscription": (
         "The subscription is disabled, usually because of billing. Its billing owner must enable it; until "

@@ -184,3 +184,11 @@ def _certificate(folder: Path) -> tuple[Path, Path]:
     )
     assert ssl.create_default_context(cafile=str(files[0]))
     return files
+
+
+def test_a_remote_at_which_nothing_listens_gets_a_hint():
+    with socket.socket() as taken:  # bound, and not listening
+        taken.bind(("127.0.0.1", 0))
+        with pytest.raises(SourceError) as refused:
+            open_checkout(f"https://127.0.0.1:{taken.getsockname()[1]}/x/web.git", access=access())
+    assert "Check the URL of the remote" in refused.value.hint

@@ -207,8 +207,9 @@ def test_who_has_no_credential_at_all_is_told_in_asos_words(tmp_path):
 
 def test_nobody_with_any_credential_refuses_the_run(tmp_path):
     world = Tenants(tmp_path)
-    with pytest.raises(ConfigError, match="No subscription is set"):
+    with pytest.raises(ConfigError, match="No subscription is set") as refused:
         world.says(group=GROUP).sync(subscription=None)
+    assert "--emulator" in refused.value.hint
     assert world.requests == []
 
 
