@@ -55,6 +55,7 @@ END = "\x1e"
 
 _BLOCK = re.compile(r"^```(console|yaml)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 _NAMED = re.compile(r"# ([\w.-]+\.yaml)\n")
+_LOG_LINE = re.compile(r'^\{"time": .*\n', flags=re.MULTILINE)
 
 
 class Command(NamedTuple):
@@ -115,7 +116,8 @@ def run_example(example: Example, folder: Path, programs: Path = Path(sys.execut
         stderr=subprocess.STDOUT,
         check=False,
     )
-    return done.stdout.decode().replace(str(work), HOME).split(END)[:-1]
+    printed = _LOG_LINE.sub("", done.stdout.decode())  # a terminal shows no line of the log that the report repeats
+    return printed.replace(str(work), HOME).split(END)[:-1]
 
 
 def _lines(example: Example) -> Iterator[str]:
@@ -131,7 +133,7 @@ def _environment(variables: Mapping[str, str], programs: Path) -> dict[str, str]
     """The environment of the shell: no settings of this machine, gitsync in PATH, and a person for git."""
     kept = {name: variables[name] for name in ("HOME", "TMPDIR") if name in variables}
     path = os.pathsep.join([str(programs), variables.get("PATH", os.defpath)])
-    logs = {"GITSYNC_LOG_LEVEL": "error"}  # on a terminal the logs are separate from the report
+    logs = {"GITSYNC_LOG_LEVEL": "error"}
     git = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     return {**kept, **name_person("Demo"), **logs, **git, "PATH": path, "PYTHONUTF8": "1"}
 
