@@ -45,6 +45,7 @@ from gitsync.report.wording import (
     format_renderers,
     format_state,
     list_body,
+    list_told_elsewhere,
     shorten_problems,
     shorten_revision,
 )
@@ -57,7 +58,7 @@ _PROBLEMS_ROOM, _TABLE_ROOM = 12_000, 24_000  # characters; the details get what
 _MOST_DIFFERENCES = 50  # of one resource
 _SHORT_MESSAGE, _LONG_MESSAGE = 200, 4000  # characters, in the table and in the details
 _RESERVE = 500  # characters for the sentences about omitted parts
-_COLUMNS = ("Resource", "Namespace", "Verdict", "Manifest", "Message")
+_COLUMNS = ("Resource", "Namespace", "Action", "Manifest", "Message")
 _FEW_OPEN = 5  # resources whose details are open from the start, if they have not more than so many lines together
 _FEW_LINES = 40
 _MOST_DELETES = 20  # whose details are open: nobody should have to unfold what is lost
@@ -92,6 +93,7 @@ class _Listing:
         self._writes = report.command == "sync"
         self._names = shorten_names(result.key for result in report.results)
         self._causes = describe_causes(report.results)
+        self._told_elsewhere = list_told_elsewhere(report)
         self._has_namespaces = has_namespaces(result.key for result in report.results)
         self._shows_bodies = sum(result.body is not None for result in report.results) <= FEW_CREATES
         changed = [result for result in report.results if result.differences]
@@ -114,15 +116,16 @@ class _Listing:
         return tables
 
     def _list_cells(self, section: Section, result: Result) -> Mapping[str, str]:
-        cause = self._causes.get(result.key, "")
+        message = self._causes.get(result.key) or format_message(result)
+        is_told = result.key in self._told_elsewhere or result.replacement is not None  # below
         # The title of these says the same.
         state = "" if section in {DELETES, REMOVED, REPLACES} else format_state(result)
         return {
             "Resource": format_code(self._names[result.key]),
             "Namespace": format_code(result.key.namespace) if self._has_namespaces else "",
-            "Verdict": state,
+            "Action": state,
             "Manifest": format_code(format_place(result)),
-            "Message": format_code(shorten(cause or format_message(result), _SHORT_MESSAGE)),
+            "Message": "" if is_told else format_code(shorten(message, _SHORT_MESSAGE)),
         }
 
     def format_details(self, sections: Mapping[Section, Sequence[Result]], room: int) -> dict[Section, list[str]]:
@@ -137,7 +140,7 @@ class _Listing:
 
     def _has_details(self, result: Result) -> bool:
         """Tell whether a resource has details. The row of what waits for another resource says all of it."""
-        is_explained = result.is_fine or result.blocked_by
+        is_explained = result.is_fine or result.blocked_by or result.key in self._told_elsewhere
         has_content = result.differences or result.attempts or result.last_commit
         is_shown = result.body is not None and self._shows_bodies
         return bool(has_content) or is_shown or result.action is Action.DELETE or not is_explained
@@ -158,13 +161,13 @@ class _Listing:
         loss = describe_loss(result.arm_id, done=self._writes) if section == DELETES else ""
         loss = describe_loss(result.arm_id) if section == REPLACES else loss
         attempts = (format_attempt(attempt, result, _SHORT_MESSAGE) for attempt in result.attempts)
-        message = condition.message if len(condition.message) > _SHORT_MESSAGE or condition.request_id else ""
+        message = condition.message if len(format_message(result)) > _SHORT_MESSAGE else ""
         shown, hidden = lines[:_MOST_DIFFERENCES], len(lines[_MOST_DIFFERENCES:])
         opened = " open" if self._is_open(section, result, results) else ""
         parts = [
             f"<details{opened}><summary>{format_code(self._names[result.key])}</summary>",
             format_code(result.arm_id or ""),
-            format_code(shorten(message, _LONG_MESSAGE) + _format_request(condition.request_id)),
+            format_code(shorten(message, _LONG_MESSAGE)),
             f"**{loss}**" if loss else "",
             format_code(describe_replacement(result)),
             f"Last commit: {format_code(commit)}" if (commit := format_last_commit(result.last_commit)) else "",
@@ -172,6 +175,7 @@ class _Listing:
             format_block([line for change in shown for line in change], "diff") if shown else "",
             *_format_left_out(hidden, "difference"),
             format_block(list_body(result), "yaml") if result.body is not None and self._shows_bodies else "",
+            f"Request id: {format_code(condition.request_id)}" if condition.request_id else "",
             "\n".join(f"- {format_code(text)}" for text in attempts),
             "</details>",
         ]
@@ -254,7 +258,3 @@ def format_problem(problem: Problem) -> str:
         format_code(problem.hint),
     )
     return "- " + " ".join(part for part in parts if part)
-
-
-def _format_request(request_id: str) -> str:
-    return f" (request {request_id})" if request_id else ""

@@ -140,7 +140,7 @@ def format_costs(report: Report) -> list[str]:
     need = None if is_refused(report.problems) else estimate_sync(report)
     run = "" if report.base is not None else f"This {report.command} sent {format_cost(report)}."
     polls = ", and polls while Azure works" if need is not None and need.writes + need.deletes else ""
-    sync = "" if need is None else f"A sync would send about {_format_counts(need)}{polls}."
+    sync = "" if need is None or need == RequestCounts() else f"A sync would send about {_format_counts(need)}{polls}."
     return [sentence for sentence in (run, sync) if sentence]
 
 

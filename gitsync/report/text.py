@@ -54,6 +54,7 @@ from gitsync.report.wording import (
     format_renderers,
     format_state,
     list_body,
+    list_told_elsewhere,
     shorten_problems,
     shorten_revision,
 )
@@ -158,6 +159,7 @@ class _Listing:
         self._paint, self._verbose = paint, verbose
         self._names = shorten_names(result.key for result in report.results)
         self._causes = describe_causes(report.results)
+        self._told_elsewhere = list_told_elsewhere(report)
         self._has_namespaces = has_namespaces(result.key for result in report.results)
         creates = sum(result.body is not None for result in report.results)
         self._margin = "  " if self._has_namespaces else ""  # of what is below the name of a namespace
@@ -180,7 +182,11 @@ class _Listing:
             if self._has_namespaces:
                 lines.append(f"  {escape_controls(namespace)}:")
             for result in inside:
-                details = self._format_detail(section, result, "" if common else messages[result.key])
+                details = (
+                    ()
+                    if result.key in self._told_elsewhere
+                    else self._format_detail(section, result, "" if common else messages[result.key])
+                )
                 lines += [f"{self._margin}{line}" for line in (*heads[result.key], *details)]
         return lines
 

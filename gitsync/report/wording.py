@@ -17,6 +17,7 @@ import yaml
 
 from gitsync.logging import escape_controls
 from gitsync.model.condition import Hold
+from gitsync.model.gvk import Key
 from gitsync.model.plan import LastCommit
 from gitsync.model.problem import REFUSALS, Problem
 from gitsync.model.report import Report
@@ -92,7 +93,10 @@ def format_headline(report: Report) -> str:
     if report.command == "validate":
         return _begin(format_problem_counts(report.problems))
     refusal = next((problem.code for problem in report.problems if problem.code in REFUSALS), "")
-    errors = [problem for problem in report.problems if problem.is_error and problem.code not in REFUSALS]
+    # What is wrong with the manifest of a resource is counted with that resource.
+    counted = {result.source.path for result in report.results if result.verdict is Verdict.INVALID and result.source}
+    wrong = (problem for problem in report.problems if problem.is_error and problem.code not in REFUSALS)
+    errors = [problem for problem in wrong if problem.path not in counted]
     place = " in manifests" if all(problem.path for problem in errors) else ""
     replacements = sum(result.replacement is not None for result in report.results)
     parts = (
@@ -273,6 +277,13 @@ def _make_plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_make_plain(member) for member in value]
     return value if value is None or isinstance(value, bool | int | float) else str(value)
+
+
+def list_told_elsewhere(report: Report) -> frozenset[Key]:
+    """List the resources whose failure is told by the errors of their manifests, in the section below them."""
+    files = {problem.path for problem in report.problems if problem.is_error}
+    invalid = (result for result in report.results if result.verdict is Verdict.INVALID)
+    return frozenset(result.key for result in invalid if result.source and result.source.path in files)
 
 
 def format_attempt(attempt: Attempt, result: Result, most: int | None = None) -> str:

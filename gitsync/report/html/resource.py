@@ -20,6 +20,8 @@ from gitsync.model.gvk import Key
 from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import Action, Difference
 from gitsync.redaction import truncate
+from gitsync.report.data_types import describe_loss
+from gitsync.report.differences import name_path
 from gitsync.report.escape import format_value as one_line
 from gitsync.report.escape import shorten
 from gitsync.report.html.links import Links
@@ -75,7 +77,7 @@ def render_card(result: Result, context: CardContext, *, opened: bool, body: Mar
         context=context,
         failed=OUTCOME_LOOKS[Outcome.FAILED] if result.outcome is Outcome.FAILED else None,
         notes=list(_list_notes(result, context)),
-        said=shorten(result.message, _SHORT_MESSAGE),
+        said=" ".join(filter(None, (shorten(result.message, _SHORT_MESSAGE), _find_loss(result, context)))),
         more=[part for part in told if part],
         opened=opened,
         body=body,
@@ -97,6 +99,12 @@ def _list_notes(result: Result, context: CardContext) -> Iterator[str]:
         yield f"blocks {format_plural(blocked, 'resource')}"
     if cause := context.causes.get(result.key):
         yield cause
+
+
+def _find_loss(result: Result, context: CardContext) -> str:
+    """Find what a delete takes with it, or took; "" for what is not deleted."""
+    is_deleted = result.action is Action.DELETE
+    return describe_loss(result.arm_id, done=is_deleted and context.writes) if is_deleted or result.replacement else ""
 
 
 def _list_counts(result: Result) -> Iterator[str]:
@@ -128,7 +136,7 @@ def render_details(result: Result, context: CardContext) -> Markup:
         renamed=[result.renamed] if result.renamed else [],
         last_commit=format_last_commit(result.last_commit),
         advice=find_condition_advice(condition, result.key),
-        differences=render_differences(result.differences, context.before),
+        differences=render_differences(result, context.before),
         body=_format_body(result.body),
         attempts=[(one, shorten(one.message, _LONGEST_MESSAGE)) for one in result.attempts[:_MOST]],
         causes=[context.roots[result.key]] if result.key in context.roots else [],
@@ -169,30 +177,30 @@ class DifferenceRow(NamedTuple):
     lines: Sequence[tuple[str, str]]
 
 
-def render_differences(found: Sequence[Difference], before: str) -> Markup:
+def render_differences(result: Result, before: str) -> Markup:
     """Render a table of what differs, by path; "" where nothing does. `before` heads the side that
-    git's is compared with.
+    git's is compared with. Fields are named as the manifest has them, as far as they are known.
     """
-    if not found:
+    if not result.differences:
         return Markup()
-    ordered = sorted(found, key=lambda d: d.path)
+    ordered = sorted(result.differences, key=lambda d: d.path)
     return render_template(
         "differences.html",
         count=len(ordered),
         before=before,
-        rows=list(map(_make_row, ordered[:_MOST_ROWS])),
+        rows=[_make_row(one, name_path(result, one.path)) for one in ordered[:_MOST_ROWS]],
         hidden=len(ordered) - _MOST_ROWS,
     )
 
 
-def _make_row(difference: Difference) -> DifferenceRow:
+def _make_row(difference: Difference, name: str) -> DifferenceRow:
     live, desired = _split_lines(difference.live), _split_lines(difference.desired)
     lines: list[tuple[str, str]] = []
     if len(live) > 1 or len(desired) > 1:
         for line in list(unified_diff(live, desired, n=_AROUND, lineterm=""))[2:]:  # the first two name files
             element = {"-": "del", "+": "ins", "@": "i"}.get(line[:1], "")
             lines.append((element, truncate(line, _LONGEST_LINE_OF_SIDE)))
-    return DifferenceRow(difference.path, difference.rule, *_make_sides(difference), lines)
+    return DifferenceRow(name, difference.rule, *_make_sides(difference), lines)
 
 
 def _split_lines(side: Any) -> list[str]:
