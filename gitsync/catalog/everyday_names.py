@@ -150,6 +150,61 @@ _NAMES: Final[Mapping[Home, str]] = {
 }
 
 
+TERRAFORM: Final[Mapping[str, str]] = {
+    "azurerm_api_management": "Service.apimanagement.azure.com",
+    "azurerm_application_insights": "Component.insights.azure.com",
+    "azurerm_cognitive_account": "Account.cognitiveservices.azure.com",
+    "azurerm_cosmosdb_account": "DatabaseAccount.documentdb.azure.com",
+    "azurerm_cosmosdb_sql_container": "SqlDatabaseContainer.documentdb.azure.com",
+    "azurerm_cosmosdb_sql_database": "SqlDatabase.documentdb.azure.com",
+    "azurerm_eventhub": "NamespacesEventhub.eventhub.azure.com",
+    "azurerm_eventhub_consumer_group": "NamespacesEventhubsConsumerGroup.eventhub.azure.com",
+    "azurerm_eventhub_namespace": "Namespace.eventhub.azure.com",
+    "azurerm_federated_identity_credential": "FederatedIdentityCredential.managedidentity.azure.com",
+    "azurerm_firewall": "AzureFirewall.network.azure.com",
+    "azurerm_kubernetes_cluster": "ManagedCluster.containerservice.azure.com",
+    "azurerm_kubernetes_cluster_node_pool": "ManagedClustersAgentPool.containerservice.azure.com",
+    "azurerm_lb": "LoadBalancer.network.azure.com",
+    "azurerm_linux_function_app": "Site.web.azure.com",
+    "azurerm_linux_virtual_machine": "VirtualMachine.compute.azure.com",
+    "azurerm_linux_virtual_machine_scale_set": "VirtualMachineScaleSet.compute.azure.com",
+    "azurerm_linux_web_app": "Site.web.azure.com",
+    "azurerm_monitor_action_group": "ActionGroup.insights.azure.com",
+    "azurerm_monitor_diagnostic_setting": "DiagnosticSetting.insights.azure.com",
+    "azurerm_monitor_metric_alert": "MetricAlert.insights.azure.com",
+    "azurerm_mssql_database": "ServersDatabase.sql.azure.com",
+    "azurerm_mssql_firewall_rule": "ServersFirewallRule.sql.azure.com",
+    "azurerm_mssql_server": "Server.sql.azure.com",
+    "azurerm_mysql_flexible_database": "FlexibleServersDatabase.dbformysql.azure.com",
+    "azurerm_network_security_rule": "NetworkSecurityGroupsSecurityRule.network.azure.com",
+    "azurerm_postgresql_flexible_server_configuration": "FlexibleServersConfiguration.dbforpostgresql.azure.com",
+    "azurerm_postgresql_flexible_server_database": "FlexibleServersDatabase.dbforpostgresql.azure.com",
+    "azurerm_postgresql_flexible_server_firewall_rule": "FlexibleServersFirewallRule.dbforpostgresql.azure.com",
+    "azurerm_private_dns_zone_virtual_network_link": "PrivateDnsZonesVirtualNetworkLink.network.azure.com",
+    "azurerm_public_ip": "PublicIPAddress.network.azure.com",
+    "azurerm_redis_cache": "Redis.cache.azure.com",
+    "azurerm_route": "RouteTablesRoute.network.azure.com",
+    "azurerm_service_plan": "ServerFarm.web.azure.com",
+    "azurerm_servicebus_namespace": "Namespace.servicebus.azure.com",
+    "azurerm_servicebus_queue": "NamespacesQueue.servicebus.azure.com",
+    "azurerm_servicebus_subscription": "NamespacesTopicsSubscription.servicebus.azure.com",
+    "azurerm_servicebus_topic": "NamespacesTopic.servicebus.azure.com",
+    "azurerm_signalr_service": "SignalR.signalrservice.azure.com",
+    "azurerm_snapshot": "Snapshot.compute.azure.com",
+    "azurerm_storage_container": "StorageAccountsBlobServicesContainer.storage.azure.com",
+    "azurerm_storage_management_policy": "StorageAccountsManagementPolicy.storage.azure.com",
+    "azurerm_storage_queue": "StorageAccountsQueueServicesQueue.storage.azure.com",
+    "azurerm_storage_share": "StorageAccountsFileServicesShare.storage.azure.com",
+    "azurerm_storage_table": "StorageAccountsTableServicesTable.storage.azure.com",
+    "azurerm_subnet": "VirtualNetworksSubnet.network.azure.com",
+    "azurerm_virtual_network_peering": "VirtualNetworksVirtualNetworkPeering.network.azure.com",
+    "azurerm_windows_function_app": "Site.web.azure.com",
+    "azurerm_windows_virtual_machine": "VirtualMachine.compute.azure.com",
+    "azurerm_windows_web_app": "Site.web.azure.com",
+}
+"""Resources of Terraform's provider and their kinds, where `azurerm_` and words of the kind are not enough."""
+
+
 def find_by_everyday_name(name: str) -> Home | None:
     """The kind that people call so; None if the table does not have the name."""
     return _index_names().get(normalize_name(name))

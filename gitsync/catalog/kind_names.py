@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gitsync.catalog.catalog import NOT_ARM, Catalog
-from gitsync.catalog.everyday_names import everyday_names, find_by_everyday_name, squash_name
+from gitsync.catalog.everyday_names import TERRAFORM, everyday_names, find_by_everyday_name, squash_name
 from gitsync.catalog.type_words import join_with_or
 from gitsync.errors import ConfigError
 from gitsync.model.facts import Kind
@@ -84,6 +84,9 @@ def _find_homes(word: str, groups: list[str], catalog: Catalog) -> list[tuple[st
     """The kinds of a name: as it is in any case, as an everyday name, or with blanks, dashes or a plural s."""
     kinds = [(group, kind) for group in groups for kind in catalog.kinds(group)]
     if exact := [home for home in kinds if home[1].casefold() == word.casefold()]:
+        return exact
+    word = TERRAFORM.get(word.casefold(), word.removeprefix("azurerm_"))
+    if exact := [home for home in kinds if ".".join(reversed(home)) == word]:
         return exact
     everyday = find_by_everyday_name(word)
     if everyday is not None and everyday[0] in groups:

@@ -3,8 +3,9 @@
 KIND is a kind (StorageAccount), a kind with its group (Account.batch.azure.com) or with its group and version
 (storage.azure.com/v20230101/StorageAccount), an everyday name (aks, postgres, "key vault") or an ARM type
 (Microsoft.Storage/storageAccounts). Append fields with dots: StorageAccount.spec.sku.name. Without KIND, it lists all
-known kinds. With --example, it prints a manifest of the kind instead. With the code of a problem (OwnerNotFound) or
-the reason of a condition, it shows the cause, an example and the fix.
+known kinds. With --example, it prints a manifest of the kind instead. A kind is also known by the name of its resource
+in Terraform (azurerm_storage_account). With the code of a problem (OwnerNotFound), the reason of a condition, a verdict
+(drifted) or an error code of Azure (SkuNotAvailable), it shows what that means and what to do.
 """
 
 from __future__ import annotations
@@ -52,6 +53,9 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     if meaning := find_code_meaning(options.kind):
         _print_code(meaning, config)
         return ExitCode.FINE
+    if word := _find_word(options.kind):
+        _print_word(options.kind, word, config)
+        return ExitCode.FINE
 
     from gitsync.catalog.catalog import open_catalog
     from gitsync.catalog.kind_names import find_kind
@@ -97,8 +101,51 @@ def _print_code(meaning: CodeMeaning, config: Config) -> None:
     print(meaning.code)
     for title, text in (("Cause", meaning.cause), ("Fix", meaning.fix)):
         print("\n".join(["", f"{title}:", *indent(text, width, by=_INDENT)]))
-    lines = (meaning.example or meaning.shown).splitlines()
+    lines = _label_mistakes(meaning) if meaning.example else meaning.shown.splitlines()
     print("\n".join(["", "Example:", *(f"{' ' * _INDENT}{line}".rstrip() for line in lines)]))
+
+
+def _find_word(name: str) -> dict[str, str]:
+    """What a verdict or an error code of Azure means and what to do, by title; empty for any other word."""
+    from gitsync.problems.problem_codes import find_verdict_meaning
+    from gitsync.status.advice import BY_KIND, find_advice
+
+    if verdict := find_verdict_meaning(name):
+        return {"Verdict": verdict.means, "A sync": verdict.does}
+    found = {"Error code of Azure, what to do": find_advice(name, "", "")}
+    for (code, group, kind), advice in sorted(BY_KIND.items()):
+        if code == name.casefold():
+            found[f"For {kind}.{group}"] = advice
+    return {title: text for title, text in found.items() if text}
+
+
+def _print_word(name: str, found: dict[str, str], config: Config) -> None:
+    if config.output == "json":
+        print(json.dumps({"word": name, "meaning": found}, indent=2))
+        return
+    from gitsync.cli.output import find_terminal_width
+    from gitsync.report.terminal import indent
+
+    print(name)
+    for title, text in found.items():
+        print("\n".join(["", f"{title}:", *indent(text, find_terminal_width(), by=_INDENT)]))
+
+
+def _label_mistakes(meaning: CodeMeaning) -> list[str]:
+    """The lines of the example; those with the mistake say what is wrong."""
+    from gitsync.catalog.catalog import open_catalog
+    from gitsync.manifests.reader import read_manifests
+    from gitsync.request.build import prepare
+
+    manifests = read_manifests({"example.yaml": meaning.example.encode()})
+    prepared = prepare(manifests, catalog=open_catalog(), subscription="0")
+    problems = {p for one in prepared for p in one.problems} | set(manifests.problems)
+    lines = meaning.example.splitlines()
+    for problem in sorted(problems, key=lambda one: one.order, reverse=True):
+        if problem.code == meaning.code and 0 < problem.line <= len(lines):
+            indentation = lines[problem.line - 1][: -len(lines[problem.line - 1].lstrip()) or None]
+            lines.insert(problem.line - 1, f"{indentation}# wrong: {problem.message}")
+    return lines
 
 
 def _print_kinds(catalog: Catalog, config: Config) -> None:

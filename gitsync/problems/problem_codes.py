@@ -48,6 +48,21 @@ def find_code_meaning(code: str) -> CodeMeaning | None:
     return _index_codes().get(code.casefold())
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictMeaning:
+    """What a verdict `means`, and what a sync `does` then."""
+
+    verdict: str
+    means: str
+    does: str
+
+
+def find_verdict_meaning(word: str) -> VerdictMeaning | None:
+    """Find the meaning of a verdict, in any case; None for any other word."""
+    entry = tomllib.loads(_read("verdicts")).get(word.casefold())
+    return VerdictMeaning(verdict=word.casefold(), **entry) if entry else None
+
+
 @cache
 def load_codes() -> tuple[CodeMeaning, ...]:
     """Load every code, in the order of the topics."""

@@ -14,6 +14,7 @@ from gitsync.catalog.aso_types import ASO_TYPES
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.everyday_names import Home, list_everyday_names
 from gitsync.catalog.kind_names import KindMatch
+from gitsync.catalog.packed_tables import is_immutable
 from gitsync.catalog.reference_targets import find_target, list_children, list_referrers
 from gitsync.catalog.type_words import describe_type, join_with_or
 from gitsync.errors import ConfigError
@@ -55,7 +56,7 @@ def explain_kind(match: KindMatch, catalog: Catalog, *, recursive: bool = False)
     """Explain a kind or a field. The fields may omit `spec`. Raises ConfigError if a field does not exist."""
     kind = match.kind
     kind_field = _descend(kind, match.fields if match.fields and match.fields[0] in _TOP else ("spec", *match.fields))
-    notes = describe_field(kind_field, kind)
+    notes = _describe_with_changes(kind_field, kind)
     if find_named_type(kind_field.facts["type"]) in REFERENCES and (
         target := find_target(kind, kind_field.path, catalog)
     ):
@@ -117,7 +118,7 @@ def _make_rows(
             depth=len(outer_types),
             name=name,
             type=describe_type(inner.facts["type"]),
-            notes=describe_field(inner, kind),
+            notes=_describe_with_changes(inner, kind),
         )
         if deep:
             yield from _make_rows(inner, kind, deep=True, outer_types=(*outer_types, facts))
@@ -249,6 +250,14 @@ def describe_field(kind_field: KindField, kind: Kind) -> tuple[str, ...]:
     if kind_field.arm:
         notes.append(f"ARM: {kind_field.arm}")
     return tuple(notes)
+
+
+def _describe_with_changes(kind_field: KindField, kind: Kind) -> tuple[str, ...]:
+    """Describe a field, and say so if it cannot change once Azure has the resource."""
+    notes = describe_field(kind_field, kind)
+    is_identity = kind_field.path in {"spec.azureName", "spec.owner"}
+    is_fixed = is_identity or kind_field.arm == "location" or is_immutable(kind.arm_type, f"/{kind_field.arm}")
+    return (*notes, "cannot be changed after the create") if is_fixed else notes
 
 
 def describe_rules(rules: Mapping[str, Any]) -> Iterator[str]:

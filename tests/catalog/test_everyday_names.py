@@ -3,7 +3,7 @@
 import pytest
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.catalog.everyday_names import everyday_names, find_by_everyday_name, list_everyday_names
+from gitsync.catalog.everyday_names import TERRAFORM, everyday_names, find_by_everyday_name, list_everyday_names
 from gitsync.catalog.kind_names import find_kind
 from gitsync.errors import ConfigError
 
@@ -26,6 +26,9 @@ CATALOG = open_catalog()
         ("Microsoft.KeyVault/vaults", "Vault.keyvault.azure.com", "an ARM type"),
         ("microsoft.network/virtualnetworks/subnets", "VirtualNetworksSubnet.network.azure.com", "of a child"),
         ("waf.network.azure.com", "WebApplicationFirewallPolicy.network.azure.com", "with a group"),
+        ("azurerm_storage_account", "StorageAccount.storage.azure.com", "Terraform's name, made of the same words"),
+        ("azurerm_subnet", "VirtualNetworksSubnet.network.azure.com", "Terraform's name, of the table"),
+        ("azurerm_postgresql_flexible_server", "FlexibleServer.dbforpostgresql.azure.com", "by an everyday name"),
         ("Redis", "Redis.cache.azure.com", "a kind is a kind"),
     ],
 )
@@ -56,3 +59,9 @@ def test_every_name_is_of_a_kind_and_finds_it():
         assert name in list_everyday_names(home), "a name is of one kind only"
         gvk = find_kind(name, CATALOG).kind.gvk
         assert (gvk.group, gvk.kind) == home, "no kind of that name is in the way"
+
+
+def test_every_name_of_terraform_finds_its_kind():
+    for name, home in TERRAFORM.items():
+        gvk = find_kind(f"{name}.spec", CATALOG).kind.gvk
+        assert f"{gvk.kind}.{gvk.group}" == home, name

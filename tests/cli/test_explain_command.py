@@ -56,7 +56,9 @@ def test_recursion_is_indented(capsys):
 
 def test_a_field_without_fields_has_no_table(capsys):
     assert run(["explain", "ResourceGroup.location"]) == 0
-    assert capsys.readouterr().out.endswith("\nspec.location: string\n  required\n  ARM: location\n")
+    assert capsys.readouterr().out.endswith(
+        "\nspec.location: string\n  required\n  ARM: location\n  cannot be changed after the create\n"
+    )
 
 
 def test_json(capsys):
@@ -149,3 +151,29 @@ def test_an_owner_of_most_kinds_does_not_list_them_all(capsys):
     (owned,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("owns:")]
     assert owned.count(",") == 19
     assert owned.endswith(" more kinds")
+
+
+@pytest.mark.parametrize(
+    ("word", "said", "why"),
+    [
+        ("drifted", "A sync:\n  Writes the value of git.", "a verdict"),
+        ("SkuNotAvailable", "This size or tier is not available", "an error code of Azure"),
+        ("AuthorizationFailed", "For RoleAssignment.authorization.azure.com:", "a code that means more for a kind"),
+        ("WaitingForOwner", "Cause:", "a reason of a condition"),
+        ("DuplicateKey", "\n    # wrong: The key 'location' is duplicated", "the mistake of an example is labelled"),
+    ],
+)
+def test_what_reports_show_is_explained(capsys, word, said, why):
+    assert run(["explain", word]) == 0
+    assert said in capsys.readouterr().out, why
+
+
+def test_a_word_as_json(capsys):
+    assert run(["explain", "Drifted", "--output", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["meaning"].keys() == {"Verdict", "A sync"}
+
+
+@pytest.mark.parametrize("field", ["azureName", "osProfile.adminUsername", "location", "owner"])
+def test_a_field_that_azure_fixes_says_so(capsys, field):
+    assert run(["explain", f"VirtualMachine.{field}"]) == 0
+    assert "  cannot be changed after the create\n" in capsys.readouterr().out

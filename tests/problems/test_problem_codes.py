@@ -13,7 +13,8 @@ import gitsync
 from gitsync.catalog.catalog import open_catalog
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.condition import Hold
-from gitsync.problems.problem_codes import TOPICS, find_code_meaning, load_codes
+from gitsync.model.verdict import Verdict
+from gitsync.problems.problem_codes import TOPICS, find_code_meaning, find_verdict_meaning, load_codes
 from gitsync.request.build import prepare
 
 PACKAGE = Path(gitsync.__file__).parent
@@ -152,3 +153,10 @@ def test_no_code_is_the_name_of_a_kind():
     catalog = open_catalog()
     kinds = {kind for group in catalog.groups() for kind in catalog.kinds(group)}
     assert {code.casefold() for code in CODES} & {kind.casefold() for kind in kinds} == set()
+
+
+def test_every_verdict_has_a_meaning():
+    meanings = [find_verdict_meaning(verdict.value) for verdict in Verdict]
+    assert all(one and one.means.endswith(".") and one.does.endswith(".") for one in meanings)
+    assert find_verdict_meaning("Drifted") == find_verdict_meaning("drifted")
+    assert find_verdict_meaning("Nothing") is None

@@ -85,7 +85,7 @@ def test_a_kind_is_told_with_its_place_in_arm():
     assert told.field == "spec"
     assert fields[0, "sku"].notes == ("required", "ARM: sku")
     assert fields[0, "accessTier"].notes[-1] == "ARM: properties/accessTier"
-    assert fields[0, "owner"].notes == ("required",)
+    assert fields[0, "owner"].notes == ("required", "cannot be changed after the create")
 
 
 @pytest.mark.parametrize(
