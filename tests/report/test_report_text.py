@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.model.condition import Condition, ConditionStatus
+from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.result import Attempt, Stage
 from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.reconcile.result_builder import NO_TURN
@@ -227,3 +228,21 @@ def test_problems_alone_are_lines_with_place_and_hint():
         "    spec.locatoin is not a field of ResourceGroup.",
         "    Did you mean spec.location?",
     ]
+
+
+def test_an_invalid_manifest_is_told_once_with_its_errors():
+    invalid = result(
+        key("ResourceGroup", "core"),
+        Verdict.INVALID,
+        condition=failed("Failed", "The manifest is invalid: it has no location."),
+        source=SourceLocation("azure.yaml", 3),
+        is_fine=False,
+    )
+    problem = Problem(code="MissingField", message="It has no location.", path="azure.yaml", line=5)
+    shown = render(report(invalid, problems=[problem], command="plan"))
+    assert shown.startswith("1 failed; a sync would change nothing\n")
+    assert "  invalid   ResourceGroup/core   azure.yaml:3\n\nErrors in manifests (1)\n" in shown
+    assert "The manifest is invalid" not in shown
+    elsewhere = render(report(invalid, problems=[replace(problem, path="other.yaml")], command="plan"))
+    assert elsewhere.startswith("1 failed, 1 error in manifests; a sync")
+    assert "The manifest is invalid" in elsewhere
