@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Final
 
 from gitsync.catalog.packed_tables import is_immutable
-from gitsync.formats.arm_path import is_below, is_same_id
+from gitsync.formats.arm_path import find_resource_group, find_subscription, is_below, is_same_id
 from gitsync.model.condition import Condition, Hold
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Plan
@@ -31,6 +31,20 @@ _ADVICE: Final = (
     "Restore the old value in git. Or, if the resource and its data may be lost, delete it in Azure and run again: "
     "gitsync then creates it with the new value."
 )
+_MOVE_SUPPORT: Final = "https://learn.microsoft.com/azure/azure-resource-manager/management/move-support-resources"
+_NOT_MOVABLE: Final = frozenset(
+    {
+        "microsoft.containerinstance/containergroups",
+        "microsoft.containerservice/managedclusters",
+        "microsoft.databricks/workspaces",
+        "microsoft.netapp/netappaccounts",
+        "microsoft.network/applicationgateways",
+        "microsoft.network/azurefirewalls",
+        "microsoft.network/expressroutecircuits",
+    }
+)
+"""Types that Azure is known not to move to another group."""
+
 _NAME = re.compile(r"'([A-Za-z][\w.]*)'")
 
 
@@ -60,8 +74,28 @@ def _explain(arm_type: str, difference: Difference, refusal: Condition | None) -
 
 
 def make_move(old_id: str, new_id: str) -> Replacement:
-    """Describe what a change of the name or the owner means: another ARM id."""
-    return Replacement(reason=f"Azure cannot rename or move {old_id} to {new_id}: it is a delete and a create.")
+    """Describe what a change of the name or the owner means: another ARM id. Many types can move to another group with
+    their data, by an operation of their own; anything else is a delete and a create.
+    """
+    group, new_group = find_resource_group(old_id) or "", find_resource_group(new_id) or ""
+    path, new_path = (one.casefold().partition("/providers/")[2] for one in (old_id, new_id))
+    subscription = find_subscription(new_id)
+    elsewhere = "" if subscription == find_subscription(old_id) else f" --destination-subscription-id {subscription}"
+    is_moved = path and path == new_path and "/providers/" not in path
+    if not is_moved or not (elsewhere or group.casefold() != new_group.casefold()):
+        return Replacement(reason=f"Azure cannot rename or move {old_id} to {new_id}: it is a delete and a create.")
+    provider, *segments = path.split("/")
+    if len(segments) > 2:
+        advice = "It moves with the resource that it is below."
+    elif f"{provider}/{segments[0]}" in _NOT_MOVABLE:
+        advice = "Azure cannot move this type: it is a delete and a create. Restore the owner in git to keep it."
+    else:
+        advice = (
+            f"To keep it and its data, run `az resource move --ids {old_id} --destination-group {new_group}{elsewhere}"
+            f"`, then sync: gitsync adopts it there. {_MOVE_SUPPORT} shows whether its type can be moved; otherwise "
+            "it is a delete and a create."
+        )
+    return Replacement(reason=f"Its owner in git is the resource group {new_group}, and it is in {group}. {advice}")
 
 
 def _normalize_region(region: object) -> str:

@@ -8,7 +8,7 @@ from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.policy import Policy
 from gitsync.model.result import Replacement, Result
 from gitsync.model.verdict import Difference, Verdict
-from gitsync.planning.replacement import add_takes, find_replacement, list_takes
+from gitsync.planning.replacement import add_takes, find_replacement, list_takes, make_move
 from gitsync.status.conditions import make_error
 from tests.support.builders import group_id, record, rg, subnet, vnet, vnet_id
 
@@ -99,3 +99,40 @@ def test_many_names_are_counted():
     keys = [subnet(name) for name in "abc"]
     assert list_takes(keys, 2) == "VirtualNetworksSubnet/a, VirtualNetworksSubnet/b and 1 more"
     assert list_takes([], 2) == "nothing else that gitsync manages"
+
+
+CORE, OTHER = "/subscriptions/1/resourceGroups/core/providers", "/subscriptions/1/resourceGroups/other/providers"
+AKS, VNET = "Microsoft.ContainerService/managedClusters/a", "Microsoft.Network/virtualNetworks/hub"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said", "why"),
+    [
+        (f"{CORE}/{VNET}", f"{OTHER}/{VNET}", f"--ids {CORE}/{VNET} --destination-group other`,", "another group"),
+        (
+            f"{CORE}/{VNET}",
+            f"{OTHER.replace('/1/', '/2/')}/{VNET}",
+            "--destination-group other --destination-subscription-id 2`,",
+            "another subscription too",
+        ),
+        (f"{CORE}/{AKS}", f"{OTHER}/{AKS}", "Azure cannot move this type", "a type that is known to stay"),
+        (f"{CORE}/{VNET}/subnets/a", f"{OTHER}/{VNET}/subnets/a", "It moves with", "a child goes with its parent"),
+        (f"{CORE}/{VNET}", f"{CORE}/{VNET}s", "Azure cannot rename or move", "another name"),
+        (f"{CORE}/{VNET}", f"{OTHER}/{VNET}s", "Azure cannot rename or move", "another group and name"),
+        (
+            f"{CORE}/{VNET}",
+            f"{CORE.replace('core', 'CORE')}/{VNET}s",
+            "Azure cannot rename",
+            "another case of the group",
+        ),
+        (
+            f"{CORE}/{VNET}/providers/Microsoft.Authorization/locks/a",
+            f"{OTHER}/{VNET}/providers/Microsoft.Authorization/locks/a",
+            "Azure cannot rename or move",
+            "what extends a resource does not move with it",
+        ),
+        ("/subscriptions/1/resourceGroups/core", "/subscriptions/1/resourceGroups/other", "Azure cannot", "a group"),
+    ],
+)
+def test_another_owner_group_may_be_a_move(old, new, said, why):
+    assert said in make_move(old, new).reason, why

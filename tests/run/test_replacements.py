@@ -88,6 +88,34 @@ def test_another_name_in_azure_is_a_delete_and_a_create(world):
     assert [key.name for key in found.replacement.takes] == ["one"]
 
 
+def test_a_resource_that_was_moved_is_adopted_at_its_new_place(world):
+    other = GROUP.replace("name: core", "name: other")
+    world.synced(group=GROUP, other=other, network=VNET, subnet=SUBNET)
+    world.says(group=GROUP, other=other, network=VNET.replace("name: core", "name: other"), subnet=SUBNET)
+    report = world.sync(prune=True)
+    assert f"`az resource move --ids {VNET_ID} --destination-group other`" in (
+        of(report, "VirtualNetwork").replacement.reason
+    )
+    assert "It moves with the resource that it is below." in of(report, "VirtualNetworksSubnet").replacement.reason
+    assert world.writes == []
+    live, inner, new_id = (
+        world.read(VNET_ID),
+        world.read(f"{VNET_ID}/subnets/one"),
+        VNET_ID.replace("/core/", "/other/"),
+    )
+    world.outside("PUT", new_id, {name: live[name] for name in ("location", "properties")})
+    world.outside(
+        "PUT", f"{new_id}/subnets/one", {"properties": {"addressPrefix": inner["properties"]["addressPrefix"]}}
+    )
+    world.outside("DELETE", VNET_ID)
+    report = world.sync(prune=True)
+    found = [of(report, kind) for kind in ("VirtualNetwork", "VirtualNetworksSubnet")]
+    assert [(one.verdict, one.action) for one in found] == [(Verdict.ADOPT, Action.NONE)] * 2
+    assert [one.record.arm_id for one in found] == [new_id, f"{new_id}/subnets/one"]
+    assert (world.writes, report.exit_code) == ([], 0)
+    assert {one.verdict for one in world.sync(prune=True).results} == {Verdict.IN_SYNC}, "one record for each"
+
+
 def test_a_rename_is_one_thing(world):
     world.synced(group=GROUP, network=VNET)
     report = world.says(group=GROUP, network=VNET.replace("name: hub", "name: office")).plan(prune=True)
