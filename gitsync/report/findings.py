@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from gitsync.model.condition import Hold
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report
 from gitsync.model.result import Outcome, Result
@@ -107,7 +108,7 @@ def make_finding(result: Result, report: Report, cause: str = "") -> ReportFindi
         message=message,
         details=(
             *format_differences(result),
-            *filter(None, [describe_replacement(result), loss]),
+            *([loss] if loss else []),
             *([f"What to do: {advice}"] if advice else []),
             *([f"last commit: {last_commit}"] if last_commit else []),
             *_format_references(result),
@@ -168,14 +169,21 @@ def _make_path_from_root(path: str, report: Report) -> str:
 def _describe_result(result: Result, rule: str, cause: str) -> tuple[str, str]:
     """Return the title of a finding, with the effect or the failure first, and its message."""
     condition, name = result.condition, f"{result.key.kind}/{result.key.name}"
+    message = " ".join(condition.message.split())
     if cause:
         return f"{name} is {cause}", ""
+    if result.replacement:
+        description = describe_replacement(result)  # begins with what Azure says, where the plan knows no more
+        more = "" if description.startswith(message) else message
+        return f"{name} {_STATES[REPLACE_RULE]}", " ".join(filter(None, (more, description)))
+    if condition.reason == Hold.NOT_REACHED:
+        return f"{name} was not reached", message
     # Only what a plan would do is fine and has an action: a sync reports nothing that it did.
     planned = _PLANNED.get(rule, "") if result.is_fine and result.action is not Action.NONE else ""
     title = planned.format(name) if planned else f"{name} {_format_state(result, rule)}"
     if not result.is_fine and condition.reason:
         title = f"{title}: {condition.reason}"
-    return title, " ".join(condition.message.split())
+    return title, message
 
 
 def _format_state(result: Result, rule: str) -> str:

@@ -49,7 +49,8 @@ def annotate_azure_pipelines(report: Report) -> list[str]:
 def _select_heaviest(report: Report, weights: Mapping[Weight, str]) -> Iterable[ReportFinding]:
     findings = list_findings(report)
     for weight in weights:
-        yield from [finding for finding in findings if finding.weight is weight][:MOST]
+        most = MOST - 1 if weight is Weight.NOTE else MOST  # the headline is a notice, too
+        yield from [finding for finding in findings if finding.weight is weight][:most]
 
 
 def _format_github(finding: ReportFinding) -> str:
