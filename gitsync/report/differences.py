@@ -12,7 +12,7 @@ from gitsync.model.result import Result
 
 class Change(NamedTuple):
     """A value in Azure and in git, None where it is absent. `name` is its field, or its path in the request where no
-    field is known; `notes` are the place of the field, and what else is to be said.
+    field is known; `notes` are the place of the field, and what else is known of it.
     """
 
     name: str

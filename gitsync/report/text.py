@@ -152,7 +152,7 @@ def _format_left_out(results: Sequence[Result], unreached: int) -> list[str]:
 
 
 class _Listing:
-    """Formats the resources of a report by section: a line for each, and what is to be said of it below."""
+    """Formats the resources of a report by section: a line for each, and what is known of it below."""
 
     def __init__(self, report: Report, width: int | None, paint: Paint, *, verbose: bool) -> None:
         self._writes = report.command == "sync"
