@@ -280,7 +280,7 @@ def _make_plain(value: Any) -> Any:
 
 
 def list_told_elsewhere(report: Report) -> frozenset[Key]:
-    """List the resources whose failure is told by the errors of their manifests, in the section below them."""
+    """List the resources whose failure is in the errors of their manifests, in the section below them."""
     files = {problem.path for problem in report.problems if problem.is_error}
     invalid = (result for result in report.results if result.verdict is Verdict.INVALID)
     return frozenset(result.key for result in invalid if result.source and result.source.path in files)

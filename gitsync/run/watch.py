@@ -31,7 +31,7 @@ from gitsync.secrets.private_files import replace as replace_file
 
 _SUCCESS = frozenset({ExitCode.FINE, ExitCode.PENDING, ExitCode.DRIFT})
 _UNALARMING = _SUCCESS | {ExitCode.STDOUT_CLOSED}
-"""Exit codes of runs that ended as they should: with the last, the reader of the report is gone, and the work is done."""
+"""Exit codes of runs that ended as they should. With the last, the reader of the report is gone; the work is done."""
 _LARGEST = 1_000_000
 """Bytes of an earlier file of metrics; one run of a hundred thousand resources has some thousands."""
 _READABLE = 0o644
