@@ -42,6 +42,7 @@ VARYING = (
     (re.compile(r"(?<![\w-])[0-9a-f]{12}(?![\w-])"), "REVISION"),
     (re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "TIME"),
     (re.compile(r"\bin \d+s\b"), "in DURATION"),
+    (re.compile(r"\b\d+[smhd]\w* ago\b"), "AGE ago"),
     (re.compile(r"\(request [0-9a-f-]{36}\)"), "(request ID)"),
     (re.compile(r"\bgit version [\w. ()-]+"), "git version VERSION"),
 )

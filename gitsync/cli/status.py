@@ -23,7 +23,7 @@ from gitsync.errors import ConfigError, ExitCode
 
 if TYPE_CHECKING:
     from gitsync.model.gvk import Key
-    from gitsync.model.record import Heartbeat, Record, State, Trust
+    from gitsync.model.record import Heartbeat, LastRun, Record, State, Trust
 
 SETTINGS = list_settings("status")
 OUTPUTS = ("text", "wide", "json", "yaml")
@@ -64,14 +64,15 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     if options.sign:
         return _sign(config, options.names)
     with open_recorded(config) as store:
-        state, heartbeats = store.load(), store.read_heartbeats()
+        state, heartbeats, last_run = store.load(), store.read_heartbeats(), store.read_last_run()
     records = _select(state, config, options.names)
     if config.output in {"json", "yaml"}:
-        print_object(_build_list(state, records, heartbeats), config.output)
+        print_object(_build_list(state, records, heartbeats, last_run), config.output)
     elif options.quiet:
         _print_table([record for record in records if not _is_ready(record)], config)
     else:
         _print_text(state, records, config)
+        _print_last_run(state, last_run)
         _print_leftovers(state)
         _print_heartbeats(heartbeats)
     return ExitCode.FINE
@@ -96,20 +97,24 @@ def _is_ready(record: Record) -> bool:
     return record.condition is not None and record.condition.is_ready
 
 
-def _build_list(state: State, records: Sequence[Record], heartbeats: Sequence[Heartbeat]) -> Mapping[str, Any]:
+def _build_list(
+    state: State, records: Sequence[Record], heartbeats: Sequence[Heartbeat], last_run: LastRun | None
+) -> Mapping[str, Any]:
     """The records as Kubernetes lists objects; under `gitsync` what Kubernetes has no place for."""
     from gitsync.arm.clock import SystemClock
     from gitsync.git.state.status_tree import build_leftovers
-    from gitsync.report.records import build_heartbeats
+    from gitsync.report.records import build_heartbeats, build_last_run
 
     objects = {"apiVersion": "v1", "items": build_objects(records), "kind": "List"}
-    if not state.leftovers and not heartbeats:
+    if not state.leftovers and not heartbeats and last_run is None:
         return objects
-    shown = {"heartbeats": build_heartbeats(heartbeats, SystemClock().now())} if heartbeats else {}
+    shown: dict[str, Any] = {"lastRun": build_last_run(last_run)} if last_run else {}
+    shown |= {"heartbeats": build_heartbeats(heartbeats, SystemClock().now())} if heartbeats else {}
     return objects | {"gitsync": shown | {"leftovers": build_leftovers(state.leftovers)}}
 
 
 def _print_text(state: State, records: Sequence[Record], config: Config) -> None:
+    from gitsync.report.records import count_failed
     from gitsync.report.wording import format_plural, shorten_revision
 
     if not state.records:
@@ -118,7 +123,8 @@ def _print_text(state: State, records: Sequence[Record], config: Config) -> None
     _print_table(records, config)
     ready = sum(map(_is_ready, records))
     at = f" at {shorten_revision(state.revision)}" if state.revision else ""
-    print(f"\n{ready} of {format_plural(len(records), 'resource')} Ready{at}.")
+    failed = count_failed(records)
+    print(f"\n{f'{failed} failed; ' if failed else ''}{ready} of {format_plural(len(records), 'resource')} Ready{at}.")
     if refused := [record for record in records if record.trust.is_refused]:
         print(f"\n{format_plural(len(refused), 'record')} not trusted:")
         _print_claims(refused)
@@ -138,6 +144,16 @@ def _print_table(records: Sequence[Record], config: Config) -> None:
     else:
         lines = list_records(records, width=width, colour=colour)
     print(neutralize("\n".join(lines)))
+
+
+def _print_last_run(state: State, last_run: LastRun | None) -> None:
+    """When the last run was that changed something, and what came of it."""
+    from gitsync.arm.clock import SystemClock
+    from gitsync.logging import neutralize
+    from gitsync.report.records import describe_last_run
+
+    if last_run is not None:
+        print(neutralize("\n".join(describe_last_run(last_run, state.agents, SystemClock().now()))))
 
 
 def _print_leftovers(state: State) -> None:

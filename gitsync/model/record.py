@@ -159,6 +159,22 @@ class State:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LastRun:
+    """The last run that changed something, as its report says. `time` is its end (RFC 3339, UTC), `revision` the commit
+    that it read, None for a folder. `outcomes` counts its resources by outcome, and `not_reached` are those that it
+    ended before.
+    """
+
+    command: str
+    agent: str
+    time: str
+    revision: str | None
+    exit_code: int
+    outcomes: Mapping[str, int]
+    not_reached: tuple[Key, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Heartbeat:
     """The sign of life of an agent. `time` is the end of its last run that succeeded, in UTC and whole seconds.
     `revision` is the commit that it read; None if it read a folder that is in no repository.

@@ -131,14 +131,35 @@ def _keep_record(attempt: PruneAttempt, condition: Condition, now: datetime) -> 
     return replace(record, condition=latest, operation=_find_operation(attempt, "delete", now))
 
 
-def build_unattempted(node: Node, agent: str) -> Result:
-    """Return the result of a node that the run did not reach: its record stays as it is, but moves with its manifest to
-    another unit. `agent` is the run's; records of other agents do not change.
+def build_unattempted(node: Node, agent: str, now: datetime) -> Result:
+    """Return the result of a node that the run did not reach. Its record stays as it is, but moves with its manifest to
+    another unit, and says so if no condition speaks of this spec yet; a new one claims nothing. `agent` is the run's;
+    records of other agents do not change.
     """
     record = node.record
-    if isinstance(node, Apply) and record and record.agent in {"", agent} and not node.held:
-        resource = node.prepared.resource
+    if (
+        isinstance(node, Apply)
+        and not node.held
+        and (record.agent in {"", agent} if record else node.prepared.is_valid)
+    ):
+        prepared, resource = node.prepared, node.prepared.resource
+        record = record or Record(
+            key=node.key,
+            manifest_api_version=resource.gvk.api_version,
+            arm_id=prepared.arm_id or "",
+            arm_api_version=prepared.api_version or "",
+            policy=prepared.policy,
+            owner=prepared.owner.key if prepared.owner else None,
+            depends_on=prepared.depends_on,
+            agent=agent,
+            operator=agent,
+            credential=prepared.credential,
+        )
         record = replace(record, **find_declaration(resource))
+        spec = find_generation(record, resource.spec)
+        condition = replace(NO_TURN, generation=spec.generation, time=format_rfc3339(now))
+        if is_replacement(condition, record.condition):
+            record = replace(record, generation=spec.generation, spec_digest=spec.digest, condition=condition)
     arm_id = node.prepared.arm_id if isinstance(node, Apply) else node.record.arm_id
     return Result(
         key=node.key,

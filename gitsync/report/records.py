@@ -5,20 +5,21 @@ docs/reference/reconciliation.md#status-shape); and heartbeats, as `gitsync stat
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from gitsync.logging import escape_controls
 from gitsync.model.clock import format_rfc3339
-from gitsync.model.condition import Condition
-from gitsync.model.record import Claim, Heartbeat, Record, WriteStreak
+from gitsync.model.condition import Condition, Hold, Severity
+from gitsync.model.record import Claim, Heartbeat, LastRun, Record, WriteStreak
 from gitsync.report.ordering import find_reading_order, has_namespaces, shorten_names
 from gitsync.report.terminal import Paint, format_table, indent
 from gitsync.report.wording import format_plural, shorten_revision
 from gitsync.status.advice import find_condition_advice
 
 _HEADER = ("READY", "SEVERITY", "REASON", "MESSAGE")
+_MOST_NAMES = 10
 _GAP = 2  # blanks after the longest label
 
 _CLAIMS = {
@@ -78,13 +79,23 @@ def _tabulate(
     cells: Callable[[Record], tuple[str, ...]],
     width: int | None,
 ) -> list[str]:
-    """Make a table with one line for each record, in reading order; with namespaces if there are several."""
+    """Make a table with one line for each record: what failed first, then what waits, then what is Ready, each in
+    reading order; with namespaces if there are several.
+    """
     names = shorten_names(record.key for record in records)
     # The first column is the namespace.
     start = 0 if has_namespaces(record.key for record in records) else 1
-    ordered = sorted(records, key=lambda record: find_reading_order(record.key))
+    ordered = sorted(records, key=lambda record: (_find_rank(record.condition), find_reading_order(record.key)))
     rows = [(escape_controls(r.key.namespace), names[r.key], *cells(r))[start:] for r in ordered]
     return format_table(("NAMESPACE", "NAME", *header)[start:], rows, width=width)
+
+
+def _find_rank(condition: Condition | None) -> int:
+    """Find the place of a record in a list, the most urgent first."""
+    if condition is None or condition.is_ready:
+        return 1 if condition is None else 2
+    is_failed = condition.severity in {Severity.ERROR, Severity.WARNING} and condition.reason not in set(Hold)
+    return 0 if is_failed else 1
 
 
 def _list_condition_cells(condition: Condition | None) -> tuple[str, str, str, str]:
@@ -96,6 +107,43 @@ def _list_condition_cells(condition: Condition | None) -> tuple[str, str, str, s
         escape_controls(condition.reason),
         escape_controls(condition.message),
     )
+
+
+def describe_last_run(run: LastRun, agents: Collection[str], now: datetime) -> list[str]:
+    """Describe the last run that changed something: what it was, when, and what came of it; a second line names what it
+    did not reach. `agents` are all that have records.
+    """
+    counts = [f"{count} {outcome}" for outcome, count in run.outcomes.items() if count and outcome != "unchanged"]
+    reached = f"{len(run.not_reached)} not reached" if run.not_reached else ""
+    outcome = ", ".join(filter(None, (*counts, reached))) or "nothing failed"
+    by = f" by {run.agent}" if run.agent and len(agents) > 1 else ""
+    lines = [
+        (
+            f"Last run that changed something: {run.command} of {shorten_revision(run.revision)}{by}, "
+            f"{format_age(run.time, now)} ago ({run.time}): {outcome}; exit code {run.exit_code}."
+        )
+    ]
+    names = [f"{key.kind}/{key.name}" for key in run.not_reached]
+    more = [f"{len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []
+    lines += [f"Not reached: {', '.join([*names[:_MOST_NAMES], *more])}."] if names else []
+    return list(map(escape_controls, lines))
+
+
+def count_failed(records: Iterable[Record]) -> int:
+    return sum(_find_rank(record.condition) == 0 for record in records)
+
+
+def build_last_run(run: LastRun) -> Mapping[str, Any]:
+    """Build the last run that changed something for JSON and YAML."""
+    return {
+        "command": run.command,
+        "agent": run.agent,
+        "finished": run.time,
+        "revision": run.revision,
+        "exitCode": run.exit_code,
+        "outcomes": dict(run.outcomes),
+        "notReached": [str(key) for key in run.not_reached],
+    }
 
 
 def list_heartbeats(heartbeats: Iterable[Heartbeat], now: datetime) -> list[str]:

@@ -33,7 +33,10 @@ async def walk(run: RunContext, plan: Plan, state: State, selection: Selection) 
     """Applies first, then prunes and the exports of what they forget, then a retry of what the deletes may unblock."""
     leftovers = select_leftovers(state, run, selection)
     run_node, stop = partial(reconcile, run=run), run.connections.stop
-    build_rest = partial(build_unattempted, agent=run.rules.agent)
+
+    def build_rest(node: Node) -> Result:
+        return build_unattempted(node, run.rules.agent, run.clock.now())
+
     stop_watcher = asyncio.create_task(_end_waits(run))
     try:
         nodes: dict[Key, Node] = {**plan.applies, **plan.prunes}

@@ -98,8 +98,84 @@ def test_status_is_a_line_for_each_resource(folder):
         "default     ResourceGroup/core   True               Succeeded",
         "other       ResourceGroup/core   True               Succeeded",
         "",
-        "2 of 3 resources Ready at 0123456789ab.",
+        "1 failed; 2 of 3 resources Ready at 0123456789ab.",
     ]
+
+
+LAST_RUN = {
+    "command": "sync",
+    "finished": "2026-01-02T03:04:05Z",
+    "revision": REVISION,
+    "exitCode": 1,
+    "target": {"agent": "gitsync"},
+    "outcomes": {"failed": 1, "blocked": 2, "changed": 0, "unchanged": 1},
+    "resources": [
+        {
+            "apiVersion": f"{key.group}/v1",
+            "kind": key.kind,
+            "namespace": key.namespace,
+            "name": key.name,
+            "reason": reason,
+        }
+        for key, reason in ((HUB, "InvalidPrefix"), (CORE, "NotReached"))
+    ],
+}
+
+
+def save_report(folder, text):
+    with StatusFolder(folder / ".gitsync") as store:
+        store.load()
+        hub = replace(record(HUB, FAILED), writes=9)
+        store.save(replace(UPDATE, records={HUB: hub}, report=lambda: text))
+
+
+def test_status_shows_the_last_run_and_what_it_did_not_reach(folder):
+    save_report(folder, json.dumps(LAST_RUN))
+    lines = gitsync("status", folder=folder).out.splitlines()[-2:]
+    assert re.sub(r"\d+\w+ ago", "… ago", lines[0]) == (
+        "Last run that changed something: sync of 0123456789ab, … ago (2026-01-02T03:04:05Z): "
+        "1 failed, 2 blocked, 1 not reached; exit code 1."
+    )
+    assert lines[1] == "Not reached: ResourceGroup/core."
+    assert json.loads(gitsync("status", "--output", "json", folder=folder).out)["gitsync"]["lastRun"] == {
+        "command": "sync",
+        "agent": "gitsync",
+        "finished": "2026-01-02T03:04:05Z",
+        "revision": REVISION,
+        "exitCode": 1,
+        "outcomes": {"failed": 1, "blocked": 2, "changed": 0, "unchanged": 1},
+        "notReached": ["ResourceGroup.resources.azure.com/default/core"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("{", "it is cut off"),
+        ("[]", "it is no report"),
+        ("{}", "it is of no version that we know"),
+        (json.dumps(LAST_RUN | {"exitCode": "many"}), "a member is of another type"),
+        (json.dumps(LAST_RUN | {"resources": [None]}), "a resource is none"),
+        ("[" * 100_000, "it is nested too deep"),
+    ],
+)
+def test_a_report_that_cannot_be_read_is_left_out(folder, text, why):
+    save_report(folder, text)
+    ended = gitsync("status", folder=folder)
+    assert (ended.code, "Last run" in ended.out, "VirtualNetwork/hub" in ended.out) == (0, False, True), why
+
+
+def test_what_failed_is_first_then_what_waits(folder):
+    waits = Condition(status=ConditionStatus.UNKNOWN, reason="NotReached", message="Later.", time=READY.time)
+    stopped = replace(FAILED, severity=Severity.WARNING, reason="Interrupted")
+    keys = [Key(CORE.group, CORE.kind, "default", name) for name in ("a", "b", "z")]
+    conditions = (waits, stopped, replace(FAILED, severity=Severity.WARNING))
+    with StatusFolder(folder / ".gitsync") as store:
+        store.load()
+        store.save(replace(UPDATE, records={key: record(key, one) for key, one in zip(keys, conditions, strict=True)}))
+    lines = gitsync("status", folder=folder).out.splitlines()
+    assert [line.split()[1].partition("/")[2] for line in lines[1:7]] == ["hub", "z", "a", "b", "core", "core"]
+    assert lines[-1] == "2 failed; 2 of 6 resources Ready at 0123456789ab."
 
 
 def test_status_is_read_from_the_branch_of_a_repository(remote, tmp_path):

@@ -7,7 +7,9 @@ import pytest
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.extensions.api import Extension, failure, success
 from gitsync.extensions.registry import BUILT_IN
+from gitsync.git.state.folder import StatusFolder
 from gitsync.model.condition import ConditionStatus
+from gitsync.model.record import Claim
 from gitsync.model.result import Outcome
 from tests.support.fake_clock import FakeClock
 from tests.support.fault_rules import rules
@@ -105,3 +107,39 @@ def test_what_ends_in_the_seconds_after_the_stop_has_its_own_end(tmp_path, agree
     report = world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync()
     assert of(report, "VirtualNetwork").condition.reason == reason
     assert of(report, "VirtualNetworksSubnet").condition.reason == "NotReached"
+
+
+def test_what_was_not_reached_is_on_record_and_says_so(tmp_path):
+    world = World(tmp_path)
+    world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync()
+    world.clock = StopsAt(world, 1)
+    world.settings = EmulatorSettings(limits=None, rules=rules(f"{{{PUT}, operation: {{style: async, seconds: 600}}}}"))
+    changed = VNET.replace("10.0.0.0/16", "10.0.0.0/15"), SUBNET.replace("10.0.0.0/24", "10.0.2.0/24")
+    new = SUBNET.replace("name: one", "name: two").replace("10.0.0.0/24", "10.0.3.0/24")
+    stopped = world.says(group=GROUP, vnet=changed[0], subnet=changed[1], new=new).sync()
+    assert of(stopped, "VirtualNetwork").condition.reason == "Interrupted"
+    with StatusFolder(world.state) as store:
+        records = {key.name: record for key, record in store.load().records.items()}
+        last_run = store.read_last_run()
+    one, two = records["one"], records["two"]
+    assert (one.condition.reason, one.generation, one.claim) == ("NotReached", 2, Claim.CREATED), "git changed it"
+    assert (two.condition.reason, two.generation, two.claim) == ("NotReached", 1, Claim.NONE), "it claims nothing"
+    assert [key.name for key in last_run.not_reached] == ["one", "two"]
+    assert (last_run.command, last_run.exit_code, last_run.revision) == ("sync", 1, world.git("rev-parse", "HEAD"))
+    world.settings, world.clock.least = EmulatorSettings(limits=None), 1e9
+    world.clock.elapsed += 600
+    done = world.sync()
+    assert (done.exit_code, of(done, "VirtualNetworksSubnet", "two").record.claim) == (0, Claim.CREATED)
+
+
+def test_what_was_not_reached_and_leaves_git_is_forgotten_and_not_deleted(tmp_path):
+    world = World(tmp_path)
+    world.clock = StopsAt(world, 1)
+    world.settings = EmulatorSettings(limits=None, rules=rules(f"{{{PUT}, operation: {{style: async, seconds: 600}}}}"))
+    world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync()
+    world.settings, world.clock.least = EmulatorSettings(limits=None), 1e9
+    world.clock.elapsed += 600
+    report = world.says(group=GROUP, vnet=VNET).sync(prune=True)
+    assert (report.exit_code, world.sent("DELETE")) == (0, [])
+    with StatusFolder(world.state) as store:
+        assert {key.kind for key in store.load().records} == {"ResourceGroup", "VirtualNetwork"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import textwrap
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
@@ -134,7 +135,7 @@ def test_a_run_that_has_no_time_left_moves_the_record_and_leaves_that_of_another
     one = prepared(vnet(), vnet_id())
     for agent, unit in (("ours", "."), ("theirs", "net"), ("", ".")):
         apply = Apply(prepared=one, record=record(vnet(), vnet_id(), unit="net", agent=agent))
-        kept = build_unattempted(apply, "ours").record
+        kept = build_unattempted(apply, "ours", datetime(2026, 1, 2, tzinfo=UTC)).record
         assert kept is not None
         assert kept.unit == unit, agent
 

@@ -26,11 +26,11 @@ from gitsync.git.source.listing import Revision
 from gitsync.git.source.location import Url, folder_of, is_commit_id
 from gitsync.git.state.record_files import UNSEALED
 from gitsync.git.state.seal import RecordSeals
-from gitsync.git.state.status_tree import Files, build_files, read_state
+from gitsync.git.state.status_tree import Files, build_files, read_last_run, read_state
 from gitsync.git.state.store import Changes, Update, find_changes, merge, split_taken
 from gitsync.model.clock import Clock
 from gitsync.model.gvk import Key
-from gitsync.model.record import Heartbeat, Record, State
+from gitsync.model.record import Heartbeat, LastRun, Record, State
 
 _TIP = "refs/gitsync/status"
 _ATTEMPTS = 5
@@ -99,6 +99,9 @@ class StatusBranch:
         if changes:
             self._retry(lambda: self._try_to_save(changes, update))
         return bool(changes)
+
+    def read_last_run(self) -> LastRun | None:
+        return read_last_run(self._open_tree(self._tip)) if self._tip else None
 
     def read_heartbeats(self) -> tuple[Heartbeat, ...]:
         try:
@@ -182,7 +185,10 @@ class StatusBranch:
     def _read(self, tip: str | None) -> State:
         if tip is None:
             return State({})
-        return read_state(Revision(repository=self._clone().repository, commit=tip, label=self.name), self._seals)
+        return read_state(self._open_tree(tip), self._seals)
+
+    def _open_tree(self, tip: str) -> Revision:
+        return Revision(repository=self._clone().repository, commit=tip, label=self.name)
 
     def _commit(self, files: Files, message: str) -> str:
         commit = Commit(parent=self._tip, files=files, message=message, author=self._author, time=self._clock.now())

@@ -22,10 +22,10 @@ from gitsync.errors import PublishError, StateError
 from gitsync.git.source.worktree import FolderListing
 from gitsync.git.state.record_files import INVENTORY, UNSEALED
 from gitsync.git.state.seal import RecordSeals
-from gitsync.git.state.status_tree import Files, build_files, build_inventory, read_state
+from gitsync.git.state.status_tree import Files, build_files, build_inventory, read_last_run, read_state
 from gitsync.git.state.store import Update, find_changes, merge, split_taken
 from gitsync.model.gvk import Key
-from gitsync.model.record import Heartbeat, Record, State
+from gitsync.model.record import Heartbeat, LastRun, Record, State
 
 _HALF_WRITTEN = ".half-written"  # a file
 _UNFINISHED = ".unfinished"  # the tree
@@ -123,6 +123,9 @@ class StatusFolder:
                 f"Status cannot be written to {error.filename or self._folder}: {error.strerror}.",
                 hint="Grant this user write access, or set --status-dir to another folder.",
             ) from error
+
+    def read_last_run(self) -> LastRun | None:
+        return read_last_run(FolderListing(root=self._folder)) if self._folder.is_dir() else None
 
     def read_heartbeats(self) -> tuple[Heartbeat, ...]:
         return ()

@@ -7,6 +7,7 @@ or one with another id, would make gitsync forget a resource, or delete another 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -31,9 +32,10 @@ from gitsync.git.state.record_files import (
 from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.store import Changes, Records, Update
 from gitsync.git.state.yaml_text import dump
+from gitsync.model.condition import Hold
 from gitsync.model.export import OWNER, Address, Export, Leftover, ObjectKind, Owner
-from gitsync.model.gvk import Key
-from gitsync.model.record import Record, State
+from gitsync.model.gvk import GVK, Key
+from gitsync.model.record import LastRun, Record, State
 from gitsync.model.secret import Secret
 
 Files = Mapping[str, bytes | None]
@@ -77,6 +79,30 @@ def read_state(listing: SourceListing, seals: RecordSeals = UNSEALED, *, cut_sho
         _check_index(contents[INVENTORY], records)
     exported = {export.address: export for export in config_map_list}
     return State(records, revision, exported, revisions, read_leftovers(head))
+
+
+def read_last_run(listing: SourceListing) -> LastRun | None:
+    """Read from the report of a tree which run wrote it; None if that cannot be read: it is for people alone."""
+    try:
+        entries = listing.find([REPORT])
+        check_budget(entries, _INVENTORY_LIMITS)
+        contents = listing.read(entry for entry in entries if entry.kind is EntryKind.FILE)
+        report = json.loads(contents[REPORT])
+        return LastRun(
+            command=str(report["command"]),
+            agent=str(report["target"].get("agent", "")),
+            time=str(report["finished"]),
+            revision=None if report["revision"] is None else str(report["revision"]),
+            exit_code=int(report["exitCode"]),
+            outcomes={str(name): int(count) for name, count in report["outcomes"].items()},
+            not_reached=tuple(
+                Key(GVK.parse(one["apiVersion"], one["kind"]).group, one["kind"], one["namespace"], one["name"])
+                for one in report["resources"]
+                if one["reason"] == Hold.NOT_REACHED
+            ),
+        )
+    except (SourceError, LookupError, TypeError, ValueError, AttributeError, RecursionError):
+        return None
 
 
 def _check_index(content: bytes, records: Records) -> None:

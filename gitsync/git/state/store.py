@@ -9,7 +9,7 @@ from typing import Protocol, Self, TypeVar
 
 from gitsync.model.export import Address, Export, Leftover
 from gitsync.model.gvk import Key
-from gitsync.model.record import Heartbeat, Record, State, Trust
+from gitsync.model.record import Heartbeat, LastRun, Record, State, Trust
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +60,10 @@ class StateStore(Protocol):
 
         Texts and times alone are not a change. Concurrent updates of others stay, except for the keys changed here.
         """
+        ...
+
+    def read_last_run(self) -> LastRun | None:
+        """Read from the report of the tree that `load` has read which run wrote it last; None if that is not known."""
         ...
 
     def read_heartbeats(self) -> tuple[Heartbeat, ...]:
