@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from gitsync.diff.list_elements import split_lists
 from gitsync.diff.three_way import REMOVED
+from gitsync.model.problem import SourceLocation
 from gitsync.model.result import Result
 
 
@@ -35,6 +36,13 @@ def list_changes(result: Result, *, with_paths: bool = False) -> Iterator[Change
                 part.path if field and with_paths else "",
             )
             yield Change(field.name if field else part.path, part.live, part.desired, tuple(filter(None, notes)))
+
+
+def find_first_place(result: Result) -> SourceLocation | None:
+    """Find the first changed field that the manifest has; None if none is known."""
+    parts = (part for one in sorted(result.differences, key=lambda one: one.path) for part in split_lists(one))
+    fields = (result.fields.get(part.path) for part in parts if part.desired is not None)
+    return next((field.source for field in fields if field), None)
 
 
 def name_path(result: Result, path: str) -> str:

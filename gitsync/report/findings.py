@@ -15,7 +15,7 @@ from gitsync.model.report import Report
 from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import DRIFTED, Action, Verdict
 from gitsync.report.data_types import describe_loss
-from gitsync.report.differences import list_changes
+from gitsync.report.differences import find_first_place, list_changes
 from gitsync.report.escape import format_value, shorten
 from gitsync.report.ordering import describe_causes, sort_by_urgency
 from gitsync.report.wording import REPLACE_RULE, describe_replacement, format_last_commit, format_renderers
@@ -91,7 +91,8 @@ def make_finding(result: Result, report: Report, cause: str = "") -> ReportFindi
         return None
     # A removed manifest is shown where it was last, though its file may be gone: GitHub rejects a SARIF result without
     # a place, and shows one in a missing file without a preview. Another file would be the wrong one.
-    source, advice = result.source or result.last_source, find_condition_advice(result.condition, result.key)
+    changed = find_first_place(result) if result.is_fine or result.replacement else None
+    source, advice = changed or result.source or result.last_source, find_condition_advice(result.condition, result.key)
     title, message = _describe_result(result, rule, cause)
     deletes = result.is_fine and result.action is Action.DELETE
     loss = describe_loss(result.arm_id) if deletes or result.replacement else ""
