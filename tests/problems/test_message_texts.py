@@ -136,3 +136,25 @@ def test_the_reports_have_no_holes(file):
     sentences = [line.strip() for line in file.read_text(encoding="utf-8").splitlines() if line.strip().endswith(".")]
     holes = {one: found for one in sentences if (found := set(find_holes(one)) - {"two blanks"})}
     assert holes == {}
+
+
+def list_docstrings(tree):
+    """The docstrings of a module, which are no texts for users except the first of a command."""
+    return {
+        node.value for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+
+
+def test_no_text_names_a_file_that_an_installed_program_does_not_have():
+    page = re.compile(r"docs/[\w/-]+|(?:README|CONTRIBUTING)\.md")
+    found = {}
+    for file in sorted(PACKAGE.rglob("*.py")):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        hidden = list_docstrings(tree) - ({tree.body[0].value} if file.parent.name == "cli" else set())
+        texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and node not in hidden]
+        if named := [text for text in texts if isinstance(text, str) and page.search(text)]:
+            found[str(file.relative_to(PACKAGE))] = named
+    assert found == {"problems/problem_codes.py": ["docs/problems.md"]}, "the end of an address"
+    tables = [text for one in load_codes() for text in (one.cause, one.fix, one.shown)]
+    tables += [*BY_CODE.values(), *BY_KIND.values()]
+    assert [text for text in tables if page.search(text)] == []
