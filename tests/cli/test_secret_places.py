@@ -278,6 +278,6 @@ def test_a_plan_needs_no_place_that_it_does_not_ask(estate):
     estate.says(group=GROUP, account=account(EXPORTS), server=server("one", "db"))
     ended = estate.run("plan", "--secret-sources", "key-vault,kubernetes", "--key-vault", "https://vault.example")
     assert ended.code == 0, ended.out
-    assert "FlexibleServer/one    create" in ended.out
+    assert "create   FlexibleServer/one" in ended.out
     assert account_id() not in ended.err
     assert server_id("one") not in ended.err
