@@ -64,6 +64,19 @@ def find_verdict_meaning(word: str) -> VerdictMeaning | None:
 
 
 @cache
+def load_field_words() -> Mapping[str, str]:
+    """Load what common fields mean, by the end of their path (`sku.name`)."""
+    return tomllib.loads(_read("fields"))
+
+
+def describe_common_field(path: str) -> str:
+    """Describe a field of any kind by the longest end of its path that is known; "" for any other."""
+    steps = path.split(".")
+    ends = (".".join(steps[start:]) for start in range(len(steps)))
+    return next((words for end in ends if (words := load_field_words().get(end))), "")
+
+
+@cache
 def load_codes() -> tuple[CodeMeaning, ...]:
     """Load every code, in the order of the topics."""
     return tuple(

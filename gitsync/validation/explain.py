@@ -19,6 +19,7 @@ from gitsync.catalog.reference_targets import find_target, list_children, list_r
 from gitsync.catalog.type_words import describe_type, join_with_or
 from gitsync.errors import ConfigError
 from gitsync.model.facts import Field, FieldType, Kind, Scope, TypeFacts
+from gitsync.problems.problem_codes import describe_common_field
 from gitsync.problems.suggest import suggest
 from gitsync.validation.name_rules import is_uuid_named
 from gitsync.validation.references import REFERENCES
@@ -56,6 +57,7 @@ def explain_kind(match: KindMatch, catalog: Catalog, *, recursive: bool = False)
     """Explain a kind or a field. The fields may omit `spec`. Raises ConfigError if a field does not exist."""
     kind = match.kind
     kind_field = _descend(kind, match.fields if match.fields and match.fields[0] in _TOP else ("spec", *match.fields))
+    words = describe_common_field(kind_field.path) if kind_field.path.startswith("spec.") else ""
     notes = _describe_with_changes(kind_field, kind)
     if find_named_type(kind_field.facts["type"]) in REFERENCES and (
         target := find_target(kind, kind_field.path, catalog)
@@ -70,7 +72,7 @@ def explain_kind(match: KindMatch, catalog: Catalog, *, recursive: bool = False)
             for referrer in list_referrers((kind.gvk.group, kind.gvk.kind), catalog)
         )
     return Explanation(
-        facts=(*describe_kind(kind, catalog), *relations),
+        facts=(*describe_kind(kind, catalog), *relations, *((("means", words),) if words else ())),
         field=kind_field.path,
         type=describe_type(kind_field.facts["type"]),
         notes=notes,

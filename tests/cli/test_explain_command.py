@@ -20,6 +20,7 @@ ARM:        Microsoft.Storage/storageAccounts, api-version 2023-01-01
 owner:      a ResourceGroup (resources.azure.com) by name, or by armId
 name:       spec.azureName, else metadata.name; 3 to 24 characters; matches ^[a-z0-9]+$
 Azure can:  delete, get, put
+means:      The size and price of the resource.
 
 spec.sku: Sku
   required

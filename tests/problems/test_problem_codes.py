@@ -14,7 +14,14 @@ from gitsync.catalog.catalog import open_catalog
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.condition import Hold
 from gitsync.model.verdict import Verdict
-from gitsync.problems.problem_codes import TOPICS, find_code_meaning, find_verdict_meaning, load_codes
+from gitsync.problems.problem_codes import (
+    TOPICS,
+    describe_common_field,
+    find_code_meaning,
+    find_verdict_meaning,
+    load_codes,
+    load_field_words,
+)
 from gitsync.request.build import prepare
 
 PACKAGE = Path(gitsync.__file__).parent
@@ -160,3 +167,10 @@ def test_every_verdict_has_a_meaning():
     assert all(one and one.means.endswith(".") and one.does.endswith(".") for one in meanings)
     assert find_verdict_meaning("Drifted") == find_verdict_meaning("drifted")
     assert find_verdict_meaning("Nothing") is None
+
+
+def test_a_hundred_fields_have_words_and_the_longest_end_of_a_path_counts():
+    assert len(load_field_words()) >= 100
+    assert all(words.endswith(".") and words[0].isupper() for words in load_field_words().values())
+    assert describe_common_field("spec.sku.name").startswith("The name of the size")
+    assert describe_common_field("spec.tags") != describe_common_field("spec.name") == ""
