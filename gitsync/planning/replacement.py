@@ -39,11 +39,10 @@ _NOT_MOVABLE: Final = frozenset(
         "microsoft.databricks/workspaces",
         "microsoft.netapp/netappaccounts",
         "microsoft.network/applicationgateways",
-        "microsoft.network/azurefirewalls",
         "microsoft.network/expressroutecircuits",
     }
 )
-"""Types that Azure is known not to move to another group."""
+"""Types that Azure does not move to another group, by that page. Others may not move either."""
 
 _NAME = re.compile(r"'([A-Za-z][\w.]*)'")
 

@@ -124,7 +124,7 @@ _STEPS = (
     ),
     _NextStep(
         lambda report: any(r.replacement for r in report.results),
-        "`gitsync sync` replaces no resource. Restore the old values in git, or delete these resources in Azure.",
+        "`gitsync sync` replaces no resource. Follow the advice of each, or restore its old values in git.",
     ),
     _NextStep(
         _has_verdict(Verdict.DRIFTED, Verdict.CONFLICT, command="plan"),

@@ -88,7 +88,7 @@ def format_headline(report: Report) -> str:
     """Format the sentence that every form of a report begins with: what failed, and what the run has changed in Azure
     or a sync would change.
 
-    `1 failed; a sync would create 1, update 3, delete 3`. It has no word about the cost of the run.
+    `1 failed, 2 waiting; a sync would create 1, update 3, delete 3`. It has no word about the cost of the run.
     """
     if report.command == "validate":
         return _begin(format_problem_counts(report.problems))
@@ -99,10 +99,15 @@ def format_headline(report: Report) -> str:
     errors = [problem for problem in wrong if problem.path not in counted]
     place = " in manifests" if all(problem.path for problem in errors) else ""
     replacements = sum(result.replacement is not None for result in report.results)
+    # In a run that stopped early nearly all wait, for the next run.
+    blocked = 0 if report.interrupted else report.outcomes[Outcome.BLOCKED] - replacements
+    waiting = [f"{blocked} waiting"] if blocked > 0 else []
     parts = (
         "stopped early" if report.interrupted else "",
         f"a sync is refused ({refusal})" if refusal else "",
-        ", ".join([*format_failed(report), *([format_plural(len(errors), "error") + place] if errors else [])]),
+        ", ".join(
+            [*format_failed(report), *([format_plural(len(errors), "error") + place] if errors else []), *waiting]
+        ),
         _format_effect(report, "it" if refusal else "a sync"),
         f"cannot replace {replacements}" if replacements else "",
     )

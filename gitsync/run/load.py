@@ -6,16 +6,17 @@ subscription of its credential.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError
 from gitsync.manifests.selection import Selection, spell_selection
 from gitsync.manifests.variable_values import References
+from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Problem
-from gitsync.model.record import State
+from gitsync.model.record import Record, State
 from gitsync.model.resource import Prepared
 from gitsync.planning.claims import assign_writers
 from gitsync.planning.record_trust import renew_seals
@@ -68,17 +69,7 @@ async def load_run_input(
     lookup = _open_lookup(config, connections, manifests, writes=writes)
     namespaces = config.target_namespaces
     records = {key: one for key, one in state.records.items() if not namespaces or key.namespace in namespaces}
-    places = find_credential_names(manifests.resources, records)
-    identities = await find_credentials(places, lookup, resource_timeout=config.resource_timeout, stop=connections.stop)
-    credentials = Credentials(
-        identities, connections.subscription, records, allow_multi_env_management=config.allow_multi_env_management
-    )
-    if not connections.subscription and not credentials.any_of_secrets:
-        raise ConfigError(
-            "No subscription is set, so ARM ids cannot be built.",
-            hint="Set AZURE_SUBSCRIPTION_ID or --subscription; `az account list` shows yours. "
-            "To try gitsync without Azure, add --emulator.",
-        )
+    credentials = await _find_credentials(config, connections, manifests, records, lookup)
     manifests, problems = add_known_ids(manifests, config, connections, state, agent)
     today = connections.clock.now().date()
     prepared = prepare_resources(config, connections.settings, manifests, connections.catalog, credentials.of, today)
@@ -99,6 +90,24 @@ async def load_run_input(
         problems=(*problems, *warnings_of_seals),
     )
     return config, state, run_input
+
+
+async def _find_credentials(
+    config: Config, connections: Connections, manifests: Manifests, records: Mapping[Key, Record], lookup: Lookup
+) -> Credentials:
+    """Look up the credential of each resource of manifests and records. ConfigError if there is none at all."""
+    places = find_credential_names(manifests.resources, records)
+    identities = await find_credentials(places, lookup, resource_timeout=config.resource_timeout, stop=connections.stop)
+    credentials = Credentials(
+        identities, connections.subscription, records, allow_multi_env_management=config.allow_multi_env_management
+    )
+    if not connections.subscription and not credentials.any_of_secrets:
+        raise ConfigError(
+            "No subscription is set, so ARM ids cannot be built.",
+            hint="Set AZURE_SUBSCRIPTION_ID or --subscription; `az account list` shows yours. "
+            "To try gitsync without Azure, add --emulator.",
+        )
+    return credentials
 
 
 async def _find_references(config: Config, connections: Connections, *, writes: bool) -> References:

@@ -81,7 +81,8 @@ def test_a_silent_run_shows_that_it_lives(job):
         f"|{job.git('rev-parse', 'HEAD', folder=job.folder)}"
     )
     shown = gitsync("status", folder=job.folder).out.splitlines()
-    assert shown[-2] == f"1 of 1 resource Ready at {job.git('rev-parse', '--short=12', 'HEAD', folder=job.folder)}."
+    assert shown[-3] == f"1 of 1 resource Ready at {job.git('rev-parse', '--short=12', 'HEAD', folder=job.folder)}."
+    assert shown[-2].startswith("Last run that changed something: sync of ")
     assert shown[-1].startswith("Last success of gitsync: ")
     status_object = json.loads(gitsync("status", "--output", "json", folder=job.folder).out)
     assert find_faults("status", status_object) == []

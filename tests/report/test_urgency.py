@@ -84,7 +84,7 @@ def test_the_cause_stands_first_and_its_victims_name_it(render):
 
 @pytest.mark.parametrize("render", [text.render, markdown.render], ids=["text", "markdown"])
 def test_failures_are_counted_where_a_reader_begins(render):
-    assert "1 failed; updated 1" in render(BROKEN)
+    assert "1 failed, 2 waiting; updated 1" in render(BROKEN)
     assert "failed" not in render(report(IN_SYNC, DRIFTED))
 
 
