@@ -402,7 +402,7 @@ def _find_lost_separator(problems: list[Problem]) -> tuple[Problem, ...]:
     if not {"apiVersion", "kind"} <= {problem.field for problem in again}:
         return tuple(problems)
     second = min((problem for problem in again if problem.field in {"apiVersion", "kind"}), key=lambda one: one.line)
-    message = f"A second manifest begins on line {second.line}, and no --- divides it from the first."
+    message = f"A second manifest begins on line {second.line}, and no --- separates it from the first."
     lost = replace(second, message=message, hint=f"Add a line with --- before line {second.line}.")
     return tuple(
         lost if problem is second else problem for problem in problems if problem is second or problem not in again

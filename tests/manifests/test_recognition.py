@@ -270,7 +270,7 @@ def test_two_documents_without_a_separator_are_an_error(text, kept, why):
     problems = [*found.problems, *(problem for one in found.resources for problem in one.problems)]
     assert {problem.code for problem in problems} == {"DuplicateKey"}, why
     first = problems[0]
-    assert first.message == f"A second manifest begins on line {first.line}, and no --- divides it from the first."
+    assert first.message == f"A second manifest begins on line {first.line}, and no --- separates it from the first."
     assert text.splitlines()[first.line - 1].startswith(("apiVersion:", "kind:"))
     assert UnreadDocument(source=SourceLocation("a.yaml", 1), is_rejected=True) in found.unread
 
