@@ -57,10 +57,10 @@ def _list_further(one: Sequence[Any], other: Sequence[Any]) -> list[tuple[int, A
 
 def _pair_in_order(desired: Sequence[Any], live: Sequence[Any]) -> Iterator[tuple[int, Any, Any]]:
     matcher = SequenceMatcher(None, list(map(_write, desired)), list(map(_write, live)), autojunk=False)
+    ours, theirs = list(enumerate(desired)), list(enumerate(live))
     for word, begin, end, other_begin, other_end in matcher.get_opcodes():
         if word != "equal":
-            ours = list(enumerate(desired))[begin:end]
-            yield from _pair(ours, list(enumerate(live))[other_begin:other_end])
+            yield from _pair(ours[begin:end], theirs[other_begin:other_end])
 
 
 def _pair(ours: Sequence[tuple[int, Any]], theirs: Sequence[tuple[int, Any]]) -> Iterator[tuple[int, Any, Any]]:

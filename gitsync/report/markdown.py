@@ -21,8 +21,8 @@ from gitsync.report.ordering import (
     DELETES,
     FAILED,
     IN_SYNC,
-    REMOVED,
-    REPLACES,
+    LOSING,
+    TITLED,
     Section,
     describe_causes,
     has_namespaces,
@@ -42,6 +42,7 @@ from gitsync.report.wording import (
     format_message,
     format_place,
     format_plural,
+    format_problem_place,
     format_renderers,
     format_state,
     list_body,
@@ -61,7 +62,7 @@ _RESERVE = 500  # characters for the sentences about omitted parts
 _COLUMNS = ("Resource", "Namespace", "Action", "Manifest", "Message")
 _FEW_OPEN = 5  # resources whose details are open from the start, if they have not more than so many lines together
 _FEW_LINES = 40
-_MOST_DELETES = 20  # whose details are open: nobody should have to unfold what is lost
+_MOST_DELETES = 20  # whose details are open: what is lost is shown at once
 
 
 def render(report: Report) -> str:
@@ -118,8 +119,7 @@ class _Listing:
     def _list_cells(self, section: Section, result: Result) -> Mapping[str, str]:
         message = self._causes.get(result.key) or format_message(result)
         is_told = result.key in self._told_elsewhere or result.replacement is not None  # below
-        # The title of these says the same.
-        state = "" if section in {DELETES, REMOVED, REPLACES} else format_state(result)
+        state = "" if section in TITLED else format_state(result)
         return {
             "Resource": format_code(self._names[result.key]),
             "Namespace": format_code(result.key.namespace) if self._has_namespaces else "",
@@ -146,7 +146,7 @@ class _Listing:
         return bool(has_content) or is_shown or result.action is Action.DELETE or not is_explained
 
     def _is_open(self, section: Section, result: Result, results: Sequence[Result]) -> bool:
-        if section in {DELETES, REPLACES}:
+        if section in LOSING:
             return len(results) <= _MOST_DELETES
         if section == FAILED:
             return len(results) <= _FEW_OPEN
@@ -158,8 +158,7 @@ class _Listing:
         """
         lines = _list_lines(result)
         condition = result.condition
-        loss = describe_loss(result.arm_id, done=self._writes) if section == DELETES else ""
-        loss = describe_loss(result.arm_id) if section == REPLACES else loss
+        loss = describe_loss(result.arm_id, done=self._writes and section is DELETES) if section in LOSING else ""
         attempts = (format_attempt(attempt, result, _SHORT_MESSAGE) for attempt in result.attempts)
         message = condition.message if len(format_message(result)) > _SHORT_MESSAGE else ""
         shown, hidden = lines[:_MOST_DIFFERENCES], len(lines[_MOST_DIFFERENCES:])
@@ -240,7 +239,7 @@ def _format_foot(report: Report) -> list[str]:
 def _format_problems(word: str, problems: Sequence[Problem]) -> list[str]:
     if not problems:
         return []
-    place = " in manifests" if all(problem.path for problem in problems) else ""
+    place = format_problem_place(problems)
     lines = [format_problem(one) for one in shorten_problems(problems)]
     fitting = _select_fitting(lines, _PROBLEMS_ROOM // 2, "problem")
     return [f"#### {word}{place} ({len(problems)})", "\n".join(fitting)]

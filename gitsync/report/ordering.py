@@ -95,6 +95,12 @@ WAITING: Final = Section("waiting", "Waiting", "Waiting")
 OTHERS: Final = Section("others", "No change in Azure", "No change in Azure")
 IN_SYNC: Final = Section("in-sync", "In sync", "In sync")
 
+LOSING: Final = frozenset({DELETES, REPLACES})
+"""Whose resources a delete takes, with what is in them."""
+
+TITLED: Final = frozenset({DELETES, REMOVED, REPLACES})
+"""Whose title says what happens to each resource, so that no line has to."""
+
 SECTIONS: Final = (FAILED, DELETES, REPLACES, REMOVED, CHANGES, WAITING, OTHERS, IN_SYNC)
 """In the order of a report."""
 

@@ -21,7 +21,7 @@ from gitsync.logging import escape_controls
 from gitsync.model.gvk import Key
 from gitsync.model.report import LimitUse, Report
 from gitsync.model.result import Outcome, Result, Stage, Wait
-from gitsync.report.wording import PAST
+from gitsync.report.wording import PAST, format_seconds
 
 _MOST_NAMED = 5  # resources named at once
 _RATE_SECONDS = 2.0  # that a rate is of, at least
@@ -138,7 +138,7 @@ class Tally:
         if result.outcome is Outcome.FAILED:
             self._say(self._format_failure(result))
         elif result.outcome is Outcome.CHANGED and self._says_changes:
-            time = _format_time(self._monotonic() - start_time)
+            time = format_seconds(int(self._monotonic() - start_time))
             self._say(f"{PAST[result.action]} {_format_name(result.key)} in {time}")
         return True
 
@@ -157,7 +157,7 @@ class Tally:
         rows = [
             UnderWay(
                 _format_name(key),
-                _format_time(now - since),
+                format_seconds(int(now - since)),
                 escape_controls(self._mask(_describe_work(work, now))) + self._count_dependents(key),
             )
             for key, (work, since) in entries[:_MOST_NAMED]
@@ -211,7 +211,7 @@ def _describe_work(work: Work, now: float) -> str:
     seconds = math.ceil((wait.until or now) - now)
     # Turns are guessed, and their last second would come and go.
     has_time = seconds > (0 if wait.next_try else 1)
-    goes_on = f", {'tries again' if wait.next_try else 'goes on'} in {_format_time(seconds)}" if has_time else ""
+    goes_on = f", {'tries again' if wait.next_try else 'goes on'} in {format_seconds(seconds)}" if has_time else ""
     number = f" ({format_ordinal(wait.next_try)} try)" if wait.next_try else ""
     return f"{wait.reason}{goes_on}{number}"
 
@@ -219,7 +219,7 @@ def _describe_work(work: Work, now: float) -> str:
 def _describe_limit(use: LimitUse, rate: float, now: float) -> str:
     """Describe a limit that requests are held back by, or soon will be; "" for any other."""
     if use.held_until > now:
-        return f"{use.kind} throttled, go on in {_format_time(math.ceil(use.held_until - now))}"
+        return f"{use.kind} throttled, go on in {format_seconds(math.ceil(use.held_until - now))}"
     if not use.is_near:
         return ""
     return f"{_format_rate(rate)} {use.kind}/s, near the limit of {_format_rate(use.per_second)}"
@@ -227,11 +227,6 @@ def _describe_limit(use: LimitUse, rate: float, now: float) -> str:
 
 def _format_rate(rate: float) -> str:
     return f"{rate:.0f}" if rate >= 1 else f"{rate:.1f}"
-
-
-def _format_time(seconds: float) -> str:
-    minutes, seconds = divmod(int(seconds), 60)
-    return f"{minutes}m{seconds:02}s" if minutes else f"{seconds}s"
 
 
 def format_ordinal(number: int) -> str:

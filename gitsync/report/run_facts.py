@@ -14,7 +14,7 @@ from gitsync.model.manifests import Coverage, UnreadDocument, format_title
 from gitsync.model.problem import is_refused
 from gitsync.model.report import Report, RequestCounts, RunTarget
 from gitsync.model.verdict import Action
-from gitsync.report.wording import format_plural, shorten_revision
+from gitsync.report.wording import format_plural, format_seconds, shorten_revision
 
 MOST_KINDS = 10  # in a sentence
 _LEAST_SHARE = 0.01
@@ -186,5 +186,4 @@ def _format_share(report: Report) -> str:
 def _format_elapsed(report: Report) -> str:
     """Format the time from start to end in seconds, or minutes and seconds."""
     span = datetime.fromisoformat(report.finished) - datetime.fromisoformat(report.started)
-    minutes, seconds = divmod(round(span.total_seconds()), 60)
-    return f"{minutes}m{seconds:02}s" if minutes else f"{seconds}s"
+    return format_seconds(round(span.total_seconds()))

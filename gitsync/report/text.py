@@ -28,8 +28,10 @@ from gitsync.report.ordering import (
     DELETES,
     FAILED,
     IN_SYNC,
+    LOSING,
     REMOVED,
     REPLACES,
+    TITLED,
     WAITING,
     Section,
     describe_causes,
@@ -51,6 +53,7 @@ from gitsync.report.wording import (
     format_message,
     format_place,
     format_plural,
+    format_problem_place,
     format_renderers,
     format_state,
     list_body,
@@ -67,7 +70,6 @@ _GAP = "   "
 _NAME = 45  # columns of a name; a longer one moves what is behind it
 
 _SHORT = 100  # characters of both sides of a difference; longer ones get a line each
-_LOSING = frozenset({DELETES, REPLACES})
 _WITH_ID = frozenset({FAILED, DELETES, REPLACES, REMOVED})
 
 
@@ -193,8 +195,8 @@ class _Listing:
     def _format_heads(self, section: Section, results: Sequence[Result]) -> dict[Key, list[str]]:
         """Format the line of each resource: what happens, its name, and its place or what it waits for."""
         words = {result.key: format_state(result) for result in results}
-        if section in {DELETES, REMOVED, REPLACES} or set(words.values()) == {Verdict.BLOCKED.value}:
-            words = dict.fromkeys(words, "")  # the title says the same
+        if section in TITLED or set(words.values()) == {Verdict.BLOCKED.value}:
+            words = dict.fromkeys(words, "")
         longest = max(map(len, words.values()))
         names = max((len(self._names[key]) for key in words if len(self._names[key]) <= _NAME), default=0)
         heads = {}
@@ -215,14 +217,14 @@ class _Listing:
         # The cause takes the place of a message that only says that something is missing.
         if section is WAITING and result.key in self._causes:
             return ""
-        # The reason for a replacement is told with what it takes.
+        # The reason for a replacement is shown with what it takes.
         return "" if result.replacement else escape_controls(format_message(result))
 
     def _format_detail(self, section: Section, result: Result, message: str) -> Iterator[str]:
         notes = (
             message,
             escape_controls(describe_replacement(result)),
-            describe_loss(result.arm_id, done=self._writes and section is DELETES) if section in _LOSING else "",
+            describe_loss(result.arm_id, done=self._writes and section is DELETES) if section in LOSING else "",
             _label("What to do: ", escape_controls(find_condition_advice(result.condition, result.key))),
             _label("last commit: ", format_last_commit(result.last_commit)),
         )
@@ -281,7 +283,7 @@ def _format_change(change: Change, width: int | None, paint: Paint) -> Iterator[
 def _format_problem_section(word: str, problems: Sequence[Problem], width: int | None, paint: Paint) -> list[str]:
     if not problems:
         return []
-    place = " in manifests" if all(problem.path for problem in problems) else ""
+    place = format_problem_place(problems)
     lines = format_problems(problems, width=width and width - 2, colour=paint.on)
     steps = [line for step in explain_codes(problems) for line in indent(step, width, by=2)]
     return [paint.bold(f"{word}{place} ({len(problems)})"), *(f"  {line}" for line in lines), *steps]

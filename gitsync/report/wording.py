@@ -76,6 +76,11 @@ def format_baseline_note(report: Report) -> str:
     return f"Compared with revision {shorten_revision(report.base)}, not with Azure."
 
 
+def format_problem_place(problems: Iterable[Problem]) -> str:
+    """Format where problems are, for a title: ` in manifests`, or "" if one of them is in no file."""
+    return " in manifests" if all(problem.path for problem in problems) else ""
+
+
 def format_problem_counts(problems: Iterable[Problem]) -> str:
     """Format the number of problems: `2 errors and 1 warning`, or `no problems`."""
     problems = tuple(problems)
@@ -97,7 +102,7 @@ def format_headline(report: Report) -> str:
     counted = {result.source.path for result in report.results if result.verdict is Verdict.INVALID and result.source}
     wrong = (problem for problem in report.problems if problem.is_error and problem.code not in REFUSALS)
     errors = [problem for problem in wrong if problem.path not in counted]
-    place = " in manifests" if all(problem.path for problem in errors) else ""
+    place = format_problem_place(errors)
     replacements = sum(result.replacement is not None for result in report.results)
     # In a run that stopped early nearly all wait, for the next run.
     blocked = 0 if report.interrupted else report.outcomes[Outcome.BLOCKED] - replacements
@@ -143,6 +148,12 @@ def _format_effect(report: Report, subject: str) -> str:
 def shorten_revision(revision: str | None) -> str:
     """Shorten a commit id to its first twelve characters, which are enough for git."""
     return "the uncommitted working tree" if revision is None else revision[:12]
+
+
+def format_seconds(seconds: int) -> str:
+    """Format whole seconds as `12s`, or as `1m04s`."""
+    minutes, rest = divmod(seconds, 60)
+    return f"{minutes}m{rest:02}s" if minutes else f"{rest}s"
 
 
 def format_plural(count: int, noun: str) -> str:
