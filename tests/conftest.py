@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import tempfile
@@ -33,6 +34,19 @@ for name in (*Host, *OTHERS):
 def pytest_xdist_auto_num_workers() -> int:
     """One worker more than cores: tests wait for programs, for the disk, and for time to pass."""
     return (os.cpu_count() or 1) + 1
+
+
+def pytest_collection() -> None:
+    """Look for no garbage while tests are collected: all of it is kept."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage as seldom as commands do, and never among what was collected: half a million objects."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000)
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

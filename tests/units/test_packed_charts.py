@@ -37,30 +37,30 @@ def nest(levels: int) -> bytes:
 
 
 REFUSED = [
-    (pack({**CHART, "lib/values.schema.json": REMOTE}), "values.schema.json in team/charts/lib-1.0.0.tgz refers to 'http://127", "an address"),
-    (pack({**CHART, "lib/values.schema.json": '{"a": {"$ref": "file:///etc/passwd"}}'}), "refers to 'file:///etc/passwd'", "a file of the machine"),
-    (pack({**CHART, "lib/values.schema.json": "{"}), "values.schema.json in team/charts/lib-1.0.0.tgz is not JSON", "no JSON"),
-    (pack({**CHART, "lib\\values.schema.json": REMOTE}), "refers to", "a name as Windows has it"),
-    (pack({**CHART, "lib/./x/../values.schema.json": REMOTE}), "refers to", "a name that is not in its shortest form"),
-    (pack({**CHART, "lib/charts/in/values.schema.json": REMOTE}), "charts/in/values.schema.json in team/", "an open chart inside"),
-    (pack({**CHART, "lib/charts/in.tgz": pack({"in/values.schema.json": REMOTE})}), "refers to", "a packed chart inside"),
-    (pack({**CHART, "lib/values.schema.json": "{}"}) + pack({"lib/values.schema.json": REMOTE})[:40], "not a packed chart", "a damaged archive"),
-    (b"\x1f\x8b", "is not a packed chart", "no archive"),
-    (gzip.compress(b"a" * 600), "is not a packed chart", "no tar"),
-    (pack({"values.schema.json": REMOTE}), "it has the file 'values.schema.json'", "a file outside of a folder"),
-    (pack({"lib/../../x": ""}), "it has the file", "a path that leads out of it"),
-    (pack({"lib//etc/x": ""}), "it has the file", "a path from the root"),
-    (gzip.compress(bytes(MOST_BYTES + 1)), "more than 50 MB", "a small archive of much"),
-    (pack({f"lib/{number}": "" for number in range(10_001)}), "more than 10000 files", "many files"),
-    (nest(11), "or 10 in each other", "charts in each other"),
-    (pack({f"lib/charts/{number}.tgz": pack(CHART) for number in range(201)}), "more than 200 charts", "many charts"),
+    (lambda: pack({**CHART, "lib/values.schema.json": REMOTE}), "values.schema.json in team/charts/lib-1.0.0.tgz refers to 'http://127", "an address"),
+    (lambda: pack({**CHART, "lib/values.schema.json": '{"a": {"$ref": "file:///etc/passwd"}}'}), "refers to 'file:///etc/passwd'", "a file of the machine"),
+    (lambda: pack({**CHART, "lib/values.schema.json": "{"}), "values.schema.json in team/charts/lib-1.0.0.tgz is not JSON", "no JSON"),
+    (lambda: pack({**CHART, "lib\\values.schema.json": REMOTE}), "refers to", "a name as Windows has it"),
+    (lambda: pack({**CHART, "lib/./x/../values.schema.json": REMOTE}), "refers to", "a name that is not in its shortest form"),
+    (lambda: pack({**CHART, "lib/charts/in/values.schema.json": REMOTE}), "charts/in/values.schema.json in team/", "an open chart inside"),
+    (lambda: pack({**CHART, "lib/charts/in.tgz": pack({"in/values.schema.json": REMOTE})}), "refers to", "a packed chart inside"),
+    (lambda: pack({**CHART, "lib/values.schema.json": "{}"}) + pack({"lib/values.schema.json": REMOTE})[:40], "not a packed chart", "a damaged archive"),
+    (lambda: b"\x1f\x8b", "is not a packed chart", "no archive"),
+    (lambda: gzip.compress(b"a" * 600), "is not a packed chart", "no tar"),
+    (lambda: pack({"values.schema.json": REMOTE}), "it has the file 'values.schema.json'", "a file outside of a folder"),
+    (lambda: pack({"lib/../../x": ""}), "it has the file", "a path that leads out of it"),
+    (lambda: pack({"lib//etc/x": ""}), "it has the file", "a path from the root"),
+    (lambda: gzip.compress(bytes(MOST_BYTES + 1)), "more than 50 MB", "a small archive of much"),
+    (lambda: pack({f"lib/{number}": "" for number in range(10_001)}), "more than 10000 files", "many files"),
+    (lambda: nest(11), "or 10 in each other", "charts in each other"),
+    (lambda: pack({f"lib/charts/{number}.tgz": pack(CHART) for number in range(201)}), "more than 200 charts", "many charts"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("packed", "said", "why"), REFUSED, ids=[row[-1] for row in REFUSED])
-def test_a_packed_chart_is_refused_as_an_open_one(packed, said, why):
+@pytest.mark.parametrize(("make", "said", "why"), REFUSED, ids=[row[-1] for row in REFUSED])
+def test_a_packed_chart_is_refused_as_an_open_one(make, said, why):
     with pytest.raises(ChartError) as failed:
-        render(packed)
+        render(make())
     problem = failed.value.problem
     assert (problem.code, problem.path, said in problem.message) == ("ChartFailed", PLACE, True), problem.message
 
