@@ -43,12 +43,20 @@ class Outline(NamedTuple):
 @cache
 def outline(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    functions = [node for node in list_statements(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     return Outline(
         is_documented=bool(ast.get_docstring(tree)),
         functions=tuple((function.name, lines_of_code(function)) for function in functions),
         classes=tuple(n.name for n in tree.body if isinstance(n, ast.ClassDef) and not n.name.startswith("_")),
     )
+
+
+def list_statements(node):
+    """All statements below a node, without the expressions, which are most of a tree."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
+            yield child
+            yield from list_statements(child)
 
 
 def lines_of_code(function):

@@ -39,6 +39,18 @@ def trees():
 
 
 @cache
+def nodes(*kinds):
+    """All nodes of some kinds. Each walk through the package takes a second."""
+    return [node for node in all_nodes() if isinstance(node, kinds)]
+
+
+@cache
+def all_nodes():
+    wanted = (ast.AnnAssign, ast.Call, ast.Constant, ast.FunctionDef)
+    return [node for tree in trees().values() for node in ast.walk(tree) if isinstance(node, wanted)]
+
+
+@cache
 def constants():
     """Texts that modules give names to, by name."""
     named = {}
@@ -56,9 +68,7 @@ def code_parameters():
     """Functions with a parameter that is a code, and its place."""
     return {
         node.name: place
-        for tree in trees().values()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef)
+        for node in nodes(ast.FunctionDef)
         for place, argument in enumerate(one.arg for one in node.args.args if one.arg not in {"self", "cls"})
         if argument in {"code", "reason"}
     }
@@ -77,18 +87,16 @@ def codes_of(node):
 @cache
 def used_codes():
     found = {hold.value for hold in Hold}
-    for tree in trees().values():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.AnnAssign) and getattr(node.target, "id", "") == "_code":
-                found |= codes_of(node.value)
-            if not isinstance(node, ast.Call):
-                continue
-            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-            if name in NOT_OURS:
-                continue
-            place = code_parameters().get(name, len(node.args))
-            given = [*node.args[place : place + 1], *(k.value for k in node.keywords if k.arg in {"code", "reason"})]
-            found |= {code for one in given for code in codes_of(one)}
+    for node in nodes(ast.AnnAssign):
+        if getattr(node.target, "id", "") == "_code":
+            found |= codes_of(node.value)
+    for node in nodes(ast.Call):
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        if name in NOT_OURS:
+            continue
+        place = code_parameters().get(name, len(node.args))
+        given = [*node.args[place : place + 1], *(k.value for k in node.keywords if k.arg in {"code", "reason"})]
+        found |= {code for one in given for code in codes_of(one)}
     return {code for code in found - NO_CODES if isinstance(code, str) and re.fullmatch(r"[A-Z][a-z]+[A-Za-z]*", code)}
 
 
@@ -98,12 +106,7 @@ def test_every_code_has_its_entry():
 
 
 def test_every_entry_is_used():
-    texts = {
-        node.value
-        for tree in trees().values()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    }
+    texts = {node.value for node in nodes(ast.Constant) if isinstance(node.value, str)}
     assert CODES.keys() - texts == set()
 
 
@@ -131,13 +134,7 @@ def test_an_example_gives_its_code(meaning):
 @cache
 def fragments():
     """The fixed parts of all texts of the package, the longest first."""
-    texts = {
-        part.strip(" .\"'")
-        for tree in trees().values()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-        for part in [node.value]
-    }
+    texts = {part.strip(" .\"'") for part in (node.value for node in nodes(ast.Constant)) if isinstance(part, str)}
     return sorted((text for text in texts if len(text) >= 5), key=len, reverse=True)
 
 
