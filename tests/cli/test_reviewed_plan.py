@@ -9,6 +9,7 @@ import textwrap
 import pytest
 
 from tests.support.command_line import SUBSCRIPTION, gitsync
+from tests.support.git_repositories import commit_all, init_repository
 from tests.support.world import GROUP
 
 VARIABLES = {"AZURE_SUBSCRIPTION_ID": SUBSCRIPTION, "GITSYNC_CREDENTIAL": "anonymous"}
@@ -21,9 +22,7 @@ def git(folder, *arguments):
 
 def repository(folder, remote=""):
     folder.mkdir()
-    git(folder, "init", "-q", "-b", "main")
-    git(folder, "config", "user.name", "Somebody")
-    git(folder, "config", "user.email", "somebody@example.com")
+    init_repository(folder)
     if remote:
         git(folder, "remote", "add", "origin", remote)
     return commit(folder, GROUP)
@@ -31,8 +30,7 @@ def repository(folder, remote=""):
 
 def commit(folder, text):
     (folder / "group.yaml").write_text(textwrap.dedent(text))
-    git(folder, "add", "-A")
-    git(folder, "commit", "-q", "-m", "Change")
+    commit_all(folder)
     return folder
 
 

@@ -13,7 +13,7 @@ from gitsync.cli.main import run
 from gitsync.units.kustomize import has_tool
 from tests.cli import wild_shapes as wild
 from tests.support.command_line import azure
-from tests.support.git_repositories import init_repository
+from tests.support.git_repositories import commit_all, init_repository
 from tests.support.programs import needs_helm
 from tests.support.secret_estate import AT_ONCE, Estate
 
@@ -155,8 +155,7 @@ def test_a_tree_is_planned_in_the_steps_that_are_named_and_the_second_sync_is_si
             for name, text in files.items():
                 (estate.folder / name).parent.mkdir(parents=True, exist_ok=True)
                 (estate.folder / name).write_text(text)
-            estate.git("add", "-A")
-            estate.git("commit", "-q", "--allow-empty", "-m", "Change")
+            commit_all(estate.folder)
 
         def gitsync(command):
             return estate.run(

@@ -11,7 +11,7 @@ import pytest
 from gitsync.api import plan
 from gitsync.config.config_file import is_in_repository
 from tests.support.command_line import SUBSCRIPTION, gitsync
-from tests.support.git_repositories import init_repository
+from tests.support.git_repositories import commit_all, init_repository
 
 GROUP = """apiVersion: resources.azure.com/v1api20200601
 kind: ResourceGroup
@@ -30,17 +30,12 @@ def git(folder, *arguments):
     subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True)
 
 
-def commit(folder):
-    git(folder, "add", "--all")
-    git(folder, "commit", "--quiet", "--message", "Change")
-
-
 @pytest.fixture(scope="module")
 def template(tmp_path_factory):
     folder = tmp_path_factory.mktemp("template")
     init_repository(folder)
     (folder / "group.yaml").write_text(GROUP)
-    commit(folder)
+    commit_all(folder)
     return folder
 
 
@@ -164,7 +159,7 @@ def test_only_a_file_that_nobody_named_is_passed_over(plain, content):
 
 def test_a_link_in_a_revision_is_refused(work):
     link_out(work)
-    commit(work)
+    commit_all(work)
     ended = gitsync("validate", f"file://{work}", folder=work.parent)
     assert (ended.code, "gitsync.yaml is a symbolic link" in ended.err) == (2, True)
 
@@ -208,7 +203,7 @@ def test_a_file_that_the_operator_names_is_the_operators_wherever_it_is(work):
     by_flag = gitsync("render", "--config", "gitsync.yaml", "--output", "json", folder=work)
     by_variable = gitsync("render", "--output", "json", folder=work, GITSYNC_CONFIG=str(work / "gitsync.yaml"))
     assert (namespaces(by_flag), namespaces(by_variable)) == (["ours"], ["ours"])
-    commit(work)
+    commit_all(work)
     at_a_revision = gitsync("render", "--config", "gitsync.yaml", "--ref", "main", folder=work)
     assert at_a_revision.code == 2, "what a revision holds is another file, which nobody named"
     assert "prune is an operator setting" in at_a_revision.err
@@ -245,18 +240,18 @@ def test_the_last_policy_is_found_under_the_namespace_of_its_time(work, settings
     """detach-on-delete, then another namespace and no manifest, with no run between: the resource stays."""
     azure = ["--emulator", str(tmp_path / "azure.db"), "--subscription", SUBSCRIPTION, "--namespace", "first"]
     (work / "other.yaml").write_text(ELSEWHERE)
-    commit(work)
+    commit_all(work)
     assert gitsync("sync", str(work), *azure, "--status-dir", "status", folder=tmp_path).code == 0
 
     (work / "gitsync.yaml").write_text(settings)
     (work / "group.yaml").write_text(DETACHED.replace("POLICY", "detach-on-delete"))
-    commit(work)
+    commit_all(work)
     (work / "gitsync.yaml").unlink()
     (work / "group.yaml").unlink()
-    commit(work)
+    commit_all(work)
     if "prune" in settings:  # that revision's file is no source's file: what counts now is the best guess
         (work / "gitsync.yaml").write_text("namespace: first\n")
-        commit(work)
+        commit_all(work)
     now = ["--prune", "--status-dir", "status", "--output", "json", "--max-deletes", "2"]
     ended = gitsync("plan", str(work), *azure[:-2], *now, folder=tmp_path)
     actions = {one["name"]: one["action"] for one in json.loads(ended.out)["resources"] if one["namespace"] == "first"}

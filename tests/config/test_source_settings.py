@@ -14,7 +14,7 @@ from gitsync.config.config_file import SourceFile, check_source_file, find_sourc
 from gitsync.config.setting import Authority, SettingForm
 from gitsync.errors import ConfigError
 from tests.support.command_line import SUBSCRIPTION, gitsync
-from tests.support.git_repositories import init_repository
+from tests.support.git_repositories import commit_all, init_repository
 
 SOURCE_SETTINGS = {"namespace", "units", "unknown_fields"}
 GROUP = """apiVersion: resources.azure.com/v1api20200601
@@ -35,9 +35,7 @@ def commit(folder, **files):
     """A commit of these files; a keyword is a path, with __ for its dot."""
     for name, text in files.items():
         (folder / name.replace("__", ".")).write_text(text)
-    git(folder, "add", "--all")
-    git(folder, "commit", "--quiet", "--message", "Change")
-    return git(folder, "rev-parse", "HEAD")
+    return commit_all(folder)
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,26 @@
-"""Empty repositories, with no settings of this machine."""
+"""Repositories with no settings of this machine, and commits in them: written as git writes them, since a program of git
+for each step would be a quarter of all that the tests start.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import os
+import stat
+import struct
 import subprocess
+import time
+import zlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 SETTINGS = """\
+[core]
+\trepositoryformatversion = 0
+\tfilemode = true
+\tbare = false
+\tlogallrefupdates = true
 [user]
 \tname = Somebody
 \temail = somebody@example.com
@@ -14,10 +29,113 @@ SETTINGS = """\
 """
 """The last is a process for every commit."""
 
+AUTHOR = "Somebody <somebody@example.com>"
+_FOLDER = "40000"
+_OF_GIT = frozenset({".git", ".gitignore", ".gitattributes", ".gitmodules"})
+"""Names that change what git does with a folder."""
+
 
 def init_repository(folder: Path) -> None:
     """Make a folder a repository without commits, on the branch main, with an author and no hooks."""
-    command = ["git", "init", "-q", "-b", "main", "--template=", str(folder)]
-    subprocess.run(command, check=True, capture_output=True)
-    with (folder / ".git" / "config").open("a") as config:
-        config.write(SETTINGS)
+    for name in ("objects", "refs/heads"):
+        (folder / ".git" / name).mkdir(parents=True)
+    (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (folder / ".git" / "config").write_text(SETTINGS)
+
+
+def commit_all(folder: Path, message: str = "Change") -> str:
+    """Commit all that a folder has, as `git add -A` and `git commit --allow-empty` do, and give the id of the commit. What
+    is special is left to git: links, ignored files, other settings, a detached HEAD.
+    """
+    if (branch := _find_plain_branch(folder)) and (files := _read_plain_files(folder)) is not None:
+        return _commit(folder / ".git", branch, files, message)
+    for command in (["add", "-A"], ["commit", "-q", "--allow-empty", "-m", message], ["rev-parse", "HEAD"]):
+        done = subprocess.run(["git", *command], cwd=folder, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def _find_plain_branch(folder: Path) -> Path | None:
+    """The file of the branch that is checked out, if the repository is as `init_repository` makes it, and had no packing
+    since. Remotes may follow.
+    """
+    top = folder / ".git"
+    if not top.is_dir() or (top / "packed-refs").exists() or (top / "hooks").exists():
+        return None
+    settings = (top / "config").read_text()
+    kind, _, ref = (top / "HEAD").read_text().strip().partition(" ")
+    more = settings.removeprefix(SETTINGS)
+    is_plain = settings.startswith(SETTINGS) and (not more or more.startswith("[remote "))
+    return top / ref if kind == "ref:" and is_plain else None
+
+
+def _read_plain_files(folder: Path) -> dict[str, tuple[os.stat_result, bytes]] | None:
+    """The facts and contents of all files by path; None if git would do anything but take them."""
+    found: dict[str, tuple[os.stat_result, bytes]] = {}
+    for parent, folders, names in os.walk(folder):
+        if Path(parent) == folder:
+            folders.remove(".git")
+        for path in (Path(parent, name) for name in (*folders, *names)):
+            facts = path.lstat()
+            if path.name in _OF_GIT or not (stat.S_ISREG(facts.st_mode) or stat.S_ISDIR(facts.st_mode)):
+                return None
+            if stat.S_ISREG(facts.st_mode):
+                found[path.relative_to(folder).as_posix()] = (facts, path.read_bytes())
+    return found
+
+
+def _commit(top: Path, branch: Path, files: Mapping[str, tuple[os.stat_result, bytes]], message: str) -> str:
+    ids = {path: _write_object(top, "blob", content) for path, (_, content) in files.items()}
+    tree: dict[str, Any] = {}
+    for path, (facts, _) in files.items():
+        *parents, name = path.split("/")
+        place = tree
+        for parent in parents:
+            place = place.setdefault(parent, {})
+        place[name] = (_mode_of(facts), ids[path])
+    moment = f"{AUTHOR} {int(time.time())} +0000"
+    before = f"parent {branch.read_text()}" if branch.exists() else ""
+    text = f"tree {_write_tree(top, tree).hex()}\n{before}author {moment}\ncommitter {moment}\n\n{message}\n"
+    (top / "index").write_bytes(_make_index({path: (facts, ids[path]) for path, (facts, _) in files.items()}))
+    commit = _write_object(top, "commit", text.encode()).hex()
+    branch.write_text(f"{commit}\n")
+    return commit
+
+
+def _mode_of(facts: os.stat_result) -> str:
+    return "100755" if facts.st_mode & stat.S_IXUSR else "100644"
+
+
+def _write_tree(top: Path, tree: Mapping[str, Any]) -> bytes:
+    def list_entries() -> Iterator[tuple[bytes, str, bytes]]:
+        for name, entry in tree.items():
+            mode, own = (_FOLDER, _write_tree(top, entry)) if isinstance(entry, dict) else entry
+            yield os.fsencode(name), mode, own
+
+    # git sorts a folder as if its name ended with a slash
+    ordered = sorted(list_entries(), key=lambda entry: entry[0] + (b"/" if entry[1] == _FOLDER else b""))
+    return _write_object(
+        top, "tree", b"".join(b"%s %s\0%s" % (mode.encode(), name, own) for name, mode, own in ordered)
+    )
+
+
+def _write_object(top: Path, kind: str, content: bytes) -> bytes:
+    whole = f"{kind} {len(content)}\0".encode() + content
+    own = hashlib.sha1(whole).digest()
+    file = top / "objects" / own.hex()[:2] / own.hex()[2:]
+    if not file.exists():
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(zlib.compress(whole, 1))
+        file.chmod(0o444)
+    return own
+
+
+def _make_index(files: Mapping[str, tuple[os.stat_result, bytes]]) -> bytes:
+    """What is checked out, in version 2 of gitformat-index(5): git compares the times and sizes with those of the files."""
+    text = struct.pack(">4sLL", b"DIRC", 2, len(files))
+    for name, (facts, own) in sorted((os.fsencode(path), entry) for path, entry in files.items()):
+        times = (*divmod(facts.st_ctime_ns, 10**9), *divmod(facts.st_mtime_ns, 10**9))
+        others = (facts.st_dev, facts.st_ino, int(_mode_of(facts), 8), facts.st_uid, facts.st_gid, facts.st_size)
+        numbers = (number & 0xFFFFFFFF for number in (*times, *others))
+        entry = struct.pack(">10L20sH", *numbers, own, min(len(name), 0xFFF)) + name
+        text += entry + b"\0" * (8 - len(entry) % 8)
+    return text + hashlib.sha1(text).digest()

@@ -17,7 +17,7 @@ from gitsync.emulator.settings import Timing
 from gitsync.emulator.types.behaviour import Style
 from tests.support import command_line
 from tests.support.command_line import SUBSCRIPTION, Azure, Ended
-from tests.support.git_repositories import init_repository
+from tests.support.git_repositories import commit_all, init_repository
 from tests.support.sops_rig import Rig, rig
 
 AT_ONCE = Timing(style=Style.DONE)
@@ -100,8 +100,7 @@ class Estate:
             old.unlink()
         for name, text in documents.items():
             (self.folder / f"{name}.yaml").write_bytes(text.encode() if isinstance(text, str) else text)
-        self.git("add", "-A")
-        self.git("commit", "-q", "--allow-empty", "-m", "Change")
+        commit_all(self.folder)
         return self
 
     def pushes_to(self, bare: Path) -> Estate:
@@ -114,7 +113,8 @@ class Estate:
         """Run a command in the repository; the program sops, which needs no key to be there, is on the PATH."""
         git = str(Path(shutil.which("git") or "/usr/bin/git").parent)
         path = f"{self.outside / 'bin'}:{git}:/usr/bin:/bin" if with_sops else f"{git}:/usr/bin:/bin"
-        state = {} if self.git("remote") else {"GITSYNC_STATUS_DIR": str(self.outside / "state")}
+        has_remote = "[remote " in (self.folder / ".git" / "config").read_text()
+        state = {} if has_remote else {"GITSYNC_STATUS_DIR": str(self.outside / "state")}
         asked = {**self.azure.variables, **state, "PATH": path, **variables}
         return command_line.gitsync(*arguments, folder=self.folder, **asked)
 

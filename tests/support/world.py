@@ -47,7 +47,7 @@ from gitsync.run.guards import Confirm
 from gitsync.run.run import sync_revision
 from gitsync.secrets.stores import SecretStores
 from tests.support.fake_clock import FakeClock
-from tests.support.git_repositories import init_repository
+from tests.support.git_repositories import commit_all, init_repository
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 CATALOG = open_catalog()
@@ -129,8 +129,7 @@ class World:
             file = self.folder / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(textwrap.dedent(text))
-        self.git("add", "-A")
-        self.git("commit", "-q", "--allow-empty", "-m", "Change")
+        commit_all(self.folder)
         return self
 
     def sync(self, **settings: Any) -> Report:
