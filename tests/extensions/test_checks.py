@@ -107,6 +107,15 @@ def package(folder, module: str):
     (info / "entry_points.txt").write_text("[gitsync.extensions]\nothers = extension:rows\n")
 
 
+def test_a_package_behind_a_newer_one_on_the_path_brings_nothing(tmp_path, monkeypatch):
+    for name in ("older", "newer"):
+        (tmp_path / name).mkdir()
+        package(tmp_path / name, "rows = nothing_such\n")
+        monkeypatch.syspath_prepend(tmp_path / name)
+    (tmp_path / "newer" / "others-1.0.dist-info" / "entry_points.txt").write_text("[console_scripts]\n")
+    assert load_installed() == ()
+
+
 def test_another_package_brings_extensions(tmp_path, monkeypatch):
     package(tmp_path, "from gitsync.extensions.api import Extension\nrows = (Extension(group='g', kind='K'),)\n")
     monkeypatch.syspath_prepend(tmp_path)
