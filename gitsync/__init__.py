@@ -8,6 +8,7 @@ The map of the package, from the command down to what everything may use; import
     run/            one run: load, prepare, plan, reconcile, write status; run.py is where it starts
     reconcile/      one resource: its stages, in the order that reconcile.py gives
     imports/        manifests of what exists in Azure: found, converted, written, proven
+    checks/         what Azure would refuse, asked before a change
     extensions/     what single kinds do in addition, and the API for other packages
     arm/            the edge to Azure: sign-in, requests, throttling, long-running operations
     git/            the edge to git: sources, the status branch and folder

@@ -88,6 +88,7 @@ class Settings(TypedDict, total=False):
     plan_file: Text
     yes: Switch
     max_deletes: Count
+    checks: Names
     allow_rollback: Switch
     adopt: Text
     always_put: Switch

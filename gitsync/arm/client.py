@@ -21,6 +21,7 @@ from gitsync.arm.http.messages import ArmRequest, Response, encode_payload, form
 from gitsync.arm.http.retries import AuthenticatedTransport, Retrier, Traffic, make_first_contact
 from gitsync.arm.lro.operations import Operations
 from gitsync.arm.lro.poll import AcceptedWrite, accept_write
+from gitsync.arm.questions import is_question
 from gitsync.arm.registration import Registrations
 from gitsync.arm.session import Pace, Session
 from gitsync.errors import ArmError
@@ -183,6 +184,38 @@ class Reader:
         async for entries in self._follow_pages(page, source, {first}, read):
             yield entries
 
+    async def read_document(
+        self, path: str, api_version: str, query: Mapping[str, str] | None = None
+    ) -> Mapping[str, Any]:
+        """Return a JSON object that is no resource, such as a provider's metadata. It has a substitute: "not checked",
+        so only a 429 is waited for.
+
+        Raises ArmError, also for an answer that is not a JSON object (code UnusableAnswer).
+        """
+        answer = await self._read(path, format_target(path, api_version, query), _LIST, is_optional=True)
+        return _read_object(answer, path, "GET")
+
+    async def ask(self, path: str, api_version: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Ask a question by a POST that changes nothing: one of the table `QUESTIONS`. Only a 429 is waited for.
+
+        Raises ArmError as `read_document` does. A refusal is an answer to many of these questions: its `details` are
+        those of Azure.
+        """
+        if not is_question(path):
+            raise AssertionError(f"{path} is no question: a reader sends no other POST")
+        request = ArmRequest(
+            method="POST",
+            path=path,
+            target=format_target(path, api_version),
+            resource_id=path,
+            accepts=_LIST,
+            headers=_JSON,
+            payload=encode_payload(body),
+            is_optional=True,
+            is_question=True,
+        )
+        return _read_object(await self._parts.retrier.send(request, self._session), path, "POST")
+
     async def settle(self, arm_id: str, api_version: str, live: Live) -> Live | None:
         """Poll a resource that an earlier operation still moves, until it stands still or the deadline comes.
 
@@ -322,6 +355,20 @@ def _make_write(
     )
 
 
+def _read_object(answer: Response, path: str, method: str) -> Mapping[str, Any]:
+    """Return the JSON object of an answer. Raises ArmError (code UnusableAnswer) for anything else."""
+    if isinstance(answer.body, dict):
+        return answer.body
+    raise ArmError(
+        f"{path} returned a response that is not a JSON object (a proxy?).",
+        status=answer.status,
+        code="UnusableAnswer",
+        request_id=answer.request_id,
+        resource_id=path,
+        method=method,
+    )
+
+
 class ExtensionClient:
     """What an extension may ask of Azure for one node (`ActsOnAzure`): reads, and actions and deletes to their end.
 
@@ -354,16 +401,7 @@ class ExtensionClient:
         if answer is None:
             raise self._make_deadline_error("POST", path)
         # An empty answer is fine, a page of a proxy is not.
-        if answer.content and not isinstance(answer.body, dict):
-            raise ArmError(
-                f"{path} returned a response that is not a JSON object (a proxy?).",
-                status=answer.status,
-                code="UnusableAnswer",
-                request_id=answer.request_id,
-                resource_id=path,
-                method="POST",
-            )
-        return answer.mapping()
+        return _read_object(answer, path, "POST") if answer.content else {}
 
     async def pages(self, path: str, api_version: str) -> Entries:
         return await self._writer.pages_from(await self.call(path, api_version), path)

@@ -27,6 +27,7 @@ from gitsync.config.setting import (
     declare_setting,
     describe_setting,
 )
+from gitsync.model.check import NO_CHECKS, CheckName
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import DRIFT_WORD, Verdict
 
@@ -206,6 +207,15 @@ class Config:
         HelpGroup.CHANGE,
         _SYNC,
         form=SettingForm.SWITCH,
+    )
+    checks: tuple[str, ...] = declare_setting(
+        tuple(name.value for name in CheckName),
+        "What to ask Azure about changes before they are made: these checks, or none.",
+        HelpGroup.CHANGE,
+        _RUNS,
+        form=SettingForm.LIST,
+        choices=(*(name.value for name in CheckName), NO_CHECKS),
+        metavar="CHECK",
     )
     max_deletes: int | None = declare_setting(
         None,

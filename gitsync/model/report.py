@@ -43,7 +43,8 @@ class RunTarget:
 
 @dataclass(frozen=True, slots=True)
 class RequestCounts:
-    """How many requests were sent to ARM, by the bucket that they count against; polls are counted apart from reads.
+    """How many requests were sent to ARM, by the bucket that they count against; polls are counted apart from reads,
+    and questions (a POST that changes nothing) apart from writes.
 
     `throttled` is how many of all these Azure answered with 429 and gitsync sent again.
     """
@@ -52,6 +53,7 @@ class RequestCounts:
     writes: int = 0
     deletes: int = 0
     polls: int = 0
+    questions: int = 0
     throttled: int = 0
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from gitsync.model.check import CheckFinding, PlannedChange
 from gitsync.model.condition import Condition, Hold, Severity
 from gitsync.model.gvk import Key
 from gitsync.model.plan import LastCommit, Reviewed
@@ -98,7 +99,8 @@ class Result:
     0 if only the file is known. `replacement` says that it is not written, since
     Azure would refuse that. `renamed` is the other half of a rename: the resource that is deleted for this one, or
     created. `failed_since` is the time (RFC 3339, UTC) since when a resource with the verdict FAILED_BEFORE has failed.
-    `fields` has the field of the manifest for the paths of differences, as far as it is known.
+    `fields` has the field of the manifest for the paths of differences, as far as it is known. `change` is what a plan
+    would do, for the checks, and `checks` are their findings, the most urgent first.
     """
 
     key: Key
@@ -133,6 +135,8 @@ class Result:
     renamed: Key | None = None
     failed_since: str = ""
     fields: Mapping[str, ManifestField] = field(default_factory=dict)
+    change: PlannedChange | None = field(default=None, repr=False)
+    checks: tuple[CheckFinding, ...] = ()
 
     @property
     def message(self) -> str:

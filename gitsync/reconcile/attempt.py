@@ -16,6 +16,7 @@ from gitsync.arm.session import Session
 from gitsync.diff.ignore import Paths, remove_paths
 from gitsync.diff.three_way import Remembered
 from gitsync.extensions.api import ActionCall, LookupRequest, LookupResult, Subject
+from gitsync.model.check import CheckFinding, PlannedChange
 from gitsync.model.condition import Condition
 from gitsync.model.export import Address
 from gitsync.model.facts import Kind
@@ -76,6 +77,7 @@ class Decision(NamedTuple):
     difference. `note` says what a write does in addition. `is_untouched`: nothing has changed since the record was
     made, so that it needs no new baseline. `reviewed` is the resource's part of a plan for review. `replacement` says
     that Azure refuses the write, and `streak` that something resets the resource after each write: neither is sent.
+    `change` is what is to be written or deleted, for the checks, and `checks` are what they found.
     """
 
     comparison: Comparison | None = None
@@ -86,6 +88,8 @@ class Decision(NamedTuple):
     reviewed: Reviewed | None = None
     replacement: Replacement | None = None
     streak: WriteStreak | None = None
+    change: PlannedChange | None = None
+    checks: tuple[CheckFinding, ...] = ()
 
 
 class Write(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from loguru import logger
@@ -11,10 +12,12 @@ from gitsync.arm.client import Arm, Reader, Writer
 from gitsync.arm.session import LAST_ANSWER, Session
 from gitsync.arm.write_locks import WriteLocks
 from gitsync.catalog.catalog import Catalog
+from gitsync.checks.checks import Checks
 from gitsync.config.config_file import SourceSettings
 from gitsync.extensions.registry import Registry
 from gitsync.git.source.checkout import Checkout
 from gitsync.git.state.store import StateStore
+from gitsync.model.check import CheckFinding, PlannedChange
 from gitsync.model.clock import Clock
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
@@ -111,6 +114,7 @@ class RunContext:
     export_sinks: ExportSinks
     rules: RunRules
     digests: Digests
+    checks: Checks
     cache: RunCache = field(default_factory=RunCache)
     lists: Lists = field(default_factory=Lists)
     locks: WriteLocks = field(default_factory=WriteLocks)
@@ -131,6 +135,13 @@ class RunContext:
     @property
     def redactions(self) -> Redactions:
         return self.connections.redactions
+
+    @property
+    def has_checks(self) -> bool:
+        return bool(self.checks.names)
+
+    async def check(self, changes: Iterable[PlannedChange]) -> Mapping[Key, tuple[CheckFinding, ...]]:
+        return await self.checks.check(changes, {key: identity.arm for key, identity in self.identities.items()})
 
     def reader(self, attempt: ApplyAttempt | PruneAttempt) -> Reader:
         return self.identities[attempt.key].azure().reader(attempt.session)

@@ -5,12 +5,14 @@ A stage that observes is given nothing that writes to Azure, and each can be rea
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from gitsync.arm.client import Reader, Writer
 from gitsync.arm.write_locks import WriteLocks
 from gitsync.catalog.catalog import Catalog
 from gitsync.extensions.registry import Registry
+from gitsync.model.check import CheckFinding, PlannedChange
 from gitsync.model.clock import Clock
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
@@ -44,6 +46,13 @@ class Observing(Protocol):
     def cache(self) -> RunCache: ...
     @property
     def lists(self) -> Lists: ...
+
+    @property
+    def has_checks(self) -> bool: ...
+
+    async def check(self, changes: Iterable[PlannedChange]) -> Mapping[Key, tuple[CheckFinding, ...]]:
+        """Return what the checks say of each change, the most urgent first."""
+        ...
 
     def reader(self, attempt: ApplyAttempt | PruneAttempt) -> Reader:
         """Return what reads Azure for a resource. Raises ArmError if its credential cannot be used."""

@@ -26,6 +26,7 @@ from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt, Stop
 from gitsync.reconcile.context import RunContext
 from gitsync.reconcile.result_builder import build_apply_result, build_prune_result
 from gitsync.reconcile.stages.act import act, poll, post_check
+from gitsync.reconcile.stages.checks import check_apply, check_delete
 from gitsync.reconcile.stages.delete import delete
 from gitsync.reconcile.stages.export import export
 from gitsync.reconcile.stages.list_approval import approve_by_list, note_read
@@ -83,6 +84,7 @@ APPLY: tuple[Leg[ApplyAttempt], ...] = (
             Step(Stage.COMPARE, check_replacement, is_for_open=True),
             Step(Stage.COMPARE, pause_flapping, is_for_open=True),
             Step(Stage.COMPARE, review_apply),
+            Step(Stage.COMPARE, check_apply, is_for_open=True),
         )
     ),
     Leg(
@@ -117,6 +119,7 @@ PRUNE: tuple[Leg[PruneAttempt], ...] = (
             Step(Stage.OBSERVE, observe_prune),
             Step(Stage.COMPARE, review_prune),
             Step(Stage.ACT, check_group_content),
+            Step(Stage.ACT, check_delete),
         )
     ),
     Leg((Step(Stage.ACT, delete),), acts=True, locks=True),

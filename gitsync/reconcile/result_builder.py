@@ -98,6 +98,8 @@ def _build_result(
         because=comparison.because,
         failed_since=_find_failed_since(attempt) if verdict is Verdict.FAILED_BEFORE else "",
         reviewed=attempt.decision.reviewed,
+        change=attempt.decision.change,
+        checks=attempt.decision.checks,
         attempts=attempt.session.list_failures(),
         requests=attempt.session.requests,
         fault=attempt.stop.fault if attempt.stop else None,

@@ -76,6 +76,11 @@ def has_expressions(resource: Resource) -> bool:
     return bool(spec) and any(spec.get(field) for field in _EXPRESSIONS.values())
 
 
+def exports_secrets(resource: Resource) -> bool:
+    """Tell whether a manifest exports any Secret, for which the run asks Azure for keys."""
+    return any(address.object_kind is ObjectKind.SECRET for _, address, _ in iterate_destinations(resource))
+
+
 def may_export(resource: Resource) -> bool:
     """Tell whether a manifest has anything that could be a destination. Most have not."""
     return bool(_find_operator_spec(resource))

@@ -11,8 +11,10 @@ from dataclasses import replace
 
 from gitsync.arm.http.bodies import Entries
 from gitsync.catalog.collections import find_collections
+from gitsync.checks.checks import BEFORE_WRITES, Checks
 from gitsync.config.config import Config
 from gitsync.git.source.checkout import find_repository
+from gitsync.model.check import NO_CHECKS, CheckName
 from gitsync.model.export import NAMELESS, Address, ObjectKind
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import DeclaredObject
@@ -22,7 +24,7 @@ from gitsync.model.resource import Resource
 from gitsync.model.verdict import Action
 from gitsync.planning.list_cover import ListedResource, ResourceList, find_cover, may_be_listed
 from gitsync.planning.secret_digest import Digests
-from gitsync.reconcile.context import Connections, RunContext
+from gitsync.reconcile.context import Connections, RunContext, Sessions
 from gitsync.reconcile.identities import Identities
 from gitsync.reconcile.lists import Lists
 from gitsync.reconcile.rules import Approval, RunRules
@@ -39,6 +41,9 @@ from gitsync.secrets.exports import ExportSinks
 from gitsync.secrets.sinks.status import KeptConfigMaps
 from gitsync.secrets.sources.manifests import ManifestSource
 from gitsync.secrets.values import RunValues
+
+CHECK_PATIENCE = 60.0
+"""Seconds for one question of a check. Without an answer by then, the change is not checked."""
 
 _SHARE_OF_TIMEOUT = 0.5
 """Of the timeout of a resource: how long it waits for a list. The rest is for its own read."""
@@ -74,6 +79,12 @@ def make_context(
         _list_promised_keys(resources, run_input.manifests.declared),
         foresees=not rules.writes,
     )
+    sessions, clock = Sessions(), connections.clock
+    names = {CheckName(name) for name in config.checks if name != NO_CHECKS}
+    checks = Checks(
+        names & BEFORE_WRITES if rules.writes else names,
+        lambda: sessions.begin(min(clock.monotonic() + CHECK_PATIENCE, rules.deadline)),
+    )
     return RunContext(
         connections=connections,
         identities=identities,
@@ -81,6 +92,8 @@ def make_context(
         export_sinks=_make_export_sinks(connections, run_input, state),
         rules=rules,
         digests=Digests(config.digest_key),
+        checks=checks,
+        sessions=sessions,
     )
 
 

@@ -35,6 +35,7 @@ from gitsync.reconcile.identities import open_identities
 from gitsync.redaction import Redactions, tell_settings
 from gitsync.report.masked import mask_exception, mask_report, mask_target
 from gitsync.report.progress import Progress
+from gitsync.run.checks import check_before_writes, check_results
 from gitsync.run.connections import make_contact, open_connections
 from gitsync.run.context import add_lists, make_context, make_rules
 from gitsync.run.exports import find_export_needs
@@ -126,7 +127,9 @@ async def sync_revision(
         await _in_time(run.export_sinks.check(needs), rules.deadline, connections, "check the sinks of exports")
         taken = write_expected(connections, state, expect_records(plan.applies.values(), agent), agent)
         plan = hold_taken(plan, taken)
+        await check_before_writes(run, plan)
     results, collected = await walk(run, plan, state, make_selection(config))
+    results = results if writes else await check_results(run, results)
 
     report = _make_report(config, run, run_input, plan, results, collected)
     report = mask_report(replace(report, target=target, started=started_at), connections.redactions.mask)

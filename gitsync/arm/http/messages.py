@@ -115,7 +115,8 @@ class ArmRequest:
 
     `target` is not shown: that of a poll may be signed. `resource_id` is what messages name. If it `is_private`, the
     answer may hold keys: only the code and the message of a failure are read. `max_bytes` is the size of the largest
-    answer that is read. One that `is_optional` has a substitute, so it is only repeated after a 429.
+    answer that is read. One that `is_optional` has a substitute, so it is only repeated after a 429. One that
+    `is_question` changes nothing, though it is a POST.
     """
 
     method: str
@@ -129,11 +130,12 @@ class ArmRequest:
     is_list: bool = False
     is_private: bool = False
     is_optional: bool = False
+    is_question: bool = False
     max_bytes: int = 16 << 20
 
     @property
     def is_write(self) -> bool:
-        return self.method not in _READS
+        return self.method not in _READS and not self.is_question
 
     def takes(self, answer: Response, code: str, message: str = "") -> bool:
         """Tell whether the response is one that the request expects. `code` and `message` are those of an error.

@@ -343,6 +343,7 @@ class RequestAction(StrEnum):
     POLL = "poll"
     LIST_KEYS = "listKeys"
     ACTION = "action"
+    QUESTION = "question"  # a POST that changes nothing
 
 
 _KINDS: Final = {
@@ -362,7 +363,8 @@ class RequestTally:
         self._by_type: Counter[tuple[str, RequestAction]] = Counter()
 
     def count(self, request: ArmRequest) -> None:
-        self.totals["polls" if request.is_poll else classify_method(request.method)] += 1
+        total = "polls" if request.is_poll else "questions" if request.is_question else classify_method(request.method)
+        self.totals[total] += 1
         self._by_type[find_type(request), classify_request(request)] += 1
 
     @property
@@ -378,6 +380,8 @@ def classify_request(request: ArmRequest) -> RequestAction:
         return RequestAction.POLL
     if request.is_list:
         return RequestAction.LIST
+    if request.is_question:
+        return RequestAction.QUESTION
     if request.method != "POST":
         return _KINDS[request.method]
     action = request.path.rpartition("/")[2].casefold()

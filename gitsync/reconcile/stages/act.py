@@ -13,14 +13,13 @@ from gitsync.diff.projection import build_merge_patch
 from gitsync.diff.three_way import Remembered
 from gitsync.errors import ArmError
 from gitsync.extensions.api import ActionCall
-from gitsync.extensions.registry import Registry
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.secret_digest import seal_body
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.etag import begin_write
 from gitsync.reconcile.protocols import Acting
-from gitsync.reconcile.stages.body_extensions import run_required_actions
+from gitsync.reconcile.stages.body_extensions import build_body, run_required_actions
 from gitsync.reconcile.stages.refusal import handle_refusal
 from gitsync.status.conditions import RECONCILING, make_unreadable, make_warning
 
@@ -39,7 +38,7 @@ async def act(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
         return attempt
     writer = run.writer(attempt)
     send = writer.patch if _is_patched(attempt) else writer.put
-    body = _make_body(attempt, run.registry)
+    body = _build_patch(attempt) if _is_patched(attempt) else build_body(attempt, run.registry)
     try:
         reply = await send(request.arm_id, request.api_version, body, if_match=attempt.write.if_match)
     except ArmError as failure:
@@ -51,14 +50,11 @@ def _is_patched(attempt: ApplyAttempt) -> bool:
     return attempt.observed.live is not None and attempt.prepared.resource.annotations.get(UPDATE_METHOD) == "patch"
 
 
-def _make_body(attempt: ApplyAttempt, registry: Registry) -> Mapping[str, Any]:
-    body = attempt.filled_request.body
-    if attempt.observed.live is not None:
-        body = keep_live_paths(body, attempt.observed.live.body, attempt.ignored)
-    if attempt.observed.live is not None and _is_patched(attempt):
-        before = attempt.remembered.applied if attempt.remembered else {}
-        return build_merge_patch(body, attempt.observed.live.body, before)
-    return registry.modified(body, attempt.as_subject())
+def _build_patch(attempt: ApplyAttempt) -> Mapping[str, Any]:
+    """Return what a PATCH changes. Extensions do not see it: they know whole bodies only."""
+    live = attempt.observed.live.body if attempt.observed.live else {}
+    before = attempt.remembered.applied if attempt.remembered else {}
+    return build_merge_patch(keep_live_paths(attempt.filled_request.body, live, attempt.ignored), live, before)
 
 
 def _acknowledge(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:

@@ -6,11 +6,15 @@ too), and the calls that they require before a write.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from gitsync.arm.client import ExtensionClient
+from gitsync.diff.ignore import keep_live_paths
 from gitsync.errors import ArmError
 from gitsync.extensions.api import LookupRequest, LookupResult, PermanentError
+from gitsync.extensions.registry import Registry
 from gitsync.model.verdict import Verdict
 from gitsync.planning.actions import may_recover
 from gitsync.reconcile.attempt import ApplyAttempt
@@ -43,6 +47,14 @@ async def _look_up(attempt: ApplyAttempt, question: LookupRequest, run: Observin
         return await run.reader(attempt).get(question.path, question.api_version)
 
     return await run.cache.ask_once(question, read) if question.for_the_run else await read()
+
+
+def build_body(attempt: ApplyAttempt, registry: Registry) -> Mapping[str, Any]:
+    """Return the whole body of a PUT: what git says, with what is ignored as Azure has it."""
+    body = attempt.filled_request.body
+    if attempt.observed.live is not None:
+        body = keep_live_paths(body, attempt.observed.live.body, attempt.ignored)
+    return registry.modified(body, attempt.as_subject())
 
 
 async def run_required_actions(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:

@@ -30,6 +30,7 @@ from gitsync.planning.secret_digest import Digests, has_secrets, seal_body
 from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
 from gitsync.reconcile.protocols import Observing
 from gitsync.reconcile.run_cache import RunCache
+from gitsync.reconcile.stages.checks import note_change
 
 A = TypeVar("A", ApplyAttempt, PruneAttempt)
 
@@ -43,6 +44,7 @@ async def check_replacement(attempt: ApplyAttempt, run: Observing) -> ApplyAttem
     replacement = find_replacement(attempt.kind.arm_type, comparison.differences, refusal)
     if replacement is None:
         return attempt
+    attempt = attempt if run.rules.writes else note_change(attempt, run, replaces=True)
     attempt = replace(attempt, decision=attempt.decision._replace(action=Action.NONE, replacement=replacement))
     # Azure's own refusal stays on record: it is what the next run knows the field by.
     condition: Condition = (

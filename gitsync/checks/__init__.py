@@ -1,0 +1,1 @@
+"""What Azure would refuse, asked before a change. See `checks` for the table."""

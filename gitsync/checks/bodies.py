@@ -1,0 +1,67 @@
+"""The body of a planned change, without what a check must not see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gitsync.formats.json_pointer import JsonPath
+from gitsync.model.check import Unknown
+from gitsync.model.secret import Placeholder, Secret
+from gitsync.model.template import (
+    ConfigMapKeyRef,
+    ReferenceKeys,
+    ResourceRef,
+    SecretKeyRef,
+    SecretMapRef,
+    Text,
+)
+
+_LATER = (Placeholder, ResourceRef, ConfigMapKeyRef, ReferenceKeys, Text)
+_SECRETS = (Secret, SecretKeyRef, SecretMapRef)
+
+
+def hide_values(value: Any) -> Any:
+    """Return a body with `Unknown` in place of every secret, of every value that is not known yet, and of every gap of
+    a template that is not filled.
+    """
+    if isinstance(value, Mapping):
+        return {key: hide_values(member) for key, member in value.items()}
+    if isinstance(value, list):
+        return [hide_values(member) for member in value]
+    if isinstance(value, _LATER):  # before secrets: a placeholder is one
+        return Unknown.LATER
+    return Unknown.SECRET if isinstance(value, _SECRETS) else value
+
+
+def find_unknown_paths(value: Any, path: JsonPath = ()) -> Iterator[JsonPath]:
+    """Find where a body has an `Unknown` value, or a key that is not known."""
+    if isinstance(value, Unknown):
+        yield path
+    elif isinstance(value, Mapping):
+        for key, member in value.items():
+            if "<" in key:  # the id of a resource that does not exist yet
+                yield path
+            else:
+                yield from find_unknown_paths(member, (*path, key))
+    elif isinstance(value, list):
+        for index, member in enumerate(value):
+            yield from find_unknown_paths(member, (*path, index))
+
+
+def replace_unknown(value: Any, text: str) -> Any:
+    """Return a body with a text in place of every `Unknown` value."""
+    if isinstance(value, Unknown):
+        return text
+    if isinstance(value, Mapping):
+        return {key: replace_unknown(member, text) for key, member in value.items()}
+    return [replace_unknown(member, text) for member in value] if isinstance(value, list) else value
+
+
+def drop_unknown(value: Any) -> Any:
+    """Return a body without the fields whose value is `Unknown`."""
+    if isinstance(value, Mapping):
+        return {key: drop_unknown(member) for key, member in value.items() if not isinstance(member, Unknown)}
+    if isinstance(value, list):
+        return [drop_unknown(member) for member in value if not isinstance(member, Unknown)]
+    return value

@@ -1,0 +1,91 @@
+"""THE CHECKS of planned changes: the table of them, and the run of those that the settings name.
+
+A check asks Azure whether it would take a change, and answers with findings; it changes nothing, and never raises for
+what Azure does. Each is a module of this folder with one function of the same form.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from typing import Final
+
+from loguru import logger
+
+from gitsync.arm.client import Arm
+from gitsync.arm.session import Session
+from gitsync.checks.locks import check_locks
+from gitsync.checks.names import check_names
+from gitsync.checks.policy import check_policy
+from gitsync.checks.preflight import check_preflight
+from gitsync.checks.questions import Questions
+from gitsync.checks.quota import check_quota
+from gitsync.checks.versions import check_versions
+from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange
+from gitsync.model.gvk import Key
+
+Check = Callable[[Sequence[PlannedChange], Questions], Awaitable[Findings]]
+
+CHECKS: Final[Mapping[CheckName, Check]] = {
+    CheckName.PREFLIGHT: check_preflight,
+    CheckName.POLICY: check_policy,
+    CheckName.NAMES: check_names,
+    CheckName.LOCKS: check_locks,
+    CheckName.QUOTA: check_quota,
+    CheckName.VERSIONS: check_versions,
+}
+
+BEFORE_WRITES: Final = frozenset({CheckName.LOCKS, CheckName.NAMES, CheckName.PREFLIGHT})
+"""Those of a sync: what they refuse is certain, and is not sent."""
+
+_ORDER = {verdict: place for place, verdict in enumerate(CheckVerdict)}
+
+
+class Checks:
+    """The checks of one run. What was asked once is not asked again, whoever asks.
+
+    `names` are the checks to run. `open_session` begins the session of one question, whose deadline is its own.
+    """
+
+    def __init__(self, names: Collection[CheckName], open_session: Callable[[], Session]) -> None:
+        self.names = tuple(name for name in CheckName if name in names)
+        self._open_session = open_session
+        self._questions: dict[int, Questions] = {}
+        self._found: dict[Key, tuple[CheckFinding, ...]] = {}
+
+    async def check(
+        self, changes: Iterable[PlannedChange], arms: Mapping[Key, Arm | None]
+    ) -> Mapping[Key, tuple[CheckFinding, ...]]:
+        """Return the findings of all checks so far, by resource, the most urgent first. A change that was checked
+        before keeps its findings.
+
+        `arms` has the client of each resource's identity. Without one nothing is checked: the run says why it has none.
+        """
+        by_arm: defaultdict[int, list[PlannedChange]] = defaultdict(list)
+        for change in sorted(changes, key=lambda change: change.key):
+            if (arm := arms[change.key]) is not None and change.key not in self._found:
+                self._questions.setdefault(id(arm), Questions(arm, self._open_session))
+                by_arm[id(arm)].append(change)
+        runs = [_run(name, same, self._questions[arm]) for arm, same in by_arm.items() for name in self.names]
+        found: defaultdict[Key, list[CheckFinding]] = defaultdict(list)
+        for findings in await asyncio.gather(*runs):
+            for key, finding in findings:
+                found[key].append(finding)
+        self._found |= {key: tuple(sorted(findings, key=_find_order)) for key, findings in found.items()}
+        return self._found
+
+
+async def _run(name: CheckName, changes: Sequence[PlannedChange], questions: Questions) -> Findings:
+    """Run one check. A fault in it is no answer: it must not end the run."""
+    try:
+        return await CHECKS[name](changes, questions)
+    except Exception as fault:  # noqa: BLE001 - a bug in a check must not lose the plan
+        logger.bind(check=name.value).opt(exception=fault).error("Check failed")
+        message = f"The check failed with an internal error ({type(fault).__name__})."
+        finding = CheckFinding(check=name, verdict=CheckVerdict.NOT_CHECKED, code="InternalError", message=message)
+        return [(change.key, finding) for change in changes]
+
+
+def _find_order(finding: CheckFinding) -> tuple[int, CheckName, str, str]:
+    return (_ORDER[finding.verdict], finding.check, finding.path, finding.message)

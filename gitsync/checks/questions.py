@@ -1,0 +1,118 @@
+"""Questions to Azure, each asked once, and the answers that are none.
+
+A check never fails a run: what Azure does not answer is a value here, with its reason.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from gitsync.arm.client import Arm, Reader
+from gitsync.arm.http.bodies import Entries
+from gitsync.arm.session import Session
+from gitsync.errors import ArmError
+from gitsync.model.check import CheckFinding, CheckName, CheckVerdict
+
+_ACTION = re.compile(r"perform action '([^']{1,200})'")
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unanswered:
+    """Why Azure gave no answer. `status` is that of HTTP, 0 if nothing came. `right` is the action that the identity is
+    not allowed, if Azure named one. `error` is Azure's refusal, which some questions have as their answer.
+    """
+
+    status: int
+    code: str
+    reason: str
+    right: str = ""
+    error: ArmError
+
+    def as_finding(self, check: CheckName) -> CheckFinding:
+        """The finding of a check that got no answer."""
+        return CheckFinding(
+            check=check,
+            verdict=CheckVerdict.NOT_CHECKED,
+            code=self.code,
+            message=self.reason,
+            advice=f"Grant {self.right} to the identity of gitsync." if self.right else "",
+            missing_right=self.right,
+        )
+
+
+class Questions:
+    """The questions of one identity. Equal ones are asked once, whichever check asks first."""
+
+    def __init__(self, arm: Arm, open_session: Callable[[], Session]) -> None:
+        self._arm = arm
+        self._open_session = open_session
+        self._asked: dict[tuple[str, ...], asyncio.Task[Any]] = {}
+
+    async def list(self, path: str, api_version: str, query: Mapping[str, str] | None = None) -> Entries | Unanswered:
+        """Return all entries of a list."""
+
+        async def read(reader: Reader) -> Entries:
+            pages = reader.pages(path, api_version, query, is_optional=True)
+            return [entry async for page in pages for entry in page]
+
+        return await self._once(("list", path, api_version, json.dumps(query or {})), read)
+
+    async def read(
+        self, path: str, api_version: str, query: Mapping[str, str] | None = None
+    ) -> Mapping[str, Any] | Unanswered:
+        """Return a JSON object that is no resource."""
+        key = ("read", path, api_version, json.dumps(query or {}))
+        return await self._once(key, lambda reader: reader.read_document(path, api_version, query))
+
+    async def exists(self, path: str, api_version: str) -> bool | Unanswered:
+        """Tell by a HEAD whether something is there."""
+        return await self._once(("head", path, api_version), lambda reader: reader.exists(path, api_version))
+
+    async def has_resource(self, arm_id: str, api_version: str) -> bool | Unanswered:
+        """Tell whether a resource exists."""
+
+        async def find(reader: Reader) -> bool:
+            return await reader.get(arm_id, api_version) is not None
+
+        return await self._once(("get", arm_id, api_version), find)
+
+    async def ask(self, path: str, api_version: str, body: Mapping[str, Any]) -> Mapping[str, Any] | Unanswered:
+        """Ask by a POST of the table `QUESTIONS`. The body must be plain JSON without secrets.
+
+        Raises TypeError for a body with an `Unknown` value.
+        """
+        key = ("ask", path, api_version, json.dumps(body, sort_keys=True))
+        return await self._once(key, lambda reader: reader.ask(path, api_version, body))
+
+    async def _once(self, key: tuple[str, ...], ask: Callable[[Reader], Awaitable[T]]) -> T | Unanswered:
+        key = tuple(part.casefold() if place == 1 else part for place, part in enumerate(key))
+        if key not in self._asked:
+            self._asked[key] = asyncio.ensure_future(_catch(ask, self._arm.reader(self._open_session())))
+        answer: T | Unanswered = await self._asked[key]
+        return answer
+
+
+async def _catch(ask: Callable[[Reader], Awaitable[T]], reader: Reader) -> T | Unanswered:
+    try:
+        return await ask(reader)
+    except ArmError as error:
+        return _explain(error)
+
+
+def _explain(error: ArmError) -> Unanswered:
+    missing = _ACTION.search(error.message) if error.status in {401, 403} else None
+    right = missing[1] if missing else ""
+    if right:
+        reason = f"The identity is not allowed {right}."
+    elif error.status:
+        reason = f"Azure answered {error.status} {error.code}."
+    else:
+        reason = f"Azure did not answer: {error.code}."
+    return Unanswered(status=error.status, code=error.code, reason=reason, right=right, error=error)

@@ -1,0 +1,105 @@
+"""A change before it is made, and what a check says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum, StrEnum, auto
+from typing import Any, Final
+
+from gitsync.model.gvk import Key
+from gitsync.model.verdict import Action
+
+
+class CheckName(StrEnum):
+    """The checks, in the order of reports."""
+
+    PREFLIGHT = "preflight"
+    POLICY = "policy"
+    NAMES = "names"
+    LOCKS = "locks"
+    QUOTA = "quota"
+    VERSIONS = "versions"
+
+
+class CheckVerdict(StrEnum):
+    """What a check says of a change, the most urgent first."""
+
+    REFUSED = "refused"  # Azure would refuse it
+    WARNING = "warning"
+    NOT_CHECKED = "not-checked"  # there is no answer, which is not the same as FINE
+    FINE = "fine"
+
+
+NO_CHECKS: Final = "none"
+"""The value of `--checks` for no check at all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckFinding:
+    """What one check says of one change.
+
+    `code` is Azure's, or gitsync's if Azure gave none: `gitsync explain` knows it. `message` is a sentence: what Azure
+    said, or why there is no answer. `advice` is an order: what to change. `contact` names who can change what is not in
+    git. Both are "" if there is nothing to say. `path` is the JSON pointer of the field of the body that it is about,
+    "" for the whole resource. `missing_right` is the action that the identity is not allowed, if that is the reason.
+    """
+
+    check: CheckName
+    verdict: CheckVerdict
+    code: str = ""
+    message: str = ""
+    advice: str = ""
+    contact: str = ""
+    path: str = ""
+    missing_right: str = ""
+
+
+Findings = list[tuple[Key, CheckFinding]]
+"""Of one check: at least one for each change that the check concerns, and none for the others."""
+
+
+class Unknown(Enum):
+    """What stands in a body for a value that a check must not see, or that is not known yet.
+
+    It is not JSON, so that a check which forgets to replace it sends nothing.
+    """
+
+    SECRET = auto()
+    LATER = auto()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedChange:
+    """A resource that would be created, updated, replaced or deleted.
+
+    `replaces` tells that the resource is deleted first and created again; its action is CREATE. `body` is that of the
+    PUT with `Unknown` values; None for a delete. `live_body` is what Azure has now; None if there is nothing, or if it
+    was not read. `doubt` says why the ARM id is not known, "" if it is; the id has `<...>` in place of what is missing
+    then. `exports_secrets` tells that the run asks the resource for its keys after the write.
+    """
+
+    key: Key
+    action: Action
+    arm_id: str
+    arm_type: str
+    api_version: str
+    body: Mapping[str, Any] | None = None
+    live_body: Mapping[str, Any] | None = None
+    doubt: str = ""
+    replaces: bool = False
+    exports_secrets: bool = False
+
+    @property
+    def deletes(self) -> bool:
+        return self.action is Action.DELETE or self.replaces
+
+    @property
+    def creates(self) -> bool:
+        return self.action is Action.CREATE
+
+    @property
+    def location(self) -> str:
+        """The region of the body, "" if it has none that is known."""
+        location = (self.body or {}).get("location")
+        return location if isinstance(location, str) else ""

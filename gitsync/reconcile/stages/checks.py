@@ -1,0 +1,87 @@
+"""The stages that check a change before it is sent (docs/checks.md).
+
+A plan notes what would be sent, and all of it is checked after the last comparison. A sync has checked what it creates
+and deletes before its first write; what it finds out later is checked here, and what Azure would refuse is not sent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from gitsync.checks.bodies import hide_values
+from gitsync.model.check import CheckFinding, CheckVerdict, PlannedChange
+from gitsync.model.condition import Condition
+from gitsync.model.verdict import Action
+from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
+from gitsync.reconcile.protocols import Observing
+from gitsync.reconcile.stages.body_extensions import build_body
+from gitsync.request.exports import exports_secrets
+from gitsync.status.conditions import make_warning
+from gitsync.validation.references import parse_arm_type
+
+REFUSED = "Refused"
+"""The reason of a resource that is not written, since a check says that Azure would refuse it."""
+
+A = TypeVar("A", ApplyAttempt, PruneAttempt)
+
+
+async def check_apply(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
+    """Note what is to be written, and stop a create that Azure would refuse."""
+    action = attempt.decision.action
+    # A sync leaves out what it creates only: what exists has been accepted before, so Azure itself may say no.
+    if action is Action.NONE or attempt.write.tried or (run.rules.writes and action is not Action.CREATE):
+        return attempt
+    return await _stop_refused(note_change(attempt, run), run)
+
+
+async def check_delete(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
+    """Note a delete, and stop one that Azure would refuse."""
+    if attempt.decision.action is not Action.DELETE or attempt.is_resumed:
+        return attempt
+    change = PlannedChange(
+        key=attempt.key,
+        action=Action.DELETE,
+        arm_id=attempt.arm_id,
+        arm_type=parse_arm_type(attempt.arm_id),
+        api_version=attempt.record.arm_api_version,
+    )
+    return await _stop_refused(replace(attempt, decision=attempt.decision._replace(change=change)), run)
+
+
+def note_change(attempt: ApplyAttempt, run: Observing, *, replaces: bool = False) -> ApplyAttempt:
+    """Note what is to be written, without secrets."""
+    if not run.has_checks:
+        return attempt
+    live = attempt.observed.live
+    body: dict[str, Any] = hide_values(build_body(attempt, run.registry))
+    change = PlannedChange(
+        key=attempt.key,
+        action=Action.CREATE if replaces or attempt.decision.action is Action.CREATE else Action.UPDATE,
+        arm_id=attempt.arm_id,
+        arm_type=attempt.kind.arm_type,
+        api_version=attempt.api_version,
+        body=body,
+        live_body=live.body if live else None,
+        doubt=attempt.id_doubt,
+        replaces=replaces,
+        exports_secrets=exports_secrets(attempt.prepared.resource),
+    )
+    return replace(attempt, decision=attempt.decision._replace(change=change))
+
+
+async def _stop_refused(attempt: A, run: Observing) -> A:
+    """Stop what a check of a sync refuses."""
+    change = attempt.decision.change
+    if not run.rules.writes or change is None:
+        return attempt
+    findings = (await run.check([change])).get(attempt.key, ())
+    attempt = replace(attempt, decision=attempt.decision._replace(checks=findings))
+    refused = [finding for finding in findings if finding.verdict is CheckVerdict.REFUSED]
+    return attempt.stopped(build_refusal(refused[0])) if refused else attempt
+
+
+def build_refusal(finding: CheckFinding) -> Condition:
+    """Return the condition of a resource that is left out, since Azure would refuse it."""
+    advice = " ".join(filter(None, (finding.advice, finding.contact)))
+    return make_warning(REFUSED, f"The check {finding.check} says: {finding.message}", advice)

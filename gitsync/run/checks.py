@@ -1,0 +1,71 @@
+"""The checks of a whole run: of a plan after its last comparison, and of a sync before its first write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from gitsync.checks.bodies import hide_values
+from gitsync.model.check import PlannedChange
+from gitsync.model.gvk import Key
+from gitsync.model.plan import Apply, Plan
+from gitsync.model.result import Result
+from gitsync.model.template import Text
+from gitsync.model.verdict import Action
+from gitsync.reconcile.context import RunContext
+from gitsync.request.exports import exports_secrets
+from gitsync.request.fill import fill_references
+from gitsync.validation.references import parse_arm_type
+
+
+async def check_results(run: RunContext, results: Mapping[Key, Result]) -> dict[Key, Result]:
+    """Add to the results of a plan what the checks say of each change. A plan without changes sends nothing."""
+    changes = [result.change for result in results.values() if result.change]
+    findings = await run.check(changes) if changes else {}
+    return {key: replace(result, checks=findings.get(key, ())) for key, result in results.items()}
+
+
+async def check_before_writes(run: RunContext, plan: Plan) -> None:
+    """Ask about what a sync is going to create or delete for certain. The stages of each resource find the answers.
+
+    What turns out to be missing only when it is read is checked then.
+    """
+    if not run.has_checks:
+        return
+    arm_ids = {key: apply.prepared.arm_id for key, apply in plan.applies.items() if apply.prepared.arm_id}
+    creates = [_draft_create(apply, arm_ids) for apply in plan.applies.values() if _is_new(apply)]
+    await run.check([*creates, *(_draft_deletes(plan) if run.rules.prune else ())])
+
+
+def _is_new(apply: Apply) -> bool:
+    prepared, record = apply.prepared, apply.record
+    may_write = prepared.is_valid and prepared.is_written and not prepared.is_watched and not apply.held
+    return may_write and prepared.arm_id is not None and (record is None or not record.claim.is_ours)
+
+
+def _draft_create(apply: Apply, arm_ids: Mapping[Key, str]) -> PlannedChange:
+    """Make the change of a manifest from its template: what only the run will know stays unknown."""
+    prepared, template = apply.prepared, apply.prepared.template
+    if template is None or isinstance(template.arm_id, Text):
+        raise AssertionError("a new resource with a known id has a template with it")
+    return PlannedChange(
+        key=apply.key,
+        action=Action.CREATE,
+        arm_id=template.arm_id,
+        arm_type=parse_arm_type(template.arm_id),
+        api_version=template.api_version,
+        body=hide_values(fill_references(template.body, arm_ids)),
+        exports_secrets=exports_secrets(prepared.resource),
+    )
+
+
+def _draft_deletes(plan: Plan) -> Iterator[PlannedChange]:
+    for prune in plan.prunes.values():
+        if not (prune.detaches or prune.held):
+            yield PlannedChange(
+                key=prune.key,
+                action=Action.DELETE,
+                arm_id=prune.record.arm_id,
+                arm_type=parse_arm_type(prune.record.arm_id),
+                api_version=prune.record.arm_api_version,
+            )
