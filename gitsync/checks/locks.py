@@ -1,14 +1,326 @@
-"""locks."""
+"""The check `locks`: management locks, and deny assignments, that forbid a change (docs/checks.md).
+
+Both hold for their scope and all below it. A delete also takes along what is below, so a lock there forbids it too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import shlex
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from fnmatch import fnmatchcase
+from functools import partial
+from typing import Any, Final, TypeVar
 
-from gitsync.checks.questions import Questions
-from gitsync.model.check import Findings, PlannedChange
+from gitsync.arm.auth.principal import Principal
+from gitsync.arm.http.bodies import Entries
+from gitsync.checks.questions import ODD_ANSWER, UNKNOWN_VALUE, Questions, Unanswered, shorten_text
+from gitsync.formats.arm_path import find_resource_group, find_subscription, is_below, is_same_id
+from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange
+from gitsync.validation.references import parse_arm_type
+
+LOCKED: Final = "ScopeLocked"
+DENIED: Final = "DenyAssignmentAuthorizationFailed"
+
+_LOCKS: Final = ("locks", "2020-05-01")
+_DENIALS: Final = ("denyAssignments", "2022-04-01")
+_READ_ONLY, _CAN_NOT_DELETE = "readonly", "cannotdelete"
+_EVERYONE = "00000000-0000-0000-0000-000000000000"
+_EXPORTS = ("listKeys", "listCredentials", "listSecrets", "listAdminKeys", "listClusterAdminCredential")
+_GROUP = "microsoft.resources/resourcegroups"
+_MANAGEMENT_GROUPS = "/providers/microsoft.management/managementgroups/"
+_FORBIDDEN = 403
+_MOST = 5  # locks that are named: a whole subscription of locks may be below a group
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lock:
+    """A management lock. `application` owns it, "" if a person made it."""
+
+    id: str
+    name: str
+    scope: str
+    level: str
+    notes: str = ""
+    application: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DenyAssignment:
+    """A deny assignment. `principals` and `excluded` are pairs of id and type, in lower case."""
+
+    name: str
+    description: str
+    scope: str
+    permissions: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+    principals: tuple[tuple[str, str], ...]
+    excluded: tuple[tuple[str, str], ...]
+    is_for_children: bool
+
+
+class _Place(Enum):
+    """Where the scope of a rule is, as seen from a resource."""
+
+    HERE = auto()
+    ABOVE = auto()
+    BELOW = auto()
 
 
 async def check_locks(changes: Sequence[PlannedChange], questions: Questions) -> Findings:
-    """To be written."""
-    del changes, questions
-    return []
+    """Look for what forbids each change of a resource in a subscription."""
+    by_group: defaultdict[tuple[str, str], list[PlannedChange]] = defaultdict(list)
+    for change in changes:
+        if (subscription := find_subscription(change.arm_id)) is not None:
+            group = find_resource_group(change.arm_id) or ""
+            by_group[subscription.casefold(), group.casefold()].append(change)
+    found = await asyncio.gather(*(_check_group(same, questions) for same in by_group.values()))
+    return [finding for findings in found for finding in findings]
+
+
+async def _check_group(changes: Sequence[PlannedChange], questions: Questions) -> Findings:
+    """Check the changes of one resource group."""
+    arm_id = changes[0].arm_id
+    if "<" in (find_subscription(arm_id) or ""):
+        return [(change.key, _make_unknown(change.doubt)) for change in changes]
+    (locks, no_locks), (denials, no_denials) = await asyncio.gather(
+        _read_rules(arm_id, _LOCKS, read_lock, questions),
+        _read_rules(arm_id, _DENIALS, read_deny_assignment, questions),
+    )
+    principal = await questions.find_principal() if denials else None
+    gaps = [*no_locks, *no_denials]
+    return [
+        (change.key, finding)
+        for change in changes
+        for finding in judge(change, locks, denials, principal=principal, gaps=gaps)
+    ]
+
+
+async def _read_rules(
+    arm_id: str, what: tuple[str, str], read: Callable[[Mapping[str, Any]], T | None], questions: Questions
+) -> tuple[list[T], list[CheckFinding]]:
+    """Return the rules of a subscription, and why some may be missing. Who may not list those gets those of the group:
+    rules of the subscription itself stay unknown then.
+    """
+    kind, api_version = what
+    subscription, group = find_subscription(arm_id), find_resource_group(arm_id)
+    path = f"/providers/Microsoft.Authorization/{kind}"
+    answer = await questions.list(f"/subscriptions/{subscription}{path}", api_version)
+    gaps = [_explain_gap(answer, f"{kind} of subscription {subscription}")] if isinstance(answer, Unanswered) else []
+    if isinstance(answer, Unanswered) and answer.status == _FORBIDDEN and group and "<" not in group:
+        answer = await questions.list(f"/subscriptions/{subscription}/resourceGroups/{group}{path}", api_version)
+    rows: Entries = [] if isinstance(answer, Unanswered) else answer
+    rules = [read(row) for row in rows]
+    if None in rules:
+        gaps.append(_make_unknown(f"Azure's list of {kind} has an entry that cannot be read.", ODD_ANSWER))
+    return [rule for rule in rules if rule is not None], gaps
+
+
+def read_lock(row: Mapping[str, Any]) -> Lock | None:
+    """Read an entry of a list of locks; None if it is not one."""
+    lock_id, properties = row.get("id"), row.get("properties")
+    if not isinstance(lock_id, str) or not isinstance(properties, Mapping):
+        return None
+    at = lock_id.casefold().rfind("/providers/microsoft.authorization/locks/")
+    level, owners = properties.get("level"), properties.get("owners")
+    if at < 0 or not isinstance(level, str):
+        return None
+    firsts = [owner for owner in owners if isinstance(owner, Mapping)][:1] if isinstance(owners, list) else []
+    return Lock(
+        id=shorten_text(lock_id),
+        name=shorten_text(lock_id.rpartition("/")[2]),
+        scope=lock_id[:at],
+        level=shorten_text(level),
+        notes=shorten_text(properties.get("notes")),
+        application=shorten_text(firsts[0].get("applicationId")) if firsts else "",
+    )
+
+
+def read_deny_assignment(row: Mapping[str, Any]) -> DenyAssignment | None:
+    """Read an entry of a list of deny assignments; None if it is not one."""
+    properties = row.get("properties")
+    if not isinstance(properties, Mapping):
+        return None
+    scope, permissions = properties.get("scope"), properties.get("permissions")
+    principals = _read_principals(properties.get("principals"))
+    excluded = _read_principals(properties.get("excludePrincipals") or [])
+    if not isinstance(scope, str) or not isinstance(permissions, list) or principals is None or excluded is None:
+        return None
+    if not all(isinstance(permission, Mapping) for permission in permissions):
+        return None
+    return DenyAssignment(
+        name=shorten_text(properties.get("denyAssignmentName")) or shorten_text(row.get("name")),
+        description=shorten_text(properties.get("description")),
+        scope=scope.rstrip("/"),
+        permissions=tuple(
+            (_read_actions(permission.get("actions")), _read_actions(permission.get("notActions")))
+            for permission in permissions
+        ),
+        principals=principals,
+        excluded=excluded,
+        is_for_children=properties.get("doNotApplyToChildScopes") is not True,
+    )
+
+
+def _read_principals(rows: Any) -> tuple[tuple[str, str], ...] | None:
+    if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
+        return None
+    return tuple((str(row.get("id")).casefold(), str(row.get("type")).casefold()) for row in rows)
+
+
+def _read_actions(rows: Any) -> tuple[str, ...]:
+    return tuple(row.casefold() for row in rows if isinstance(row, str)) if isinstance(rows, list) else ()
+
+
+def judge(
+    change: PlannedChange,
+    locks: Iterable[Lock],
+    denials: Iterable[DenyAssignment],
+    *,
+    principal: Principal | None = None,
+    gaps: Sequence[CheckFinding] = (),
+) -> list[CheckFinding]:
+    """Return what locks and deny assignments say of a change. `gaps` are what is not known of them: they stand with a
+    change that is not refused for certain.
+    """
+    found = [*_judge_locks(change, locks), *_judge_denials(change, denials, principal)]
+    if any(finding.verdict is CheckVerdict.REFUSED for finding in found):
+        return found
+    doubts = [*gaps, *([_make_unknown(change.doubt)] if change.doubt else ())]
+    return [*found, *doubts] or [CheckFinding(check=CheckName.LOCKS, verdict=CheckVerdict.FINE)]
+
+
+def _judge_locks(change: PlannedChange, locks: Iterable[Lock]) -> Iterator[CheckFinding]:
+    found = [finding for lock in sorted(locks, key=lambda lock: lock.id) for finding in _judge_lock(change, lock)]
+    found.sort(key=lambda finding: finding.verdict is not CheckVerdict.REFUSED)
+    yield from found[:_MOST]
+    if len(found) > _MOST:
+        message = f"{len(found) - _MOST} more locks concern this change."
+        yield CheckFinding(check=CheckName.LOCKS, verdict=found[_MOST].verdict, code=LOCKED, message=message)
+
+
+def _judge_lock(change: PlannedChange, lock: Lock) -> Iterator[CheckFinding]:
+    place, level = _find_place(change, lock.scope), lock.level.casefold()
+    if place is None:
+        return
+    make = partial(_make_lock_finding, change, lock)
+    if level not in {_READ_ONLY, _CAN_NOT_DELETE}:
+        yield make(CheckVerdict.WARNING, "may forbid this change")
+    elif change.deletes:
+        yield make(CheckVerdict.REFUSED, "forbids the delete")
+    elif level == _READ_ONLY and place is not _Place.BELOW:
+        yield make(CheckVerdict.REFUSED, "forbids the write")
+        if change.exports_secrets:
+            yield make(CheckVerdict.WARNING, "forbids to list the keys that the manifest exports")
+
+
+def _make_lock_finding(change: PlannedChange, lock: Lock, verdict: CheckVerdict, does: str) -> CheckFinding:
+    scope = "the resource" if is_same_id(lock.scope, change.arm_id) else shorten_text(lock.scope)
+    notes = f" Its notes say: {lock.notes}" if lock.notes else ""
+    command = f"Remove the lock: `az lock delete --ids {shlex.quote(lock.id)}`."
+    contact = f"Ask an Owner or User Access Administrator of {shorten_text(lock.scope)}."
+    return CheckFinding(
+        check=CheckName.LOCKS,
+        verdict=verdict,
+        code=LOCKED,
+        message=f"The lock {lock.name} ({lock.level}) at {scope} {does}.{notes}",
+        advice="Change the application that made the lock." if lock.application else command,
+        contact=f"Ask the owner of the application {lock.application}." if lock.application else contact,
+    )
+
+
+def _judge_denials(
+    change: PlannedChange, denials: Iterable[DenyAssignment], principal: Principal | None
+) -> Iterator[CheckFinding]:
+    for denial in sorted(denials, key=lambda denial: (denial.scope.casefold(), denial.name)):
+        applies, place = _applies_to(denial, principal), _find_place(change, denial.scope)
+        if applies is False or place is None:
+            continue
+        refusal = CheckVerdict.REFUSED if applies else CheckVerdict.WARNING
+        make = partial(_make_denial_finding, denial)
+        if place is _Place.BELOW:
+            # Azure does not say whether a delete that takes it along is refused as well.
+            action = f"{parse_arm_type(denial.scope)}/delete"
+            if change.deletes and _denies(denial, action):
+                yield make(action, CheckVerdict.WARNING, may=True)
+        elif place is _Place.HERE or denial.is_for_children:
+            for action in filter(partial(_denies, denial), _list_actions(change)):
+                yield make(action, refusal, may=not applies)
+            exports = _list_exports(change) if change.exports_secrets else ()
+            if action := next(filter(partial(_denies, denial), exports), ""):
+                yield make(action, CheckVerdict.WARNING, may=not applies)
+
+
+def _make_denial_finding(denial: DenyAssignment, action: str, verdict: CheckVerdict, *, may: bool) -> CheckFinding:
+    about = f" Its description: {denial.description}" if denial.description else ""
+    verb = "may forbid" if may else "forbids"
+    return CheckFinding(
+        check=CheckName.LOCKS,
+        verdict=verdict,
+        code=DENIED,
+        message=f"The deny assignment {denial.name} at {shorten_text(denial.scope)} {verb} {action}.{about}",
+        advice="Exclude the identity of gitsync in the deployment stack or managed application that made it.",
+        contact=f"Ask the owner of the deny assignment {denial.name}.",
+    )
+
+
+def _applies_to(denial: DenyAssignment, principal: Principal | None) -> bool | None:
+    """Tell whether a deny assignment is for who asks; None if that is not known: a token does not tell its groups."""
+    own_id = principal.object.casefold() if principal else ""
+    excludes, includes = (_has_principal(rows, own_id) for rows in (denial.excluded, denial.principals))
+    if excludes or includes is False:
+        return False
+    return True if includes and excludes is False else None
+
+
+def _has_principal(rows: Iterable[tuple[str, str]], own_id: str) -> bool | None:
+    rows = tuple(rows)
+    if any(row_id == _EVERYONE or (own_id and row_id == own_id) for row_id, _ in rows):
+        return True
+    is_told = own_id and all(kind in {"user", "serviceprincipal"} for _, kind in rows)
+    return False if is_told or not rows else None
+
+
+def _denies(denial: DenyAssignment, action: str) -> bool:
+    folded = action.casefold()
+    return any(
+        any(fnmatchcase(folded, pattern) for pattern in actions)
+        and not any(fnmatchcase(folded, pattern) for pattern in not_actions)
+        for actions, not_actions in denial.permissions
+    )
+
+
+def _list_actions(change: PlannedChange) -> tuple[str, ...]:
+    deletes = ("delete",) if change.deletes else ()
+    writes = () if change.body is None else ("write",)
+    return tuple(f"{_find_action_type(change)}/{verb}" for verb in (*deletes, *writes))
+
+
+def _list_exports(change: PlannedChange) -> tuple[str, ...]:
+    return tuple(f"{_find_action_type(change)}/{verb}/action" for verb in _EXPORTS)
+
+
+def _find_action_type(change: PlannedChange) -> str:
+    is_group = change.arm_type.casefold() == _GROUP  # spelled with the subscription in actions, unlike the type
+    return "Microsoft.Resources/subscriptions/resourceGroups" if is_group else change.arm_type
+
+
+def _find_place(change: PlannedChange, scope: str) -> _Place | None:
+    if is_same_id(change.arm_id, scope):
+        return _Place.HERE
+    # Azure lists for a subscription what holds in it, also of the management groups that it is in.
+    if is_below(change.arm_id, scope) or scope.casefold().startswith(_MANAGEMENT_GROUPS):
+        return _Place.ABOVE
+    return _Place.BELOW if is_below(scope, change.arm_id) else None
+
+
+def _explain_gap(answer: Unanswered, what: str) -> CheckFinding:
+    return replace(answer.as_finding(CheckName.LOCKS), message=f"The {what} are not known: {answer.reason}")
+
+
+def _make_unknown(message: str, code: str = UNKNOWN_VALUE) -> CheckFinding:
+    return CheckFinding(check=CheckName.LOCKS, verdict=CheckVerdict.NOT_CHECKED, code=code, message=message)

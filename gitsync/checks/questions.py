@@ -12,12 +12,21 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from gitsync.arm.auth.principal import Principal
 from gitsync.arm.client import Arm, Reader
 from gitsync.arm.http.bodies import Entries
 from gitsync.arm.session import Session
-from gitsync.errors import ArmError
+from gitsync.errors import ArmError, ConfigError
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict
+from gitsync.redaction import truncate
 
+ODD_ANSWER = "UnusableAnswer"
+"""The code of a finding that has no verdict, since Azure's answer does not have the shape that it should have."""
+
+UNKNOWN_VALUE = "ValueNotKnownYet"
+"""The code of a finding that has no verdict, since only the run itself will know a value."""
+
+_LONGEST = 300  # characters
 _ACTION = re.compile(r"perform action '([^']{1,200})'")
 
 T = TypeVar("T")
@@ -83,6 +92,13 @@ class Questions:
 
         return await self._once(("get", arm_id, api_version), find)
 
+    async def find_principal(self) -> Principal | None:
+        """Return who asks, as the token says; None if that is not known. No request is sent to ARM."""
+        try:
+            return await self._arm.sign_in(self._open_session().deadline)
+        except ConfigError:
+            return None
+
     async def ask(self, path: str, api_version: str, body: Mapping[str, Any]) -> Mapping[str, Any] | Unanswered:
         """Ask by a POST of the table `QUESTIONS`. The body must be plain JSON without secrets.
 
@@ -116,3 +132,8 @@ def _explain(error: ArmError) -> Unanswered:
     else:
         reason = f"Azure did not answer: {error.code}."
     return Unanswered(status=error.status, code=error.code, reason=reason, right=right, error=error)
+
+
+def shorten_text(value: object) -> str:
+    """Return a text of Azure as one short line; "" for anything that is not a text."""
+    return truncate(" ".join(value.split()), _LONGEST) if isinstance(value, str) else ""
