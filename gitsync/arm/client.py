@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -105,6 +106,11 @@ class Arm:
 
     def writer(self, session: Session) -> Writer:
         return Writer(self._parts, session)
+
+    @property
+    def now(self) -> datetime:
+        """The time of day, in UTC."""
+        return self._clock.now()
 
     @property
     def requests(self) -> RequestCounts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from gitsync.formats.json_pointer import JsonPath
 from gitsync.model.check import Unknown
@@ -49,19 +49,33 @@ def find_unknown_paths(value: Any, path: JsonPath = ()) -> Iterator[JsonPath]:
             yield from find_unknown_paths(member, (*path, index))
 
 
-def replace_unknown(value: Any, text: str) -> Any:
-    """Return a body with a text in place of every `Unknown` value."""
+UNKNOWN_EXPRESSION: Final = "[length('foo')]"
+"""What Azure's template engine takes for a value that only the deployment will know."""
+
+
+def write_expressions(value: Any) -> Any:
+    """Return a body as Azure's template engine is to read it: every `Unknown` value, and every map with an unknown key,
+    is an expression, and a text that looks like an expression is escaped.
+    """
     if isinstance(value, Unknown):
-        return text
+        return UNKNOWN_EXPRESSION
     if isinstance(value, Mapping):
-        return {key: replace_unknown(member, text) for key, member in value.items()}
-    return [replace_unknown(member, text) for member in value] if isinstance(value, list) else value
+        if any("<" in key for key in value):
+            return UNKNOWN_EXPRESSION
+        return {key: write_expressions(member) for key, member in value.items()}
+    if isinstance(value, list):
+        return [write_expressions(member) for member in value]
+    return f"[{value}" if isinstance(value, str) and value.startswith("[") else value
 
 
 def drop_unknown(value: Any) -> Any:
-    """Return a body without the fields whose value is `Unknown`."""
+    """Return a body without the fields whose value or whose key is not known."""
     if isinstance(value, Mapping):
-        return {key: drop_unknown(member) for key, member in value.items() if not isinstance(member, Unknown)}
+        return {
+            key: drop_unknown(member)
+            for key, member in value.items()
+            if "<" not in key and not isinstance(member, Unknown)
+        }
     if isinstance(value, list):
         return [drop_unknown(member) for member in value if not isinstance(member, Unknown)]
     return value

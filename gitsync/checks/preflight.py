@@ -1,14 +1,304 @@
-"""preflight."""
+"""PREFLIGHT: Azure Resource Manager validates the bodies that a run would send, and changes nothing.
+
+One request validates all resources of a type, location and scope. The providers that take part look at more than the
+form: at values that do not go together, at names that are taken, and at policies.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
 
-from gitsync.checks.questions import Questions
-from gitsync.model.check import Findings, PlannedChange
+from loguru import logger
+
+from gitsync.checks.bodies import find_unknown_paths, write_expressions
+from gitsync.checks.questions import Questions, Unanswered, find_missing_right, quote
+from gitsync.formats.arm_path import find_deployment_scope, normalize_id
+from gitsync.formats.json_pointer import format_pointer
+from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange
+
+PATH: Final = "/providers/Microsoft.Resources/validateResources"
+API_VERSION: Final = "2022-06-01"
+AT_ONCE: Final = 8
+
+NOT_VALIDATED: Final = "NotValidated"
+"""The code of a resource that Azure's answer does not name."""
+VALUE_UNKNOWN: Final = "ValueUnknown"
+"""The code of a resource that cannot be asked about: a value is a secret, or not known yet."""
+NO_PREFLIGHT: Final = "NoPreflight"
+"""The code of a resource that preflight does not take."""
+
+_POLICY: Final = "requestdisallowedbypolicy"
+_OUR_FAULT: Final = re.compile(r"invalidtemplate.*|invalidrequest(content|format)?", re.IGNORECASE)
+_PASSES: Final = re.compile(
+    r"\d+|internal.*error|serviceunavailable|servertimeout|.*timeout|.*timedout|toomanyrequests|.*throttl.*|.*retryable.*",
+    re.IGNORECASE,
+)
+# Another resource of the same plan may come first; and what is deleted first is in nobody's way.
+_WAITS: Final = re.compile(r".*(notfound|doesnotexist|notexist)", re.IGNORECASE)
+_HELD_BY_ITSELF: Final = re.compile(
+    r".*(exist|taken|inuse|invalidresourcelocation|notallowed|change|immutable).*", re.IGNORECASE
+)
+_TAKEN: Final = re.compile(r".*(taken|nameunavailable|namenotavailable|alreadyexists|nameinuse)", re.IGNORECASE)
+_QUOTA: Final = re.compile(r".*quota.*", re.IGNORECASE)
+_ASSIGNMENT: Final = re.compile(r'"policyAssignment":\s*\{[^{}]*?"name":\s*"([^"]{1,200})"')
+_FIELD: Final = re.compile(r"(properties|sku|identity|zones|location|tags|kind)([./\[].*)?")
+
+
+class _Batch(NamedTuple):
+    """What one request asks about. Compared in lower case, since ids may be in any."""
+
+    provider: str
+    type: str
+    location: str
+    scope: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaf:
+    """One reason of a refusal. `targets` are those of the reason and of what is around it, the nearest first."""
+
+    code: str
+    message: str
+    targets: tuple[str, ...]
+    additions: Sequence[Any]
 
 
 async def check_preflight(changes: Sequence[PlannedChange], questions: Questions) -> Findings:
-    """To be written."""
-    del changes, questions
-    return []
+    """Ask Azure to validate what would be created, updated or replaced."""
+    findings: Findings = []
+    batches: defaultdict[_Batch, list[PlannedChange]] = defaultdict(list)
+    for change in changes:
+        if change.body is None:
+            continue
+        if obstacle := find_obstacle(change):
+            findings.append((change.key, obstacle))
+        else:
+            batches[_find_batch(change)].append(change)
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def ask(batch: Sequence[PlannedChange]) -> Findings:
+        async with gate:
+            answer = await questions.ask(PATH, API_VERSION, build_request(batch))
+        return judge(batch, answer)
+
+    for found in await asyncio.gather(*map(ask, batches.values())):
+        findings += found
+    return findings
+
+
+def find_obstacle(change: PlannedChange) -> CheckFinding | None:
+    """Find why a change cannot be asked about; None if it can."""
+    if change.doubt or "<" in change.arm_id:
+        doubt = f": {change.doubt}" if change.doubt else ""
+        return _leave(VALUE_UNKNOWN, f"The ARM id is not known yet{doubt}.".replace("..", "."))
+    if len(re.findall("/providers/", change.arm_id, re.IGNORECASE)) > 1:
+        return _leave(NO_PREFLIGHT, "Preflight does not take a resource that extends another one.")
+    outside = [path for path in find_unknown_paths(change.body) if path[:1] != ("properties",)]
+    if not outside:
+        return None
+    pointer = format_pointer(outside[0])
+    message = (
+        f"The value of {pointer} is a secret or not known yet, and preflight takes such values below /properties only."
+    )
+    return replace(_leave(VALUE_UNKNOWN, message), path=pointer)
+
+
+def build_request(batch: Sequence[PlannedChange]) -> dict[str, Any]:
+    """Build the question about changes of one type, location and scope. No secret is in it."""
+    first = batch[0]
+    provider, _, short_type = first.arm_type.partition("/")
+    location = _squeeze(first.location)
+    return {
+        "provider": provider,
+        "type": short_type,
+        **({"location": location} if location else {}),
+        "scope": find_deployment_scope(first.arm_id),
+        # With it the right to read is enough.
+        "performPreflightWithoutRbacWriteCheck": True,
+        "resources": [
+            {
+                **write_expressions(change.body),
+                **({"location": location} if location else {}),
+                "name": _find_name(change),
+                "apiVersion": change.api_version,
+            }
+            for change in batch
+        ],
+    }
+
+
+def judge(batch: Sequence[PlannedChange], answer: Mapping[str, Any] | Unanswered) -> Findings:
+    """Find what an answer says of each change. A change that it does not name is not checked."""
+    if isinstance(answer, Unanswered):
+        if answer.status == 400 and answer.code.casefold() == "resourcevalidationfailed":
+            return _judge_refusal(batch, list(_find_leaves(answer.error.details)))
+        if answer.status == 400:
+            logger.bind(code=answer.code).warning("Azure does not take the question of preflight")
+        return [(change.key, answer.as_finding(CheckName.PREFLIGHT)) for change in batch]
+    properties = answer.get("properties")
+    listed = properties.get("validatedResources") if isinstance(properties, Mapping) else None
+    validated = (
+        {normalize_id(arm_id) for arm_id in listed if isinstance(arm_id, str)} if isinstance(listed, list) else ()
+    )
+    fine = CheckFinding(check=CheckName.PREFLIGHT, verdict=CheckVerdict.FINE)
+    silent = _leave(NOT_VALIDATED, "Azure answered without validating the resource.")
+    return [(change.key, fine if normalize_id(change.arm_id) in validated else silent) for change in batch]
+
+
+def _judge_refusal(batch: Sequence[PlannedChange], leaves: Sequence[_Leaf]) -> Findings:
+    findings: Findings = []
+    astray: list[_Leaf] = []
+    for leaf in leaves:
+        if change := _find_change(batch, leaf):
+            findings.append((change.key, _judge_leaf(change, leaf)))
+        else:
+            astray.append(leaf)
+    named = {key for key, _ in findings}
+    for change in batch:
+        if change.key not in named:
+            findings.append((change.key, _judge_unnamed(len(batch), astray)))
+    return list(dict.fromkeys(findings))
+
+
+def _judge_unnamed(count: int, astray: Sequence[_Leaf]) -> CheckFinding:
+    """Say what a refusal leaves open for a change that it does not name."""
+    if not astray:
+        message = "Azure refuses other resources of the same request, and says nothing of this one."
+        return replace(
+            _leave(NOT_VALIDATED, message), advice="Correct those that are refused, then run gitsync plan again."
+        )
+    leaf = astray[0]
+    if unheard := _find_no_answer(leaf):
+        return unheard
+    message = f"Azure refuses one of {count} resources and does not say which: {quote(leaf.message)}"
+    return _leave(quote(leaf.code), message)
+
+
+def _find_leaves(details: Sequence[Any], targets: tuple[str, ...] = ()) -> Iterator[_Leaf]:
+    """Find the innermost reasons of a refusal, in order."""
+    for detail in details:
+        if not isinstance(detail, Mapping):
+            continue
+        target, inner = detail.get("target"), detail.get("details")
+        around = (target, *targets) if isinstance(target, str) and target else targets
+        if isinstance(inner, list) and any(isinstance(each, Mapping) for each in inner):
+            yield from _find_leaves(inner, around)
+        else:
+            additions = detail.get("additionalInfo")
+            yield _Leaf(
+                code=str(detail.get("code") or "UnknownError"),
+                message=str(detail.get("message") or "Azure gives no reason."),
+                targets=around,
+                additions=additions if isinstance(additions, list) else (),
+            )
+
+
+def _find_change(batch: Sequence[PlannedChange], leaf: _Leaf) -> PlannedChange | None:
+    """Find the change that a reason is about: its target is an id or a name. None if it may be about several."""
+    if len(batch) == 1:
+        return batch[0]
+    for target in leaf.targets:
+        wanted = normalize_id(target)
+        for name in (lambda change: change.arm_id, _find_name, lambda change: change.arm_id.rpartition("/")[2]):
+            if len(found := [change for change in batch if normalize_id(name(change)) == wanted]) == 1:
+                return found[0]
+    return None
+
+
+def _judge_leaf(change: PlannedChange, leaf: _Leaf) -> CheckFinding:
+    if finding := _find_no_answer(leaf):
+        return finding
+    code, text = quote(leaf.code), quote(leaf.message)
+    if leaf.code.casefold() == _POLICY:
+        return _judge_policy(leaf)
+    if _WAITS.fullmatch(leaf.code):
+        return _leave(code, f"Azure misses something that the resource needs, and that may come first: {text}")
+    if change.replaces and _HELD_BY_ITSELF.fullmatch(leaf.code):
+        return _leave(code, f"Azure compares it with the resource that is deleted first: {text}")
+    if _QUOTA.fullmatch(leaf.code):  # a limit may rise, and a delete of the same plan may come first
+        advice = "Ask for a higher limit, or use another size or region."
+        return CheckFinding(
+            check=CheckName.PREFLIGHT, verdict=CheckVerdict.WARNING, code=code, message=text, advice=advice
+        )
+    field = next((target for target in leaf.targets if _FIELD.fullmatch(target)), "")
+    path = format_pointer(tuple(step for step in re.split(r"[./\[\]]+", field) if step))
+    return CheckFinding(
+        check=CheckName.PREFLIGHT,
+        verdict=CheckVerdict.REFUSED,
+        code=code,
+        message=f"Azure would refuse it: {text}",
+        advice="Choose another azureName in the manifest." if _TAKEN.fullmatch(leaf.code) else "Correct the manifest.",
+        path=path,
+    )
+
+
+def _judge_policy(leaf: _Leaf) -> CheckFinding:
+    """Name the assignment: of the structured part, else of the message."""
+    infos = [addition.get("info") for addition in leaf.additions if isinstance(addition, Mapping)]
+    info = next((info for info in infos if isinstance(info, Mapping)), {})
+    named = _ASSIGNMENT.search(leaf.message)
+    assignment = quote(info.get("policyAssignmentDisplayName") or (named[1] if named else "") or "unknown")
+    evaluation = info.get("evaluationDetails")
+    needs_token = isinstance(evaluation, Mapping) and evaluation.get("missingPolicyTokenDetails")
+    return CheckFinding(
+        check=CheckName.PREFLIGHT,
+        verdict=CheckVerdict.REFUSED,
+        code=quote(leaf.code),
+        message=(
+            f'The policy assignment "{assignment}" takes a write with a policy token only, which gitsync does not have.'
+            if needs_token
+            else f'The policy assignment "{assignment}" denies it: {_cut_identifiers(leaf.message)}'
+        ),
+        advice="Change the manifest so that the policy allows it.",
+        contact=f'Ask the owner of the policy assignment "{assignment}" for an exemption.',
+    )
+
+
+def _cut_identifiers(message: str) -> str:
+    """Cut the JSON of the policies off Azure's sentence."""
+    return quote(re.sub(r"\s*Policy identifiers:.*", "", message, flags=re.DOTALL))
+
+
+def _find_no_answer(leaf: _Leaf) -> CheckFinding | None:
+    """Find a reason that says nothing about the body: a right is missing, the question is wrong, or the provider is
+    down.
+    """
+    text = quote(leaf.message)
+    if "authorization failed" in leaf.message.casefold() or leaf.code.casefold().endswith("authorizationfailed"):
+        right = find_missing_right(leaf.message)
+        return replace(
+            _leave(quote(leaf.code), f"The identity is not allowed {right}." if right else text),
+            advice=f"Grant {right} to the identity of gitsync." if right else "",
+            missing_right=right,
+        )
+    if _OUR_FAULT.fullmatch(leaf.code):
+        logger.bind(code=leaf.code).warning("Azure does not take the question of preflight")
+        return _leave(quote(leaf.code), f"Azure does not take the question: {text}")
+    if _PASSES.fullmatch(leaf.code):
+        return _leave(quote(leaf.code), f"Azure cannot answer now: {text}")
+    return None
+
+
+def _leave(code: str, message: str) -> CheckFinding:
+    return CheckFinding(check=CheckName.PREFLIGHT, verdict=CheckVerdict.NOT_CHECKED, code=code, message=message)
+
+
+def _find_batch(change: PlannedChange) -> _Batch:
+    provider, _, short_type = change.arm_type.casefold().partition("/")
+    return _Batch(provider, short_type, _squeeze(change.location), find_deployment_scope(change.arm_id).casefold())
+
+
+def _find_name(change: PlannedChange) -> str:
+    """The name with one segment for each of the type: `hub/subnet1`."""
+    count = change.arm_type.count("/")
+    return "/".join(change.arm_id.rstrip("/").split("/")[1 - 2 * count :: 2]) if count else ""
+
+
+def _squeeze(location: str) -> str:
+    """`West Europe` is `westeurope`."""
+    return location.replace(" ", "").casefold()

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, TypeVar
 
 from gitsync.arm.auth.principal import Principal
@@ -28,6 +29,8 @@ UNKNOWN_VALUE = "ValueNotKnownYet"
 
 _LONGEST = 300  # characters
 _ACTION = re.compile(r"perform action '([^']{1,200})'")
+
+_LONGEST = 300  # characters of a text of Azure's
 
 T = TypeVar("T")
 
@@ -56,6 +59,17 @@ class Unanswered:
         )
 
 
+def find_missing_right(message: str) -> str:
+    """Return the action that the identity is not allowed, from Azure's sentence; "" if it names none."""
+    found = _ACTION.search(message)
+    return found[1] if found else ""
+
+
+def quote(text: object) -> str:
+    """Return a text of Azure's for a message: one line, at most 300 characters. It may hold anything."""
+    return truncate(" ".join(str(text).split()), _LONGEST)
+
+
 class Questions:
     """The questions of one identity. Equal ones are asked once, whichever check asks first."""
 
@@ -63,6 +77,11 @@ class Questions:
         self._arm = arm
         self._open_session = open_session
         self._asked: dict[tuple[str, ...], asyncio.Task[Any]] = {}
+
+    @property
+    def now(self) -> datetime:
+        """The time of day, in UTC."""
+        return self._arm.now
 
     async def list(self, path: str, api_version: str, query: Mapping[str, str] | None = None) -> Entries | Unanswered:
         """Return all entries of a list."""
@@ -123,8 +142,7 @@ async def _catch(ask: Callable[[Reader], Awaitable[T]], reader: Reader) -> T | U
 
 
 def _explain(error: ArmError) -> Unanswered:
-    missing = _ACTION.search(error.message) if error.status in {401, 403} else None
-    right = missing[1] if missing else ""
+    right = find_missing_right(error.message) if error.status in {401, 403} else ""
     if right:
         reason = f"The identity is not allowed {right}."
     elif error.status:

@@ -44,6 +44,16 @@ def find_resource_group(arm_id: str) -> str | None:
     return steps[4] if len(steps) > 4 and steps[3].casefold() == "resourcegroups" else None
 
 
+def find_deployment_scope(arm_id: str) -> str:
+    """Return what a resource is deployed to: its resource group, for a group itself its subscription, likewise for what
+    is in no group; "/" without a subscription.
+    """
+    steps = arm_id.split("/")
+    if find_subscription(arm_id) is None:
+        return "/"
+    return "/".join(steps[:5] if find_resource_group(arm_id) and len(steps) > 5 else steps[:3])
+
+
 def find_provider(arm_id: str) -> str:
     """Return the namespace of the provider that answers for an id ("Microsoft.Network")."""
     steps = arm_id.split("/")
