@@ -20,6 +20,7 @@ from typing import Any
 
 from gitsync.emulator.http.messages import ListFault, ServerRequest, ServerResponse, make_page, refuse, refuse_method
 from gitsync.emulator.http.target import PathShape, Target, parse
+from gitsync.emulator.identity.access import grants
 from gitsync.emulator.patch import GONE, change_at, find_value
 from gitsync.emulator.state.cloud import EmulatedCloud
 from gitsync.emulator.state.store import PastStore, StoredResource
@@ -53,8 +54,10 @@ def list_resources(cloud: EmulatedCloud, request: ServerRequest) -> ServerRespon
     expand = [name for name in _EXPANSIONS if name in request.query.get("$expand", "")]
 
     def show(resource: StoredResource) -> dict[str, Any] | None:
-        # A tracked resource has a location; all others are in no such list.
-        is_listed = resource.body.get("location") and _read_filter_values(resource, wanted) == wanted
+        # A tracked resource has a location; all others are in no such list. Nor is what the caller may not read.
+        target = parse(resource.id)
+        may_read = grants(request.caller, f"{target.type}/read", target)
+        is_listed = may_read and resource.body.get("location") and _read_filter_values(resource, wanted) == wanted
         return build_summary(resource) | _expand(resource, expand) if is_listed else None
 
     # Groups have no provider in their path, and this list does not show them.

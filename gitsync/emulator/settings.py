@@ -17,6 +17,7 @@ from gitsync.emulator.types.behaviour import Style
 from gitsync.emulator.yaml_document import FieldReader, YamlNode, read_document, read_fields
 
 TENANT = "11111111-1111-4111-8111-111111111111"
+ANONYMOUS = "anonymous"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,13 +76,19 @@ class Denial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmulatedPrincipal:
-    """An identity that the emulator issues tokens to. `tenant` "" is known in every tenant."""
+    """An identity that the emulator issues tokens to. `tenant` "" is known in every tenant.
+
+    `actions` are those of its role, with `*` for any text, and `scopes` the ids where the role is assigned; none means
+    everywhere. One whose client is ANONYMOUS stands for requests without a token.
+    """
 
     client: str
     object: str
     tenant: str = ""
     secret: str = field(default="", repr=False)
     read_only: bool = False
+    actions: tuple[str, ...] = ("*",)
+    scopes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,6 +172,8 @@ _PRINCIPAL: Mapping[str, FieldReader] = {
     "tenantId": ("tenant", YamlNode.text),
     "secret": ("secret", YamlNode.text),
     "readOnly": ("read_only", YamlNode.flag),
+    "actions": ("actions", YamlNode.texts),
+    "scopes": ("scopes", YamlNode.texts),
 }
 # `recorded` stands for what each type does by itself.
 _TIMING: Mapping[str, FieldReader] = {

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from gitsync.emulator.settings import TENANT, Denial, EmulatedPrincipal, read_settings
+from gitsync.emulator.settings import ANONYMOUS, TENANT, Denial, EmulatedPrincipal, read_settings
 from tests.emulator.asked import GROUP, OPEN, SUBSCRIPTION, at, emulated
 
 ELSEWHERE = "22222222-2222-4222-8222-222222222222"
@@ -116,3 +116,52 @@ async def test_keys_may_be_refused_where_the_resource_may_be_read(denial, keys, 
     assert (asked.status, seen.status) == (keys, read), why
     if keys == 403:
         assert f"perform action '{ACTION}' over scope '{ACCOUNT}'" in asked.message
+
+
+PROVIDER = f"{SUBSCRIPTION}/providers/Microsoft.Storage"
+ROLES = [
+    (("*",), (), "GET", ACCOUNT, 200, "a role with every action"),
+    (("Microsoft.Storage/storageAccounts/read",), (), "GET", ACCOUNT, 200, "one that reads the type"),
+    (("microsoft.storage/*/READ",), (), "GET", ACCOUNT, 200, "case does not count, and * stands for any text"),
+    (("Microsoft.Storage/storageAccounts/read",), (), "POST", f"{ACCOUNT}/listKeys", 403, "reads list no keys"),
+    ((ACTION,), (), "POST", f"{ACCOUNT}/listKeys", 200, "the action of the keys"),
+    ((ACTION,), (), "GET", ACCOUNT, 403, "which is no read"),
+    (("*",), (GROUP,), "GET", ACCOUNT, 200, "at the group"),
+    (("*",), (f"{GROUP}2",), "GET", ACCOUNT, 403, "at another group, whose name begins alike"),
+    (("*",), (GROUP,), "GET", f"{SUBSCRIPTION}/resourceGroups", 403, "a role at a group says nothing of its subscription"),
+    (("*",), (GROUP,), "GET", SUBSCRIPTION, 200, "which is seen all the same"),
+    (("*/read",), (GROUP,), "GET", "/providers/Microsoft.Authorization/roleDefinitions", 200, "as the tenant's lists are"),
+    ((), (), "GET", f"{SUBSCRIPTION}/providers/Microsoft.Authorization/permissions", 200, "and the own permissions"),
+    (("Microsoft.Resources/subscriptions/providers/read",), (), "GET", PROVIDER, 200, "a provider's metadata"),
+    (("Microsoft.Storage/register/action",), (), "POST", f"{PROVIDER}/register", 200, "its registration"),
+    (("Microsoft.Resources/subscriptions/resourceGroups/resources/read",), (), "GET", f"{GROUP}/resources", 200, "a list of a group"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("actions", "scopes", "method", "path", "status", "why"), ROLES, ids=[row[-1] for row in ROLES]
+)
+async def test_a_principal_may_do_what_its_role_says(actions, scopes, method, path, status, why):
+    anonymous = EmulatedPrincipal(client=ANONYMOUS, object=ANONYMOUS, actions=actions, scopes=scopes)
+    async with emulated(replace(OPEN, principals=(anonymous,))) as azure:
+        azure.emulator.put(GROUP, {"location": "westeurope"})
+        azure.emulator.put(ACCOUNT, {"location": "westeurope"})
+        assert (await azure.ask(method, path)).status == status, why
+
+
+@pytest.mark.parametrize(("reads", "shown"), [("*/read", 1), ("Microsoft.Network/*/read", 0)])
+async def test_a_list_of_a_group_shows_what_the_caller_may_read(reads, shown):
+    lists = "Microsoft.Resources/subscriptions/resourceGroups/resources/read"
+    anonymous = EmulatedPrincipal(client=ANONYMOUS, object=ANONYMOUS, actions=(reads, lists))
+    async with emulated(replace(OPEN, principals=(anonymous,))) as azure:
+        azure.emulator.put(GROUP, {"location": "westeurope"})
+        azure.emulator.put(ACCOUNT, {"location": "westeurope"})
+        reply = await azure.get(f"{GROUP}/resources")
+    assert len(reply.body["value"]) == shown
+
+
+def test_a_script_gives_a_principal_a_role(tmp_path):
+    script = tmp_path / "script.yaml"
+    script.write_text('settings:\n  principals: [{clientId: a, actions: ["*/read"], scopes: [/subscriptions/x]}]\n')
+    [principal] = read_settings(script).principals
+    assert (principal.actions, principal.scopes) == (("*/read",), ("/subscriptions/x",))

@@ -30,8 +30,8 @@ from gitsync.emulator.http.messages import (
     refuse,
 )
 from gitsync.emulator.http.target import PathShape, parse
-from gitsync.emulator.identity.access import check_access, find_version
-from gitsync.emulator.identity.roles import PERMISSIONS_TYPE, list_permissions
+from gitsync.emulator.identity.access import PERMISSIONS_TYPE, check_access, find_version
+from gitsync.emulator.identity.roles import list_permissions
 from gitsync.emulator.identity.tokens import Tokens
 from gitsync.emulator.lists import list_collection, list_groups, list_resources
 from gitsync.emulator.lro.operations import (

@@ -22,12 +22,15 @@ from gitsync.emulator.types.behaviour import Style
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """The caller, by the claims of the token; all empty for a request without one."""
+    """The caller, by the claims of the token; all empty for a request without one. It may do what `actions` match, at
+    and below `scopes`; none means everywhere.
+    """
 
     client: str = ""
     object: str = ""
     tenant: str = ""
-    read_only: bool = False
+    actions: tuple[str, ...] = ("*",)
+    scopes: tuple[str, ...] = ()
 
     @property
     def actor(self) -> str:

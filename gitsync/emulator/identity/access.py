@@ -5,10 +5,11 @@ operations.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-from gitsync.emulator.http.messages import Refused, ServerRequest, refuse
+from gitsync.emulator.http.messages import Caller, Refused, ServerRequest, refuse
 from gitsync.emulator.http.target import PathShape, Target, parse
 from gitsync.emulator.lro.operations import make_operation_url, poll_operation
 from gitsync.emulator.patch import find_value
@@ -17,6 +18,7 @@ from gitsync.emulator.state.cloud import EmulatedCloud, is_subscription_canceled
 from gitsync.emulator.state.store import StoredResource
 from gitsync.emulator.types.behaviour import Style, find_behaviour
 
+PERMISSIONS_TYPE = "microsoft.authorization/permissions"
 _LOCK_TYPE = "microsoft.authorization/locks"
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(-[a-z0-9.-]+)?", re.IGNORECASE)
 
@@ -58,16 +60,56 @@ def find_action(request: ServerRequest) -> str:
     target = request.target
     if request.verb == "action":
         return f"{target.type}/action"
-    if target.shape is PathShape.GROUP:  # spelled with the subscription, unlike the type
-        return f"Microsoft.Resources/subscriptions/resourceGroups/{request.verb}"
-    return f"{target.type if target.namespace else 'Microsoft.Resources/subscriptions'}/{request.verb}"
+    # Spelled with the subscription, unlike the types.
+    container = _CONTAINERS.get(target.shape, "")
+    if target.shape is PathShape.RESOURCES and target.group:
+        container = "/resourceGroups/resources"
+    is_typed = bool(target.types)
+    return f"{target.type if is_typed else f'Microsoft.Resources/subscriptions{container}'}/{request.verb}"
+
+
+_CONTAINERS: Mapping[PathShape, str] = {
+    PathShape.GROUP: "/resourceGroups",
+    PathShape.GROUPS: "/resourceGroups",
+    PathShape.PROVIDER: "/providers",
+    PathShape.PROVIDERS: "/providers",
+    PathShape.RESOURCES: "/resources",
+}
 
 
 def _check_authorization(cloud: EmulatedCloud, request: ServerRequest) -> None:
-    if request.caller.read_only and request.verb != "read":
+    if not _may_ask(request):
         raise _make_denial(request)
     if any(_is_denied_by(denial, request) for denial in cloud.settings.denied):
         raise _make_denial(request)
+
+
+def _may_ask(request: ServerRequest) -> bool:
+    """Tell whether the caller's role grants what the request does. A caller with a role in a subscription may see the
+    subscription, and its own permissions.
+    """
+    target, caller = request.target, request.caller
+    if request.verb == "read" and target.type.casefold() == PERMISSIONS_TYPE:
+        return True
+    if request.verb == "read" and target.shape is PathShape.SUBSCRIPTION:
+        return not caller.scopes or any(_is_within(scope.casefold(), target.key) for scope in caller.scopes)
+    return grants(caller, find_action(request), target)
+
+
+def grants(caller: Caller, action: str, target: Target) -> bool:
+    """Tell whether the caller's role has an action, and is assigned at the target or above. The lists of the tenant are
+    read with a role anywhere.
+    """
+    is_there = (
+        not caller.scopes
+        or (action.endswith("/read") and not target.subscription)
+        or any(_is_within(target.key, scope.casefold()) for scope in caller.scopes)
+    )
+    return is_there and any(fnmatchcase(action.casefold(), pattern.casefold()) for pattern in caller.actions)
+
+
+def _is_within(key: str, scope: str) -> bool:
+    return key == scope or key.startswith(f"{scope.rstrip('/')}/")
 
 
 def _is_denied_by(denial: Denial, request: ServerRequest) -> bool:

@@ -2,7 +2,7 @@
 caller at a scope.
 
 The roles are not in the store, since no one created them and no one can delete them. The
-permissions are those of one role that grants all but what the settings deny.
+permissions are those of the caller's one role, which grants all if the settings say nothing, but not what they deny.
 """
 
 from __future__ import annotations
@@ -87,9 +87,6 @@ def _make_role(scope: str, name: str, guid: str, kind: str) -> StoredResource:
     )
 
 
-PERMISSIONS_TYPE = "microsoft.authorization/permissions"
-
-
 def list_permissions(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """GET …/providers/Microsoft.Authorization/permissions of a subscription, a group or a resource."""
     cloud.require_scope(request)
@@ -103,9 +100,11 @@ def list_permissions(cloud: EmulatedCloud, request: ServerRequest) -> ServerResp
         and (fnmatchcase(scope, denial.scope.casefold()) or scope.startswith(f"{denial.scope.casefold()}/"))
     ]
     entry: dict[str, Any] = {
-        "actions": ["*/read"] if request.caller.read_only else ["*"],
+        "actions": list(request.caller.actions),
         "notActions": sorted({denial.action for denial in denials}),
         "dataActions": [],
         "notDataActions": [],
     }
-    return ServerResponse(200, {"value": [entry]})
+    scopes = request.caller.scopes
+    is_assigned = not scopes or any(f"{scope}/".startswith(f"{one.casefold()}/") for one in scopes)
+    return ServerResponse(200, {"value": [entry] if is_assigned else []})

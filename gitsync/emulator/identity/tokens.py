@@ -14,12 +14,13 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
 from gitsync.emulator.http.messages import Caller, Refused, ServerResponse, refuse
-from gitsync.emulator.settings import EmulatedPrincipal, EmulatorSettings
+from gitsync.emulator.settings import ANONYMOUS, EmulatedPrincipal, EmulatorSettings
 from gitsync.emulator.state.store import Store
 from gitsync.model.clock import Clock
 
@@ -104,7 +105,8 @@ class Tokens:
         """Find out who sent a request; Refused if a token is required and missing or invalid."""
         # Without a check a token still tells who calls, if there is one.
         if not self._settings.require_token:
-            return _make_caller(_decode_claims(authorization.partition(" ")[2]) or {}, read_only=False)
+            claims = _decode_claims(authorization.partition(" ")[2]) or {}
+            return _make_caller(claims, None if claims else self._principals.get(ANONYMOUS))
         try:
             claims = self._check_token(authorization, base)
         except Refused as refused:
@@ -112,8 +114,7 @@ class Tokens:
             uri = f"{base}/{self._settings.tenant}"
             challenge = f'Bearer authorization_uri="{uri}", error="invalid_token", error_description="{text}"'
             raise Refused(refused.answer.add_headers({"WWW-Authenticate": challenge})) from refused
-        principal = self._principals.get(str(claims.get("appid")).casefold())
-        return _make_caller(claims, read_only=principal is not None and principal.read_only)
+        return _make_caller(claims, self._principals.get(str(claims.get("appid")).casefold()))
 
     def _check_token(self, authorization: str, base: str) -> Mapping[str, Any]:
         scheme, _, token = authorization.partition(" ")
@@ -160,10 +161,12 @@ def _has_valid_proof(principal: EmulatedPrincipal, form: Mapping[str, str]) -> b
     return bool(principal.secret) and hmac.compare_digest(client_secret.encode(), principal.secret.encode())
 
 
-def _make_caller(claims: Mapping[str, Any], *, read_only: bool) -> Caller:
+def _make_caller(claims: Mapping[str, Any], principal: EmulatedPrincipal | None) -> Caller:
     client = claims.get("appid") or claims.get("azp") or ""
-    tenant = str(claims.get("tid") or "")
-    return Caller(client=str(client), object=str(claims.get("oid") or ""), tenant=tenant, read_only=read_only)
+    caller = Caller(client=str(client), object=str(claims.get("oid") or ""), tenant=str(claims.get("tid") or ""))
+    if principal is None:
+        return caller
+    return replace(caller, actions=("*/read",) if principal.read_only else principal.actions, scopes=principal.scopes)
 
 
 def _make_discovery(tenant: str, base: str) -> dict[str, Any]:
