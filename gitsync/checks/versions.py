@@ -1,14 +1,151 @@
-"""versions."""
+"""The check `versions`: an api-version or a location that the provider no longer lists (docs/checks.md)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import re
+import shlex
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, TypeGuard
 
-from gitsync.checks.questions import Questions
-from gitsync.model.check import Findings, PlannedChange
+from gitsync.catalog.catalog import open_catalog
+from gitsync.checks.questions import ODD_ANSWER, UNKNOWN_VALUE, Questions, Unanswered, shorten_text
+from gitsync.formats.arm_path import find_subscription, iterate_ancestors, normalize_region
+from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange, Unknown
+
+UNLISTED_VERSION: Final = "NoRegisteredProviderFound"
+UNLISTED_LOCATION: Final = "LocationNotAvailableForResourceType"
+UNLISTED_TYPE: Final = "InvalidResourceType"
+
+_API_VERSION = "2021-04-01"  # of providers
+_STABLE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_MOST = 8  # locations that are named
+
+_make = partial(CheckFinding, check=CheckName.VERSIONS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """What a provider lists of a type. `locations` are as Azure shows them ("West Europe"), none for a global type."""
+
+    versions: tuple[str, ...]
+    locations: tuple[str, ...]
 
 
 async def check_versions(changes: Sequence[PlannedChange], questions: Questions) -> Findings:
-    """To be written."""
-    del changes, questions
-    return []
+    """Compare each change with the metadata of its provider, which is read once."""
+    by_provider: defaultdict[str, list[PlannedChange]] = defaultdict(list)
+    for change in changes:
+        subscription, namespace = find_subscription(change.arm_id), change.arm_type.partition("/")[0]
+        scope = f"/subscriptions/{subscription}" if subscription else ""
+        by_provider[f"{scope}/providers/{namespace}".casefold()].append(change)
+    found = await asyncio.gather(*(_check_provider(path, same, questions) for path, same in by_provider.items()))
+    return [finding for findings in found for finding in findings]
+
+
+async def _check_provider(path: str, changes: Sequence[PlannedChange], questions: Questions) -> Findings:
+    """Check the changes of one provider in one subscription."""
+    if "<" in path:
+        unknown = partial(_make, verdict=CheckVerdict.NOT_CHECKED, code=UNKNOWN_VALUE)
+        return [(change.key, unknown(message=change.doubt)) for change in changes]
+    answer = await questions.read(path, _API_VERSION)
+    if isinstance(answer, Unanswered):
+        return [(change.key, answer.as_finding(CheckName.VERSIONS)) for change in changes]
+    if (listings := read_listings(answer)) is None:
+        odd = _make(verdict=CheckVerdict.NOT_CHECKED, code=ODD_ANSWER, message=f"Azure's answer to {path} is odd.")
+        return [(change.key, odd) for change in changes]
+    return [(change.key, finding) for change in changes for finding in judge(change, listings)]
+
+
+def read_listings(provider: Mapping[str, Any]) -> dict[str, Listing] | None:
+    """Read what a provider lists, by type without the namespace, in lower case; None if the answer is odd."""
+    rows, listings = provider.get("resourceTypes"), {}
+    for row in rows if isinstance(rows, list) else ():
+        members = row if isinstance(row, Mapping) else {}
+        below, versions = members.get("resourceType"), members.get("apiVersions")
+        locations = members.get("locations") or []
+        if not isinstance(below, str) or not _is_texts(versions) or not versions or not _is_texts(locations):
+            return None
+        listings[below.casefold()] = Listing(versions=tuple(versions), locations=tuple(locations))
+    return listings or None
+
+
+def _is_texts(value: Any) -> TypeGuard[list[str]]:
+    return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
+
+
+def judge(change: PlannedChange, listings: Mapping[str, Listing]) -> list[CheckFinding]:
+    """Return what the metadata of a provider says of a change.
+
+    Providers do not list all of their child types (Microsoft.Storage has no containers). ARM routes these as their
+    parents, so a version that the nearest listed parent has is fine; one that it lacks is a guess, and no refusal.
+    """
+    below = change.arm_type.partition("/")[2].casefold()
+    listing = listings.get(below)
+    fine = _make(verdict=CheckVerdict.FINE)
+    if listing is not None:
+        return [*_judge_version(change, listing), *_judge_location(change, listing)] or [fine]
+    parent = next((listings[parent] for parent in iterate_ancestors(below) if parent in listings), None)
+    if parent is not None and _has_version(parent, change.api_version):
+        return [fine]
+    message = f"The provider does not list the type {change.arm_type}."
+    return [_make(verdict=CheckVerdict.NOT_CHECKED, code=UNLISTED_TYPE, message=message)]
+
+
+def _has_version(listing: Listing, api_version: str) -> bool:
+    return api_version.casefold() in map(str.casefold, listing.versions)
+
+
+def _judge_version(change: PlannedChange, listing: Listing) -> Iterator[CheckFinding]:
+    if _has_version(listing, change.api_version):
+        return
+    # Stable ones before previews, the newest first.
+    newest_first = sorted(listing.versions, key=lambda version: (_is_stable(version), version), reverse=True)
+    newest = shorten_text(newest_first[0])
+    if change.body is None:
+        command = f"az resource delete --ids {shlex.quote(change.arm_id)} --api-version {shlex.quote(newest)}"
+        advice = f"Delete it with a version that is listed: `{command}`."
+    elif api_version := find_manifest_version(change.arm_type, newest_first):
+        advice = f"Set apiVersion to {api_version}."
+    else:
+        advice = f"Update gitsync: it knows none of the listed versions, of which {newest} is the newest."
+    yield _make(
+        verdict=CheckVerdict.REFUSED,
+        code=UNLISTED_VERSION,
+        message=f"The provider does not list the api-version {change.api_version} for {change.arm_type}.",
+        advice=advice,
+    )
+
+
+def find_manifest_version(arm_type: str, api_versions: Sequence[str]) -> str:
+    """Return the apiVersion of a manifest for the first of ARM's versions that the catalog has; "" if it has none."""
+    catalog = open_catalog()
+    kinds = (catalog.by_arm_type(arm_type, version) for version in api_versions)
+    return next((kind.gvk.api_version for kind in kinds if kind), "")
+
+
+def _is_stable(version: str) -> bool:
+    return _STABLE.fullmatch(version) is not None
+
+
+def _judge_location(change: PlannedChange, listing: Listing) -> Iterator[CheckFinding]:
+    location = (change.body or {}).get("location")
+    if not listing.locations or not location:
+        return
+    if isinstance(location, Unknown):
+        message = "The location is not known yet."
+        yield _make(verdict=CheckVerdict.NOT_CHECKED, code=UNKNOWN_VALUE, message=message, path="/location")
+        return
+    names = sorted({normalize_region(name) for name in listing.locations})
+    if normalize_region(location) not in names:
+        more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
+        yield _make(
+            verdict=CheckVerdict.REFUSED,
+            code=UNLISTED_LOCATION,
+            message=f"The provider does not list {location} for {change.arm_type}.",
+            advice=f"Set spec.location to a region that it lists: {shorten_text(', '.join(names[:_MOST]))}{more}.",
+            path="/location",
+        )

@@ -17,6 +17,11 @@ def normalize_id(arm_id: str) -> str:
     return arm_id.rstrip("/").casefold()
 
 
+def normalize_region(region: object) -> str:
+    """Return the name of a region without the blanks and the case of its display name ("West Europe")."""
+    return str(region).replace(" ", "").casefold()
+
+
 def is_below(child: str, parent: str) -> bool:
     """Tell whether an id is below another: a child, a grandchild, or an extension of either."""
     return child.casefold().startswith(parent.rstrip("/").casefold() + "/")

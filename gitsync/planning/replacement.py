@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Final
 
 from gitsync.catalog.packed_tables import is_immutable
-from gitsync.formats.arm_path import find_resource_group, find_subscription, is_below, is_same_id
+from gitsync.formats.arm_path import find_resource_group, find_subscription, is_below, is_same_id, normalize_region
 from gitsync.model.condition import Condition, Hold
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Plan
@@ -63,7 +63,7 @@ def find_replacement(
 
 def _explain(arm_type: str, difference: Difference, refusal: Condition | None) -> str:
     if difference.path == "/location":
-        same = _normalize_region(difference.desired) == _normalize_region(difference.live)
+        same = normalize_region(difference.desired) == normalize_region(difference.live)
         return "" if same else "Azure cannot move a resource to another region."
     if is_immutable(arm_type, difference.path):
         return f"Azure fixes {difference.path} when it creates the resource."
@@ -95,10 +95,6 @@ def make_move(old_id: str, new_id: str) -> Replacement:
             "it is a delete and a create."
         )
     return Replacement(reason=f"Its owner in git is the resource group {new_group}, and it is in {group}. {advice}")
-
-
-def _normalize_region(region: object) -> str:
-    return str(region).replace(" ", "").casefold()
 
 
 def _names_field(message: str, pointer: str) -> bool:
