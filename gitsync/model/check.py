@@ -54,6 +54,14 @@ class CheckFinding:
     path: str = ""
     missing_right: str = ""
 
+    @property
+    def statement(self) -> str:
+        """What the check says, with the code before it."""
+        return f"{self.code}: {self.message}" if self.code else self.message
+
+
+REFUSED: Final = "Refused"
+"""The reason of the condition of a resource that a sync leaves out, since Azure would refuse it."""
 
 Findings = list[tuple[Key, CheckFinding]]
 """Of one check: at least one for each change that the check concerns, and none for the others."""

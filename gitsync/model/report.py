@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from gitsync.errors import ExitCode
+from gitsync.model.check import CheckName
 from gitsync.model.manifests import Coverage
 from gitsync.model.plan import Review
 from gitsync.model.problem import Problem
@@ -91,7 +92,7 @@ class Report:
     `root` is the folder that paths of files count from, inside the repository ("" for its top). `base` is set if
     Azure was not read: the revision whose manifests take its place. `review` is the content of a plan for review, if
     requested. `coverage` counts what was read of the source. `target` is what the run reads and writes to, `use` what
-    its requests were for.
+    its requests were for. `checks` are those that the settings name.
     """
 
     command: str  # "sync", "plan" or "validate"
@@ -109,6 +110,7 @@ class Report:
     coverage: Coverage = field(default_factory=Coverage)
     target: RunTarget = field(default_factory=RunTarget)
     use: RequestUse = field(default_factory=RequestUse)
+    checks: tuple[CheckName, ...] = tuple(CheckName)
 
     @property
     def summary(self) -> Mapping[str, int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from gitsync.model.check import CheckFinding, PlannedChange
+from gitsync.model.check import CheckFinding, CheckVerdict, PlannedChange
 from gitsync.model.condition import Condition, Hold, Severity
 from gitsync.model.gvk import Key
 from gitsync.model.plan import LastCommit, Reviewed
@@ -142,6 +142,15 @@ class Result:
     def message(self) -> str:
         """The message of the condition; without one, the reason of the policy."""
         return self.condition.message or self.policy_reason
+
+    def list_found(self, verdict: CheckVerdict) -> list[CheckFinding]:
+        """List what the checks found with one verdict."""
+        return [finding for finding in self.checks if finding.verdict is verdict]
+
+    @property
+    def is_refused(self) -> bool:
+        """Tell whether a check says that Azure would refuse the change."""
+        return bool(self.list_found(CheckVerdict.REFUSED))
 
     @property
     def _is_plainly_unchanged(self) -> bool:

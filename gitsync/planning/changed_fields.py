@@ -1,5 +1,5 @@
-"""Finds the fields of the manifests that differences are in: a person edits `spec.minimumTlsVersion` in a file, and not
-`/properties/minimumTlsVersion` of a request.
+"""Finds the fields of the manifests that differences and findings of checks are in: a person edits
+`spec.minimumTlsVersion` in a file, and not `/properties/minimumTlsVersion` of a request.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from gitsync.problems.finding import find_place
 from gitsync.request.body import find_field
 
 
-def locate_differences(results: Iterable[Result], applies: Mapping[Key, Apply], catalog: Catalog) -> tuple[Result, ...]:
-    """Return the results with the fields of their differences, and of what was not compared."""
+def locate_fields(results: Iterable[Result], applies: Mapping[Key, Apply], catalog: Catalog) -> tuple[Result, ...]:
+    """Return the results with the fields of their differences, of what was not compared, and of what checks found."""
     return tuple(
         _locate(result, applies[result.key].prepared.resource, catalog)
-        if result.key in applies and (result.differences or result.unverified)
+        if result.key in applies and (result.differences or result.unverified or result.checks)
         else result
         for result in results
     )
@@ -35,7 +35,7 @@ def _locate(result: Result, resource: Resource, catalog: Catalog) -> Result:
         return result
     fields = {}
     paths = [part.path for difference in result.differences for part in (difference, *split_lists(difference))]
-    for path in (*paths, *result.unverified):
+    for path in (*paths, *result.unverified, *(finding.path for finding in result.checks if finding.path)):
         if field := find_field(kind, parse_pointer(path), resource.spec):
             fields[path] = ManifestField(format_field(field), find_place(field, resource))
     return replace(result, fields=fields)

@@ -9,11 +9,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from gitsync.model.check import CheckFinding, CheckVerdict
 from gitsync.model.condition import Hold
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report
 from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import DRIFTED, Action, Verdict
+from gitsync.report.checks import format_remedy, format_statement, is_left_out, list_shown
 from gitsync.report.data_types import describe_loss
 from gitsync.report.differences import find_first_place, list_changes
 from gitsync.report.escape import format_value, shorten
@@ -23,6 +25,9 @@ from gitsync.status.advice import find_condition_advice
 
 FAILED = "failed"
 """The rule for a resource that should be Ready and is not."""
+
+CHECK_RULE = "check-"
+"""What the rules for findings of checks begin with: `check-policy`."""
 
 _HINDERED = frozenset({Verdict.BLOCKED, Verdict.INVALID, Verdict.UNKNOWN})
 _MOST_DIFFERENCES = 20  # of one finding
@@ -78,8 +83,41 @@ def list_findings(report: Report) -> list[ReportFinding]:
     # The problems of an invalid manifest are more specific than its verdict.
     results = [r for r in report.results if not (r.verdict is Verdict.INVALID and report.problems)]
     causes = describe_causes(report.results)
-    result_findings = (make_finding(result, report, causes.get(result.key, "")) for result in sort_by_urgency(results))
-    return [*errors, *filter(None, result_findings), *warnings]
+    of_results = [
+        finding
+        for result in sort_by_urgency(results)
+        for finding in list_result_findings(result, report, causes.get(result.key, ""))
+    ]
+    return [*errors, *of_results, *warnings]
+
+
+def list_result_findings(result: Result, report: Report, cause: str = "") -> list[ReportFinding]:
+    """List the findings of one resource: those of the checks, then what is done with it or wrong with it."""
+    checks = [
+        _make_check_finding(finding, result, report) for finding in list_shown(result, writes=report.command == "sync")
+    ]
+    own = None if is_left_out(result) else make_finding(result, report, cause)
+    return [*checks, *([own] if own else [])]
+
+
+def _make_check_finding(finding: CheckFinding, result: Result, report: Report) -> ReportFinding:
+    """Make the finding for what a check says of a change, at the field that it is about."""
+    is_refusal = finding.verdict is CheckVerdict.REFUSED
+    field = result.fields.get(finding.path)
+    source = field.source if field else result.source or result.last_source
+    name, remedy = f"{result.key.kind}/{result.key.name}", format_remedy(finding)
+    return ReportFinding(
+        rule=f"{CHECK_RULE}{finding.check}",
+        weight=Weight.ERROR if is_refusal else Weight.WARNING,
+        identity=f"{CHECK_RULE}{finding.check}\n{finding.code}\n{finding.path}\n{result.key}",
+        path=_make_path_from_root(source.path, report) if source else "",
+        line=source.line if source else 0,
+        title=f"Azure would refuse {name}" if is_refusal else f"Azure would take {name} with a warning",
+        message=f"The check {finding.check} says: {format_statement(finding, result)}",
+        details=(*([f"What to do: {remedy}"] if remedy else []), *_format_references(result)),
+        is_advice=not is_refusal,
+        outcome=result.outcome.value,
+    )
 
 
 def make_finding(result: Result, report: Report, cause: str = "") -> ReportFinding | None:

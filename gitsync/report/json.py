@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from gitsync.model.check import CheckFinding
 from gitsync.model.gvk import Key
 from gitsync.model.plan import LastCommit
 from gitsync.model.problem import Problem, SourceLocation
@@ -42,6 +43,7 @@ def build_document(report: Report) -> dict[str, Any]:
             "writes": requests.writes,
             "deletes": requests.deletes,
             "polls": requests.polls,
+            "questions": requests.questions,
             "throttled": requests.throttled,
             "byType": report.use.by_type,
             "hourShares": {kind: round(share, 6) for kind, share in report.use.hour_shares.items()},
@@ -101,6 +103,7 @@ def _build_resource(result: Result, cause: Key | None) -> dict[str, Any]:
             for d in sorted(result.differences, key=lambda d: d.path)
         ],
         "unverified": sorted(result.unverified),
+        **({"checks": [_build_check(one) for one in result.checks]} if result.checks else {}),
         **({"because": dict(sorted(result.because.items()))} if result.because else {}),
         **(
             {"replaceNeeded": {"reason": result.replacement.reason, "takes": list(map(str, result.replacement.takes))}}
@@ -111,6 +114,19 @@ def _build_resource(result: Result, cause: Key | None) -> dict[str, Any]:
         **({"lastCommit": _build_commit(result.last_commit)} if result.last_commit else {}),
         "attempts": [_build_attempt(a) for a in result.attempts],
         "requests": result.requests,
+    }
+
+
+def _build_check(finding: CheckFinding) -> dict[str, Any]:
+    return {
+        "check": finding.check.value,
+        "verdict": finding.verdict.value,
+        "code": finding.code,
+        "message": finding.message,
+        "advice": finding.advice,
+        "contact": finding.contact,
+        "path": finding.path,
+        "missingRight": finding.missing_right,
     }
 
 

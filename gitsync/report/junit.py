@@ -15,7 +15,8 @@ from junitparser import Attr, Failure, IntAttr, JUnitXml, Skipped, TestCase, Tes
 from gitsync.logging import escape_controls
 from gitsync.model.report import Report
 from gitsync.model.verdict import Verdict
-from gitsync.report.findings import ReportFinding, Weight, make_finding, make_problem_finding
+from gitsync.report.checks import MOST_REASONS, format_way_on, list_unchecked
+from gitsync.report.findings import ReportFinding, Weight, list_result_findings, make_problem_finding
 from gitsync.report.ordering import describe_causes, shorten_names, sort_by_urgency
 from gitsync.report.run_facts import format_coverage, list_target
 from gitsync.report.wording import format_headline
@@ -39,6 +40,10 @@ def render(report: Report) -> str:
     resources.add_property("headline", _clean_text(format_headline(report)))
     for outcome, count in report.outcomes.items():
         resources.add_property(outcome.value, str(count))
+    if way_on := format_way_on(report):
+        resources.add_property("if a check is wrong", _clean_text(way_on))
+    for row in list_unchecked(report.results)[:MOST_REASONS]:
+        resources.add_property("not checked", _clean_text(row.text))
     document.append(manifests)
     document.append(resources)
     document.update_statistics()
@@ -70,27 +75,28 @@ def _make_resource_cases(report: Report) -> Iterable[TestCase]:
     """Make the cases of resources: what failed comes first, then what waits for that."""
     names, causes = shorten_names(result.key for result in report.results), describe_causes(report.results)
     for result in sort_by_urgency(report.results):
-        finding = make_finding(result, report, causes.get(result.key, ""))
-        case = _make_case(names[result.key], f"{result.key.namespace}.{result.key.kind}", finding)
+        findings = list_result_findings(result, report, causes.get(result.key, ""))
+        case = _make_case(names[result.key], f"{result.key.namespace}.{result.key.kind}", *findings)
         if result.verdict is Verdict.SKIP and result.is_fine:
             reason = result.message or f"Its reconcile policy is {result.policy.value}."
             case.result = Skipped(_clean_text(reason))
         yield case
 
 
-def _make_case(name: str, group: str, finding: ReportFinding | None) -> _Case:
+def _make_case(name: str, group: str, *findings: ReportFinding) -> _Case:
+    """Make a case of its findings: the first has the place, and each that is a failure fails it."""
     case = _Case(_clean_text(name), _clean_text(group))
-    if finding is None:
-        return case
-    if finding.path:
-        case.file = _clean_text(finding.path)
-    if finding.line:
-        case.line = finding.line
-    if finding.weight is Weight.NOTE or finding.is_advice:
-        case.system_out = _clean_text(finding.text)
-    else:
-        failure = Failure(_clean_text(finding.headline), finding.rule)
-        failure.text = _clean_text(finding.text)
+    if findings and findings[0].path:
+        case.file = _clean_text(findings[0].path)
+    if findings and findings[0].line:
+        case.line = findings[0].line
+    notes = [finding for finding in findings if finding.weight is Weight.NOTE or finding.is_advice]
+    failures = [finding for finding in findings if finding not in notes]
+    if notes:
+        case.system_out = _clean_text("\n".join(note.text for note in notes))
+    if failures:
+        failure = Failure(_clean_text(failures[0].headline), failures[0].rule)
+        failure.text = _clean_text("\n".join(finding.text for finding in failures))
         case.result = failure
     return case
 

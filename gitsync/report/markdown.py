@@ -7,12 +7,22 @@ Foreign text is always formatted as code (see `escape`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action
+from gitsync.report.checks import (
+    MOST_REASONS,
+    format_check,
+    format_remedy,
+    format_statement,
+    format_way_on,
+    is_left_out,
+    list_shown,
+    list_unchecked,
+)
 from gitsync.report.data_types import describe_loss
 from gitsync.report.differences import Change, list_changes
 from gitsync.report.escape import format_advice, format_block, format_code, format_value, shorten
@@ -22,12 +32,14 @@ from gitsync.report.ordering import (
     FAILED,
     IN_SYNC,
     LOSING,
+    REFUSED,
     TITLED,
     Section,
     describe_causes,
     has_namespaces,
     shorten_names,
     split_results,
+    takes_away,
 )
 from gitsync.report.run_facts import format_costs, format_coverage, list_target
 from gitsync.report.wording import (
@@ -71,20 +83,22 @@ def render(report: Report) -> str:
         _format_problems(word, [problem for problem in report.problems if problem.is_error is is_error])
         for word, is_error in (("Errors", True), ("Warnings", False))
     )
-    head, steps, foot = _format_head(report), list_next_steps(report), _format_foot(report)
+    head = _format_head(report)
     results = split_results(report.results)
     quiet = results.get(IN_SYNC, [])
     sections = {section: found for section, found in results.items() if section != IN_SYNC}
     listing = _Listing(report)
     tables = listing.format_tables(sections)
     in_sync = [f"{format_in_sync(quiet)}, not listed."] if quiet else []
-    fixed = [head, *errors, *warnings, *in_sync, *steps, *foot, *(part for table in tables.values() for part in table)]
+    way_on = [text for text in [format_way_on(report)] if text]
+    ends = [*in_sync, *_format_unchecked(report), *list_next_steps(report), *_format_foot(report)]
+    fixed = [head, *way_on, *errors, *warnings, *ends, *(part for table in tables.values() for part in table)]
     room = LIMIT - _RESERVE - sum(len(part) + 2 for part in fixed)
     details = listing.format_details(sections, room)
     parts = {section: [*tables[section], *details[section]] for section in sections}
-    failed = parts.pop(FAILED, [])
+    first = [*parts.pop(FAILED, []), *parts.pop(REFUSED, []), *way_on]
     listed = [part for section in parts.values() for part in section]
-    return "\n\n".join([head, *failed, *errors, *listed, *warnings, *in_sync, *steps, *foot]) + "\n"
+    return "\n\n".join([head, *first, *errors, *listed, *warnings, *ends]) + "\n"
 
 
 class _Listing:
@@ -117,15 +131,17 @@ class _Listing:
         return tables
 
     def _list_cells(self, section: Section, result: Result) -> Mapping[str, str]:
-        message = self._causes.get(result.key) or format_message(result)
+        checks = list_shown(result, writes=self._writes)
+        said = " ".join(f"{format_check(finding)}: {format_statement(finding, result)}" for finding in checks)
         is_told = result.key in self._told_elsewhere or result.replacement is not None  # below
+        message = "" if is_told or result.is_refused else self._causes.get(result.key) or format_message(result)
         state = "" if section in TITLED else format_state(result)
         return {
             "Resource": format_code(self._names[result.key]),
             "Namespace": format_code(result.key.namespace) if self._has_namespaces else "",
             "Action": state,
             "Manifest": format_code(format_place(result)),
-            "Message": "" if is_told else format_code(shorten(message, _SHORT_MESSAGE)),
+            "Message": format_code(shorten(message or said, _SHORT_MESSAGE)),
         }
 
     def format_details(self, sections: Mapping[Section, Sequence[Result]], room: int) -> dict[Section, list[str]]:
@@ -141,14 +157,15 @@ class _Listing:
     def _has_details(self, result: Result) -> bool:
         """Tell whether a resource has details. The row of what waits for another resource says all of it."""
         is_explained = result.is_fine or result.blocked_by or result.key in self._told_elsewhere
-        has_content = result.differences or result.attempts or result.last_commit
+        has_checks = list_shown(result, writes=self._writes)
+        has_content = has_checks or result.differences or result.attempts or result.last_commit
         is_shown = result.body is not None and self._shows_bodies
         return bool(has_content) or is_shown or result.action is Action.DELETE or not is_explained
 
     def _is_open(self, section: Section, result: Result, results: Sequence[Result]) -> bool:
         if section in LOSING:
             return len(results) <= _MOST_DELETES
-        if section == FAILED:
+        if section in {FAILED, REFUSED}:
             return len(results) <= _FEW_OPEN
         return bool(result.differences) and self._is_small
 
@@ -158,19 +175,25 @@ class _Listing:
         """
         lines = _list_lines(result)
         condition = result.condition
-        loss = describe_loss(result.arm_id, done=self._writes and section is DELETES) if section in LOSING else ""
+        loss = (
+            describe_loss(result.arm_id, done=self._writes and section is DELETES)
+            if takes_away(section, result)
+            else ""
+        )
         attempts = (format_attempt(attempt, result, _SHORT_MESSAGE) for attempt in result.attempts)
         message = condition.message if len(format_message(result)) > _SHORT_MESSAGE else ""
+        advice = format_advice(condition, result.key, _LONG_MESSAGE)
         shown, hidden = lines[:_MOST_DIFFERENCES], len(lines[_MOST_DIFFERENCES:])
         opened = " open" if self._is_open(section, result, results) else ""
         parts = [
             f"<details{opened}><summary>{format_code(self._names[result.key])}</summary>",
             format_code(result.arm_id or ""),
-            format_code(shorten(message, _LONG_MESSAGE)),
+            *self._format_checks(result),
+            "" if is_left_out(result) else format_code(shorten(message, _LONG_MESSAGE)),
             f"**{loss}**" if loss else "",
             format_code(describe_replacement(result)),
             f"Last commit: {format_code(commit)}" if (commit := format_last_commit(result.last_commit)) else "",
-            f"**What to do:** {advice}" if (advice := format_advice(condition, result.key, _LONG_MESSAGE)) else "",
+            f"**What to do:** {advice}" if advice and not is_left_out(result) else "",
             format_block([line for change in shown for line in change], "diff") if shown else "",
             *_format_left_out(hidden, "difference"),
             format_block(list_body(result), "yaml") if result.body is not None and self._shows_bodies else "",
@@ -179,6 +202,21 @@ class _Listing:
             "</details>",
         ]
         return "\n\n".join(part for part in parts if part)
+
+    def _format_checks(self, result: Result) -> Iterator[str]:
+        """Format what the checks say of the change, with what to do about it."""
+        for finding in list_shown(result, writes=self._writes):
+            statement = shorten(format_statement(finding, result), _LONG_MESSAGE)
+            yield f"**{format_check(finding)}:** {format_code(statement)}"
+            if remedy := format_remedy(finding):
+                yield f"**What to do:** {format_code(shorten(remedy, _LONG_MESSAGE))}"
+
+
+def _format_unchecked(report: Report) -> list[str]:
+    """Format what the checks have no answer for, an item for each check and reason."""
+    rows = list_unchecked(report.results)
+    items = [f"- {format_code(shorten(row.text, _LONG_MESSAGE))}" for row in rows[:MOST_REASONS]]
+    return ["\n".join(items), *_format_left_out(len(rows) - MOST_REASONS, "reason")] if items else []
 
 
 def _list_lines(result: Result) -> list[list[str]]:
@@ -207,7 +245,7 @@ def _select_fitting(texts: Sequence[str], room: int, noun: str) -> list[str]:
 
 
 def _format_left_out(count: int, noun: str) -> list[str]:
-    if not count:
+    if count <= 0:
         return []
     head, _, tail = noun.partition(" ")
     return [f"… and {format_plural(count, f'more {head}')}{tail and ' ' + tail}, left out to keep this short."]

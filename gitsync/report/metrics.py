@@ -112,7 +112,13 @@ def _list_samples(end: RunEnd, last_success: float | None) -> Mapping[str, _Samp
 
 def _list_report_samples(report: Report) -> dict[str, _Samples]:
     requests, use = report.requests, report.use
-    kinds = {"read": requests.reads, "write": requests.writes, "delete": requests.deletes, "poll": requests.polls}
+    kinds = {
+        "read": requests.reads,
+        "write": requests.writes,
+        "delete": requests.deletes,
+        "poll": requests.polls,
+        "question": requests.questions,
+    }
     return {
         "gitsync_run_results": _count((r.verdict.value, r.outcome.value) for r in report.results),
         "gitsync_run_failures": _count(

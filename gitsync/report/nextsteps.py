@@ -118,6 +118,10 @@ _STEPS = (
         "Some resources could not be read and were left unchanged. Grant the identity read access, then run again.",
     ),
     _NextStep(
+        lambda report: report.command == "plan" and any(r.is_refused for r in report.results),
+        "Fix what Azure would refuse before a sync: it leaves that out, or fails there.",
+    ),
+    _NextStep(
         lambda report: any(map(_is_flapping, report.results)),
         "Flapping resources are paused until git or Azure changes. Find what keeps resetting the field, then ignore it "
         "with gitsync/ignore or set its value in git.",

@@ -1,6 +1,6 @@
 """Names and orders resources for people: Kind/name, by resource group, an owner before what it owns; and by urgency, in
-the sections that every form of a report has: what failed, deletes, replacements, changes, what waits. A cause comes
-before its victims.
+the sections that every form of a report has: what failed, what Azure would refuse, deletes, replacements, changes, what
+waits. A cause comes before its victims.
 """
 
 from __future__ import annotations
@@ -87,6 +87,7 @@ class Section(NamedTuple):
 
 
 FAILED: Final = Section("failed", "Failed", "Failed")
+REFUSED: Final = Section("refused", "Azure would refuse", "Azure would refuse")
 DELETES: Final = Section("deletes", "To delete", "Deleted")
 REMOVED: Final = Section("removed", "Removed from git, not deleted", "Removed from git, not deleted")
 REPLACES: Final = Section("replaces", "Replace needed", "Replace needed")
@@ -101,11 +102,12 @@ LOSING: Final = frozenset({DELETES, REPLACES})
 TITLED: Final = frozenset({DELETES, REMOVED, REPLACES})
 """Whose title says what happens to each resource, so that no line has to."""
 
-SECTIONS: Final = (FAILED, DELETES, REPLACES, REMOVED, CHANGES, WAITING, OTHERS, IN_SYNC)
+SECTIONS: Final = (FAILED, REFUSED, DELETES, REPLACES, REMOVED, CHANGES, WAITING, OTHERS, IN_SYNC)
 """In the order of a report."""
 
 _RULES: Final[tuple[tuple[Section, Callable[[Result], bool]], ...]] = (
     (FAILED, lambda result: result.outcome is Outcome.FAILED),
+    (REFUSED, lambda result: result.is_refused),
     (REPLACES, lambda result: result.replacement is not None),
     (WAITING, lambda result: result.outcome is Outcome.BLOCKED),
     (DELETES, lambda result: result.action is Action.DELETE),
@@ -142,6 +144,12 @@ def find_section(result: Result) -> Section:
 def find_urgency(result: Result) -> tuple[int, int]:
     """Find the sort key of a resource: by section, then by verdict."""
     return (SECTIONS.index(find_section(result)), VERDICTS.index(result.verdict))
+
+
+def takes_away(section: Section, result: Result) -> bool:
+    """Tell whether a delete takes, or would take, a resource of a section."""
+    is_refused_delete = section is REFUSED and (result.action is Action.DELETE or result.replacement is not None)
+    return section in LOSING or is_refused_delete
 
 
 def sort_by_urgency(results: Iterable[Result]) -> list[Result]:

@@ -95,7 +95,8 @@ def list_outputs(report: Report) -> dict[str, str]:
     """List the outputs of a run: numbers, and the full id of the commit ("" without one). They have no foreign text.
 
     `creates`, `updates` and `deletes` are what a sync did, or what it would do: those of a plan let an approval hang on
-    deletes. `replaces` are the changes that Azure refuses in place, which no sync makes.
+    deletes. `replaces` are the changes that Azure refuses in place, which no sync makes,
+    and `refused` those that Azure would refuse, as the checks say.
     """
     outcomes = report.outcomes
     actions = count_actions(report)
@@ -106,6 +107,7 @@ def list_outputs(report: Report) -> dict[str, str]:
         "updates": actions[Action.UPDATE],
         "deletes": actions[Action.DELETE],
         "replaces": sum(result.replacement is not None for result in report.results),
+        "refused": sum(result.is_refused for result in report.results),
         "failed": outcomes[Outcome.FAILED],
         "blocked": outcomes[Outcome.BLOCKED],
         "drift": sum(result.verdict in DRIFTED for result in report.results),

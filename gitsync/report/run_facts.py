@@ -167,6 +167,7 @@ def list_by_type(report: Report) -> list[tuple[str, str]]:
 def _format_counts(requests: RequestCounts) -> str:
     kinds = (
         (requests.reads, "read"),
+        (requests.questions, "question"),
         (requests.writes, "write"),
         (requests.deletes, "delete"),
         (requests.polls, "poll"),

@@ -17,9 +17,11 @@ from urllib.parse import quote
 from gitsync import __version__, list_addresses
 from gitsync.errors import ExitCode
 from gitsync.logging import escape_controls
+from gitsync.model.check import CheckName
 from gitsync.model.report import Report
 from gitsync.problems.problem_codes import PAGE, CodeMeaning, find_code_meaning
-from gitsync.report.findings import FAILED, ReportFinding, Weight, list_findings
+from gitsync.report.checks import make_flag
+from gitsync.report.findings import CHECK_RULE, FAILED, ReportFinding, Weight, list_findings
 from gitsync.report.run_facts import build_coverage, build_target
 from gitsync.report.wording import REPLACE_RULE, format_headline
 
@@ -75,6 +77,16 @@ _HELP = {
 }
 """Rules for resources: description and remedy."""
 
+_CHECKS = {
+    CheckName.PREFLIGHT: "Azure Resource Manager validates the request of a change, and would refuse it.",
+    CheckName.POLICY: "An Azure Policy denies a change, alters it, or audits it.",
+    CheckName.NAMES: "The name of a resource is not free.",
+    CheckName.LOCKS: "A lock or a deny assignment forbids a change.",
+    CheckName.QUOTA: "A quota or an offer of the region is not enough for a change.",
+    CheckName.VERSIONS: "The resource provider does not list the api-version or the location.",
+}
+"""What is found by each check."""
+
 _PROBLEM_HELP = (
     "The message explains the problem and how to fix it. `gitsync validate` shows every problem of the manifests, "
     "without a login."
@@ -96,7 +108,7 @@ def build_log(report: Report) -> dict[str, Any]:
             "driver": {
                 "name": "gitsync",
                 "semanticVersion": __version__,
-                "rules": [_build_rule(rule, findings) for rule in rules],
+                "rules": [_build_rule(rule, findings, report) for rule in rules],
             }
         },
         "automationDetails": {"id": f"gitsync-{report.command}/"},
@@ -135,12 +147,16 @@ def _build_message(finding: ReportFinding) -> dict[str, str]:
     return {"text": "\n".join(map(escape_controls, finding.text.splitlines())).replace("](", "] (")}
 
 
-def _build_rule(rule: str, findings: Sequence[ReportFinding]) -> dict[str, Any]:
+def _build_rule(rule: str, findings: Sequence[ReportFinding], report: Report) -> dict[str, Any]:
     """Build the rule that an alert shows next to its message. Its level is the highest level of its
     results.
     """
     meaning = find_code_meaning(rule)
-    description, help_text = _HELP.get(rule) or _explain_code(rule, meaning)
+    description, help_text = (
+        _explain_check(CheckName(rule.removeprefix(CHECK_RULE)), report)
+        if rule.startswith(CHECK_RULE)
+        else _HELP.get(rule) or _explain_code(rule, meaning)
+    )
     help_page = find_help_page(meaning) if meaning else ""
     weights = {finding.weight for finding in findings if finding.rule == rule}
     return {
@@ -150,8 +166,14 @@ def _build_rule(rule: str, findings: Sequence[ReportFinding]) -> dict[str, Any]:
         "help": {"text": help_text, "markdown": help_text},
         **({"helpUri": help_page} if help_page else {}),
         "defaultConfiguration": {"level": next(weight.value for weight in Weight if weight in weights)},
-        "properties": {"tags": ["resource" if rule in _HELP else "manifest"]},
+        "properties": {"tags": ["resource" if rule in _HELP or rule.startswith(CHECK_RULE) else "manifest"]},
     }
+
+
+def _explain_check(check: CheckName, report: Report) -> tuple[str, str]:
+    """Explain what a check finds, and how to go on if it is wrong."""
+    way_on = f"If the check is wrong, run again with `{make_flag(report, [check])}`."
+    return _CHECKS[check], f"Follow the message: change the manifest, or ask the owner that it names. {way_on}"
 
 
 def _explain_code(rule: str, meaning: CodeMeaning | None) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from gitsync.model.check import REFUSED
 from gitsync.model.condition import Severity
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem
@@ -69,7 +70,8 @@ def _find_state(record: Record) -> str:
         return _WAITING
     if record.condition.is_ready:
         return _READY
-    return _FAILED if record.condition.severity is Severity.ERROR else _WAITING
+    is_failed = record.condition.severity is Severity.ERROR or record.condition.reason == REFUSED
+    return _FAILED if is_failed else _WAITING
 
 
 def _format_headline(failed: int, errors: int, ready: int, count: int) -> str:

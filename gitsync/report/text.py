@@ -13,6 +13,7 @@ from itertools import islice
 
 from gitsync.diff.unknown_values import is_not_known
 from gitsync.logging import escape_controls
+from gitsync.model.check import CheckVerdict
 from gitsync.model.condition import Hold
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem
@@ -20,6 +21,17 @@ from gitsync.model.report import Report, RunTarget
 from gitsync.model.result import Result
 from gitsync.model.verdict import Verdict
 from gitsync.problems.problem_codes import find_code_meaning
+from gitsync.report.checks import (
+    MOST_REASONS,
+    format_check,
+    format_checked,
+    format_remedy,
+    format_statement,
+    format_way_on,
+    is_left_out,
+    list_shown,
+    list_unchecked,
+)
 from gitsync.report.data_types import describe_loss
 from gitsync.report.differences import Change, list_changes, name_path
 from gitsync.report.escape import format_value
@@ -28,7 +40,7 @@ from gitsync.report.ordering import (
     DELETES,
     FAILED,
     IN_SYNC,
-    LOSING,
+    REFUSED,
     REMOVED,
     REPLACES,
     TITLED,
@@ -38,6 +50,7 @@ from gitsync.report.ordering import (
     has_namespaces,
     shorten_names,
     split_results,
+    takes_away,
 )
 from gitsync.report.run_facts import format_costs, format_coverage, list_by_type, list_target
 from gitsync.report.terminal import Paint, format_table, indent, indent_after
@@ -70,7 +83,7 @@ _GAP = "   "
 _NAME = 45  # columns of a name; a longer one moves what is behind it
 
 _SHORT = 100  # characters of both sides of a difference; longer ones get a line each
-_WITH_ID = frozenset({FAILED, DELETES, REPLACES, REMOVED})
+_WITH_ID = frozenset({FAILED, REFUSED, DELETES, REPLACES, REMOVED})
 
 
 def render(report: Report, *, width: int | None = None, colour: bool = False, verbose: bool = False) -> str:
@@ -87,15 +100,19 @@ def render(report: Report, *, width: int | None = None, colour: bool = False, ve
     errors, warnings = (
         [problem for problem in report.problems if problem.is_error is is_error] for is_error in (True, False)
     )
+    way_on = format_way_on(report)
     steps = [line for step in list_next_steps(report) for line in indent(step, width, by=0)]
     costs = [line for cost in format_costs(report) for line in indent(cost, width, by=0)]
     parts = (
         _format_summary(report, width, paint),
         listing.format_section(FAILED, results.get(FAILED, [])),
+        listing.format_section(REFUSED, results.get(REFUSED, [])),
+        indent(way_on, width, by=0) if way_on else [],
         _format_problem_section("Errors", errors, width, paint),
         *(listing.format_section(section, found) for section, found in results.items() if section not in _APART),
         _format_problem_section("Warnings", warnings, width, paint),
         [line for text in _format_left_out(quiet, len(unlisted)) for line in indent(text, width, by=0)],
+        _format_unchecked(report, width, verbose=verbose),
         steps,
         format_table(["TYPE", "REQUESTS"], requests, width=width) if verbose and requests else [],
         [*format_target(report.target, width=width), *costs],
@@ -106,7 +123,7 @@ def render(report: Report, *, width: int | None = None, colour: bool = False, ve
     return f"{text}{again}\n"
 
 
-_APART = frozenset({FAILED, IN_SYNC})
+_APART = frozenset({FAILED, REFUSED, IN_SYNC})
 
 
 def format_target(target: RunTarget, *, width: int | None = None) -> list[str]:
@@ -151,6 +168,21 @@ def _format_left_out(results: Sequence[Result], unreached: int) -> list[str]:
         f"; for {unknown} of them, the plan does not know all desired values" if unknown else "",
     )
     return [*lines, f"{format_in_sync(results)}, not listed{''.join(notes)}."]
+
+
+def _format_unchecked(report: Report, width: int | None, *, verbose: bool) -> list[str]:
+    """Format what the checks have no answer for, a line for each check and reason; a `verbose` one with the names, and
+    with how many were checked.
+    """
+    rows, names = list_unchecked(report.results), shorten_names(result.key for result in report.results)
+    lines: list[str] = []
+    for row in rows if verbose else rows[:MOST_REASONS]:
+        lines += indent(escape_controls(row.text), width, by=0)
+        lines += indent(", ".join(names[key] for key in row.keys), width, by=2) if verbose else []
+    if len(rows) > MOST_REASONS and not verbose:
+        lines.append(f"… and {format_plural(len(rows) - MOST_REASONS, 'more reason')}; -v lists them.")
+    checked = format_checked(report.results) if verbose else ""
+    return [*lines, *(indent(checked, width, by=0) if checked else [])]
 
 
 class _Listing:
@@ -217,15 +249,19 @@ class _Listing:
         # The cause takes the place of a message that only says that something is missing.
         if section is WAITING and result.key in self._causes:
             return ""
-        # The reason for a replacement is shown with what it takes.
-        return "" if result.replacement else escape_controls(format_message(result))
+        # The reason for a replacement is shown with what it takes, and what a check says below the name.
+        return "" if result.replacement or is_left_out(result) else escape_controls(format_message(result))
 
     def _format_detail(self, section: Section, result: Result, message: str) -> Iterator[str]:
+        yield from self._format_checks(result)
+        advice = "" if is_left_out(result) else find_condition_advice(result.condition, result.key)
         notes = (
             message,
             escape_controls(describe_replacement(result)),
-            describe_loss(result.arm_id, done=self._writes and section is DELETES) if section in LOSING else "",
-            _label("What to do: ", escape_controls(find_condition_advice(result.condition, result.key))),
+            describe_loss(result.arm_id, done=self._writes and section is DELETES)
+            if takes_away(section, result)
+            else "",
+            _label("What to do: ", escape_controls(advice)),
             _label("last commit: ", format_last_commit(result.last_commit)),
         )
         for note in filter(None, notes):
@@ -243,6 +279,15 @@ class _Listing:
         if result.condition.request_id:
             yield f"    request id: {escape_controls(result.condition.request_id)}"
         yield from self._format_attempts(result)
+
+    def _format_checks(self, result: Result) -> Iterator[str]:
+        """Format what the checks say of the change, with what to do about it."""
+        for finding in list_shown(result, writes=self._writes):
+            mark = self._paint.mark_bad if finding.verdict is CheckVerdict.REFUSED else self._paint.mark_notable
+            statement = f"{format_check(finding)}: {format_statement(finding, result)}"
+            yield from map(mark, indent(escape_controls(statement), self._width, by=4))
+            if remedy := format_remedy(finding):
+                yield from indent(f"What to do: {escape_controls(remedy)}", self._width, by=4)
 
     def _format_attempts(self, result: Result) -> Iterator[str]:
         """Format the failed tries. That a stop of the run has ended one is what the message says already."""

@@ -104,6 +104,9 @@ def format_headline(report: Report) -> str:
     errors = [problem for problem in wrong if problem.path not in counted]
     place = format_problem_place(errors)
     replacements = sum(result.replacement is not None for result in report.results)
+    # What a sync has left out has failed.
+    refused_count = sum(result.is_refused and result.outcome is not Outcome.FAILED for result in report.results)
+    refused = [f"{refused_count} would be refused"] if refused_count else []
     # In a run that stopped early nearly all wait, for the next run.
     blocked = 0 if report.interrupted else report.outcomes[Outcome.BLOCKED] - replacements
     waiting = [f"{blocked} waiting"] if blocked > 0 else []
@@ -111,7 +114,12 @@ def format_headline(report: Report) -> str:
         "stopped early" if report.interrupted else "",
         f"a sync is refused ({refusal})" if refusal else "",
         ", ".join(
-            [*format_failed(report), *([format_plural(len(errors), "error") + place] if errors else []), *waiting]
+            [
+                *format_failed(report),
+                *refused,
+                *([format_plural(len(errors), "error") + place] if errors else []),
+                *waiting,
+            ]
         ),
         _format_effect(report, "it" if refusal else "a sync"),
         f"cannot replace {replacements}" if replacements else "",
@@ -187,6 +195,8 @@ def format_state(result: Result) -> str:
     """Format what is done, and why if that does not go without saying: `update, drifted`; without an action, the
     verdict.
     """
+    if result.replacement:
+        return REPLACE_NEEDED
     if result.action is Action.NONE:
         return "not reached" if result.condition.reason == Hold.NOT_REACHED else result.verdict.value
     is_plain = result.verdict in {Verdict.PENDING, result.action.value}

@@ -32,7 +32,7 @@ from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RequestCounts, RunTarget
 from gitsync.model.result import Result
 from gitsync.model.secret import Secret
-from gitsync.planning.changed_fields import locate_differences
+from gitsync.planning.changed_fields import locate_fields
 from gitsync.planning.claims import assign_writers
 from gitsync.planning.plan import make_plan
 from gitsync.planning.replacement import note_renames
@@ -117,7 +117,7 @@ def _compare(config: Config, plan: Plan, old: Revised, new: Revised) -> tuple[Re
     """Compare the resources that the run is about, and find the fields that differ."""
     selection = make_selection(config)
     selected = (one for one in compare_revisions(plan, old, new, prune=config.prune) if selection.has(one.key))
-    return locate_differences(selected, plan.applies, open_catalog())
+    return locate_fields(selected, plan.applies, open_catalog())
 
 
 def _refuse_files(config: Config) -> None:

@@ -18,13 +18,14 @@ from gitsync.arm.session import Session
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError
 from gitsync.manifests.selection import Selection, make_selection
+from gitsync.model.check import CheckName
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Node, Plan
 from gitsync.model.record import State
 from gitsync.model.report import Report, RunTarget
 from gitsync.model.result import Result
-from gitsync.planning.changed_fields import locate_differences
+from gitsync.planning.changed_fields import locate_fields
 from gitsync.planning.claims import expect_records
 from gitsync.planning.plan import hold_taken
 from gitsync.planning.run_problems import find_agent
@@ -170,7 +171,7 @@ def _make_report(
 ) -> Report:
     connections, writes, selection = run.connections, run.rules.writes, make_selection(config)
     selected = (results[key] for key in sorted(results) if selection.has(key))
-    reported = locate_differences(selected, plan.applies, connections.catalog)
+    reported = locate_fields(selected, plan.applies, connections.catalog)
     problems = (
         *warn_uncompared_secrets(reported),
         *list_problems(plan),
@@ -188,6 +189,7 @@ def _make_report(
         ),
         requests=connections.arm.requests,
         use=connections.arm.use,
+        checks=tuple(name for name in CheckName if name in config.checks),
         problems=problems,
         results=reported,
         interrupted=connections.stop.is_set(),

@@ -1,7 +1,8 @@
-"""Eight runs whose reports are kept in `golden/`, in the forms that people read."""
+"""Ten runs whose reports are kept in `golden/`, in the forms that people read."""
 
 from dataclasses import replace
 
+from gitsync.model.check import CheckFinding, CheckName, CheckVerdict
 from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.plan import LastCommit
 from gitsync.model.problem import TOO_MANY_DELETES, Problem, SourceLocation
@@ -152,6 +153,52 @@ TOO_MANY = Problem(
     hint="If these deletes are meant, run again with --max-deletes 4.",
 )
 
+FLAG_RIGHT = "Microsoft.PolicyInsights/checkPolicyRestrictions/read"
+
+
+def said(check, verdict, **more):
+    return CheckFinding(check=CheckName(check), verdict=CheckVerdict(verdict), **more)
+
+
+LOCKED = said(
+    "locks",
+    "refused",
+    code="ScopeLocked",
+    message="The lock keep (CanNotDelete) of resource group core forbids deletes.",
+    advice="Remove the lock with `az lock delete --name keep --resource-group core`, or keep the manifest in git.",
+    contact="Ask the owner of resource group core.",
+)
+DENIED = said(
+    "policy",
+    "refused",
+    code="RequestDisallowedByPolicy",
+    message="The assignment only-europe denies it: Use a European region.",
+    advice="Set another location.",
+    contact="Ask the owner of the assignment only-europe at subscription 0000.",
+    path="/location",
+)
+AUDITED = said(
+    "policy",
+    "warning",
+    code="PolicyAudit",
+    message="The assignment tls audits it: TLS 1.2 is expected.",
+    contact="Ask the owner of the assignment tls.",
+    path="/properties/minimumTlsVersion",
+)
+UNASKED = said(
+    "policy",
+    "not-checked",
+    code="AuthorizationFailed",
+    message=f"The identity is not allowed {FLAG_RIGHT}.",
+    advice=f"Grant {FLAG_RIGHT} to the identity of gitsync.",
+    missing_right=FLAG_RIGHT,
+)
+UNKNOWN = said(
+    "preflight", "not-checked", code="ValueNotKnown", message="/sku/name is not known before the run has read it."
+)
+FINE = tuple(said(check, "fine") for check in ("names", "locks", "versions"))
+WEST = ManifestField("spec.location", SourceLocation("data/keys.yaml", 8))
+
 
 def done(of, verdict, action, **more):
     return replace(of, verdict=verdict, action=action, condition=IN_SYNC.condition, **more)
@@ -220,6 +267,25 @@ RUNS = {
     ),
     "throttled": sync(
         *map(throttle, range(9)), requests=RequestCounts(reads=20, writes=24, polls=6, throttled=18), exit_code=1
+    ),
+    "checks": plan(
+        IN_SYNC,
+        replace(HUB, checks=(UNASKED, UNKNOWN, *FINE)),
+        replace(LOGS, checks=(AUDITED, *FINE)),
+        replace(NEW, checks=(DENIED, UNKNOWN, *FINE), fields={"/location": WEST}),
+        replace(OLD, checks=(LOCKED, UNASKED)),
+        requests=RequestCounts(reads=14, questions=3),
+        exit_code=4,
+    ),
+    "refused-sync": sync(
+        IN_SYNC,
+        done(LOGS, Verdict.DRIFTED, Action.UPDATE),
+        replace(
+            NEW, action=Action.NONE, body=None, is_fine=False, checks=(replace(DENIED, check=CheckName.PREFLIGHT), *FINE),
+            condition=failed("Refused", f"The check preflight says: {DENIED.statement}", Severity.WARNING),
+            fields={"/location": WEST},
+        ),
+        exit_code=1,
     ),
     "deletes": plan(IN_SYNC, *DELETES, problems=(TOO_MANY,), exit_code=2),
 }  # fmt: skip

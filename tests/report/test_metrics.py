@@ -62,6 +62,7 @@ def test_a_run_in_figures():
         ("gitsync_run_requests", "write"): 1.0,
         ("gitsync_run_requests", "delete"): 0.0,
         ("gitsync_run_requests", "poll"): 7.0,
+        ("gitsync_run_requests", "question"): 0.0,
         ("gitsync_run_request_limit_ratio", "read"): 0.25,
         ("gitsync_run_throttled_requests",): 2.0,
         ("gitsync_run_throttled_seconds",): 1.5,

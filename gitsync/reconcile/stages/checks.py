@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from gitsync.checks.bodies import hide_values
-from gitsync.model.check import CheckFinding, CheckVerdict, PlannedChange
+from gitsync.model.check import REFUSED, CheckFinding, CheckVerdict, PlannedChange
 from gitsync.model.condition import Condition
 from gitsync.model.verdict import Action
 from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
@@ -19,9 +19,6 @@ from gitsync.reconcile.stages.body_extensions import build_body
 from gitsync.request.exports import exports_secrets
 from gitsync.status.conditions import make_warning
 from gitsync.validation.references import parse_arm_type
-
-REFUSED = "Refused"
-"""The reason of a resource that is not written, since a check says that Azure would refuse it."""
 
 A = TypeVar("A", ApplyAttempt, PruneAttempt)
 
@@ -84,4 +81,4 @@ async def _stop_refused(attempt: A, run: Observing) -> A:
 def build_refusal(finding: CheckFinding) -> Condition:
     """Return the condition of a resource that is left out, since Azure would refuse it."""
     advice = " ".join(filter(None, (finding.advice, finding.contact)))
-    return make_warning(REFUSED, f"The check {finding.check} says: {finding.message}", advice)
+    return make_warning(REFUSED, f"The check {finding.check} says: {finding.statement}", advice)

@@ -104,7 +104,8 @@ def _render_cards(results: Sequence[Result], context: CardContext) -> Iterator[t
     for result in results[:_MOST_CARDS]:
         body = render_details(result, context) if room > 0 else Markup()
         room -= len(body)
-        opened = few and bool(result.differences) and (result.outcome in _UNFOLDED or bool(result.replacement))
+        is_open = result.outcome in _UNFOLDED or result.replacement is not None
+        opened = few and (result.is_refused or (bool(result.differences) and is_open))
         yield result.key, render_card(result, context, opened=opened, body=body)
 
 

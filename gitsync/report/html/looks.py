@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from enum import IntEnum
 from typing import Final, NamedTuple
 
+from gitsync.model.check import CheckVerdict
 from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import Verdict
 
@@ -67,6 +68,8 @@ OUTCOME_LOOKS: Final[Mapping[Outcome, VerdictLook]] = {
 
 _OUTCOME_TONES = {Outcome.FAILED: Tone.STOP, Outcome.BLOCKED: Tone.WAIT}
 
+CHECK_TONES: Final = {CheckVerdict.REFUSED: Tone.STOP, CheckVerdict.WARNING: Tone.DRIFT}
+
 
 def find_look(result: Result) -> VerdictLook:
     """Find how a resource looks: as its verdict, unless it failed."""
@@ -74,9 +77,11 @@ def find_look(result: Result) -> VerdictLook:
 
 
 def find_tone(result: Result) -> Tone:
-    """Find the tone of a resource: that of its verdict, unless it failed, waits, or would have to
-    be deleted first.
+    """Find the tone of a resource: that of its verdict, unless it failed, would be refused, waits, or would have to be
+    deleted first.
     """
+    if result.is_refused:
+        return Tone.STOP
     if result.replacement:
         return Tone.DELETE
     return _OUTCOME_TONES.get(result.outcome, LOOKS[result.verdict].tone)

@@ -18,14 +18,22 @@ from markupsafe import Markup
 from gitsync.errors import ExitCode
 from gitsync.model.report import Report
 from gitsync.model.result import Result
+from gitsync.report.checks import format_way_on
 from gitsync.report.html.links import Links, make_links
 from gitsync.report.html.listing import render_filters, render_listing
 from gitsync.report.html.looks import LOOKS, OUTCOME_LOOKS, Tone, divide_bar, find_tone
 from gitsync.report.html.markup import read_own, render_template
 from gitsync.report.html.picture import render_picture
-from gitsync.report.html.sections import ERRORS, WARNINGS, find_section_tone, list_contents, render_problems
+from gitsync.report.html.sections import (
+    ERRORS,
+    WARNINGS,
+    find_section_tone,
+    list_contents,
+    render_problems,
+    render_unchecked,
+)
 from gitsync.report.nextsteps import list_next_steps
-from gitsync.report.ordering import DELETES, FAILED, IN_SYNC, REMOVED, Section, split_results
+from gitsync.report.ordering import DELETES, FAILED, IN_SYNC, REFUSED, REMOVED, Section, split_results
 from gitsync.report.run_facts import format_costs, format_coverage, list_by_type, list_target
 from gitsync.report.wording import (
     format_baseline_note,
@@ -66,10 +74,13 @@ def render(report: Report) -> str:
         contents=list_contents(report, sections),
         filters=render_filters(report.results),
         failed=found.get(FAILED.name, Markup()),
+        refused=found.get(REFUSED.name, Markup()),
+        way_on=format_way_on(report),
         errors=errors,
-        sections=[found[section.name] for section in sections if section not in {FAILED, IN_SYNC}],
+        sections=[found[section.name] for section in sections if section not in {FAILED, REFUSED, IN_SYNC}],
         warnings=warnings,
         in_sync=found.get(IN_SYNC.name, Markup()),
+        unchecked=render_unchecked(report.results),
         picture=render_picture(report.results),
         run=render_run(report, links),
         script=script,

@@ -16,16 +16,24 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
+from gitsync.model.check import CheckVerdict
 from gitsync.model.gvk import Key
 from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import Action, Difference
 from gitsync.redaction import truncate
+from gitsync.report.checks import (
+    format_check,
+    format_remedy,
+    format_statement,
+    is_left_out,
+    list_shown,
+)
 from gitsync.report.data_types import describe_loss
 from gitsync.report.differences import name_path
 from gitsync.report.escape import format_value as one_line
 from gitsync.report.escape import shorten
 from gitsync.report.html.links import Links
-from gitsync.report.html.looks import OUTCOME_LOOKS
+from gitsync.report.html.looks import CHECK_TONES, OUTCOME_LOOKS
 from gitsync.report.html.markup import render_template
 from gitsync.report.ordering import GroupName
 from gitsync.report.wording import (
@@ -70,6 +78,8 @@ def render_card(result: Result, context: CardContext, *, opened: bool, body: Mar
     reference to report.json.
     """
     namespace = result.key.namespace if context.namespaces else ""
+    refusals = result.list_found(CheckVerdict.REFUSED)
+    message = format_statement(refusals[0], result) if refusals else result.message
     told = (*_list_counts(result), namespace, str(result.source or ""))
     return render_template(
         "card.html",
@@ -77,7 +87,7 @@ def render_card(result: Result, context: CardContext, *, opened: bool, body: Mar
         context=context,
         failed=OUTCOME_LOOKS[Outcome.FAILED] if result.outcome is Outcome.FAILED else None,
         notes=list(_list_notes(result, context)),
-        said=" ".join(filter(None, (shorten(result.message, _SHORT_MESSAGE), _find_loss(result, context)))),
+        said=" ".join(filter(None, (shorten(message, _SHORT_MESSAGE), _find_loss(result, context)))),
         more=[part for part in told if part],
         opened=opened,
         body=body,
@@ -93,6 +103,8 @@ def render_row(result: Result, context: CardContext, *, has_unverified: bool) ->
 
 def _list_notes(result: Result, context: CardContext) -> Iterator[str]:
     """List what a reader must not miss of a folded resource, beside its name."""
+    for check in dict.fromkeys(finding.check for finding in result.list_found(CheckVerdict.REFUSED)):
+        yield f"refused by {check}"
     if result.replacement:
         yield REPLACE_NEEDED
     if blocked := context.blocks.get(result.key, 0):
@@ -128,14 +140,24 @@ def render_details(result: Result, context: CardContext) -> Markup:
         "details.html",
         result=result,
         context=context,
-        message=shorten(result.message, _LONGEST_MESSAGE),
+        message="" if is_left_out(result) else shorten(result.message, _LONGEST_MESSAGE),
+        checks=[
+            (
+                CHECK_TONES[one.verdict],
+                format_check(one),
+                shorten(format_statement(one, result), _LONGEST_MESSAGE),
+                format_remedy(one),
+            )
+            for one in list_shown(result, writes=context.writes)
+        ],
+        answers=_format_answers(result),
         portal=context.links.make_portal_link(result),
         commit=context.links.make_commit_link(result.last_commit.commit) if result.last_commit else "",
         replacement=describe_replacement(result),
         action=format_action(result),
         renamed=[result.renamed] if result.renamed else [],
         last_commit=format_last_commit(result.last_commit),
-        advice=find_condition_advice(condition, result.key),
+        advice="" if is_left_out(result) else find_condition_advice(condition, result.key),
         differences=render_differences(result, context.before),
         body=_format_body(result.body),
         attempts=[(one, shorten(one.message, _LONGEST_MESSAGE)) for one in result.attempts[:_MOST]],
@@ -148,6 +170,12 @@ def render_details(result: Result, context: CardContext) -> Markup:
         most_lines=_MOST_LINES,
         most=_MOST,
     )
+
+
+def _format_answers(result: Result) -> str:
+    """Format the checks by their verdict: `fine: preflight, locks; not-checked: policy`."""
+    checks = {verdict: dict.fromkeys(one.check for one in result.list_found(verdict)) for verdict in CheckVerdict}
+    return "; ".join(f"{verdict}: {', '.join(found)}" for verdict, found in checks.items() if found)
 
 
 def _format_body(body: Mapping[str, Any] | None) -> list[str]:

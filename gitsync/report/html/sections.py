@@ -10,6 +10,7 @@ from markupsafe import Markup
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.report import Report
 from gitsync.model.result import Result
+from gitsync.report.checks import MOST_REASONS, list_unchecked
 from gitsync.report.html.links import Links
 from gitsync.report.html.looks import Tone, find_tone
 from gitsync.report.html.markup import render_template
@@ -19,21 +20,25 @@ from gitsync.report.ordering import (
     FAILED,
     IN_SYNC,
     OTHERS,
+    REFUSED,
     REMOVED,
     REPLACES,
     WAITING,
     Section,
+    shorten_names,
 )
 
-ERRORS, WARNINGS = "errors", "warnings"
-"""The names of the two parts, by which links find them."""
+ERRORS, WARNINGS, UNCHECKED = "errors", "warnings", "not-checked"
+"""The names of parts, by which links find them."""
 
 _MOST_PROBLEMS = 500  # of a part
+_MOST_NAMES = 200  # of resources that one check has no answer for
 _FEW_PROBLEMS = 3  # as many are unfolded from the start
 
 
 TONES: Final[Mapping[Section, Tone]] = {
     FAILED: Tone.STOP,
+    REFUSED: Tone.STOP,
     DELETES: Tone.DELETE,
     REMOVED: Tone.DELETE,
     REPLACES: Tone.DELETE,
@@ -71,6 +76,24 @@ def render_problems(found: Sequence[Problem], links: Links, *, part: str) -> Mar
     )
 
 
+def render_unchecked(results: Sequence[Result]) -> Markup:
+    """Render what the checks have no answer for, by check and reason; "" where there is nothing."""
+    rows = list_unchecked(results)
+    if not rows:
+        return Markup()
+    names = shorten_names(result.key for result in results)
+    return render_template(
+        "unchecked.html",
+        part=UNCHECKED,
+        tone=Tone.REST,
+        count=len(rows),
+        names=names,
+        rows=rows[:MOST_REASONS],
+        hidden=len(rows) - MOST_REASONS,
+        most=_MOST_NAMES,
+    )
+
+
 class ContentsEntry(NamedTuple):
     """A part of the page: the name that links use, its title, what it lists (0 for nothing), and its tone."""
 
@@ -92,12 +115,15 @@ def list_contents(report: Report, sections: Mapping[Section, Sequence[Result]]) 
         )
         for section, found in sections.items()
     }
+    unchecked = list_unchecked(report.results)
     entries = (
         entries_by_section.get(FAILED),
+        entries_by_section.get(REFUSED),
         ContentsEntry(ERRORS, "Errors in manifests", errors, Tone.STOP) if errors else None,
-        *(entry for section, entry in entries_by_section.items() if section not in {FAILED, IN_SYNC}),
+        *(entry for section, entry in entries_by_section.items() if section not in {FAILED, REFUSED, IN_SYNC}),
         ContentsEntry(WARNINGS, "Warnings in manifests", warnings, Tone.DRIFT) if warnings else None,
         entries_by_section.get(IN_SYNC),
+        ContentsEntry(UNCHECKED, "Not checked", len(unchecked), Tone.REST) if unchecked else None,
         ContentsEntry("graph", "Graph", 0, Tone.REST) if report.results else None,
         ContentsEntry("run", "This run", 0, Tone.REST),
     )

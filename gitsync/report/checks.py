@@ -1,0 +1,102 @@
+"""Writes the words of all forms of a report for what checks say of changes (docs/checks.md).
+
+What Azure would refuse comes first, with what to do; warnings stand with their change; what was not checked is counted
+at the end, with the right that is missing. What is fine has no words.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from gitsync.model.check import NO_CHECKS, CheckFinding, CheckName, CheckVerdict
+from gitsync.model.gvk import Key
+from gitsync.model.report import Report
+from gitsync.model.result import Result
+from gitsync.report.wording import format_plural
+
+_WORDS = {CheckVerdict.REFUSED: "Refused by", CheckVerdict.WARNING: "Warning of"}
+
+MOST_REASONS = 20
+"""Lines about what was not checked; JSON has all."""
+
+
+def list_shown(result: Result, *, writes: bool) -> list[CheckFinding]:
+    """List what a reader must see: refusals, and warnings, unless a sync has made the change all the same."""
+    warnings = [] if writes and result.is_fine else result.list_found(CheckVerdict.WARNING)
+    return [*result.list_found(CheckVerdict.REFUSED), *warnings]
+
+
+def is_left_out(result: Result) -> bool:
+    """Tell whether a sync left out a resource that Azure would refuse. Its findings say all that its condition says."""
+    return result.is_refused and not result.is_fine
+
+
+def format_check(finding: CheckFinding) -> str:
+    """Format which check says what: `Refused by policy`."""
+    return f"{_WORDS[finding.verdict]} {finding.check}"
+
+
+def format_statement(finding: CheckFinding, result: Result) -> str:
+    """Format what a check says, with the field behind it."""
+    field = result.fields.get(finding.path)
+    place = f" ({field.name}, {field.source})" if field else f" ({finding.path})" if finding.path else ""
+    return f"{finding.statement}{place}"
+
+
+def format_remedy(finding: CheckFinding) -> str:
+    """Format what to change, and whom to ask; "" if the check does not say."""
+    return " ".join(filter(None, (finding.advice, finding.contact)))
+
+
+def format_way_on(report: Report) -> str:
+    """Format how to go on if the checks that refuse something are wrong; "" if none does."""
+    refusing = {finding.check for result in report.results for finding in result.list_found(CheckVerdict.REFUSED)}
+    if not refusing:
+        return ""
+    names = [name.value for name in CheckName if name in refusing]
+    subject = f"the check {names[0]} is" if len(names) == 1 else f"one of the checks {', '.join(names)} is"
+    return f"If {subject} wrong, run again with `{make_flag(report, refusing)}`."
+
+
+def make_flag(report: Report, without: Iterable[CheckName]) -> str:
+    """Make the setting for the checks of a run without some of them."""
+    left = [name.value for name in report.checks if name not in set(without)]
+    return f"--checks={','.join(left) or NO_CHECKS}"
+
+
+class Unchecked(NamedTuple):
+    """Resources that one check has no answer for, for one reason."""
+
+    check: CheckName
+    reason: str
+    keys: tuple[Key, ...]
+
+    @property
+    def text(self) -> str:
+        return f"Not checked: {self.check} ({format_plural(len(self.keys), 'resource')}): {self.reason}"
+
+
+def list_unchecked(results: Iterable[Result]) -> list[Unchecked]:
+    """List what was not checked, by check and reason, with the right that is missing."""
+    keys: defaultdict[tuple[CheckName, str], set[Key]] = defaultdict(set)
+    for result in results:
+        for finding in result.list_found(CheckVerdict.NOT_CHECKED):
+            remedy = "" if finding.missing_right else format_remedy(finding)  # the message names the right
+            reason = " ".join(filter(None, (finding.message or finding.code, remedy)))
+            keys[finding.check, reason].add(result.key)
+    order = list(CheckName)
+    rows = [Unchecked(check, reason, tuple(sorted(found))) for (check, reason), found in keys.items()]
+    return sorted(rows, key=lambda row: (order.index(row.check), -len(row.keys), row.reason))
+
+
+def format_checked(results: Iterable[Result]) -> str:
+    """Format how many resources each check has an answer for: `Checked: preflight (3), locks (5)`; "" for none."""
+    times = Counter(
+        check
+        for result in results
+        for check in {one.check for one in result.checks if one.verdict is not CheckVerdict.NOT_CHECKED}
+    )
+    counts = [f"{check} ({times[check]})" for check in CheckName if times[check]]
+    return f"Checked: {', '.join(counts)}." if counts else ""
