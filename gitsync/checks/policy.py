@@ -1,14 +1,490 @@
-"""policy."""
+"""The check `policy`: what Azure Policy would deny, change or report (docs/checks.md).
+
+Azure judges a body without writing it. Its answer does not say whether an assignment is enforced or has an exemption,
+so both are looked up before anything is called refused.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import Enum, auto
+from typing import Any, Final
 
-from gitsync.checks.questions import Questions
-from gitsync.model.check import Findings, PlannedChange
+from gitsync.arm.http.bodies import Entries
+from gitsync.checks.bodies import drop_unknown, find_unknown_paths
+from gitsync.checks.questions import ODD_ANSWER, UNKNOWN_VALUE, Questions, Unanswered, shorten_text
+from gitsync.formats.arm_path import find_deployment_scope, is_below, is_same_id, normalize_id
+from gitsync.formats.json_pointer import JsonPath, format_pointer
+from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange, Unknown
+from gitsync.validation.annotations import IGNORE
+
+DENIED: Final = "RequestDisallowedByPolicy"
+CHANGED: Final = "ChangedByPolicy"
+"""The code of a field that a policy would add or change."""
+AUDITED: Final = "ReportedByPolicy"
+"""The code of a resource that a policy would report, and not stop."""
+NOT_EVALUATED: Final = "PolicyNotEvaluated"
+"""The code of a policy of which Azure does not say what it would do."""
+TOO_MANY: Final = "TooManyQuestions"
+"""The code of a resource that is one too many to ask about."""
+
+MOST: Final = 200
+AT_ONCE: Final = 8
+
+_ASSIGNMENTS: Final = ("providers/Microsoft.Authorization/policyAssignments", "2023-04-01")
+_EXEMPTIONS: Final = ("providers/Microsoft.Authorization/policyExemptions", "2022-07-01-preview")
+_CHECK: Final = ("providers/Microsoft.PolicyInsights/checkPolicyRestrictions", "2024-10-01")
+_GROUP: Final = "microsoft.resources/resourcegroups"
+_GROUP_OF_POLICIES: Final = "Microsoft.Resources/subscriptions/resourceGroups"
+_MANAGEMENT_GROUPS: Final = "/providers/microsoft.management/managementgroups/"
+_EXTENSION: Final = "/providers/microsoft.authorization/policy"  # begins the steps of an assignment or exemption
+_IN_FIELD: Final = re.compile(r"[^.\[\]'\"]+")
+
+
+class _Effect(Enum):
+    DENIES = auto()
+    CHANGES = auto()
+    REPORTS = auto()
+    UNCLEAR = auto()
+
+
+# What is not here does nothing to a write, or only after it.
+_EFFECTS: Final = {
+    "deny": _Effect.DENIES,
+    "append": _Effect.CHANGES,
+    "modify": _Effect.CHANGES,
+    "audit": _Effect.REPORTS,
+    "auditifnotexists": _Effect.REPORTS,
+    **dict.fromkeys(("none", "disabled", "deployifnotexists", "manual", "denyaction", "supportscapability"), None),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """A policy, or a set of policies, that is in force at a scope. `messages` are pairs of a policy of the set, "" for
+    all, and the text for people.
+    """
+
+    id: str
+    title: str
+    scope: str
+    is_enforced: bool
+    not_scopes: tuple[str, ...]
+    messages: tuple[tuple[str, str], ...]
+
+    def covers(self, arm_id: str) -> bool:
+        return _covers(self.scope, arm_id) and not any(_covers(scope, arm_id) for scope in self.not_scopes)
+
+    def find_message(self, reference: str) -> str:
+        """Find what it says to people about one of its policies."""
+        texts = dict(reversed(self.messages))
+        return texts.get(reference.casefold()) or texts.get("") or ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exemption:
+    """An exemption from an assignment, or from those policies of a set that `references` names. One that `is_partial`
+    holds for some resources only, by a rule that is not judged here.
+    """
+
+    scope: str
+    assignment: str
+    references: frozenset[str]
+    expires: datetime | None
+    is_partial: bool
+
+    def concerns(self, claim: Claim, arm_id: str, now: datetime) -> bool:
+        is_valid = self.expires is None or now < self.expires
+        is_meant = not self.references or claim.reference.casefold() in self.references
+        return is_valid and is_meant and is_same_id(self.assignment, claim.assignment) and _covers(self.scope, arm_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """What Azure says of one policy, before anything is looked up. `reference` names the policy in a set."""
+
+    effect: _Effect
+    assignment: str
+    reference: str = ""
+    text: str = ""
+    path: str = ""
+
+    @property
+    def policy(self) -> tuple[str, str]:
+        return self.assignment.casefold(), self.reference.casefold()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A change that is asked about: where, with which question, and the fields that it leaves out."""
+
+    change: PlannedChange
+    scope: str
+    question: Mapping[str, Any]
+    left_out: tuple[JsonPath, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """The assignments of a scope. `gap` says why some may be missing, "" if none is."""
+
+    assignments: Sequence[Assignment]
+    gap: str = ""
 
 
 async def check_policy(changes: Sequence[PlannedChange], questions: Questions) -> Findings:
-    """To be written."""
-    del changes, questions
-    return []
+    """Ask Azure Policy about what would be created, updated or replaced."""
+    findings: Findings = []
+    new_groups = {
+        normalize_id(change.arm_id)
+        for change in changes
+        if change.arm_type.casefold() == _GROUP and change.creates and not change.replaces
+    }
+    cases: list[Case] = []
+    for change in changes:
+        if change.body is not None:
+            case = build_case(change, new_groups)
+            if isinstance(case, Case):
+                cases.append(case)
+            else:
+                findings.append((change.key, case))
+    scopes = sorted({case.scope for case in cases})
+    listed = await asyncio.gather(*(_read_rules(scope, questions) for scope in scopes))
+    rules = dict(zip(scopes, listed, strict=True))
+    asked: dict[str, None] = {}
+    gate, runs = asyncio.Semaphore(AT_ONCE), []
+    for case in cases:
+        in_force = rules[case.scope]
+        if not in_force.gap and not any(rule.covers(case.change.arm_id) for rule in in_force.assignments):
+            findings.append((case.change.key, _find(CheckVerdict.FINE)))
+            continue
+        asked.setdefault(json.dumps([case.scope, case.question], sort_keys=True))
+        if len(asked) > MOST:
+            asked.popitem()
+            findings.append((case.change.key, _make_too_many()))
+        else:
+            runs.append(_ask(case, in_force, questions, gate))
+    for found in await asyncio.gather(*runs):
+        findings += found
+    return findings
+
+
+def build_case(change: PlannedChange, new_groups: set[str]) -> Case | CheckFinding:
+    """Build the question about a change, without what is secret or unknown; or say why there is none.
+
+    A group of `new_groups` does not exist yet, so its subscription is asked.
+    """
+    parent, _, name = change.arm_id.rstrip("/").rpartition("/")
+    if change.doubt or "<" in parent:
+        doubt = f": {change.doubt.rstrip('.')}" if change.doubt else ""
+        return _find(CheckVerdict.NOT_CHECKED, UNKNOWN_VALUE, f"The ARM id is not known yet{doubt}.")
+    scope = find_deployment_scope(change.arm_id)
+    if scope == "/":
+        return _find(CheckVerdict.NOT_CHECKED, NOT_EVALUATED, "Azure evaluates policies in a subscription only.")
+    if normalize_id(scope) in new_groups:
+        scope = "/".join(scope.split("/")[:3])
+    body = change.body or {}
+    left_out = tuple(find_unknown_paths(body))
+    is_group = change.arm_type.casefold() == _GROUP
+    content = {**drop_unknown(body), "type": _GROUP_OF_POLICIES if is_group else change.arm_type}
+    content.pop("name", None)
+    owner = _find_owner(change)
+    pending = []
+    if "<" in name:
+        pending.append({"field": "name"})
+    else:
+        content["name"] = name
+    if ("location",) in left_out:
+        pending.append({"field": "location"})
+    if "location" in body or "tags" in body:  # what has neither has no tags
+        pending.append({"field": "tags"})
+    details = {"resourceContent": content, "apiVersion": change.api_version, **({"scope": owner} if owner else {})}
+    question = {"resourceDetails": details, "pendingFields": pending, "includeAuditEffect": True}
+    return Case(change=change, scope=scope, question=question, left_out=left_out)
+
+
+def _find_owner(change: PlannedChange) -> str:
+    """The id of the resource that a change is a child or an extension of; "" if it is neither."""
+    above = change.arm_id[: change.arm_id.casefold().rfind("/providers/")]
+    if change.arm_type.count("/") > 1:
+        return change.arm_id.rstrip("/").rsplit("/", 2)[0]
+    return above if "/providers/" in above.casefold() else ""
+
+
+async def _read_rules(scope: str, questions: Questions) -> Rules:
+    # Without a filter: the list has what is inherited, and also what is assigned to a single resource.
+    answer = await questions.list(f"{scope}/{_ASSIGNMENTS[0]}", _ASSIGNMENTS[1])
+    if isinstance(answer, Unanswered):
+        return Rules(assignments=(), gap=f"The assignments at {scope} cannot be read: {answer.reason}")
+    found = [read_assignment(row) for row in answer]
+    gap = f"Azure's list of assignments at {scope} has an entry that cannot be read." if None in found else ""
+    return Rules(assignments=[each for each in found if each], gap=gap)
+
+
+def read_assignment(row: Mapping[str, Any]) -> Assignment | None:
+    """Read an entry of a list of assignments; None if it is not one."""
+    own_id, properties = row.get("id"), row.get("properties")
+    if not isinstance(own_id, str) or not isinstance(properties, Mapping):
+        return None
+    at = own_id.casefold().rfind(_EXTENSION)
+    if at < 0:
+        return None
+    messages = [
+        (str(each.get("policyDefinitionReferenceId") or "").casefold(), shorten_text(each.get("message")))
+        for each in _list_mappings(properties.get("nonComplianceMessages"))
+    ]
+    not_scopes = properties.get("notScopes")
+    return Assignment(
+        id=own_id,
+        title=shorten_text(properties.get("displayName")) or shorten_text(own_id.rpartition("/")[2]),
+        scope=own_id[:at],
+        is_enforced=str(properties.get("enforcementMode") or "Default").casefold() != "donotenforce",
+        not_scopes=tuple(scope for scope in not_scopes if isinstance(scope, str))
+        if isinstance(not_scopes, list)
+        else (),
+        messages=tuple(messages),
+    )
+
+
+def read_exemption(row: Mapping[str, Any]) -> Exemption | None:
+    """Read an entry of a list of exemptions; None if it is not one."""
+    own_id, properties = row.get("id"), row.get("properties")
+    if not isinstance(own_id, str) or not isinstance(properties, Mapping):
+        return None
+    at, assignment = own_id.casefold().rfind(_EXTENSION), properties.get("policyAssignmentId")
+    references, expires = properties.get("policyDefinitionReferenceIds") or [], properties.get("expiresOn")
+    if at < 0 or not isinstance(assignment, str) or not isinstance(references, list):
+        return None
+    try:
+        ends = datetime.fromisoformat(expires) if expires else None
+    except (TypeError, ValueError):
+        return None
+    return Exemption(
+        scope=own_id[:at],
+        assignment=assignment,
+        references=frozenset(str(reference).casefold() for reference in references),
+        expires=ends if ends is None or ends.tzinfo else ends.replace(tzinfo=UTC),
+        is_partial=bool(properties.get("resourceSelectors")),
+    )
+
+
+async def _ask(case: Case, rules: Rules, questions: Questions, gate: asyncio.Semaphore) -> Findings:
+    key = case.change.key
+    async with gate:
+        answer = await questions.ask(f"{case.scope}/{_CHECK[0]}", _CHECK[1], case.question)
+    if isinstance(answer, Unanswered):
+        return [(key, answer.as_finding(CheckName.POLICY))]
+    claims = judge(case, answer)
+    if claims is None:
+        message = "Azure's answer about policies cannot be read."
+        return [(key, _find(CheckVerdict.NOT_CHECKED, ODD_ANSWER, message))]
+    exemptions: Entries | Unanswered = []
+    if any(claim.effect is not _Effect.UNCLEAR for claim in claims):
+        exemptions = await questions.list(f"{case.scope}/{_EXEMPTIONS[0]}", _EXEMPTIONS[1])
+    found = [weigh(case.change.arm_id, claim, rules, exemptions, questions.now) for claim in claims]
+    findings = list(dict.fromkeys(finding for finding in found if finding))
+    return [(key, finding) for finding in findings or [_find(CheckVerdict.FINE)]]
+
+
+def judge(case: Case, answer: Mapping[str, Any]) -> list[Claim] | None:
+    """Find what an answer claims of each policy; None if it has another shape than such answers have."""
+    restrictions, content = answer.get("fieldRestrictions") or [], answer.get("contentEvaluationResult") or {}
+    evaluations = (content.get("policyEvaluations") or []) if isinstance(content, Mapping) else None
+    if not isinstance(restrictions, list) or not isinstance(evaluations, list):
+        return None
+    if not all(isinstance(row, Mapping) for row in (*restrictions, *evaluations)):
+        return None
+    claims = [claim for row in evaluations if (claim := _judge_evaluation(case, row))]
+    denied = {claim.policy for claim in claims if claim.effect is _Effect.DENIES}
+    for row in restrictions:
+        path = _parse_field(row.get("field"))
+        found = [_judge_restriction(case, path, each) for each in _list_mappings(row.get("restrictions"))]
+        claims += [
+            claim for claim in found if claim and (claim.effect is not _Effect.DENIES or claim.policy not in denied)
+        ]
+    return claims
+
+
+def _judge_evaluation(case: Case, row: Mapping[str, Any]) -> Claim | None:
+    """Judge a policy that the body does not comply with. None if it leaves a write alone."""
+    info, details = _read_mapping(row, "policyInfo"), _read_mapping(row, "evaluationDetails")
+    effect = shorten_text(_read_mapping(row, "effectDetails").get("policyEffect")).casefold()
+    paths = [_parse_field(each.get("path")) for each in _list_mappings(details.get("evaluatedExpressions"))]
+    expressions = [path for path in paths if path and path not in {("type",), ("name",)}]
+    assignment, reference = _read_policy(info)
+    text, known = shorten_text(details.get("reason")), _EFFECTS.get(effect, _Effect.UNCLEAR)
+    if str(row.get("evaluationResult")).casefold() != "noncompliant":
+        known, text = _Effect.UNCLEAR, f"Azure could not evaluate it ({shorten_text(row.get('evaluationResult'))})."
+    elif known is _Effect.UNCLEAR:
+        text = f"Azure does not say what it would do{f' ({effect})' if effect else ''}."
+    elif known is _Effect.CHANGES:
+        text = f"change {'.'.join(map(str, expressions[0])) if expressions else 'the resource'}"
+    elif known and (unseen := _find_unseen(case, expressions)):
+        known, text = _Effect.UNCLEAR, f"It depends on {unseen}, whose value is a secret or not known yet."
+    if known is None:
+        return None
+    pointer = format_pointer(expressions[0]) if expressions else ""
+    return Claim(effect=known, assignment=assignment, reference=reference, text=text, path=pointer)
+
+
+def _find_unseen(case: Case, expressions: Sequence[JsonPath]) -> str:
+    """Find the field that decides and was left out of the question; the first one if Azure does not say what decides.
+    "" if none.
+    """
+    for left_out in case.left_out:
+        for path in expressions:
+            pairs = zip(left_out, path, strict=False)
+            if all(str(one).casefold() == str(other).casefold() for one, other in pairs):
+                return format_pointer(left_out)
+    return format_pointer(case.left_out[0]) if case.left_out and not expressions else ""
+
+
+def _judge_restriction(case: Case, path: JsonPath, row: Mapping[str, Any]) -> Claim | None:
+    """Judge what a policy says of a field that the question calls pending. None if the change complies."""
+    effect = _EFFECTS.get(str(row.get("policyEffect")).casefold(), _Effect.UNCLEAR)
+    if effect is None or effect is _Effect.REPORTS:  # audits are among the evaluations
+        return None
+    field, present, default = ".".join(map(str, path)), _find_present(case, path), row.get("defaultValue")
+    values, text = row.get("values"), shorten_text(row.get("reason"))
+    match str(row.get("result")).casefold():
+        case "removed" if present is not None:
+            text = f"remove {field}"
+        case "required" if effect is _Effect.CHANGES and present != default:
+            text = f"set {field} to {_show(default)}"
+        case "required" if present is None:
+            text = text or f"{field} is required"
+        case "required" if present is Unknown.LATER and values:
+            effect, text = _Effect.UNCLEAR, f"It allows only the values {_show(values)} of {field}."
+        case "deny" if present is Unknown.LATER:
+            effect, text = _Effect.UNCLEAR, f"It forbids the values {_show(values)} of {field}."
+        case "deny" if isinstance(values, list) and _squeeze(present) in map(_squeeze, values):
+            text = text or f"{field} is {_show(present)}"
+        case _:  # whether a value is one of those allowed is among the evaluations
+            return None
+    assignment, reference = _read_policy(_read_mapping(row, "policy"))
+    return Claim(effect=effect, assignment=assignment, reference=reference, text=text, path=format_pointer(path))
+
+
+def _find_present(case: Case, path: JsonPath) -> Any:
+    """Find what a change has in a field: `Unknown.LATER` for what is not known, None if there is nothing."""
+    if path == ("name",):
+        return case.question["resourceDetails"]["resourceContent"].get("name", Unknown.LATER)
+    value: Any = case.change.body
+    for step in path:
+        if isinstance(value, Unknown):
+            return Unknown.LATER
+        members = value if isinstance(value, Mapping) else {}
+        value = next((members[key] for key in members if key.casefold() == str(step).casefold()), None)
+    return Unknown.LATER if isinstance(value, Unknown) else value
+
+
+def weigh(
+    arm_id: str, claim: Claim, rules: Rules, exemptions: Entries | Unanswered, now: datetime
+) -> CheckFinding | None:
+    """Make the finding of a claim, from what was looked up. None if it does not hold for the resource."""
+    assignment = next((each for each in rules.assignments if is_same_id(each.id, claim.assignment)), None)
+    if assignment and not assignment.covers(arm_id):
+        return None
+    title = assignment.title if assignment else shorten_text(claim.assignment.rpartition("/")[2]) or "unknown"
+    named = f'The policy assignment "{title}"' + (f" at {assignment.scope}" if assignment else "")
+    contact = f'Ask the owner of the policy assignment "{title}"'
+    if claim.effect is _Effect.UNCLEAR:
+        message = f"{named} is not checked: {claim.text}"
+        return _find(CheckVerdict.NOT_CHECKED, NOT_EVALUATED, message, path=claim.path)
+    exempt, doubt = _find_exemption(arm_id, claim, exemptions, now)
+    if exempt:
+        return None
+    reason = (assignment.find_message(claim.reference) if assignment else "") or claim.text
+    reason = f": {reason.rstrip('.')}." if reason else "."
+    advice = "Change the manifest so that it complies with the policy."
+    is_enforced = assignment is None or assignment.is_enforced
+    if claim.effect is _Effect.REPORTS:
+        message = f"{named} would report it as not compliant{reason}"
+        return _find(CheckVerdict.WARNING, AUDITED, message, advice, contact=f"{contact}.", path=claim.path)
+    if claim.effect is _Effect.DENIES:
+        verdict, message = CheckVerdict.REFUSED, f"{named} denies it{reason}"
+        gap = doubt or ("" if assignment else rules.gap or "The assignment is not in Azure's list of them.")
+        if not is_enforced:
+            verdict, message = CheckVerdict.WARNING, f"{named} is not enforced, else it would deny it{reason}"
+        elif gap:
+            verdict, message = CheckVerdict.WARNING, f"{message} Whether it holds is not known. {gap}"
+        return _find(verdict, DENIED, message, advice, contact=f"{contact} for an exemption.", path=claim.path)
+    advice = f"Write what the policy sets into the manifest, or list {claim.path or 'the field'} in {IGNORE}."
+    message = f"{named} would {claim.text}. The next plan would show that as drift."
+    return _find(CheckVerdict.WARNING, CHANGED, message, advice, path=claim.path) if is_enforced else None
+
+
+def _find_exemption(arm_id: str, claim: Claim, exemptions: Entries | Unanswered, now: datetime) -> tuple[bool, str]:
+    """Tell whether a resource is exempt from a policy, and why that is not certain."""
+    if isinstance(exemptions, Unanswered):
+        return False, f"The exemptions cannot be read: {exemptions.reason}"
+    found = [read_exemption(row) for row in exemptions]
+    matching = [each for each in found if each and each.concerns(claim, arm_id, now)]
+    if any(not each.is_partial for each in matching):
+        return True, ""
+    if matching:
+        return False, "There is an exemption that holds for some resources only."
+    return False, "Azure's list of exemptions has an entry that cannot be read." if None in found else ""
+
+
+def _find(
+    verdict: CheckVerdict, code: str = "", message: str = "", advice: str = "", *, contact: str = "", path: str = ""
+) -> CheckFinding:
+    return CheckFinding(
+        check=CheckName.POLICY,
+        verdict=verdict,
+        code=code,
+        message=message,
+        advice=advice,
+        contact=contact,
+        path=path,
+    )
+
+
+def _make_too_many() -> CheckFinding:
+    message = f"A plan asks about {MOST} different bodies at most, and this one is beyond that."
+    advice = "Run gitsync plan --only for a part of the resources."
+    return _find(CheckVerdict.NOT_CHECKED, TOO_MANY, message, advice)
+
+
+def _covers(scope: str, arm_id: str) -> bool:
+    """Tell whether a scope contains a resource. Azure lists only those management groups that do."""
+    is_group = f"{scope.casefold()}/".startswith(_MANAGEMENT_GROUPS)
+    return is_group or is_same_id(scope, arm_id) or is_below(arm_id, scope)
+
+
+def _parse_field(field: object) -> JsonPath:
+    """Parse a field as policies write it, `tags['env']` or `properties.a[0].b`. All after `tags.` is one name."""
+    if not isinstance(field, str):
+        return ()
+    if field.casefold().startswith("tags."):
+        return ("tags", field[5:])
+    return tuple(int(step) if step.isdecimal() else step for step in _IN_FIELD.findall(field) if step != "*")
+
+
+def _read_policy(info: Mapping[str, Any]) -> tuple[str, str]:
+    assignment, reference = info.get("policyAssignmentId"), info.get("policyDefinitionReferenceId")
+    return str(assignment or ""), str(reference or "")
+
+
+def _read_mapping(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = row.get(name)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _list_mappings(value: object) -> list[Mapping[str, Any]]:
+    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
+
+
+def _squeeze(value: object) -> str:
+    """`West Europe` is `westeurope`."""
+    return str(value).replace(" ", "").casefold()
+
+
+def _show(value: object) -> str:
+    return shorten_text(json.dumps(value, ensure_ascii=False))

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from loguru import logger
 
 from gitsync.checks.bodies import find_unknown_paths, write_expressions
-from gitsync.checks.questions import Questions, Unanswered, find_missing_right, quote
+from gitsync.checks.questions import UNKNOWN_VALUE, Questions, Unanswered, find_missing_right, shorten_text
 from gitsync.formats.arm_path import find_deployment_scope, normalize_id
 from gitsync.formats.json_pointer import format_pointer
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange
@@ -27,8 +27,6 @@ AT_ONCE: Final = 8
 
 NOT_VALIDATED: Final = "NotValidated"
 """The code of a resource that Azure's answer does not name."""
-VALUE_UNKNOWN: Final = "ValueUnknown"
-"""The code of a resource that cannot be asked about: a value is a secret, or not known yet."""
 NO_PREFLIGHT: Final = "NoPreflight"
 """The code of a resource that preflight does not take."""
 
@@ -95,7 +93,7 @@ def find_obstacle(change: PlannedChange) -> CheckFinding | None:
     """Find why a change cannot be asked about; None if it can."""
     if change.doubt or "<" in change.arm_id:
         doubt = f": {change.doubt}" if change.doubt else ""
-        return _leave(VALUE_UNKNOWN, f"The ARM id is not known yet{doubt}.".replace("..", "."))
+        return _leave(UNKNOWN_VALUE, f"The ARM id is not known yet{doubt}.".replace("..", "."))
     if len(re.findall("/providers/", change.arm_id, re.IGNORECASE)) > 1:
         return _leave(NO_PREFLIGHT, "Preflight does not take a resource that extends another one.")
     outside = [path for path in find_unknown_paths(change.body) if path[:1] != ("properties",)]
@@ -105,7 +103,7 @@ def find_obstacle(change: PlannedChange) -> CheckFinding | None:
     message = (
         f"The value of {pointer} is a secret or not known yet, and preflight takes such values below /properties only."
     )
-    return replace(_leave(VALUE_UNKNOWN, message), path=pointer)
+    return replace(_leave(UNKNOWN_VALUE, message), path=pointer)
 
 
 def build_request(batch: Sequence[PlannedChange]) -> dict[str, Any]:
@@ -175,8 +173,8 @@ def _judge_unnamed(count: int, astray: Sequence[_Leaf]) -> CheckFinding:
     leaf = astray[0]
     if unheard := _find_no_answer(leaf):
         return unheard
-    message = f"Azure refuses one of {count} resources and does not say which: {quote(leaf.message)}"
-    return _leave(quote(leaf.code), message)
+    message = f"Azure refuses one of {count} resources and does not say which: {shorten_text(leaf.message)}"
+    return _leave(shorten_text(leaf.code), message)
 
 
 def _find_leaves(details: Sequence[Any], targets: tuple[str, ...] = ()) -> Iterator[_Leaf]:
@@ -213,7 +211,7 @@ def _find_change(batch: Sequence[PlannedChange], leaf: _Leaf) -> PlannedChange |
 def _judge_leaf(change: PlannedChange, leaf: _Leaf) -> CheckFinding:
     if finding := _find_no_answer(leaf):
         return finding
-    code, text = quote(leaf.code), quote(leaf.message)
+    code, text = shorten_text(leaf.code), shorten_text(leaf.message)
     if leaf.code.casefold() == _POLICY:
         return _judge_policy(leaf)
     if _WAITS.fullmatch(leaf.code):
@@ -242,13 +240,15 @@ def _judge_policy(leaf: _Leaf) -> CheckFinding:
     infos = [addition.get("info") for addition in leaf.additions if isinstance(addition, Mapping)]
     info = next((info for info in infos if isinstance(info, Mapping)), {})
     named = _ASSIGNMENT.search(leaf.message)
-    assignment = quote(info.get("policyAssignmentDisplayName") or (named[1] if named else "") or "unknown")
+    assignment = (
+        shorten_text(info.get("policyAssignmentDisplayName")) or shorten_text(named[1] if named else "") or "unknown"
+    )
     evaluation = info.get("evaluationDetails")
     needs_token = isinstance(evaluation, Mapping) and evaluation.get("missingPolicyTokenDetails")
     return CheckFinding(
         check=CheckName.PREFLIGHT,
         verdict=CheckVerdict.REFUSED,
-        code=quote(leaf.code),
+        code=shorten_text(leaf.code),
         message=(
             f'The policy assignment "{assignment}" takes a write with a policy token only, which gitsync does not have.'
             if needs_token
@@ -261,26 +261,26 @@ def _judge_policy(leaf: _Leaf) -> CheckFinding:
 
 def _cut_identifiers(message: str) -> str:
     """Cut the JSON of the policies off Azure's sentence."""
-    return quote(re.sub(r"\s*Policy identifiers:.*", "", message, flags=re.DOTALL))
+    return shorten_text(re.sub(r"\s*Policy identifiers:.*", "", message, flags=re.DOTALL))
 
 
 def _find_no_answer(leaf: _Leaf) -> CheckFinding | None:
     """Find a reason that says nothing about the body: a right is missing, the question is wrong, or the provider is
     down.
     """
-    text = quote(leaf.message)
+    text = shorten_text(leaf.message)
     if "authorization failed" in leaf.message.casefold() or leaf.code.casefold().endswith("authorizationfailed"):
         right = find_missing_right(leaf.message)
         return replace(
-            _leave(quote(leaf.code), f"The identity is not allowed {right}." if right else text),
+            _leave(shorten_text(leaf.code), f"The identity is not allowed {right}." if right else text),
             advice=f"Grant {right} to the identity of gitsync." if right else "",
             missing_right=right,
         )
     if _OUR_FAULT.fullmatch(leaf.code):
         logger.bind(code=leaf.code).warning("Azure does not take the question of preflight")
-        return _leave(quote(leaf.code), f"Azure does not take the question: {text}")
+        return _leave(shorten_text(leaf.code), f"Azure does not take the question: {text}")
     if _PASSES.fullmatch(leaf.code):
-        return _leave(quote(leaf.code), f"Azure cannot answer now: {text}")
+        return _leave(shorten_text(leaf.code), f"Azure cannot answer now: {text}")
     return None
 
 

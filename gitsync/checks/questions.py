@@ -30,8 +30,6 @@ UNKNOWN_VALUE = "ValueNotKnownYet"
 _LONGEST = 300  # characters
 _ACTION = re.compile(r"perform action '([^']{1,200})'")
 
-_LONGEST = 300  # characters of a text of Azure's
-
 T = TypeVar("T")
 
 
@@ -63,11 +61,6 @@ def find_missing_right(message: str) -> str:
     """Return the action that the identity is not allowed, from Azure's sentence; "" if it names none."""
     found = _ACTION.search(message)
     return found[1] if found else ""
-
-
-def quote(text: object) -> str:
-    """Return a text of Azure's for a message: one line, at most 300 characters. It may hold anything."""
-    return truncate(" ".join(str(text).split()), _LONGEST)
 
 
 class Questions:

@@ -28,11 +28,11 @@ def storage_id(name: str = "stapp1", group: str = GROUP) -> str:
 def change(
     arm_id: str, body: Mapping[str, Any] | None = None, action: Action = Action.CREATE, **more: Any
 ) -> PlannedChange:
-    """A change whose key has the name of the id."""
+    """A change whose key has the name of the id, or as `called`."""
     body = None if action is Action.DELETE else {"location": "westeurope"} if body is None else body
     more.setdefault("api_version", "2023-05-01")
     arm_type = parse_arm_type(arm_id)
-    name = more.pop("name", arm_id.rpartition("/")[2])
+    name = more.pop("called", arm_id.rpartition("/")[2])
     return PlannedChange(
         key=key(name, arm_type.rpartition("/")[2]), action=action, arm_id=arm_id, arm_type=arm_type, body=body, **more
     )

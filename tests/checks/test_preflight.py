@@ -10,9 +10,9 @@ from gitsync.checks.preflight import (
     NO_PREFLIGHT,
     NOT_VALIDATED,
     PATH,
-    VALUE_UNKNOWN,
     check_preflight,
 )
+from gitsync.checks.questions import UNKNOWN_VALUE
 from gitsync.model.check import CheckVerdict, Unknown
 from gitsync.model.verdict import Action
 from tests.checks.asking import GROUP, SUB, asking, change, only, show, storage, storage_id
@@ -142,15 +142,15 @@ async def test_unknown_values_inside_properties_are_expressions_and_texts_are_es
 @pytest.mark.parametrize(
     ("planned", "code", "path"),
     [
-        (storage(body={"location": Unknown.LATER}), VALUE_UNKNOWN, "/location"),
-        (storage(body={"sku": {"name": Unknown.LATER}, "properties": {}}), VALUE_UNKNOWN, "/sku/name"),
+        (storage(body={"location": Unknown.LATER}), UNKNOWN_VALUE, "/location"),
+        (storage(body={"sku": {"name": Unknown.LATER}, "properties": {}}), UNKNOWN_VALUE, "/sku/name"),
         (
             storage(body={"identity": {"userAssignedIdentities": {"<id>": {}}}}),
-            VALUE_UNKNOWN,
+            UNKNOWN_VALUE,
             "/identity/userAssignedIdentities",
         ),
-        (storage("<the name>"), VALUE_UNKNOWN, ""),
-        (storage(doubt="no subscription is set"), VALUE_UNKNOWN, ""),
+        (storage("<the name>"), UNKNOWN_VALUE, ""),
+        (storage(doubt="no subscription is set"), UNKNOWN_VALUE, ""),
         (change(f"{storage_id()}/providers/Microsoft.Insights/diagnosticSettings/d"), NO_PREFLIGHT, ""),
     ],
 )
@@ -246,7 +246,7 @@ async def test_a_policy_is_named_with_its_assignment(message, additions, assignm
 
 async def test_reasons_find_their_resources_by_id_or_name_and_the_others_stay_open():
     hub, spoke = (f"{GROUP}/providers/Microsoft.Network/virtualNetworks/{name}/subnets" for name in ("hub", "spoke"))
-    changes = [change(f"{hub}/one", name="hub-one"), change(f"{spoke}/one", name="spoke-one"), change(f"{hub}/two")]
+    changes = [change(f"{hub}/one", called="hub-one"), change(f"{spoke}/one", called="spoke-one"), change(f"{hub}/two")]
     answer = refusal(
         detail("A", f"{hub}/ONE"),
         detail("Outer", "spoke/one", details=[detail("B", "properties.addressPrefix"), detail("C")]),
@@ -265,7 +265,7 @@ async def test_reasons_find_their_resources_by_id_or_name_and_the_others_stay_op
 @pytest.mark.parametrize("target", ["", "one", "properties.x"])
 async def test_a_reason_that_may_be_about_several_refuses_none(target):
     changes = [
-        change(f"{GROUP}/providers/Microsoft.Network/virtualNetworks/{name}/subnets/one", name=name)
+        change(f"{GROUP}/providers/Microsoft.Network/virtualNetworks/{name}/subnets/one", called=name)
         for name in ("hub", "spoke")
     ]
     findings, _ = await ask(changes, refusal(detail("A", target, "The reason.")))
