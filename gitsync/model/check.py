@@ -84,7 +84,8 @@ class PlannedChange:
     `replaces` tells that the resource is deleted first and created again; its action is CREATE. `body` is that of the
     PUT with `Unknown` values; None for a delete. `live_body` is what Azure has now; None if there is nothing, or if it
     was not read. `doubt` says why the ARM id is not known, "" if it is; the id has `<...>` in place of what is missing
-    then. `exports_secrets` tells that the run asks the resource for its keys after the write.
+    then. `exports_secrets` tells that the run asks the resource for its keys after the write; `purges`, that its
+    manifest has the run purge first what holds the name.
     """
 
     key: Key
@@ -97,6 +98,7 @@ class PlannedChange:
     doubt: str = ""
     replaces: bool = False
     exports_secrets: bool = False
+    purges: bool = False
 
     @property
     def deletes(self) -> bool:

@@ -63,6 +63,7 @@ def note_change(attempt: ApplyAttempt, run: Observing, *, replaces: bool = False
         doubt=attempt.id_doubt,
         replaces=replaces,
         exports_secrets=exports_secrets(attempt.prepared.resource),
+        purges=bool(run.registry.first_calls(attempt.as_subject())),
     )
     return replace(attempt, decision=attempt.decision._replace(change=change))
 
