@@ -26,6 +26,7 @@ CODES: Mapping[str, tuple[int, str]] = {
             "credentials."
         ),
     ),
+    "CanNotRestoreANonExistingResource": (400, "Could not locate a resource to restore."),
     "CannotDeleteResource": (
         409,
         (
@@ -51,6 +52,14 @@ CODES: Mapping[str, tuple[int, str]] = {
     "ExpiredAuthenticationToken": (
         401,
         "The access token expiry UTC time '{expiry}' is earlier than current UTC time '{now}'.",
+    ),
+    "FlagMustBeSetForRestore": (
+        409,
+        (
+            "An existing resource with ID '{id}' has been soft-deleted. To restore the resource, you must specify "
+            "'restore' to be 'true' in the property. If you don't want to restore existing resource, please purge it "
+            "first."
+        ),
     ),
     "GatewayTimeout": (
         504,
@@ -105,6 +114,7 @@ CODES: Mapping[str, tuple[int, str]] = {
             "how to register subscriptions."
         ),
     ),
+    "NameUnavailable": (409, "The specified name is already in use."),
     "NoRegisteredProviderFound": (
         400,
         (
@@ -158,6 +168,14 @@ CODES: Mapping[str, tuple[int, str]] = {
             "Please remove the lock and try again."
         ),
     ),
+    "ServiceAlreadyExistsInSoftDeletedState": (
+        409,
+        (
+            "Api service {name} was soft-deleted. In order to create the new service with the same name, you have to "
+            "either undelete the service or purge it. See https://aka.ms/apimsoftdelete."
+        ),
+    ),
+    "ServiceUndeleteNotPossible": (400, "Unable to undelete service."),
     "ServiceUnavailable": (503, "The service is unavailable now. Please retry the request later."),
     "SoftDeletedVaultDoesNotExist": (
         404,

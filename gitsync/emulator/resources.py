@@ -13,10 +13,11 @@ from typing import Any
 from gitsync.emulator.http.messages import ServerRequest, ServerResponse, refuse, refuse_method
 from gitsync.emulator.http.target import PathShape, parse
 from gitsync.emulator.identity.access import refuse_busy
-from gitsync.emulator.lro.operations import delete_with_children, make_operation_headers, poll_operation
-from gitsync.emulator.lro.start import start_delete, start_write
+from gitsync.emulator.lro.operations import PURGE, delete_with_children, make_operation_headers, poll_operation
+from gitsync.emulator.lro.start import is_forced, start_action, start_delete, start_write
 from gitsync.emulator.patch import merge_patch
 from gitsync.emulator.state.cloud import DELETING, EmulatedCloud, make_not_found
+from gitsync.emulator.state.deleted_resources import SOFT_DELETES, normalize_region
 from gitsync.emulator.state.store import EmulatedOperation, StoredResource
 from gitsync.emulator.types.admission import admit_delete, admit_write
 from gitsync.emulator.types.behaviour import AcceptedBody, Style, TypeBehaviour, find_behaviour
@@ -31,6 +32,7 @@ from gitsync.emulator.types.bodies import (
 from gitsync.emulator.types.implicit_resources import find_implied, find_resource
 
 Verb = Callable[[EmulatedCloud, ServerRequest], ServerResponse]
+_PURGED_BY_DELETE = frozenset(soft.one for soft in SOFT_DELETES.values() if soft.purge == "DELETE")
 
 
 def get(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
@@ -101,6 +103,9 @@ def delete(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
         # ARM answers for groups and says 404; providers answer for resources and say 204.
         if target.shape is PathShape.GROUP:
             raise make_not_found(target)
+        if target.type.casefold() in _PURGED_BY_DELETE and find_implied(cloud, target) is not None:
+            purge = start_action(cloud, request, Style.ACCEPTED, PURGE, None)
+            return ServerResponse(202, None, make_operation_headers(purge, request.base))
         return ServerResponse(204)
     running_operation = cloud.store.operation(before.operation) if before.operation else None
     if running_operation is not None and running_operation.verb == "DELETE":
@@ -111,7 +116,8 @@ def delete(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     admit_delete(cloud, request)
     operation = start_delete(cloud, request, behaviour)
     if operation is None:
-        delete_with_children(cloud.store, target.key, cloud.clock.now().timestamp())
+        now = cloud.clock.now().timestamp()
+        delete_with_children(cloud.store, target.key, now, is_forced=is_forced(request))
         return ServerResponse(200)
     cloud.change(target.key, replace(before, state=DELETING, operation=operation.id))
     return ServerResponse(
@@ -189,7 +195,7 @@ def _check_write(cloud: EmulatedCloud, request: ServerRequest, before: StoredRes
 def _check_location(request: ServerRequest, before: StoredResource | None, body: Mapping[str, Any]) -> None:
     """A region never changes; case and blanks do not count."""
     old, new = before.body.get("location") if before else None, body.get("location")
-    if not old or not new or _normalize_region(old) == _normalize_region(new):
+    if not old or not new or normalize_region(old) == normalize_region(new):
         return
     words = {"location": new, "existing": old, "group": request.target.group, "name": request.target.name}
     code = "InvalidResourceGroupLocation" if request.target.shape is PathShape.GROUP else "InvalidResourceLocation"
@@ -202,10 +208,6 @@ def _check_nested(cloud: EmulatedCloud, request: ServerRequest, behaviour: TypeB
     nested = [resource for _, resource in cloud.store.below(start)] if behaviour.kept_by else []
     if nested:
         raise refuse("CannotDeleteResource", nested=parse(nested[0].id).path.partition("/providers/")[2])
-
-
-def _normalize_region(name: Any) -> str:
-    return str(name).replace(" ", "").casefold()
 
 
 def _make_etag_header(resource: StoredResource) -> dict[str, str]:

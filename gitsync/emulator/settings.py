@@ -11,8 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from gitsync.emulator.faults import FaultRule, read_rule
+from gitsync.emulator.http.target import parse
+from gitsync.emulator.state.deleted_resources import SOFT_DELETES, ConfiguredDeletion
 from gitsync.emulator.types.behaviour import Style
 from gitsync.emulator.yaml_document import FieldReader, YamlNode, read_document, read_fields
 
@@ -92,6 +95,14 @@ class EmulatedPrincipal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TakenName:
+    """A name that somebody else has, in another tenant."""
+
+    type: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EmulatorSettings:
     """`subscriptions` and `types` empty: any. `types` maps a type to its api-versions, none meaning any.
     `limits` None: no throttling. `registration_polls`: how often a provider is asked for until it is registered.
@@ -113,6 +124,9 @@ class EmulatorSettings:
     principals: tuple[EmulatedPrincipal, ...] = ()
     token_seconds: int = 3600
     rules: tuple[FaultRule, ...] = ()
+    deleted: tuple[ConfiguredDeletion, ...] = ()
+    taken_names: tuple[TakenName, ...] = ()
+    strict_names: bool = False
 
 
 def read_settings(path: Path) -> EmulatorSettings:
@@ -165,6 +179,32 @@ def _read_principal(node: YamlNode) -> EmulatedPrincipal:
     return EmulatedPrincipal(**{"object": values["client"], **values})
 
 
+def _read_deletion(node: YamlNode) -> ConfiguredDeletion:
+    values = _read_whole(node, _DELETION, "id", "location")
+    if parse(values["id"]).type.casefold() not in SOFT_DELETES:
+        raise node.wrong(f"{values['id']!r} keeps nothing when deleted.", f"Use one of {', '.join(SOFT_DELETES)}.")
+    return ConfiguredDeletion(**values)
+
+
+def _read_taken_name(node: YamlNode) -> TakenName:
+    return TakenName(**_read_whole(node, _TAKEN_NAME, "type", "name"))
+
+
+def _read_whole(node: YamlNode, table: Mapping[str, FieldReader], *needed: str) -> dict[str, Any]:
+    """Read the members of a mapping, of which some must be there."""
+    values = read_fields(node, table)
+    missing = [key for key in needed if table[key][0] not in values]
+    if missing:
+        raise node.wrong(f"Missing keys: {', '.join(missing)}.", f"Set {' and '.join(missing)}.")
+    return values
+
+
+_DELETION: Mapping[str, FieldReader] = {
+    "id": ("id", YamlNode.text),
+    "location": ("location", YamlNode.text),
+    "purgeProtection": ("purge_protection", YamlNode.flag),
+}
+_TAKEN_NAME: Mapping[str, FieldReader] = {name: (name, YamlNode.text) for name in ("type", "name")}
 _DENIAL: Mapping[str, FieldReader] = {name: (name, YamlNode.text) for name in ("principal", "scope", "action")}
 _PRINCIPAL: Mapping[str, FieldReader] = {
     "clientId": ("client", YamlNode.text),
@@ -198,4 +238,7 @@ _SETTINGS: Mapping[str, FieldReader] = {
     "requireToken": ("require_token", YamlNode.flag),
     "principals": ("principals", lambda node: tuple(_read_principal(item) for item in node.items())),
     "tokenSeconds": ("token_seconds", YamlNode.count),
+    "deleted": ("deleted", lambda node: tuple(_read_deletion(item) for item in node.items())),
+    "takenNames": ("taken_names", lambda node: tuple(_read_taken_name(item) for item in node.items())),
+    "strictNames": ("strict_names", YamlNode.flag),
 }

@@ -47,6 +47,7 @@ from gitsync.emulator.state.store import EmulatedOperation
 from gitsync.emulator.state.subscriptions import list_providers, list_subscriptions, show_provider, show_subscription
 from gitsync.emulator.types.actions import run_action
 from gitsync.emulator.types.bodies import apply_moves, build_body
+from gitsync.emulator.types.names import answer_name_question, find_database_account_name
 
 MOST_BYTES = 4 * 1024 * 1024
 """ARM takes no larger bodies."""
@@ -203,6 +204,13 @@ _TABLE: Mapping[tuple[PathShape, str], _Verb] = {
     },
 }
 
+_BY_TYPE: Mapping[tuple[str, str], _Verb] = {
+    (PERMISSIONS_TYPE, "GET"): list_permissions,
+    ("microsoft.documentdb/databaseaccountnames", "HEAD"): find_database_account_name,
+    ("microsoft.network/locations/checkdnsnameavailability", "GET"): answer_name_question,
+}
+"""What answers the paths of single types, whatever their shape."""
+
 
 def route_request(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """Handle the request; raises `Refused` if ARM refuses it."""
@@ -211,9 +219,8 @@ def route_request(cloud: EmulatedCloud, request: ServerRequest) -> ServerRespons
     if poll is not None and request.method == "GET":
         return _poll(cloud, request, *poll)
     check_access(cloud, request)
-    verb = _TABLE.get((request.target.shape, request.method))
-    if request.target.type.casefold() == PERMISSIONS_TYPE and request.method == "GET":
-        verb = list_permissions
+    shape_verb = _TABLE.get((request.target.shape, request.method))
+    verb = _BY_TYPE.get((request.target.type.casefold(), request.method), shape_verb)
     if verb is None:
         if request.target.shape is PathShape.UNKNOWN:
             raise refuse("NotFound", path=request.target.path)

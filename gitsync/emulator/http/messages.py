@@ -69,6 +69,23 @@ class ListFault:
     reorder: bool = False
 
 
+READ_POSTS = frozenset(
+    {
+        "microsoft.apimanagement/checknameavailability",
+        "microsoft.appconfiguration/checknameavailability",
+        "microsoft.appconfiguration/locations/checknameavailability",
+        "microsoft.containerregistry/checknameavailability",
+        "microsoft.keyvault/checkmhsmnameavailability",
+        "microsoft.keyvault/checknameavailability",
+        "microsoft.policyinsights/checkpolicyrestrictions",
+        "microsoft.resources/validateresources",
+        "microsoft.storage/checknameavailability",
+        "microsoft.web/checknameavailability",
+    }
+)
+"""The POSTs, by the type of their path in lower case, that the right to read covers: they ask, and change nothing."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerRequest:
     """`base` is the scheme and host that the client called, which the URLs of answers begin with. `headers` is looked
@@ -89,6 +106,8 @@ class ServerRequest:
     @property
     def verb(self) -> str:
         """The name of the method in ARM's actions and messages."""
+        if self.method == "POST" and self.target.type.casefold() in READ_POSTS:
+            return "read"
         return {"GET": "read", "HEAD": "read", "DELETE": "delete", "POST": "action"}.get(self.method, "write")
 
 

@@ -20,6 +20,7 @@ from gitsync.emulator.http.target import parse
 from gitsync.emulator.identity.tokens import Tokens
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.emulator.state.cloud import EmulatedCloud
+from gitsync.emulator.state.deleted_resources import keep_configured
 from gitsync.emulator.state.store import MemoryStore, RememberingStore, Store
 from gitsync.emulator.types.bodies import (
     BodyOrigin,
@@ -49,6 +50,9 @@ class Emulator:
         if any(rule.list_fault and rule.list_fault.stale for rule in settings.rules):
             store = RememberingStore(store, clock)  # costs a copy of each change, so only where it is needed
         self.cloud = EmulatedCloud(store, settings, clock)
+        if settings.deleted:
+            with store.transaction():
+                keep_configured(store, settings.deleted, clock.now().timestamp())
         self.url = ""
         self._handler = RequestHandler(self.cloud)
         self._runner: web.ServerRunner | None = None

@@ -172,8 +172,12 @@ def _check_subscription(cloud: EmulatedCloud, request: ServerRequest) -> None:
 
 def _check_registration(cloud: EmulatedCloud, request: ServerRequest) -> None:
     target = request.target
-    if not target.subscription or target.shape is not PathShape.RESOURCE:
-        return  # providers are registered with subscriptions
+    if target.subscription and target.shape is PathShape.RESOURCE:  # providers are registered with subscriptions
+        require_registration(cloud, target)
+
+
+def require_registration(cloud: EmulatedCloud, target: Target) -> None:
+    """Refuse a request to a provider that its subscription has not registered."""
     if find_registration(cloud, target) == "Registered":
         return
     namespace = target.namespace

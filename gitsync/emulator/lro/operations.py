@@ -19,11 +19,14 @@ from gitsync.emulator.clock import format_time
 from gitsync.emulator.http.messages import ServerResponse, make_refusal
 from gitsync.emulator.http.target import PathShape, parse
 from gitsync.emulator.patch import find_value, set_value
-from gitsync.emulator.state.deleted_vaults import keep_deleted_vault, remove_deleted_vault
+from gitsync.emulator.state.deleted_resources import SHOWN, find_by_path, keep_deleted, remove_deleted
 from gitsync.emulator.state.store import EmulatedOperation, Store
 from gitsync.emulator.types.behaviour import Style, find_behaviour
 
 SUCCEEDED = "Succeeded"
+FORCE, PURGE = "force", "purge"
+"""Actions of operations: a DELETE that keeps nothing, and one that lets a deleted resource go."""
+
 _EPOCH_TICKS = 621_355_968_000_000_000  # .NET's clock starts in year 1
 _POLL = re.compile(r"/(operations|operationresults)/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$", re.IGNORECASE)
 
@@ -55,14 +58,14 @@ def end_due_operation(store: Store, name: str, now: float) -> None:
 def _end(store: Store, operation: EmulatedOperation, now: float) -> EmulatedOperation:
     ended = replace(operation, over=True)
     store.put_operation(ended)
-    if operation.verb == "POST" and operation.result == SUCCEEDED:
+    if operation.action and operation.result == SUCCEEDED:
         apply_action_result(store, ended)
     resource = store.resource(operation.key)
     # Another operation may have replaced this one, and then the state is its own.
     if resource is None or resource.operation != operation.id:
         return ended
     if operation.verb == "DELETE" and operation.result == SUCCEEDED:
-        delete_with_children(store, operation.key, now)
+        delete_with_children(store, operation.key, now, is_forced=operation.action == FORCE)
         return ended
     # A create that failed leaves its resource behind, as Azure does.
     settled = replace(resource, state=operation.result, visible=True, operation="", version=resource.version + 1)
@@ -70,11 +73,12 @@ def _end(store: Store, operation: EmulatedOperation, now: float) -> EmulatedOper
     return ended
 
 
-def delete_with_children(store: Store, key: str, now: float) -> None:
-    """Delete a resource with all below it, and keep what can be recovered."""
+def delete_with_children(store: Store, key: str, now: float, *, is_forced: bool = False) -> None:
+    """Delete a resource with all below it, and keep what can be recovered, unless the delete is forced."""
     resource = store.resource(key)
-    for deleted in [*(nested for _, nested in store.below(key + "/")), *([resource] if resource else [])]:
-        keep_deleted_vault(store, deleted, now)
+    deleted_resources = [*(nested for _, nested in store.below(key + "/")), *([resource] if resource else [])]
+    for deleted in [] if is_forced else deleted_resources:
+        keep_deleted(store, deleted, now)
     drop_with_children(store, key)
 
 
@@ -191,9 +195,12 @@ def _sync(store: Store, operation: EmulatedOperation) -> None:
         store.put_resource(operation.key, replace(instance, body=body, version=instance.version + 1))
 
 
+def _purge(store: Store, operation: EmulatedOperation) -> None:
+    for row in find_by_path(store, parse(operation.path), operation.started):
+        remove_deleted(store, row["id"])
+
+
 _EFFECTS: Mapping[tuple[str, str], Callable[[Store, EmulatedOperation], None]] = {
     ("microsoft.dataprotection/backupvaults/backupinstances", "sync"): _sync,
-    ("microsoft.keyvault/locations/deletedvaults", "purge"): lambda store, operation: remove_deleted_vault(
-        store, parse(operation.path).subscription, parse(operation.path).name
-    ),
+    **{(path, PURGE): _purge for path in SHOWN},
 }

@@ -10,6 +10,7 @@ from uuid import uuid4
 
 from gitsync.emulator.http.messages import Course, ServerRequest
 from gitsync.emulator.http.target import PathShape
+from gitsync.emulator.lro.operations import FORCE
 from gitsync.emulator.state.cloud import EmulatedCloud
 from gitsync.emulator.state.store import EmulatedOperation
 from gitsync.emulator.types.behaviour import Style, TypeBehaviour, find_behaviour
@@ -56,8 +57,15 @@ def start_delete(cloud: EmulatedCloud, request: ServerRequest, behaviour: TypeBe
     if style is Style.DONE:
         return None
     operation = _make_operation(cloud, request, behaviour, style)
+    if is_forced(request):
+        operation = replace(operation, action=FORCE)
     cloud.store.put_operation(operation)
     return operation
+
+
+def is_forced(request: ServerRequest) -> bool:
+    """Tell whether a DELETE keeps nothing that could be recovered."""
+    return request.query.get("force", "").casefold() == "true"
 
 
 def start_action(

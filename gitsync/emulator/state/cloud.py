@@ -25,8 +25,8 @@ DELETING = "Deleting"
 _ALWAYS_THERE = frozenset({"default", "current"})
 """Singletons that a provider makes with their parent, such as blobServices/default."""
 
-_NO_RESOURCES = frozenset({"locations", "managementgroups", "billingaccounts"})
-"""Types that are places rather than resources: they cannot be created."""
+_NO_RESOURCES = frozenset({"locations", "locations/resourcegroups", "managementgroups", "billingaccounts"})
+"""Types, without their namespace, that are places rather than resources: they cannot be created."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class EmulatedCloud:
 
     def _exists(self, target: Target) -> bool:
         # Locations and the like exist by themselves; nothing has ever PUT one.
-        if target.types[-1].casefold() in _NO_RESOURCES:
+        if "/".join(target.types).casefold() in _NO_RESOURCES:
             return True
         if self.find(target) is not None:
             return True

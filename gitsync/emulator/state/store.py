@@ -89,7 +89,7 @@ class EmulatedOperation:
     host: str = ""  # the host of the URLs, instead of this one
     location: str = "global"
     over: bool = False
-    action: str = ""  # the last word of a POST
+    action: str = ""  # the last word of a POST, or what a DELETE does beside the usual
     answer: Any = None  # the final answer of the Location of a POST
 
 

@@ -11,16 +11,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gitsync.emulator.http.messages import Refused, ServerRequest, ServerResponse, is_further_page, make_page, refuse
-from gitsync.emulator.http.target import Target
-from gitsync.emulator.lro.operations import make_operation_headers
+from gitsync.emulator.http.target import Target, parse
+from gitsync.emulator.lro.operations import PURGE, make_operation_headers
 from gitsync.emulator.lro.start import start_action
 from gitsync.emulator.patch import find_value
 from gitsync.emulator.state.cloud import EmulatedCloud, make_not_found
+from gitsync.emulator.state.deleted_resources import SOFT_DELETES
 from gitsync.emulator.state.store import StoredResource
 from gitsync.emulator.state.subscriptions import SUBSCRIPTION_NAMESPACE, change_subscription, register_provider
 from gitsync.emulator.types.behaviour import Style
 from gitsync.emulator.types.implicit_resources import find_resource
 from gitsync.emulator.types.keys import CLUSTER_KEYS, KEYS, RULE_KEYS, KeyListing, answer_requested_kubeconfig
+from gitsync.emulator.types.names import answer_name_question, is_name_question
 
 ACTIONS: Mapping[tuple[str, str], KeyListing] = {**KEYS, **RULE_KEYS, **CLUSTER_KEYS}
 """Those that answer at once."""
@@ -38,17 +40,20 @@ class SlowAction:
     refuses: Callable[[StoredResource], Refused | None] = lambda _resource: None
 
 
-def _refuse_protected_purge(vault: StoredResource) -> Refused | None:
-    if not find_value(vault.body, ("properties", "purgeProtectionEnabled")):
+def _refuse_protected_purge(deleted: StoredResource) -> Refused | None:
+    if not find_value(deleted.body, ("properties", "purgeProtectionEnabled")):
         return None
-    return refuse("MethodNotAllowed", message="Operation 'DeletedVaultPurge' is not allowed.")
+    word = parse(deleted.id).types[-1].removesuffix("s")
+    return refuse("MethodNotAllowed", message=f"Operation '{word[0].upper()}{word[1:]}Purge' is not allowed.")
 
 
 SLOW_ACTIONS: Mapping[tuple[str, str], SlowAction] = {
     ("microsoft.dataprotection/backupvaults/backupinstances", "sync"): SlowAction(style=Style.ACCEPTED_ASYNC),
-    ("microsoft.keyvault/locations/deletedvaults", "purge"): SlowAction(
-        style=Style.ACCEPTED, refuses=_refuse_protected_purge
-    ),
+    **{
+        (soft.one, PURGE): SlowAction(style=Style.ACCEPTED, refuses=_refuse_protected_purge)
+        for soft in SOFT_DELETES.values()
+        if soft.purge == "POST"
+    },
     ("microsoft.redhatopenshift/hcpopenshiftclusters", "requestadmincredential"): SlowAction(
         style=Style.ACCEPTED_ASYNC, result=answer_requested_kubeconfig
     ),
@@ -58,6 +63,8 @@ SLOW_ACTIONS: Mapping[tuple[str, str], SlowAction] = {
 def run_action(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """Answer a POST; an action without a row in a table is unknown to ARM."""
     target = request.target
+    if is_name_question(target):
+        return answer_name_question(cloud, request)
     if not target.names and len(target.types) == 1:  # an action of a namespace, not of a resource
         handler = change_subscription if target.namespace.casefold() == SUBSCRIPTION_NAMESPACE else register_provider
         return handler(cloud, request)

@@ -15,8 +15,15 @@ from gitsync.emulator.http.target import parse
 from gitsync.emulator.lro.operations import drop_with_children
 from gitsync.emulator.patch import find_value, set_value
 from gitsync.emulator.state.cloud import EmulatedCloud
-from gitsync.emulator.state.deleted_vaults import find_deleted_vault, normalize_region, remove_deleted_vault
+from gitsync.emulator.state.deleted_resources import (
+    SOFT_DELETES,
+    DeletedResource,
+    find_holder,
+    normalize_region,
+    remove_deleted,
+)
 from gitsync.emulator.state.store import StoredResource
+from gitsync.emulator.types.names import check_name
 
 RequestBody = dict[str, Any]
 _GUID = re.compile(r"[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
@@ -31,7 +38,14 @@ def admit_write(
     """Check a PUT or PATCH by the rules of its type, and return the body to store; Refused if the
     type does not allow it.
     """
-    check = _WRITES.get(request.target.type.casefold())
+    kind = request.target.type.casefold()
+    if before is None:  # only a new resource can have a name that is taken
+        deleted = _find_recovered(cloud, request, body) if kind in SOFT_DELETES else None
+        if deleted is not None:
+            remove_deleted(cloud.store, deleted["id"])
+            return dict(deleted["body"])
+        check_name(cloud, request, body)
+    check = _WRITES.get(kind)
     return check(cloud, request, before, body) if check is not None else body
 
 
@@ -42,30 +56,27 @@ def admit_delete(cloud: EmulatedCloud, request: ServerRequest) -> None:
         check(cloud, request)
 
 
-def _admit_vault(
-    cloud: EmulatedCloud, request: ServerRequest, before: StoredResource | None, body: RequestBody
-) -> RequestBody:
-    """Refuse the name of a deleted vault, unless createMode recover restores the vault.
+def _find_recovered(cloud: EmulatedCloud, request: ServerRequest, body: RequestBody) -> DeletedResource | None:
+    """Find what a PUT brings back; None for a new resource. Refused if something deleted holds the name.
 
-    It is restored unchanged: in recordings Azure ignored the rest of such a body.
+    It comes back unchanged: in recordings Azure ignored the rest of such a body.
     """
-    if before is not None:  # only the name of a new vault can be taken
-        return body
     target = request.target
-    is_recovery = str(find_value(body, ("properties", "createMode"))).casefold() == "recover"
-    deleted_vault = find_deleted_vault(cloud.store, target.subscription, target.name)
-    if deleted_vault is None:
-        if is_recovery:
-            raise refuse("SoftDeletedVaultDoesNotExist")
-        return body
-    if (
-        not is_recovery
-        or parse(deleted_vault["id"]).key != target.key
-        or normalize_region(body.get("location")) != deleted_vault["location"]
-    ):
-        raise refuse("ConflictError")
-    remove_deleted_vault(cloud.store, target.subscription, target.name)
-    return dict(deleted_vault["body"])
+    soft = SOFT_DELETES[target.type.casefold()]
+    holder = find_holder(cloud.store, target, cloud.clock.now().timestamp())
+    is_recovery = soft.recover is None
+    if soft.recover is not None:
+        name, value = soft.recover
+        is_recovery = str(find_value(body, ("properties", name))).casefold() == value
+    if holder is None:
+        if is_recovery and soft.nothing:
+            raise refuse(soft.nothing)
+        return None
+    is_here = parse(holder["id"]).key == target.key and normalize_region(body.get("location")) == holder["location"]
+    if not is_recovery or not is_here:
+        words: dict[str, Any] = {"name": target.name, "id": holder["id"]}
+        raise refuse(soft.code, message=soft.text.format_map(words), **words)
+    return holder
 
 
 def _admit_assignment(
@@ -160,7 +171,6 @@ def _delete_product(cloud: EmulatedCloud, request: ServerRequest) -> None:
 _WRITES: Mapping[str, Callable[[EmulatedCloud, ServerRequest, StoredResource | None, RequestBody], RequestBody]] = {
     "microsoft.authorization/roleassignments": _admit_assignment,
     "microsoft.dataprotection/backupvaults/backupinstances": _admit_instance,
-    "microsoft.keyvault/vaults": _admit_vault,
     "microsoft.network/privateendpoints": _admit_endpoint,
 }
 _DELETES: Mapping[str, Callable[[EmulatedCloud, ServerRequest], None]] = {

@@ -96,6 +96,7 @@ _PLAIN = {"put": Style.DONE, "delete": Style.DONE, "state": False}
 _WATCHED = {**_SLOW, "creating": "Accepted", "running": "Creating", "accepts_polls": True, "system_data": True}
 _FINAL = {"deletes": False}
 _SILENT = {"gets": False}
+_DELETED = {"system_data": False, "state": False, "ends_empty": True}
 
 _ROWS: Mapping[str, Mapping[str, Any]] = {
     "microsoft.alertsmanagement": {"state": False},
@@ -132,6 +133,7 @@ _ROWS: Mapping[str, Mapping[str, Any]] = {
     "microsoft.app/jobs": {"system_data": True},
     "microsoft.app/managedenvironments": {"system_data": True},
     "microsoft.appconfiguration": {**_SLOW, "retry_after": 10, "system_data": True},
+    **{f"microsoft.appconfiguration/{path}deletedconfigurationstores": _DELETED for path in ("", "locations/")},
     "microsoft.appconfiguration/configurationstores/keyvalues": {**_PLAIN, "system_data": False},
     "microsoft.appconfiguration/configurationstores/snapshots": {**_FINAL, "system_data": False},
     "microsoft.authorization": {"state": False},
@@ -245,8 +247,10 @@ _ROWS: Mapping[str, Mapping[str, Any]] = {
         "spelled": "microsoft.insights/scheduledqueryrules",
     },
     "microsoft.keyvault": {"system_data": True},
-    "microsoft.keyvault/deletedvaults": {"system_data": False, "state": False, "ends_empty": True},
-    "microsoft.keyvault/locations/deletedvaults": {"system_data": False, "state": False, "retry_after": 10},
+    "microsoft.keyvault/deletedmanagedhsms": {**_DELETED, "ends_empty": False},
+    "microsoft.keyvault/deletedvaults": _DELETED,
+    "microsoft.keyvault/locations/deletedmanagedhsms": _DELETED,
+    "microsoft.keyvault/locations/deletedvaults": {**_DELETED, "retry_after": 10},
     "microsoft.kubernetesconfiguration": {**_BOTH, "system_data": True},
     "microsoft.kusto": {**_SLOW, "updating": "Accepted", "running": "Running", "long_name": True},
     "microsoft.kusto/clusters": {**_spell_both("Microsoft.Kusto/Clusters"), "etag": "etag"},

@@ -19,6 +19,7 @@ from gitsync.emulator.http.target import PathShape, Target, parse
 from gitsync.emulator.lro.operations import SUCCEEDED, drop_with_children
 from gitsync.emulator.patch import GONE, find_value, set_value
 from gitsync.emulator.state.cloud import EmulatedCloud
+from gitsync.emulator.state.deleted_resources import SOFT_DELETES
 from gitsync.emulator.state.store import Store, StoredResource
 from gitsync.emulator.types.behaviour import TypeBehaviour, find_behaviour, spell, spell_in_ids
 from gitsync.emulator.types.implicit_resources import ENDPOINT_TYPE, add_connection_states
@@ -232,9 +233,10 @@ def _apply_type_rules(kind: Target, resource: StoredResource, body: Mapping[str,
     arm_type = kind.type.casefold()
     if arm_type == ENDPOINT_TYPE:
         return add_connection_states(resource.id, body)
-    if arm_type == "microsoft.keyvault/vaults" and find_value(body, ("properties", "createMode")) is not None:
-        # The mode of creation is not part of the state.
-        return dict(set_value(body, "/properties/createMode", GONE))
+    soft = SOFT_DELETES.get(arm_type)
+    if soft is not None and soft.recover is not None and find_value(body, ("properties", soft.recover[0])) is not None:
+        # How it was created is not part of the state.
+        return dict(set_value(body, f"/properties/{soft.recover[0]}", GONE))
     return body
 
 

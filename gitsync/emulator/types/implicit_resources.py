@@ -13,12 +13,10 @@ from gitsync.emulator.http.target import Target, parse
 from gitsync.emulator.identity.roles import list_roles
 from gitsync.emulator.patch import find_value, merge_over, set_value
 from gitsync.emulator.state.cloud import EmulatedCloud
-from gitsync.emulator.state.deleted_vaults import list_deleted_vaults, normalize_region, show_deleted_vault
+from gitsync.emulator.state.deleted_resources import find_by_path, show_deleted
 from gitsync.emulator.state.store import StoredResource, make_implied
 from gitsync.emulator.types.keys import IMPLIED_RULES
 from gitsync.emulator.types.provider_fields import make_uuid
-
-_DELETED = ("microsoft.keyvault/locations/deletedvaults", "microsoft.keyvault/deletedvaults")
 
 
 def find_resource(cloud: EmulatedCloud, target: Target) -> StoredResource | None:
@@ -41,7 +39,7 @@ def list_implied(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
     return [
         *list_roles(target),
         *_list_rules(cloud, target),
-        *_list_deleted_vaults(cloud, target),
+        *_list_deleted(cloud, target),
         *_list_interfaces(cloud, target),
         *list_singletons(cloud, target),
     ]
@@ -60,13 +58,9 @@ def _list_rules(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
     ]
 
 
-def _list_deleted_vaults(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
-    if target.type.casefold() not in _DELETED:
-        return []
-    # One of the two paths names a location, the other lists those of all locations.
-    location = normalize_region(target.names[0]) if target.type.casefold() == _DELETED[0] else ""
-    deleted_vaults = list_deleted_vaults(cloud.store, target.subscription)
-    return [show_deleted_vault(vault, target) for vault in deleted_vaults if location in {"", vault["location"]}]
+def _list_deleted(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
+    rows = find_by_path(cloud.store, target, cloud.clock.now().timestamp())
+    return [show_deleted(row, target) for row in rows]
 
 
 def _list_interfaces(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
