@@ -18,7 +18,7 @@ from typing import Any, Final
 from gitsync.arm.http.bodies import Entries
 from gitsync.checks.bodies import drop_unknown, find_unknown_paths
 from gitsync.checks.questions import ODD_ANSWER, UNKNOWN_VALUE, Questions, Unanswered, shorten_text
-from gitsync.formats.arm_path import find_deployment_scope, is_below, is_same_id, normalize_id
+from gitsync.formats.arm_path import find_deployment_scope, is_below, is_same_id, normalize_id, normalize_region
 from gitsync.formats.json_pointer import JsonPath, format_pointer
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange, Unknown
 from gitsync.validation.annotations import IGNORE
@@ -98,14 +98,14 @@ class Exemption:
     expires: datetime | None
     is_partial: bool
 
-    def concerns(self, claim: Claim, arm_id: str, now: datetime) -> bool:
+    def concerns(self, claim: PolicyClaim, arm_id: str, now: datetime) -> bool:
         is_valid = self.expires is None or now < self.expires
         is_meant = not self.references or claim.reference.casefold() in self.references
         return is_valid and is_meant and is_same_id(self.assignment, claim.assignment) and _covers(self.scope, arm_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class PolicyClaim:
     """What Azure says of one policy, before anything is looked up. `reference` names the policy in a set."""
 
     effect: _Effect
@@ -291,7 +291,7 @@ async def _ask(case: Case, rules: Rules, questions: Questions, gate: asyncio.Sem
     return [(key, finding) for finding in findings or [_find(CheckVerdict.FINE)]]
 
 
-def judge(case: Case, answer: Mapping[str, Any]) -> list[Claim] | None:
+def judge(case: Case, answer: Mapping[str, Any]) -> list[PolicyClaim] | None:
     """Find what an answer claims of each policy; None if it has another shape than such answers have."""
     restrictions, content = answer.get("fieldRestrictions") or [], answer.get("contentEvaluationResult") or {}
     evaluations = (content.get("policyEvaluations") or []) if isinstance(content, Mapping) else None
@@ -310,7 +310,7 @@ def judge(case: Case, answer: Mapping[str, Any]) -> list[Claim] | None:
     return claims
 
 
-def _judge_evaluation(case: Case, row: Mapping[str, Any]) -> Claim | None:
+def _judge_evaluation(case: Case, row: Mapping[str, Any]) -> PolicyClaim | None:
     """Judge a policy that the body does not comply with. None if it leaves a write alone."""
     info, details = _read_mapping(row, "policyInfo"), _read_mapping(row, "evaluationDetails")
     effect = shorten_text(_read_mapping(row, "effectDetails").get("policyEffect")).casefold()
@@ -329,7 +329,7 @@ def _judge_evaluation(case: Case, row: Mapping[str, Any]) -> Claim | None:
     if known is None:
         return None
     pointer = format_pointer(expressions[0]) if expressions else ""
-    return Claim(effect=known, assignment=assignment, reference=reference, text=text, path=pointer)
+    return PolicyClaim(effect=known, assignment=assignment, reference=reference, text=text, path=pointer)
 
 
 def _find_unseen(case: Case, expressions: Sequence[JsonPath]) -> str:
@@ -344,7 +344,7 @@ def _find_unseen(case: Case, expressions: Sequence[JsonPath]) -> str:
     return format_pointer(case.left_out[0]) if case.left_out and not expressions else ""
 
 
-def _judge_restriction(case: Case, path: JsonPath, row: Mapping[str, Any]) -> Claim | None:
+def _judge_restriction(case: Case, path: JsonPath, row: Mapping[str, Any]) -> PolicyClaim | None:
     """Judge what a policy says of a field that the question calls pending. None if the change complies."""
     effect = _EFFECTS.get(str(row.get("policyEffect")).casefold(), _Effect.UNCLEAR)
     if effect is None or effect is _Effect.REPORTS:  # audits are among the evaluations
@@ -362,12 +362,14 @@ def _judge_restriction(case: Case, path: JsonPath, row: Mapping[str, Any]) -> Cl
             effect, text = _Effect.UNCLEAR, f"It allows only the values {_show(values)} of {field}."
         case "deny" if present is Unknown.LATER:
             effect, text = _Effect.UNCLEAR, f"It forbids the values {_show(values)} of {field}."
-        case "deny" if isinstance(values, list) and _squeeze(present) in map(_squeeze, values):
+        case "deny" if isinstance(values, list) and normalize_region(str(present)) in map(
+            normalize_region, map(str, values)
+        ):
             text = text or f"{field} is {_show(present)}"
         case _:  # whether a value is one of those allowed is among the evaluations
             return None
     assignment, reference = _read_policy(_read_mapping(row, "policy"))
-    return Claim(effect=effect, assignment=assignment, reference=reference, text=text, path=format_pointer(path))
+    return PolicyClaim(effect=effect, assignment=assignment, reference=reference, text=text, path=format_pointer(path))
 
 
 def _find_present(case: Case, path: JsonPath) -> Any:
@@ -384,7 +386,7 @@ def _find_present(case: Case, path: JsonPath) -> Any:
 
 
 def weigh(
-    arm_id: str, claim: Claim, rules: Rules, exemptions: Entries | Unanswered, now: datetime
+    arm_id: str, claim: PolicyClaim, rules: Rules, exemptions: Entries | Unanswered, now: datetime
 ) -> CheckFinding | None:
     """Make the finding of a claim, from what was looked up. None if it does not hold for the resource."""
     assignment = next((each for each in rules.assignments if is_same_id(each.id, claim.assignment)), None)
@@ -419,7 +421,9 @@ def weigh(
     return _find(CheckVerdict.WARNING, CHANGED, message, advice, path=claim.path) if is_enforced else None
 
 
-def _find_exemption(arm_id: str, claim: Claim, exemptions: Entries | Unanswered, now: datetime) -> tuple[bool, str]:
+def _find_exemption(
+    arm_id: str, claim: PolicyClaim, exemptions: Entries | Unanswered, now: datetime
+) -> tuple[bool, str]:
     """Tell whether a resource is exempt from a policy, and why that is not certain."""
     if isinstance(exemptions, Unanswered):
         return False, f"The exemptions cannot be read: {exemptions.reason}"
@@ -479,11 +483,6 @@ def _read_mapping(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def _list_mappings(value: object) -> list[Mapping[str, Any]]:
     return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
-
-
-def _squeeze(value: object) -> str:
-    """`West Europe` is `westeurope`."""
-    return str(value).replace(" ", "").casefold()
 
 
 def _show(value: object) -> str:

@@ -17,7 +17,7 @@ from loguru import logger
 
 from gitsync.checks.bodies import find_unknown_paths, write_expressions
 from gitsync.checks.questions import UNKNOWN_VALUE, Questions, Unanswered, find_missing_right, shorten_text
-from gitsync.formats.arm_path import find_deployment_scope, normalize_id
+from gitsync.formats.arm_path import find_deployment_scope, normalize_id, normalize_region
 from gitsync.formats.json_pointer import format_pointer
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange
 
@@ -110,7 +110,7 @@ def build_request(batch: Sequence[PlannedChange]) -> dict[str, Any]:
     """Build the question about changes of one type, location and scope. No secret is in it."""
     first = batch[0]
     provider, _, short_type = first.arm_type.partition("/")
-    location = _squeeze(first.location)
+    location = normalize_region(first.location)
     return {
         "provider": provider,
         "type": short_type,
@@ -290,15 +290,12 @@ def _leave(code: str, message: str) -> CheckFinding:
 
 def _find_batch(change: PlannedChange) -> _Batch:
     provider, _, short_type = change.arm_type.casefold().partition("/")
-    return _Batch(provider, short_type, _squeeze(change.location), find_deployment_scope(change.arm_id).casefold())
+    return _Batch(
+        provider, short_type, normalize_region(change.location), find_deployment_scope(change.arm_id).casefold()
+    )
 
 
 def _find_name(change: PlannedChange) -> str:
     """The name with one segment for each of the type: `hub/subnet1`."""
     count = change.arm_type.count("/")
     return "/".join(change.arm_id.rstrip("/").split("/")[1 - 2 * count :: 2]) if count else ""
-
-
-def _squeeze(location: str) -> str:
-    """`West Europe` is `westeurope`."""
-    return location.replace(" ", "").casefold()

@@ -1,14 +1,479 @@
-"""quota."""
+"""The check `quota`: what a plan needs against what is left, by region (docs/checks.md).
+
+It only warns, since a limit may rise, except of a size that the region or its zones do not offer. An update needs no
+more than its difference to what Azure has. What the plan deletes is not counted: it is not free for certain when the
+rest is created, and Azure shows it some minutes later.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
 
-from gitsync.checks.questions import Questions
-from gitsync.model.check import Findings, PlannedChange
+from gitsync.checks.questions import ODD_ANSWER, UNKNOWN_VALUE, Questions, Unanswered, shorten_text
+from gitsync.formats.arm_path import find_subscription, is_same_id, normalize_region
+from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange, Unknown
+
+EXCEEDED: Final = "QuotaExceeded"
+NOT_OFFERED: Final = "SkuNotAvailable"
+NOTHING_LISTED: Final = "NothingListed"
+"""The code of a resource of whose limit, or in whose region, Azure lists nothing."""
+
+_USAGES: Final = {
+    "Microsoft.Compute": "2024-07-01",
+    "Microsoft.Network": "2025-01-01",
+    "Microsoft.Storage": "2025-08-01",
+}
+_SKUS: Final = "2021-07-01"
+_COMPUTE, _NETWORK, _STORAGE = _USAGES
+_CLUSTER: Final = "microsoft.containerservice/managedclusters"
+_POOL: Final = "microsoft.containerservice/managedclusters/agentpools"
+
+
+class Place(NamedTuple):
+    """A region of a subscription, in lower case: each has its own limits."""
+
+    subscription: str
+    region: str
+
+
+class Limit(NamedTuple):
+    """A limit of a provider, such as `cores` of Microsoft.Compute. Azure writes its name in any case."""
+
+    provider: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machines:
+    """Machines of one size that a resource has. `most` is to how many its autoscaler may go. `path` is where the body
+    says it. `name` tells those of one resource apart.
+    """
+
+    size: str
+    count: int
+    most: int
+    zones: tuple[str, ...]
+    is_spot: bool
+    path: str
+    name: str = ""
+
+    def exceed(self, before: Machines | None) -> bool:
+        """Tell whether these need something that Azure does not have of them yet."""
+        if before is None or self.size.casefold() != before.size.casefold() or self.is_spot != before.is_spot:
+            return True
+        return not set(self.zones) <= set(before.zones) or self.count > before.count or self.most > before.most
+
+
+class UnknownSizeError(Exception):
+    """A body does not say how much it needs: the field whose value is not known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """A size of machines that Azure offers. `is_closed` tells that this subscription may not use it in the region, and
+    `zones` are those in which it may.
+    """
+
+    name: str
+    family: str
+    cores: int
+    zones: frozenset[str]
+    is_closed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    used: int
+    limit: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """What a change needs beyond what it has. `machines` are those that are new, or of another size or zone."""
+
+    change: PlannedChange
+    place: Place
+    counted: Mapping[Limit, int]
+    machines: tuple[tuple[Machines, Machines | None], ...] = ()
 
 
 async def check_quota(changes: Sequence[PlannedChange], questions: Questions) -> Findings:
-    """To be written."""
-    del changes, questions
-    return []
+    """Compare what a plan needs with the limits of each region."""
+    findings: Findings = []
+    needs: list[Need] = []
+    frees = any(change.deletes and change.arm_type.casefold() in _KINDS for change in changes)
+    for change in changes:
+        if change.body is None or change.arm_type.casefold() not in _KINDS:
+            continue
+        region = await _find_region(change, changes, questions)
+        if isinstance(region, CheckFinding):
+            findings.append((change.key, region))
+            continue
+        try:
+            needs.append(_measure(change, region))
+        except UnknownSizeError as error:
+            findings.append((change.key, _make_unknown(str(error))))
+    by_place: defaultdict[Place, list[Need]] = defaultdict(list)
+    for need in needs:
+        by_place[need.place].append(need)
+    runs = [_check_place(place, same, questions, frees=frees) for place, same in by_place.items()]
+    return findings + [finding for found in await asyncio.gather(*runs) for finding in found]
+
+
+async def _find_region(
+    change: PlannedChange, changes: Sequence[PlannedChange], questions: Questions
+) -> str | CheckFinding:
+    """Find the region of a change. An agent pool is where its cluster is: in this plan, or in Azure."""
+    if find_subscription(change.arm_id) is None or "<" in change.arm_id:
+        return _make_unknown("id")
+    body: Mapping[str, Any] = change.body or {}
+    if change.arm_type.casefold() == _POOL:
+        cluster_id = change.arm_id.rstrip("/").rsplit("/", 2)[0]
+        body = next((each.body for each in changes if each.body and is_same_id(each.arm_id, cluster_id)), {})
+        if not body:
+            answer = await questions.read(cluster_id, change.api_version)
+            if isinstance(answer, Unanswered):
+                return answer.as_finding(CheckName.QUOTA)
+            body = answer
+    location = body.get("location")
+    return location if isinstance(location, str) and location else _make_unknown("location")
+
+
+def _measure(change: PlannedChange, region: str) -> Need:
+    """Measure what a change needs beyond what Azure has of it. Raises UnknownSizeError if the body does not say."""
+    place = Place((find_subscription(change.arm_id) or "").casefold(), normalize_region(region))
+    live = {} if change.replaces else change.live_body or {}
+    kind = _KINDS[change.arm_type.casefold()]
+    wanted, present = kind.count(change.body or {}), kind.count(live) if live else Counter()
+    counted = {limit: count - present[limit] for limit, count in wanted.items() if count > present[limit]}
+    if kind.find_machines is None:
+        return Need(change=change, place=place, counted=counted)
+    before = {machines.name: machines for machines in kind.find_machines(live)} if live else {}
+    pairs = [(machines, before.get(machines.name)) for machines in kind.find_machines(change.body or {})]
+    changed = tuple((now, then) for now, then in pairs if now.exceed(then))
+    return Need(change=change, place=place, counted=counted, machines=changed)
+
+
+async def _check_place(place: Place, needs: Sequence[Need], questions: Questions, *, frees: bool) -> Findings:
+    """Check the needs of one region together."""
+    findings: Findings = []
+    answer = await _read_sizes(place, questions) if any(need.machines for need in needs) else {}
+    sizes: Mapping[str, Size] = {} if isinstance(answer, CheckFinding) else answer
+    known: list[tuple[PlannedChange, Counter[Limit], Counter[Limit]]] = []
+    for need in needs:
+        if isinstance(answer, CheckFinding) and need.machines:
+            findings.append((need.change.key, answer))
+        elif refusals := [
+            finding
+            for machines, _ in need.machines
+            for finding in judge_size(machines, sizes.get(machines.size.casefold()), place)
+        ]:
+            findings += [(need.change.key, finding) for finding in refusals]
+        else:
+            surely, at_most = Counter(need.counted), Counter(need.counted)
+            for machines, before in need.machines:
+                size, then = sizes[machines.size.casefold()], sizes.get(before.size.casefold()) if before else None
+                _add_cores(surely, machines, machines.count, size, before, then)
+                _add_cores(at_most, machines, machines.most, size, before, then)
+            known.append((need.change, surely, +at_most))
+    providers = sorted({limit.provider for _, _, at_most in known for limit in at_most})
+    answers = await asyncio.gather(*(_read_usages(place, provider, questions) for provider in providers))
+    usages = dict(zip(providers, answers, strict=True))
+    total: Counter[Limit] = sum((surely for _, surely, _ in known), Counter())
+    most: Counter[Limit] = sum((at_most for _, _, at_most in known), Counter())
+    for change, _, at_most in known:
+        judged = (
+            judge(limit, total[limit], most[limit], usages[limit.provider], place, frees=frees)
+            for limit in sorted(at_most)
+        )
+        found = dict.fromkeys(finding for finding in judged if finding)
+        fine = CheckFinding(check=CheckName.QUOTA, verdict=CheckVerdict.FINE)
+        findings += [(change.key, finding) for finding in found or [fine]]
+    return findings
+
+
+def _add_cores(
+    counted: Counter[Limit], machines: Machines, count: int, size: Size, before: Machines | None, then: Size | None
+) -> None:
+    """Add the cores that machines need beyond those that Azure has of them."""
+    cores = count * size.cores
+    present = before.count * then.cores if before and then and before.is_spot == machines.is_spot else 0
+    if machines.is_spot:
+        counted[Limit(_COMPUTE, "lowPriorityCores")] += max(0, cores - present)
+        return
+    counted[Limit(_COMPUTE, "cores")] += max(0, cores - present)
+    is_same_family = then is not None and then.family.casefold() == size.family.casefold()
+    counted[Limit(_COMPUTE, size.family)] += max(0, cores - present) if is_same_family else cores
+
+
+def judge(
+    limit: Limit,
+    needed: int,
+    most: int,
+    usages: Mapping[str, Usage] | CheckFinding,
+    place: Place,
+    *,
+    frees: bool = False,
+) -> CheckFinding | None:
+    """Judge what a plan needs of one limit; None if it is left. `most` is what autoscalers may need. `frees` tells that
+    the plan deletes something as well.
+    """
+    if isinstance(usages, CheckFinding):
+        return usages
+    usage = usages.get(limit.name.casefold())
+    if usage is None:
+        message = f"Azure lists no limit {limit.name} of {limit.provider} in {place.region}."
+        return CheckFinding(
+            check=CheckName.QUOTA, verdict=CheckVerdict.NOT_CHECKED, code=NOTHING_LISTED, message=message
+        )
+    left = max(0, usage.limit - usage.used)
+    if most <= left:
+        return None
+    need = f"needs {needed} more" if needed > left else f"may need up to {most} more with its autoscalers"
+    deletes = " What the plan deletes is not counted: it may be free too late." if frees else ""
+    return CheckFinding(
+        check=CheckName.QUOTA,
+        verdict=CheckVerdict.WARNING,
+        code=EXCEEDED,
+        message=(
+            f"The plan {need} of {limit.name} in {place.region}, and {left} of {usage.limit} are left in subscription "
+            f"{place.subscription}.{deletes}"
+        ),
+        advice=f"Ask Azure for a higher limit of {limit.name}, or use another size or region.",
+        contact="Ask an owner of the subscription, who may request a higher limit.",
+    )
+
+
+def judge_size(machines: Machines, size: Size | None, place: Place) -> Iterator[CheckFinding]:
+    """Judge whether the region and the wanted zones offer a size."""
+    if size is None or size.is_closed:
+        why = "is not offered" if size is None else "is not open to the subscription"
+        yield _refuse(f"{shorten_text(machines.size)} {why} in {place.region}.", machines.path)
+        return
+    for zone in machines.zones:
+        if zone not in size.zones:
+            offered = ", ".join(sorted(size.zones)) or "none"
+            message = (
+                f"{size.name} is not offered in zone {shorten_text(zone)} of {place.region}. Its zones: {offered}."
+            )
+            yield _refuse(message, machines.path)
+
+
+def _refuse(message: str, path: str) -> CheckFinding:
+    return CheckFinding(
+        check=CheckName.QUOTA,
+        verdict=CheckVerdict.REFUSED,
+        code=NOT_OFFERED,
+        message=message,
+        advice="Use another size, region or zone: `az vm list-skus --location REGION --all` shows what is offered.",
+        path=path,
+    )
+
+
+async def _read_sizes(place: Place, questions: Questions) -> Mapping[str, Size] | CheckFinding:
+    """Read the sizes that a region offers, by their name in lower case."""
+    path = f"/subscriptions/{place.subscription}/providers/Microsoft.Compute/skus"
+    answer = await questions.list(path, _SKUS, {"$filter": f"location eq '{place.region}'"})
+    if isinstance(answer, Unanswered):
+        return answer.as_finding(CheckName.QUOTA)
+    sizes = [size for row in answer if (size := read_size(row, place.region))]
+    if not sizes:
+        message = f"Azure lists no sizes of machines in {place.region}."
+        return CheckFinding(
+            check=CheckName.QUOTA, verdict=CheckVerdict.NOT_CHECKED, code=NOTHING_LISTED, message=message
+        )
+    return {size.name.casefold(): size for size in sizes}
+
+
+def read_size(row: Mapping[str, Any], region: str) -> Size | None:
+    """Read an entry of the list of SKUs; None if it is not a size of machines in the region."""
+    name, family = row.get("name"), row.get("family")
+    places = [
+        each
+        for each in _list_mappings(row.get("locationInfo"))
+        if normalize_region(str(each.get("location"))) == region
+    ]
+    listed = {normalize_region(str(each)) for each in _list(row.get("locations"))}
+    if str(row.get("resourceType")).casefold() != "virtualmachines" or not isinstance(name, str):
+        return None
+    if not isinstance(family, str) or region not in listed | {region for _ in places}:
+        return None
+    capabilities = {each.get("name"): each.get("value") for each in _list_mappings(row.get("capabilities"))}
+    cores = str(capabilities.get("vCPUs"))
+    if not cores.isascii() or not cores.isdecimal():
+        return None
+    zones = {str(zone) for each in places for zone in _list(each.get("zones"))}
+    is_closed = False
+    for restriction in _list_mappings(row.get("restrictions")):
+        info = restriction.get("restrictionInfo")
+        info = info if isinstance(info, Mapping) else {}
+        where = {normalize_region(str(each)) for each in _list(info.get("locations")) or [region]}
+        if region in where and str(restriction.get("type")).casefold() == "location":
+            is_closed = True
+        elif region in where:
+            zones -= {str(zone) for zone in _list(info.get("zones"))}
+    return Size(name=name, family=family, cores=int(cores), zones=frozenset(zones), is_closed=is_closed)
+
+
+async def _read_usages(place: Place, provider: str, questions: Questions) -> Mapping[str, Usage] | CheckFinding:
+    """Read what is used of the limits of a provider, by their name in lower case."""
+    path = f"/subscriptions/{place.subscription}/providers/{provider}/locations/{place.region}/usages"
+    answer = await questions.list(path, _USAGES[provider])
+    if isinstance(answer, Unanswered):
+        return answer.as_finding(CheckName.QUOTA)
+    usages = {}
+    for row in answer:
+        name, used, limit = row.get("name"), row.get("currentValue"), row.get("limit")
+        value = name.get("value") if isinstance(name, Mapping) else None
+        if not isinstance(value, str) or not isinstance(used, int) or not isinstance(limit, int):
+            return _make_odd(
+                f"Azure's list of usages of {provider} in {place.region} has an entry that cannot be read."
+            )
+        usages[value.casefold()] = Usage(used=used, limit=limit)
+    return usages
+
+
+# What each kind needs, as its body says it.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kind:
+    """`count` counts what is limited by number, `find_machines` finds what needs cores."""
+
+    count: Callable[[Mapping[str, Any]], Counter[Limit]]
+    find_machines: Callable[[Mapping[str, Any]], list[Machines]] | None = None
+
+
+def _find_machine(body: Mapping[str, Any]) -> list[Machines]:
+    properties = _read_mapping(body, "properties")
+    if properties.get("host") or properties.get("hostGroup"):  # a dedicated host has cores of its own
+        return []
+    size = _read_text(_read_mapping(properties, "hardwareProfile"), "vmSize", "/properties/hardwareProfile/vmSize")
+    spot = _is_spot(properties, "priority", "/properties/priority")
+    path = "/properties/hardwareProfile/vmSize"
+    return [Machines(size=size, count=1, most=1, zones=_read_zones(body, "zones"), is_spot=spot, path=path)]
+
+
+def _find_scale_set(body: Mapping[str, Any]) -> list[Machines]:
+    sku, profile = _read_mapping(body, "sku"), _read_mapping(_read_mapping(body, "properties"), "virtualMachineProfile")
+    if not sku:  # a flexible set whose machines are made one by one
+        return []
+    count = _read_count(sku, "capacity", "/sku/capacity", 0)
+    spot = _is_spot(profile, "priority", "/properties/virtualMachineProfile/priority")
+    size, zones = _read_text(sku, "name", "/sku/name"), _read_zones(body, "zones")
+    return [Machines(size=size, count=count, most=count, zones=zones, is_spot=spot, path="/sku/name")]
+
+
+def _find_cluster(body: Mapping[str, Any]) -> list[Machines]:
+    pools = _read_mapping(body, "properties").get("agentPoolProfiles")
+    if isinstance(pools, Unknown):
+        raise UnknownSizeError("/properties/agentPoolProfiles")
+    path = "/properties/agentPoolProfiles"
+    return [_read_pool(pool, f"{path}/{index}") for index, pool in enumerate(_list_mappings(pools))]
+
+
+def _find_pool(body: Mapping[str, Any]) -> list[Machines]:
+    return [_read_pool({**_read_mapping(body, "properties"), "name": ""}, "/properties")]
+
+
+def _read_pool(pool: Mapping[str, Any], path: str) -> Machines:
+    count, scales = _read_count(pool, "count", f"{path}/count", 1), pool.get("enableAutoScaling") is True
+    if scales:
+        count = max(count, _read_count(pool, "minCount", f"{path}/minCount", 0))
+    return Machines(
+        size=_read_text(pool, "vmSize", f"{path}/vmSize"),
+        count=count,
+        most=max(count, _read_count(pool, "maxCount", f"{path}/maxCount", 0)) if scales else count,
+        zones=_read_zones(pool, "availabilityZones"),
+        is_spot=_is_spot(pool, "scaleSetPriority", f"{path}/scaleSetPriority"),
+        path=f"{path}/vmSize",
+        name=str(pool.get("name")),
+    )
+
+
+def _count_one(provider: str, name: str) -> Callable[[Mapping[str, Any]], Counter[Limit]]:
+    return lambda _: Counter({Limit(provider, name): 1})
+
+
+def _count_address(body: Mapping[str, Any]) -> Counter[Limit]:
+    counted = Counter({Limit(_NETWORK, "PublicIPAddresses"): 1})
+    if str(_read_mapping(body, "properties").get("publicIPAllocationMethod")).casefold() == "static":
+        counted[Limit(_NETWORK, "StaticPublicIPAddresses")] = 1
+    return counted
+
+
+def _count_none(_: Mapping[str, Any]) -> Counter[Limit]:
+    return Counter()
+
+
+_KINDS: Final[Mapping[str, _Kind]] = {
+    "microsoft.compute/virtualmachines": _Kind(
+        count=_count_one(_COMPUTE, "virtualMachines"), find_machines=_find_machine
+    ),
+    "microsoft.compute/virtualmachinescalesets": _Kind(
+        count=_count_one(_COMPUTE, "virtualMachineScaleSets"), find_machines=_find_scale_set
+    ),
+    _CLUSTER: _Kind(count=_count_none, find_machines=_find_cluster),
+    _POOL: _Kind(count=_count_none, find_machines=_find_pool),
+    "microsoft.network/publicipaddresses": _Kind(count=_count_address),
+    "microsoft.storage/storageaccounts": _Kind(count=_count_one(_STORAGE, "StorageAccounts")),
+}
+
+
+def _read_mapping(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = body.get(name)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _read_text(body: Mapping[str, Any], name: str, path: str) -> str:
+    value = body.get(name)
+    if not isinstance(value, str) or not value:  # not known yet, or the choice of Azure
+        raise UnknownSizeError(path)
+    return value
+
+
+def _read_count(body: Mapping[str, Any], name: str, path: str, default: int) -> int:
+    value = body.get(name, default)
+    if not isinstance(value, int):
+        raise UnknownSizeError(path)
+    return value
+
+
+def _is_spot(body: Mapping[str, Any], name: str, path: str) -> bool:
+    value = body.get(name) or "Regular"
+    if not isinstance(value, str):
+        raise UnknownSizeError(path)
+    return value.casefold() in {"spot", "low"}
+
+
+def _read_zones(body: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    zones = body.get(name) or []
+    if not isinstance(zones, list) or not all(isinstance(zone, str) for zone in zones):
+        raise UnknownSizeError(f"/{name}")
+    return tuple(zones)
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _list_mappings(value: object) -> list[Mapping[str, Any]]:
+    return [each for each in _list(value) if isinstance(each, Mapping)]
+
+
+def _make_unknown(field: str) -> CheckFinding:
+    return CheckFinding(
+        check=CheckName.QUOTA,
+        verdict=CheckVerdict.NOT_CHECKED,
+        code=UNKNOWN_VALUE,
+        message=f"The manifest does not say how much it needs: the value of {field} is not set or not known yet.",
+        path=field if field.startswith("/") else "",
+    )
+
+
+def _make_odd(message: str) -> CheckFinding:
+    return CheckFinding(check=CheckName.QUOTA, verdict=CheckVerdict.NOT_CHECKED, code=ODD_ANSWER, message=message)
