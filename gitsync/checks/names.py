@@ -1,14 +1,412 @@
-"""names."""
+"""The check `names`: whether the name of what would be created is free (docs/checks.md).
+
+A deleted resource may hold its name for months; that of this subscription can be recovered or purged. Names that are
+unique in all of Azure may belong to somebody else, which only their provider knows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final
 
-from gitsync.checks.questions import Questions
-from gitsync.model.check import Findings, PlannedChange
+from gitsync.checks.questions import ODD_ANSWER, UNKNOWN_VALUE, Questions, Unanswered, shorten_text
+from gitsync.formats.arm_path import find_resource_group, find_subscription, normalize_region
+from gitsync.formats.json_pointer import format_pointer
+from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange, Unknown
+
+ALREADY_EXISTS: Final = "AlreadyExists"
+INVALID_NAMES: Final = frozenset({"Invalid", "AccountNameInvalid", "InvalidName"})
+
+_GROUP_OF_ID = re.compile(r"/resourcegroups/([^/]+)/", re.IGNORECASE)
+_LABEL = ("properties", "dnsSettings", "domainNameLabel")
+_SUBDOMAIN = ("properties", "customSubDomainName")
+# Modes of manifests, which Azure does not know: the run looks what they mean.
+_RECOVER_GOAL, _PURGE_GOAL = ("createMode", "createorrecover"), ("createMode", "purgethencreate")
+
+_make = partial(CheckFinding, check=CheckName.NAMES)
+_FINE = _make(verdict=CheckVerdict.FINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoftDelete:
+    """How a type keeps what was deleted.
+
+    `noun` is what a person calls it. `list` and `api_version` are those of what was deleted in a subscription. `former`
+    is the property with the former id, "" where the id of the entry tells it. `recover` is the property, with its
+    value, of a PUT that brings it back, and `field` that of a manifest; None where any PUT does. `purge` is the command
+    with the gaps name, group and location; "" if there is none. `code` refuses another PUT of the name; `nothing`, a
+    recovery where nothing was deleted.
+    """
+
+    noun: str
+    list: str
+    api_version: str
+    former: str = ""
+    days: int
+    recover: tuple[str, str] | None
+    field: str = ""
+    purge: str = ""
+    code: str
+    nothing: str = ""
+    is_held_in_group: bool = False  # other groups may use the name
+    forgetful_sku: str = ""  # keeps nothing
+
+
+_CREATE_MODE: Final = ("createMode", "recover")
+_RESTORE: Final = ("restore", "true")
+
+SOFT_DELETES: Final[Mapping[str, SoftDelete]] = {
+    "microsoft.apimanagement/service": SoftDelete(
+        noun="API Management service",
+        list="Microsoft.ApiManagement/deletedServices",
+        api_version="2022-08-01",
+        former="serviceId",
+        days=2,
+        recover=_RESTORE,
+        field="spec.restore: true",
+        purge="az apim deletedservice purge --service-name {name} --location {location}",
+        code="ServiceAlreadyExistsInSoftDeletedState",
+        nothing="ServiceUndeleteNotPossible",
+    ),
+    "microsoft.appconfiguration/configurationstores": SoftDelete(
+        noun="configuration store",
+        list="Microsoft.AppConfiguration/deletedConfigurationStores",
+        api_version="2024-05-01",
+        former="configurationStoreId",
+        days=7,
+        recover=_CREATE_MODE,
+        field="spec.createMode: Recover",
+        purge="az appconfig purge --name {name} --location {location}",
+        code="NameUnavailable",
+        forgetful_sku="free",
+    ),
+    "microsoft.cognitiveservices/accounts": SoftDelete(
+        noun="Cognitive Services account",
+        list="Microsoft.CognitiveServices/deletedAccounts",
+        api_version="2023-05-01",
+        days=2,
+        recover=_RESTORE,
+        field="spec.properties.restore: true",
+        purge="az cognitiveservices account purge --name {name} --resource-group {group} --location {location}",
+        code="FlagMustBeSetForRestore",
+        nothing="CanNotRestoreANonExistingResource",
+        is_held_in_group=True,
+    ),
+    "microsoft.keyvault/managedhsms": SoftDelete(
+        noun="managed HSM",
+        list="Microsoft.KeyVault/deletedManagedHSMs",
+        api_version="2023-07-01",
+        former="mhsmId",
+        days=90,
+        recover=_CREATE_MODE,
+        field="spec.properties.createMode: recover",
+        purge="az keyvault purge --hsm-name {name} --location {location}",
+        code="ConflictError",
+    ),
+    "microsoft.keyvault/vaults": SoftDelete(
+        noun="key vault",
+        list="Microsoft.KeyVault/deletedVaults",
+        api_version="2023-07-01",
+        former="vaultId",
+        days=90,
+        recover=_CREATE_MODE,
+        field="spec.properties.createMode: recover",
+        purge="az keyvault purge --name {name} --location {location}",
+        code="ConflictError",
+        nothing="SoftDeletedVaultDoesNotExist",
+    ),
+    "microsoft.operationalinsights/workspaces": SoftDelete(
+        noun="Log Analytics workspace",
+        list="Microsoft.OperationalInsights/deletedWorkspaces",
+        api_version="2020-08-01",
+        days=14,
+        recover=None,
+        code="Conflict",
+    ),
+}
+"""By type, in lower case."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Availability:
+    """How the provider of a type is asked for a name: by a POST to `path`, with the `type` in its body unless that is
+    "". Only questions that a Reader may ask: those of Service Bus, SQL and others are an action that Reader lacks.
+    """
+
+    path: str
+    api_version: str
+    type: str = ""
+
+
+AVAILABILITIES: Final[Mapping[str, Availability]] = {
+    row_type.casefold(): Availability(path=path, api_version=api_version, type=row_type if is_typed else "")
+    for row_type, path, api_version, is_typed in (
+        ("Microsoft.ApiManagement/service", "Microsoft.ApiManagement/checkNameAvailability", "2024-05-01", False),
+        (
+            "Microsoft.AppConfiguration/configurationStores",
+            "Microsoft.AppConfiguration/checkNameAvailability",
+            "2024-05-01",
+            True,
+        ),
+        (
+            "Microsoft.ContainerRegistry/registries",
+            "Microsoft.ContainerRegistry/checkNameAvailability",
+            "2025-11-01",
+            True,
+        ),
+        ("Microsoft.KeyVault/managedHSMs", "Microsoft.KeyVault/checkMhsmNameAvailability", "2023-02-01", False),
+        ("Microsoft.KeyVault/vaults", "Microsoft.KeyVault/checkNameAvailability", "2023-07-01", True),
+        ("Microsoft.Storage/storageAccounts", "Microsoft.Storage/checkNameAvailability", "2025-08-01", True),
+        ("Microsoft.Web/sites", "Microsoft.Web/checkNameAvailability", "2023-01-01", True),
+    )
+}
+"""By type, in lower case. The name of a Cosmos DB account and the label of a public address are asked for otherwise."""
+
+_COSMOS: Final = "microsoft.documentdb/databaseaccounts"
+_ADDRESS: Final = "microsoft.network/publicipaddresses"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holder:
+    """What was deleted, and holds its name. `group` and `location` are "" if Azure does not say them."""
+
+    name: str
+    group: str
+    location: str
+    purged: str = ""
+    is_protected: bool = False
+    subdomain: str = ""
 
 
 async def check_names(changes: Sequence[PlannedChange], questions: Questions) -> Findings:
-    """To be written."""
-    del changes, questions
-    return []
+    """Look for what holds the name of each resource that would be created, if its type has names to look for."""
+    creates = [change for change in changes if change.creates]
+    found = await asyncio.gather(*(_check_create(change, questions) for change in creates))
+    return [(change.key, finding) for change, findings in zip(creates, found, strict=True) for finding in findings]
+
+
+async def _check_create(change: PlannedChange, questions: Questions) -> list[CheckFinding]:
+    soft = SOFT_DELETES.get(change.arm_type.casefold())
+    if soft is None and not _has_question(change):
+        return []
+    if change.replaces:  # it has the name itself
+        return [judge_replacement(change, soft)]
+    subscription, name = find_subscription(change.arm_id) or "", change.arm_id.rpartition("/")[2]
+    if "<" in subscription + name:
+        return [_leave(UNKNOWN_VALUE, change.doubt)]
+    found, gap = await _check_deleted(change, soft, questions) if soft else (None, None)
+    if found is not None:
+        return [found]
+    answer = await _ask_provider(change, subscription, name, questions)
+    if gap is None or answer.verdict is CheckVerdict.REFUSED:
+        return [answer]
+    return [gap] if answer.verdict is CheckVerdict.FINE else [gap, answer]
+
+
+async def _check_deleted(
+    change: PlannedChange, soft: SoftDelete, questions: Questions
+) -> tuple[CheckFinding | None, CheckFinding | None]:
+    """Return what the deleted resources of the subscription say of a create, if they say anything, and why they may not
+    be known.
+    """
+    path = f"/subscriptions/{find_subscription(change.arm_id)}/providers/{soft.list}"
+    rows = await questions.list(path, soft.api_version)
+    if isinstance(rows, Unanswered):
+        return None, rows.as_finding(CheckName.NAMES)
+    holders = read_holders(rows, soft)
+    if holders is None:
+        return None, _leave(ODD_ANSWER, f"Azure's list of {soft.list} has an entry that cannot be read.")
+    if (holder := find_holder(change, soft, holders)) is not None:
+        return judge_holder(change, soft, holder), None
+    if not soft.nothing or _find_mode(change, soft) != soft.recover:
+        return None, None
+    message = f"There is no deleted {soft.noun} {change.arm_id.rpartition('/')[2]} that could be recovered."
+    refusal = _refuse(soft.nothing, message, f"Remove {soft.field} from the manifest.")
+    return await _refuse_unless_own(refusal, change, questions), None
+
+
+def read_holders(rows: Sequence[Mapping[str, Any]], soft: SoftDelete) -> list[Holder] | None:
+    """Read a list of what was deleted; None if an entry is odd."""
+    holders = [_read_holder(row, soft) for row in rows]
+    return None if None in holders else [holder for holder in holders if holder]
+
+
+def _read_holder(row: Mapping[str, Any], soft: SoftDelete) -> Holder | None:
+    properties = row.get("properties")
+    members: Mapping[str, Any] = properties if isinstance(properties, Mapping) else {}
+    name, former_id = row.get("name"), members.get(soft.former) if soft.former else row.get("id")
+    if not isinstance(name, str) or not isinstance(former_id, str):
+        return None
+    group = _GROUP_OF_ID.search(former_id)
+    return Holder(
+        name=shorten_text(name),
+        group=shorten_text(group[1]) if group else "",
+        location=shorten_text(members.get("location") or row.get("location")),
+        purged=shorten_text(members.get("scheduledPurgeDate")),
+        is_protected=members.get("purgeProtectionEnabled") is True,
+        subdomain=shorten_text(members.get("customSubDomainName")),
+    )
+
+
+def find_holder(change: PlannedChange, soft: SoftDelete, holders: Sequence[Holder]) -> Holder | None:
+    """Find what holds the name of a create, or its subdomain."""
+    name, group = change.arm_id.rpartition("/")[2].casefold(), find_resource_group(change.arm_id) or ""
+    named = [holder for holder in holders if holder.name.casefold() == name]
+    if soft.is_held_in_group:
+        named = [holder for holder in named if holder.group.casefold() == group.casefold()]
+    subdomain = find_value(change.body, _SUBDOMAIN)
+    taken = [holder for holder in holders if isinstance(subdomain, str) and holder.subdomain == subdomain.casefold()]
+    return next(iter((*named, *taken)), None)
+
+
+def judge_holder(change: PlannedChange, soft: SoftDelete, holder: Holder) -> CheckFinding:
+    """Return what a deleted resource that holds the name means for a create."""
+    what = f"the deleted {soft.noun} {holder.name}"
+    place = f"in resource group {holder.group} and location {holder.location}"
+    mode, location = _find_mode(change, soft), (change.body or {}).get("location")
+    group = find_resource_group(change.arm_id) or ""
+    is_same = holder.name.casefold() == change.arm_id.rpartition("/")[2].casefold()
+    fits = (
+        is_same
+        and group.casefold() == holder.group.casefold()
+        and normalize_region(location) == normalize_region(holder.location)
+    )
+    if change.purges or mode == _PURGE_GOAL:
+        if holder.is_protected:
+            message = f"The purge of {what} is refused: it is protected until {holder.purged}."
+            return _refuse("MethodNotAllowed", message, _advise(change, soft, holder, fits=fits))
+        return _FINE
+    if isinstance(location, Unknown) or mode is Unknown.LATER:
+        return _leave(UNKNOWN_VALUE, f"Whether {what} can be recovered depends on a value that is not known yet.")
+    if fits and soft.recover is None:
+        message = f"The create recovers {what}, with its data and its former settings."
+        return _make(verdict=CheckVerdict.WARNING, code="RecoversDeleted", message=message)
+    if fits and mode in {soft.recover, _RECOVER_GOAL}:
+        return _FINE
+    held = f"{what[0].upper()}{what[1:]} holds the name{f' until {holder.purged}' if holder.purged else ''}."
+    code = soft.code if is_same else "CustomDomainInUse"
+    return _refuse(code, f"{held} It was {place}.", _advise(change, soft, holder, fits=fits))
+
+
+def _advise(change: PlannedChange, soft: SoftDelete, holder: Holder, *, fits: bool) -> str:
+    """The ways out: recover, purge, or another name."""
+    subscription = shlex.quote(find_subscription(change.arm_id) or "")
+    place = "" if fits else f"the owner to resource group {holder.group}, spec.location to {holder.location}"
+    setting = " and ".join(filter(None, (place, soft.field)))
+    ways = [f"To recover it with its contents, set {setting}." if setting else ""]
+    if soft.purge and holder.is_protected:
+        ways.append(f"It is protected: nobody can purge it before {holder.purged}.")
+    elif soft.purge:
+        words = {"name": holder.name, "group": holder.group, "location": holder.location}
+        command = soft.purge.format_map({gap: shlex.quote(word) for gap, word in words.items()})
+        ways.append(f"To lose them for good, purge it: `{command} --subscription {subscription}`.")
+    return " ".join(filter(None, (*ways, "Or choose another name.")))
+
+
+def judge_replacement(change: PlannedChange, soft: SoftDelete | None) -> CheckFinding:
+    """Return what the delete of a replacement means for the create after it: a type that is deleted softly keeps the
+    name.
+    """
+    sku = str(find_value(change.live_body, ("sku", "name"))).casefold()
+    if soft is None or sku == soft.forgetful_sku:
+        return _FINE
+    days = find_value(change.live_body, ("properties", "softDeleteRetentionInDays"))
+    kept = f"Azure keeps the name of a deleted {soft.noun} for {days if isinstance(days, int) else soft.days} days"
+    if soft.recover is None:
+        message = f"{kept}: the create after the delete would bring the deleted one back, or be refused."
+    else:
+        message = f"{kept}: the create after the delete would be refused."
+    return _refuse(soft.code, message, "Give the new one another name.")
+
+
+def _find_mode(change: PlannedChange, soft: SoftDelete) -> tuple[str, str] | Unknown | None:
+    """The property that says how a body is created, with its value in lower case; None without it."""
+    if soft.recover is None:
+        return None
+    value = find_value(change.body, ("properties", soft.recover[0]))
+    if value is None or isinstance(value, Unknown):
+        return value
+    return soft.recover[0], str(value).casefold()
+
+
+def _has_question(change: PlannedChange) -> bool:
+    kind = change.arm_type.casefold()
+    return kind in AVAILABILITIES or kind == _COSMOS or (kind == _ADDRESS and bool(find_value(change.body, _LABEL)))
+
+
+async def _ask_provider(change: PlannedChange, subscription: str, name: str, questions: Questions) -> CheckFinding:
+    """Ask the provider for the name, if its type has such a question."""
+    kind, flag = change.arm_type.casefold(), "nameAvailable"
+    answer: Mapping[str, Any] | Unanswered
+    if kind == _COSMOS:
+        path = f"/providers/Microsoft.DocumentDB/databaseAccountNames/{name}"
+        is_taken = await questions.exists(path, "2024-08-15")
+        answer = is_taken if isinstance(is_taken, Unanswered) else {flag: not is_taken}
+    elif kind == _ADDRESS:
+        label, flag = find_value(change.body, _LABEL), "available"
+        if not isinstance(label, str) or not change.location:
+            message = "The DNS label or the location is not known yet."
+            return replace(_leave(UNKNOWN_VALUE, message), path=format_pointer(_LABEL))
+        locations = f"/subscriptions/{subscription}/providers/Microsoft.Network/locations"
+        path = f"{locations}/{normalize_region(change.location)}/CheckDnsNameAvailability"
+        name = label
+        answer = await questions.read(path, "2025-01-01", {"domainNameLabel": name})
+    elif kind in AVAILABILITIES:
+        call = AVAILABILITIES[kind]
+        body = {"name": name} | ({"type": call.type} if call.type else {})
+        answer = await questions.ask(f"/subscriptions/{subscription}/providers/{call.path}", call.api_version, body)
+    else:
+        return _FINE
+    if isinstance(answer, Unanswered):
+        return answer.as_finding(CheckName.NAMES)
+    finding = judge_answer(answer, name, flag)
+    if kind == _ADDRESS and finding is not _FINE:
+        advice = "Set spec.dnsSettings.domainNameLabel to another label: it is unique in its region."
+        finding = replace(finding, path=format_pointer(_LABEL), advice=advice)
+    return await _refuse_unless_own(finding, change, questions) if finding.code == ALREADY_EXISTS else finding
+
+
+def judge_answer(answer: Mapping[str, Any], name: str, flag: str = "nameAvailable") -> CheckFinding:
+    """Return what the provider says of a name. A name of the wrong form is not available either, and not taken."""
+    is_free = answer.get(flag)
+    if not isinstance(is_free, bool):
+        return _leave(ODD_ANSWER, f"Azure's answer about the name {name} does not say whether it is free.")
+    if is_free:
+        return _FINE
+    reason, words = shorten_text(answer.get("reason") or ALREADY_EXISTS), shorten_text(answer.get("message"))
+    if reason in INVALID_NAMES:
+        message = f"Azure does not accept the name {name}. {words}".rstrip()
+        return _refuse(reason, message, "Set spec.azureName to a name of the right form.")
+    if reason == ALREADY_EXISTS:
+        message = f"The name {name} is taken, by a resource of somebody else or by a deleted one. {words}".rstrip()
+        return _refuse(ALREADY_EXISTS, message, "Set spec.azureName to another name: it is unique in all of Azure.")
+    message = f"Azure says that the name {name} is not available ({reason}). {words}".rstrip()
+    return _make(verdict=CheckVerdict.WARNING, code="NameUnavailable", message=message)
+
+
+async def _refuse_unless_own(refusal: CheckFinding, change: PlannedChange, questions: Questions) -> CheckFinding:
+    """A name that our own resource has is fine: it is adopted."""
+    exists = await questions.has_resource(change.arm_id, change.api_version)
+    if isinstance(exists, Unanswered):
+        return exists.as_finding(CheckName.NAMES)
+    return _FINE if exists else refusal
+
+
+def find_value(body: Any, path: Sequence[str]) -> Any:
+    """Return the value at a path of a body; None if there is none."""
+    for step in path:
+        body = body.get(step) if isinstance(body, Mapping) else None
+    return body
+
+
+def _refuse(code: str, message: str, advice: str) -> CheckFinding:
+    return _make(verdict=CheckVerdict.REFUSED, code=code, message=message, advice=advice)
+
+
+def _leave(code: str, message: str) -> CheckFinding:
+    return _make(verdict=CheckVerdict.NOT_CHECKED, code=code, message=message)
