@@ -41,6 +41,14 @@ CODES: Mapping[str, tuple[int, str]] = {
             " such, it is currently unable to accept the update request. Please try again later."
         ),
     ),
+    "DenyAssignmentAuthorizationFailed": (
+        403,
+        (
+            "The client '{client}' with object id '{object}' has permission to perform action '{action}' on scope "
+            "'{scope}'; however, the access is denied because of the deny assignment with name '{name}' and Id "
+            "'{id}' at scope '{denied}'."
+        ),
+    ),
     "ConflictError": (
         409,
         (
@@ -137,6 +145,10 @@ CODES: Mapping[str, tuple[int, str]] = {
         ),
     ),
     "RequestContentTooLarge": (413, "The request content size exceeds the maximum size of 4 MB."),
+    "RequestDisallowedByPolicy": (
+        403,
+        "Resource '{name}' was disallowed by policy. Policy identifiers: '{policies}'.",
+    ),
     "ResourceGroupBeingDeleted": (
         409,
         "The resource group '{group}' is in deprovisioning state and cannot perform this operation.",
@@ -148,6 +160,10 @@ CODES: Mapping[str, tuple[int, str]] = {
             "The Resource '{resource}' under resource group '{group}' was not found. For more details please go to"
             " https://aka.ms/ARMResourceNotFoundFix"
         ),
+    ),
+    "ResourceValidationFailed": (
+        400,
+        "Resource validation failed, correlation id: '{correlation}', see details for more information.",
     ),
     "ResourcesExistingOnSubscription": (
         400,

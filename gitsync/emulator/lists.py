@@ -18,6 +18,7 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any
 
+from gitsync.emulator.governance.policies import covers
 from gitsync.emulator.http.messages import ListFault, ServerRequest, ServerResponse, make_page, refuse, refuse_method
 from gitsync.emulator.http.target import PathShape, Target, parse
 from gitsync.emulator.identity.access import grants
@@ -85,7 +86,11 @@ def list_collection(cloud: EmulatedCloud, request: ServerRequest) -> ServerRespo
 
 def _make_page(cloud: EmulatedCloud, request: ServerRequest, keys: Iterable[str], show: _Show) -> ServerResponse:
     behaviour = find_behaviour(request.target.type)
-    implied_resources = {parse(resource.id).key: resource for resource in list_implied(cloud, request.target)}
+    implied_resources = {
+        parse(resource.id).key: resource
+        for resource in list_implied(cloud, request.target)
+        if _is_in_reach(request, parse(resource.id).scope)
+    }
 
     def show_key(key: str) -> dict[str, Any] | None:
         resource = cloud.look_up(key)
@@ -239,17 +244,35 @@ class Reach(Flag):
 
 
 _REACH: Mapping[str, Reach] = {
+    "microsoft.authorization/denyassignments": Reach.SCOPE | Reach.ABOVE | Reach.BELOW,
     "microsoft.authorization/locks": Reach.SCOPE | Reach.ABOVE | Reach.BELOW,
+    "microsoft.authorization/policyassignments": Reach.SCOPE | Reach.ABOVE | Reach.BELOW,
+    "microsoft.authorization/policyexemptions": Reach.SCOPE | Reach.ABOVE | Reach.BELOW,
     "microsoft.authorization/roleassignments": Reach.SCOPE | Reach.ABOVE | Reach.BELOW,
     "microsoft.authorization/roledefinitions": Reach.SCOPE | Reach.ABOVE,
 }
 
 
 def find_reach(target: Target, query_filter: str) -> Reach:
-    """Find what the list of a type covers; `atScope()` leaves out what is below."""
+    """Find what the list of a type covers; `atScope()` leaves out what is below, `atExactScope()` what is above too."""
     is_subscription = parse(target.scope).shape is PathShape.SUBSCRIPTION
     reach = _REACH.get(target.type.casefold(), Reach.SCOPE | Reach.GROUPS if is_subscription else Reach.SCOPE)
+    if "atexactscope()" in query_filter.casefold():
+        return Reach.SCOPE
     return reach & ~Reach.BELOW if "atscope()" in query_filter.casefold() else reach
+
+
+def _is_in_reach(request: ServerRequest, found: str) -> bool:
+    """Tell whether a list shows an implied resource of a scope. Most types have them only where they are listed."""
+    target = request.target
+    if target.type.casefold() not in _REACH:
+        return True
+    scope, found = target.scope.casefold(), found.casefold()
+    if scope == found:
+        return True
+    reach = find_reach(target, request.query.get("$filter", ""))
+    is_above = not found or covers(found, scope)
+    return Reach.ABOVE in reach if is_above else Reach.BELOW in reach and (not scope or covers(scope, found))
 
 
 def require_list(request: ServerRequest) -> None:

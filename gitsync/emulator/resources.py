@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from gitsync.emulator.governance.enforcement import admit_by_policies, admit_by_provider
 from gitsync.emulator.http.messages import ServerRequest, ServerResponse, refuse, refuse_method
 from gitsync.emulator.http.target import PathShape, parse
 from gitsync.emulator.identity.access import refuse_busy
@@ -73,7 +74,7 @@ def put(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     if request.target.shape is PathShape.GROUP and not body.get("location"):
         raise refuse("LocationRequired")
     _check_location(request, before, body)
-    return _write(cloud, request, before, admit_write(cloud, request, before, body))
+    return _write(cloud, request, before, _admit(cloud, request, before, body))
 
 
 def patch(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
@@ -88,7 +89,7 @@ def patch(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     merged = merge_patch(before.body, {name: value for name, value in body.items() if name != "tags"})
     if "tags" in body:
         merged["tags"] = body["tags"] or {}
-    return _write(cloud, request, before, admit_write(cloud, request, before, merged))
+    return _write(cloud, request, before, _admit(cloud, request, before, merged))
 
 
 def delete(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
@@ -123,6 +124,15 @@ def delete(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     return ServerResponse(
         202, _make_reply(cloud, request, behaviour, operation, None), make_operation_headers(operation, request.base)
     )
+
+
+def _admit(
+    cloud: EmulatedCloud, request: ServerRequest, before: StoredResource | None, body: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the body to store: first as policies change it, then as its type does; Refused if one of them refuses."""
+    body = admit_by_policies(cloud, request.target, body)
+    admit_by_provider(cloud, request.target, body)
+    return admit_write(cloud, request, before, body)
 
 
 def _write(

@@ -1,5 +1,5 @@
-"""The settings of the emulator: how operations run, what is registered, locked and denied, which
-faults occur.
+"""The settings of the emulator: how operations run, what is registered, locked, denied and governed
+by policies, which faults occur.
 
 One file has both `settings` and `rules` (docs/emulator.md). Their values are frozen; the
 functions that read them follow.
@@ -14,6 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from gitsync.emulator.faults import FaultRule, read_rule
+from gitsync.emulator.governance.policies import (
+    EmulatedExemption,
+    EmulatedPolicy,
+    PolicyCondition,
+    read_condition,
+    read_exemption,
+    read_policy,
+    read_scope,
+)
 from gitsync.emulator.http.target import parse
 from gitsync.emulator.state.deleted_resources import SOFT_DELETES, ConfiguredDeletion
 from gitsync.emulator.types.behaviour import Style
@@ -66,6 +75,49 @@ class ManagementLock:
 
     scope: str
     read_only: bool = False
+    name: str = ""
+    notes: str = ""
+
+    @property
+    def level(self) -> str:
+        return (_Level.READ_ONLY if self.read_only else _Level.CAN_NOT_DELETE).value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmulatedDenyAssignment:
+    """A deny assignment, as of a deployment stack or a managed application: patterns of actions that its principals
+    (client or object ids) may not do, whatever their roles grant.
+    """
+
+    name: str
+    scope: str
+    actions: tuple[str, ...]
+    not_actions: tuple[str, ...] = ()
+    description: str = ""
+    everyone: bool = False
+    principals: tuple[str, ...] = ()
+    exclude_principals: tuple[str, ...] = ()
+    only_at_scope: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreflightSettings:
+    """What the preflight sees: nothing of the providers of `silent` types, nothing at all of `empty` ones. `refusals`
+    are rules of providers for bodies, which writes have as well.
+    """
+
+    silent: tuple[str, ...] = ()
+    empty: tuple[str, ...] = ()
+    refusals: tuple[BodyRefusal, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BodyRefusal:
+    """A code with which a provider refuses bodies of which all conditions hold."""
+
+    conditions: tuple[PolicyCondition, ...]
+    code: str
+    message: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +169,10 @@ class EmulatorSettings:
     busy: Busy = Busy.RESOURCE
     locks: tuple[ManagementLock, ...] = ()
     denied: tuple[Denial, ...] = ()
+    deny_assignments: tuple[EmulatedDenyAssignment, ...] = ()
+    policies: tuple[EmulatedPolicy, ...] = ()
+    exemptions: tuple[EmulatedExemption, ...] = ()
+    preflight: PreflightSettings = PreflightSettings()
     limits: Limits | None = Limits()
     rewrite: bool = False
     page_size: int = 1000
@@ -134,8 +190,24 @@ def read_settings(path: Path) -> EmulatorSettings:
     document = read_document(path)
     members = document.members("settings", "rules") if document is not None else {}
     values = read_fields(members["settings"], _SETTINGS) if "settings" in members else {}
+    if "settings" in members:
+        _check_policy_names(members["settings"].members())
     rules = tuple(read_rule(item) for item in members["rules"].items()) if "rules" in members else ()
     return EmulatorSettings(**values, rules=rules)
+
+
+def _check_policy_names(settings: Mapping[str, YamlNode]) -> None:
+    """Exemptions name their policy, so each name must be that of one policy."""
+    names: set[str] = set()
+    for policy in settings["policies"].items() if "policies" in settings else ():
+        node = policy.members()["name"]
+        if node.text().casefold() in names:
+            raise node.wrong(f"Duplicate policy {node.text()!r}.", "Rename one of them.")
+        names.add(node.text().casefold())
+    for exemption in settings["exemptions"].items() if "exemptions" in settings else ():
+        node = exemption.members()["policy"]
+        if node.text().casefold() not in names:
+            raise node.wrong(f"There is no policy {node.text()!r}.", "Set the name of one of the policies.")
 
 
 def _read_limits(node: YamlNode) -> Limits | None:
@@ -160,16 +232,32 @@ def _read_bucket(node: YamlNode) -> Bucket:
 
 
 def _read_lock(node: YamlNode) -> ManagementLock:
-    members = node.members("scope", "level")
-    if "scope" not in members:
+    values = read_fields(node, _LOCK)
+    if "scope" not in values:
         raise node.wrong("A lock needs a scope.", "Set the id of a group or a resource.")
-    level = members["level"].choice(_Level) if "level" in members else _Level.CAN_NOT_DELETE
-    return ManagementLock(scope=members["scope"].text(), read_only=level is _Level.READ_ONLY)
+    level = values.pop("level", _Level.CAN_NOT_DELETE)
+    return ManagementLock(read_only=level is _Level.READ_ONLY, **values)
 
 
 class _Level(StrEnum):
     CAN_NOT_DELETE = "CanNotDelete"
     READ_ONLY = "ReadOnly"
+
+
+def _read_deny_assignment(node: YamlNode) -> EmulatedDenyAssignment:
+    values = read_fields(node, _DENY_ASSIGNMENT)
+    if not {"name", "scope", "actions"} <= values.keys():
+        raise node.wrong("A deny assignment needs a name, a scope and actions.", 'Write actions: ["*/delete"].')
+    if not values.get("everyone") and not values.get("principals"):
+        raise node.wrong("A deny assignment needs principals.", "Set principals, or everyone: true.")
+    return EmulatedDenyAssignment(**values)
+
+
+def _read_refusal(node: YamlNode) -> BodyRefusal:
+    values = read_fields(node, _REFUSAL)
+    if not {"conditions", "code"} <= values.keys():
+        raise node.wrong("A refusal needs a condition and a code.", "Write {if: {type: …}, code: InvalidValue}.")
+    return BodyRefusal(**values)
 
 
 def _read_principal(node: YamlNode) -> EmulatedPrincipal:
@@ -205,6 +293,33 @@ _DELETION: Mapping[str, FieldReader] = {
     "purgeProtection": ("purge_protection", YamlNode.flag),
 }
 _TAKEN_NAME: Mapping[str, FieldReader] = {name: (name, YamlNode.text) for name in ("type", "name")}
+_LOCK: Mapping[str, FieldReader] = {
+    "scope": ("scope", read_scope),
+    "level": ("level", lambda node: node.choice(_Level)),
+    "name": ("name", YamlNode.text),
+    "notes": ("notes", YamlNode.text),
+}
+_DENY_ASSIGNMENT: Mapping[str, FieldReader] = {
+    "name": ("name", YamlNode.text),
+    "description": ("description", YamlNode.text),
+    "scope": ("scope", read_scope),
+    "actions": ("actions", YamlNode.texts),
+    "notActions": ("not_actions", YamlNode.texts),
+    "everyone": ("everyone", YamlNode.flag),
+    "principals": ("principals", YamlNode.texts),
+    "excludePrincipals": ("exclude_principals", YamlNode.texts),
+    "doNotApplyToChildScopes": ("only_at_scope", YamlNode.flag),
+}
+_REFUSAL: Mapping[str, FieldReader] = {
+    "if": ("conditions", lambda node: tuple(read_condition(item) for item in node.items())),
+    "code": ("code", YamlNode.text),
+    "message": ("message", YamlNode.text),
+}
+_PREFLIGHT: Mapping[str, FieldReader] = {
+    "silent": ("silent", YamlNode.texts),
+    "empty": ("empty", YamlNode.texts),
+    "refuse": ("refusals", lambda node: tuple(_read_refusal(item) for item in node.items())),
+}
 _DENIAL: Mapping[str, FieldReader] = {name: (name, YamlNode.text) for name in ("principal", "scope", "action")}
 _PRINCIPAL: Mapping[str, FieldReader] = {
     "clientId": ("client", YamlNode.text),
@@ -232,6 +347,13 @@ _SETTINGS: Mapping[str, FieldReader] = {
     "busy": ("busy", lambda node: node.choice(Busy)),
     "locks": ("locks", lambda node: tuple(_read_lock(item) for item in node.items())),
     "denied": ("denied", lambda node: tuple(Denial(**read_fields(item, _DENIAL)) for item in node.items())),
+    "denyAssignments": (
+        "deny_assignments",
+        lambda node: tuple(_read_deny_assignment(item) for item in node.items()),
+    ),
+    "policies": ("policies", lambda node: tuple(read_policy(item) for item in node.items())),
+    "exemptions": ("exemptions", lambda node: tuple(read_exemption(item) for item in node.items())),
+    "preflight": ("preflight", lambda node: PreflightSettings(**read_fields(node, _PREFLIGHT))),
     "throttle": ("limits", _read_limits),
     "rewrite": ("rewrite", YamlNode.flag),
     "pageSize": ("page_size", YamlNode.count),

@@ -20,6 +20,7 @@ from urllib.parse import parse_qsl
 from uuid import uuid4
 
 from gitsync.emulator.faults import Drop, FaultRule, Script
+from gitsync.emulator.governance.questions import check_policy_restrictions, validate_resources
 from gitsync.emulator.http.messages import (
     Course,
     ListFault,
@@ -206,6 +207,8 @@ _TABLE: Mapping[tuple[PathShape, str], _Verb] = {
 
 _BY_TYPE: Mapping[tuple[str, str], _Verb] = {
     (PERMISSIONS_TYPE, "GET"): list_permissions,
+    ("microsoft.policyinsights/checkpolicyrestrictions", "POST"): check_policy_restrictions,
+    ("microsoft.resources/validateresources", "POST"): validate_resources,
     ("microsoft.documentdb/databaseaccountnames", "HEAD"): find_database_account_name,
     ("microsoft.network/locations/checkdnsnameavailability", "GET"): answer_name_question,
 }

@@ -5,15 +5,17 @@ operations.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-from gitsync.emulator.http.messages import Caller, Refused, ServerRequest, refuse
+from gitsync.emulator.governance.listed import GOVERNING_TYPES, list_governing, make_deny_guid
+from gitsync.emulator.governance.policies import covers
+from gitsync.emulator.http.messages import READ_POSTS, Caller, Refused, ServerRequest, refuse
 from gitsync.emulator.http.target import PathShape, Target, parse
 from gitsync.emulator.lro.operations import make_operation_url, poll_operation
 from gitsync.emulator.patch import find_value
-from gitsync.emulator.settings import Busy, Denial, ManagementLock
+from gitsync.emulator.settings import Busy, Denial, EmulatedDenyAssignment, ManagementLock
 from gitsync.emulator.state.cloud import EmulatedCloud, is_subscription_canceled
 from gitsync.emulator.state.store import StoredResource
 from gitsync.emulator.types.behaviour import Style, find_behaviour
@@ -46,13 +48,14 @@ def find_version(cloud: EmulatedCloud, request: ServerRequest) -> str:
 
 def check_access(cloud: EmulatedCloud, request: ServerRequest) -> None:
     """Refuse what the gateway refuses, for any resource."""
-    _check_authorization(cloud, request)
+    check_authorization(cloud, request)
     if request.target.namespace:
-        _check_type(cloud, request)
+        check_type(cloud, request)
     if request.verb != "read":
         _check_subscription(cloud, request)
         _check_registration(cloud, request)
         _check_locks(cloud, request)
+        _check_governing(cloud, request)
 
 
 def find_action(request: ServerRequest) -> str:
@@ -77,11 +80,40 @@ _CONTAINERS: Mapping[PathShape, str] = {
 }
 
 
-def _check_authorization(cloud: EmulatedCloud, request: ServerRequest) -> None:
+def check_authorization(cloud: EmulatedCloud, request: ServerRequest) -> None:
+    """Refuse what the caller has no right to, and then what a deny assignment forbids all the same."""
     if not _may_ask(request):
         raise _make_denial(request)
     if any(_is_denied_by(denial, request) for denial in cloud.settings.denied):
         raise _make_denial(request)
+    action, scope = find_action(request), _find_scope(request)
+    for denial in cloud.settings.deny_assignments:
+        if _forbids(denial, request, action.casefold(), scope.casefold()):
+            guid = make_deny_guid(denial)
+            words: dict[str, Any] = {
+                "client": request.caller.client,
+                "object": request.caller.object,
+                "id": f"{denial.scope}/providers/Microsoft.Authorization/denyAssignments/{guid}",
+                "denied": denial.scope,
+            }
+            raise refuse("DenyAssignmentAuthorizationFailed", action=action, scope=scope, name=denial.name, **words)
+
+
+def _forbids(denial: EmulatedDenyAssignment, request: ServerRequest, action: str, scope: str) -> bool:
+    """Tell whether a deny assignment forbids an action, which with its scope is in lower case."""
+    caller_ids = {request.caller.client.casefold(), request.caller.object.casefold()}
+    is_denied = denial.everyone or not caller_ids.isdisjoint(_fold(denial.principals))
+    return (
+        is_denied
+        and caller_ids.isdisjoint(_fold(denial.exclude_principals))
+        and any(fnmatchcase(action, pattern) for pattern in _fold(denial.actions))
+        and not any(fnmatchcase(action, pattern) for pattern in _fold(denial.not_actions))
+        and (scope == denial.scope.casefold() if denial.only_at_scope else covers(denial.scope, scope))
+    )
+
+
+def _fold(names: Iterable[str]) -> set[str]:
+    return {name.casefold() for name in names}
 
 
 def _may_ask(request: ServerRequest) -> bool:
@@ -135,11 +167,14 @@ def _find_scope(request: ServerRequest) -> str:
     return request.target.owner.path if request.target.names else request.target.scope
 
 
-def _check_type(cloud: EmulatedCloud, request: ServerRequest) -> None:
+def check_type(cloud: EmulatedCloud, request: ServerRequest) -> None:
+    """Refuse a type or an api-version that the settings do not have."""
     types = {kind.casefold(): versions for kind, versions in cloud.settings.types.items()}
     target = request.target
     # Without a table of types every type exists, as most tests want it.
     if not types or target.shape not in {PathShape.RESOURCE, PathShape.COLLECTION}:
+        return
+    if target.type.casefold() in GOVERNING_TYPES | READ_POSTS:  # ARM's own
         return
     namespace = target.namespace.casefold()
     # A namespace that no type has gets another code than a type that its namespace lacks.
@@ -208,7 +243,13 @@ def _check_locks(cloud: EmulatedCloud, request: ServerRequest) -> None:
         holds = request.method == "DELETE" and scope.startswith(key + "/")
         if (covered and (lock.read_only or request.method == "DELETE")) or holds:
             verb = "delete" if request.method == "DELETE" else "write"
-            raise refuse("ScopeLocked", scope=request.target.path, verb=verb, locked=lock.scope)
+            raise refuse("ScopeLocked", scope=_find_scope(request), verb=verb, locked=lock.scope)
+
+
+def _check_governing(cloud: EmulatedCloud, request: ServerRequest) -> None:
+    """Refuse to change or delete what the settings say."""
+    if request.target.shape is PathShape.RESOURCE and list_governing(cloud.settings, request.target):
+        raise _make_denial(request)
 
 
 def _list_stored_locks(cloud: EmulatedCloud, request: ServerRequest) -> list[ManagementLock]:

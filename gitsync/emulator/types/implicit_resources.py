@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gitsync.emulator.governance.listed import list_governing
 from gitsync.emulator.http.target import Target, parse
 from gitsync.emulator.identity.roles import list_roles
 from gitsync.emulator.patch import find_value, merge_over, set_value
@@ -38,6 +39,7 @@ def list_implied(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
     """List the implied resources of a type, by name; `target` names one of them or the collection."""
     return [
         *list_roles(target),
+        *list_governing(cloud.settings, target),
         *_list_rules(cloud, target),
         *_list_deleted(cloud, target),
         *_list_interfaces(cloud, target),

@@ -1,0 +1,365 @@
+"""Policies and exemptions: their values, how a settings file writes them, and what they say of a resource.
+
+Nothing here knows requests. The write and the questions that foretell it judge by the same functions, so that they
+cannot differ.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any, Final
+
+from gitsync.emulator.http.target import GROUP_TYPE, PathShape, parse
+from gitsync.emulator.patch import set_value
+from gitsync.emulator.yaml_document import FieldReader, YamlNode, read_fields
+
+UNKNOWN: Final = object()
+"""In a body, a value that is only known when the template runs: it meets no condition."""
+
+_MANAGEMENT_GROUPS: Final = "/providers/microsoft.management/managementgroups/"
+_POLICY_GROUP_TYPE: Final = "microsoft.resources/subscriptions/resourcegroups"
+"""The type of a group as policies spell it."""
+
+
+class Effect(StrEnum):
+    DENY = "deny"
+    AUDIT = "audit"
+    APPEND = "append"
+    MODIFY = "modify"
+
+    @property
+    def changes(self) -> bool:
+        return self in {Effect.APPEND, Effect.MODIFY}
+
+
+class Operator(StrEnum):
+    EQUALS = "equals"
+    NOT_EQUALS = "notEquals"
+    IN = "in"
+    NOT_IN = "notIn"
+    EXISTS = "exists"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyContent:
+    """A resource as policies see it. `key` is its id in lower case, or that of its scope if it has no name yet."""
+
+    key: str
+    type: str
+    name: str
+    body: Mapping[str, Any]
+
+    def find_value(self, field: str) -> Any:
+        """Find the value of a field; None if there is none, which a null counts as too."""
+        if field in {"type", "name"}:
+            return (self.type if field == "type" else self.name) or None
+        value: Any = self.body
+        for name in _spell_path(self.body, field):
+            if value is UNKNOWN:
+                return UNKNOWN
+            value = value.get(name) if isinstance(value, Mapping) else None
+        return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyCondition:
+    """What must hold of a resource: its type is one of `types`, if there are any, and its field meets the operator."""
+
+    types: tuple[str, ...] = ()
+    field: str = ""
+    operator: Operator = Operator.EXISTS
+    values: tuple[Any, ...] = ()
+
+    def holds(self, content: PolicyContent) -> bool:
+        return self.has_type(content) and (not self.field or self.is_met_by(content.find_value(self.field)))
+
+    def has_type(self, content: PolicyContent) -> bool:
+        return not self.types or _normalize_type(content.type) in {_normalize_type(kind) for kind in self.types}
+
+    def is_met_by(self, value: Any) -> bool:
+        """Tell whether a value meets the operator. As in Azure, a missing one is equal to nothing."""
+        if value is UNKNOWN:
+            return False
+        if self.operator is Operator.EXISTS:
+            return (value is not None) == bool(self.values[0])
+        is_equal = value is not None and _normalize(self.field, value) in {
+            _normalize(self.field, other) for other in self.values
+        }
+        return is_equal == (self.operator in {Operator.EQUALS, Operator.IN})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmulatedPolicy:
+    """An assignment with its definition. All of its conditions must hold. `field` and `value` are what an append or a
+    modify sets; one that is not `enforced` has no effect on writes.
+    """
+
+    name: str
+    scope: str
+    effect: Effect
+    conditions: tuple[PolicyCondition, ...]
+    display_name: str = ""
+    message: str = ""
+    enforced: bool = True
+    not_scopes: tuple[str, ...] = ()
+    field: str = ""
+    value: Any = None
+
+    @property
+    def id(self) -> str:
+        return f"{self.scope.rstrip('/')}/providers/Microsoft.Authorization/policyAssignments/{self.name}"
+
+    @property
+    def title(self) -> str:
+        return self.display_name or self.name
+
+    def covers(self, key: str) -> bool:
+        return covers(self.scope, key) and not any(covers(scope, key) for scope in self.not_scopes)
+
+    def concerns(self, content: PolicyContent) -> bool:
+        """Tell whether a resource is in the scope of the policy and of a type that it is about.
+
+        As in Azure's mode Indexed, a policy that names no type is about what has a location, and not about groups.
+        """
+        if not self.covers(content.key) or not all(condition.has_type(content) for condition in self.conditions):
+            return False
+        names_type = any(condition.types or condition.field == "type" for condition in self.conditions)
+        is_indexed = bool(content.body.get("location")) and _normalize_type(content.type) != _POLICY_GROUP_TYPE
+        return names_type or is_indexed
+
+    def matches(self, content: PolicyContent) -> bool:
+        """Tell whether the effect of the policy applies to a resource."""
+        return self.concerns(content) and all(condition.holds(content) for condition in self.conditions)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmulatedExemption:
+    """An exemption from the policy of that name. `expires` None: never."""
+
+    policy: str
+    scope: str
+    name: str = ""
+    expires: datetime | None = None
+
+    def exempts(self, policy: EmulatedPolicy, key: str, now: datetime) -> bool:
+        is_valid = self.expires is None or now < self.expires
+        return is_valid and self.policy.casefold() == policy.name.casefold() and covers(self.scope, key)
+
+
+def covers(scope: str, key: str) -> bool:
+    """Tell whether a scope is what a key names, or contains it. Every management group contains all there is."""
+    scope = scope.casefold().rstrip("/")
+    return key == scope or key.startswith(f"{scope}/") or scope.startswith(_MANAGEMENT_GROUPS)
+
+
+def list_in_force(
+    policies: Iterable[EmulatedPolicy], exemptions: Sequence[EmulatedExemption], key: str, now: datetime
+) -> list[EmulatedPolicy]:
+    """List the policies that act on the writes of a resource."""
+    return [
+        policy
+        for policy in policies
+        if policy.enforced
+        and policy.covers(key)
+        and not any(exemption.exempts(policy, key, now) for exemption in exemptions)
+    ]
+
+
+def judge(policies: Sequence[EmulatedPolicy], content: PolicyContent) -> tuple[PolicyContent, list[EmulatedPolicy]]:
+    """Return a resource as the policies change it, and those policies that deny it.
+
+    As in Azure, changes come first, and an append that would change a value is a deny.
+    """
+    denying = []
+    for policy in policies:
+        if not policy.effect.changes or not policy.matches(content):
+            continue
+        present = content.find_value(policy.field)
+        if policy.effect is Effect.MODIFY or present is None:
+            content = replace(content, body=_set_field(content.body, policy.field, policy.value))
+        elif present is not UNKNOWN and _normalize(policy.field, present) != _normalize(policy.field, policy.value):
+            denying.append(policy)
+    denying += [policy for policy in policies if policy.effect is Effect.DENY and policy.matches(content)]
+    return content, denying
+
+
+def explain(policy: EmulatedPolicy, content: PolicyContent) -> list[dict[str, Any]]:
+    """List the conditions of a policy as Azure shows the expressions that it evaluated."""
+    rows: list[tuple[str, Any, Operator, tuple[Any, ...]]] = []
+    for condition in policy.conditions:
+        if condition.types:
+            rows.append(("type", content.type, Operator.IN, condition.types))
+        if condition.field:
+            rows.append((condition.field, content.find_value(condition.field), condition.operator, condition.values))
+    return [
+        {
+            "result": "True",
+            "expressionKind": "Field",
+            "expression": make_alias(content.type, field),
+            "path": field,
+            **({} if value is None else {"expressionValue": value}),
+            "targetValue": values[0] if len(values) == 1 else list(values),
+            "operator": "Equals"
+            if operator is Operator.IN and len(values) == 1
+            else operator[0].upper() + operator[1:],
+        }
+        for field, value, operator, values in rows
+    ]
+
+
+def make_alias(kind: str, field: str) -> str:
+    """Make the name by which policies call a field: an alias of its type, unless all types have it."""
+    head = field.partition(".")[0]
+    if head in {"type", "name", "location", "kind", "tags"}:
+        return field
+    return f"{kind}/{field.removeprefix('properties.')}"
+
+
+def _split_field(field: str) -> tuple[str, ...]:
+    """Split a field into member names; all after `tags.` is one name."""
+    return ("tags", field.removeprefix("tags.")) if field.startswith("tags.") else tuple(field.split("."))
+
+
+def _spell_path(body: Any, field: str) -> tuple[str, ...]:
+    """Spell the member names of a field as the body has them, since their case does not count."""
+    path: list[str] = []
+    for name in _split_field(field):
+        members = body if isinstance(body, Mapping) else {}
+        path.append(next((key for key in members if key.casefold() == name.casefold()), name))
+        body = members.get(path[-1])
+    return tuple(path)
+
+
+def _set_field(body: Mapping[str, Any], field: str, value: Any) -> dict[str, Any]:
+    words = (name.replace("~", "~0").replace("/", "~1") for name in _spell_path(body, field))
+    return dict(set_value(body, "/" + "/".join(words), value))
+
+
+def _normalize(field: str, value: Any) -> str:
+    """Make equal what Azure compares as equal: case, and the two spellings of a region."""
+    text = value.casefold() if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str).casefold()
+    return text.replace(" ", "") if field == "location" else text
+
+
+def _normalize_type(kind: str) -> str:
+    return _POLICY_GROUP_TYPE if kind.casefold() == GROUP_TYPE.casefold() else kind.casefold()
+
+
+# Reading them from a settings file.
+
+_OWN_FIELDS: Final = frozenset({"name", "type"})
+_SINGLE: Final = frozenset({Operator.EQUALS, Operator.NOT_EQUALS})
+
+
+def read_scope(node: YamlNode) -> str:
+    """Read the id of a scope: of a management group, a subscription, a group or a resource."""
+    text = node.text()
+    if parse(text).shape not in {PathShape.SUBSCRIPTION, PathShape.GROUP, PathShape.RESOURCE}:
+        raise node.wrong(
+            f"{text!r} is no scope.", "Set the id of a subscription, a group, a resource or a management group."
+        )
+    return text.rstrip("/")
+
+
+def read_condition(node: YamlNode) -> PolicyCondition:
+    """Read `{type, field, <operator>: <value>}`."""
+    members = node.members("type", "field", *Operator)
+    operators = [operator for operator in Operator if operator in members]
+    types = members["type"].texts() if "type" in members else ()
+    if "field" not in members and not operators and types:
+        return PolicyCondition(types=types)
+    if "field" not in members or len(operators) != 1:
+        raise node.wrong("A condition needs a field and one operator.", f"Operators: {', '.join(Operator)}.")
+    operator = operators[0]
+    value = members[operator]
+    if operator is Operator.EXISTS:
+        values: tuple[Any, ...] = (value.flag(),)
+    else:
+        values = (value.any(),) if operator in _SINGLE else tuple(item.any() for item in value.items())
+    return PolicyCondition(types=types, field=_read_field(members["field"]), operator=operator, values=values)
+
+
+def _read_field(node: YamlNode) -> str:
+    field = node.text()
+    head, _, rest = field.partition(".")
+    if not all(field.split(".")) or "[" in field or (head == "tags" and not rest):
+        raise node.wrong(
+            f"{field!r} is no field.", "Use location, name, type, kind, tags.X, or a path such as properties.a.b."
+        )
+    return field
+
+
+def read_policy(node: YamlNode) -> EmulatedPolicy:
+    """Read one policy with its assignment."""
+    values = read_fields(node, _POLICY)
+    for member in ("name", "scope", "effect", "if"):
+        if {"if": "conditions"}.get(member, member) not in values:
+            raise node.wrong(f"A policy needs {member!r}.", f"Known keys: {', '.join(_POLICY)}.")
+    change = values.pop("set", None)
+    effect = values["effect"]
+    if effect.changes != (change is not None):
+        need = "needs" if effect.changes else "has no"
+        raise node.wrong(
+            f"A policy with the effect {effect} {need} 'set'.", "Write set: {field: tags.env, value: dev}."
+        )
+    if change is not None:
+        values |= change
+    return EmulatedPolicy(**values)
+
+
+def _read_change(node: YamlNode) -> dict[str, Any]:
+    members = node.members("field", "value")
+    if len(members) < 2:
+        raise node.wrong("What a policy sets needs both its field and its value.")
+    field = _read_field(members["field"])
+    if field in _OWN_FIELDS or field == "location":
+        raise members["field"].wrong(f"A policy cannot set {field}.", "Set tags.X, or a path such as properties.a.b.")
+    return {"field": field, "value": members["value"].any()}
+
+
+def _read_mode(node: YamlNode) -> bool:
+    return node.choice(_Mode) is _Mode.DEFAULT
+
+
+class _Mode(StrEnum):
+    DEFAULT = "Default"
+    DO_NOT_ENFORCE = "DoNotEnforce"
+
+
+def read_exemption(node: YamlNode) -> EmulatedExemption:
+    """Read one exemption."""
+    values = read_fields(node, _EXEMPTION)
+    if not {"policy", "scope"} <= values.keys():
+        raise node.wrong("An exemption needs a policy, by its name, and a scope.")
+    return EmulatedExemption(**{"name": values["policy"], **values})
+
+
+def _read_time(node: YamlNode) -> datetime:
+    try:
+        time = datetime.fromisoformat(node.text())
+    except ValueError as error:
+        raise node.wrong(f"{node.text()!r} is no date.", "Write 2027-01-01 or 2027-01-01T12:00:00Z.") from error
+    return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+_POLICY: Mapping[str, FieldReader] = {
+    "name": ("name", YamlNode.text),
+    "displayName": ("display_name", YamlNode.text),
+    "scope": ("scope", read_scope),
+    "notScopes": ("not_scopes", lambda node: tuple(read_scope(item) for item in node.items())),
+    "effect": ("effect", lambda node: node.choice(Effect)),
+    "mode": ("enforced", _read_mode),
+    "message": ("message", YamlNode.text),
+    "if": ("conditions", lambda node: tuple(read_condition(item) for item in node.items())),
+    "set": ("set", _read_change),
+}
+_EXEMPTION: Mapping[str, FieldReader] = {
+    "policy": ("policy", YamlNode.text),
+    "scope": ("scope", read_scope),
+    "name": ("name", YamlNode.text),
+    "expires": ("expires", _read_time),
+}

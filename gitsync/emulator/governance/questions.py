@@ -1,0 +1,287 @@
+"""What Azure would refuse: the preflight of ARM (validateResources), and the restrictions of policies
+(checkPolicyRestrictions). Neither changes anything.
+
+Both judge by the functions that writes go through. The preflight knows what a write would do; the question about
+policies does not know exemptions and which assignments are enforced, so a client has to look these up.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from gitsync.emulator.governance.enforcement import (
+    admit_by_policies,
+    admit_by_provider,
+    make_content,
+    make_definition_id,
+)
+from gitsync.emulator.governance.policies import (
+    UNKNOWN,
+    Effect,
+    EmulatedPolicy,
+    Operator,
+    PolicyCondition,
+    PolicyContent,
+    explain,
+    make_alias,
+)
+from gitsync.emulator.http.messages import Refused, ServerRequest, ServerResponse, refuse
+from gitsync.emulator.http.target import GROUP_TYPE, PathShape, Target, parse
+from gitsync.emulator.identity.access import check_authorization, check_type, require_registration
+from gitsync.emulator.state.cloud import EmulatedCloud
+from gitsync.emulator.types.provider_fields import make_uuid
+
+_EXPRESSION = re.compile(r"\[\s*\w+(\.\w+)*\s*\(.*\)[^\[\]]*\]", re.DOTALL)
+
+ErrorDetail = dict[str, Any]
+
+PROVIDER_CHECKS: tuple[Callable[[EmulatedCloud, Target, Mapping[str, Any]], None], ...] = (admit_by_provider,)
+"""What providers check in the preflight, and at the write: each raises `Refused`, and changes nothing."""
+
+
+def validate_resources(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
+    """POST /providers/Microsoft.Resources/validateResources: the resources of one type, location and scope."""
+    body = _read_preflight(request.body)
+    scope, items = str(body["scope"]), body["resources"]
+    _require_place(cloud, request, scope)
+    targets = [_make_target(scope, f"{body['provider']}/{body['type']}", item) for item in items]
+    needs_write = body.get("performPreflightWithoutRbacWriteCheck") is not True
+    details: list[ErrorDetail] = []
+    for target, item in zip(targets, items, strict=True):
+        details += _validate(cloud, request, target, item, needs_write=needs_write)
+    if details:
+        correlation = request.headers.get("x-ms-correlation-request-id") or make_uuid(json.dumps(body), "validation")
+        raise refuse("ResourceValidationFailed", correlation=correlation, details=details)
+    empty = {kind.casefold() for kind in cloud.settings.preflight.empty}
+    validated = [target.path for target in targets if target.type.casefold() not in empty]
+    return ServerResponse(200, {"properties": {"validatedResources": validated}})
+
+
+def _read_preflight(body: Any) -> Mapping[str, Any]:
+    """Read the question; refused if it lacks a member, or if a resource is of another type or location than it says."""
+    if not isinstance(body, Mapping):
+        raise refuse("InvalidRequestContent", reason="The request content is not a JSON object.")
+    _require_texts(body, "provider", "type", "scope")
+    resources = body.get("resources")
+    if not isinstance(resources, list) or not resources or not all(isinstance(item, Mapping) for item in resources):
+        raise refuse("InvalidRequestContent", reason="Required property 'resources' not found in JSON.")
+    kinds = {body["type"].casefold(), f"{body['provider']}/{body['type']}".casefold()}
+    for item in resources:
+        _require_texts(item, "apiVersion", "name")
+        if str(item.get("type") or body["type"]).casefold() not in kinds:
+            raise refuse("InvalidRequestContent", reason=f"The type of resource '{item['name']}' is not that of all.")
+        if _squeeze(item.get("location")) != _squeeze(body.get("location")):
+            reason = f"The location of resource '{item['name']}' is not that of all."
+            raise refuse("InvalidRequestContent", reason=reason)
+    return body
+
+
+def _require_texts(value: Mapping[str, Any], *names: str) -> None:
+    for name in names:
+        if not isinstance(value.get(name), str) or not value[name]:
+            raise refuse("InvalidRequestContent", reason=f"Required property '{name}' not found in JSON.")
+
+
+def _squeeze(location: Any) -> str:
+    return str(location or "").replace(" ", "").casefold()
+
+
+def _require_place(cloud: EmulatedCloud, request: ServerRequest, scope: str) -> None:
+    """Refuse a scope that does not exist. Resources in a group need not exist, nor does what they refer to."""
+    place = parse(scope)
+    if place.shape is PathShape.UNKNOWN and scope != "/":
+        raise refuse("InvalidRequestContent", reason=f"The scope '{scope}' is not valid.")
+    root = place.group_path if place.group else f"/subscriptions/{place.subscription}"
+    if place.subscription:
+        cloud.require_scope(replace(request, target=parse(f"{root}{request.target.path}")))
+
+
+def _make_target(scope: str, kind: str, item: Mapping[str, Any]) -> Target:
+    """Make the target of a resource. A name has a part for each word of the type, or only the last one if the scope is
+    the parent.
+    """
+    names = item["name"].split("/")
+    namespace, *types = kind.split("/")
+    if kind.casefold() == GROUP_TYPE.casefold():
+        return parse(f"{scope.rstrip('/')}/resourceGroups/{names[0]}")
+    parent = parse(scope)
+    if parent.shape is PathShape.RESOURCE and parent.type.casefold() == "/".join((namespace, *types[:-1])).casefold():
+        return parse(f"{scope.rstrip('/')}/{types[-1]}/{names[-1]}")
+    if len(names) != len(types):
+        reason = f"The name '{item['name']}' must have as many segments as the type '{kind}'."
+        raise refuse("InvalidRequestContent", reason=reason)
+    words = (word for pair in zip(types, names, strict=True) for word in pair)
+    return parse("/".join((f"{scope.rstrip('/')}/providers", namespace, *words)))
+
+
+def _validate(
+    cloud: EmulatedCloud, request: ServerRequest, target: Target, item: Mapping[str, Any], *, needs_write: bool
+) -> Iterator[ErrorDetail]:
+    """Find what is wrong with a resource."""
+    write = replace(request, method="PUT", target=target, api_version=item["apiVersion"], body=item)
+    try:
+        if needs_write:
+            check_authorization(cloud, write)
+    except Refused:
+        yield _make_missing_right(request, target)
+        return
+    try:
+        body = {name: _read_template(value) for name, value in item.items()}
+        if target.namespace:
+            check_type(cloud, write)
+        body = admit_by_policies(cloud, target, body)
+    except Refused as refused:
+        yield {"target": target.name, **refused.answer.body["error"]}
+        return
+    if target.type.casefold() in {kind.casefold() for kind in cloud.settings.preflight.silent}:
+        return
+    for check in PROVIDER_CHECKS:
+        try:
+            check(cloud, target, body)
+        except Refused as refused:
+            yield {"target": target.path, **refused.answer.body["error"]}
+
+
+def _make_missing_right(request: ServerRequest, target: Target) -> ErrorDetail:
+    caller = request.caller
+    return {
+        "code": "InvalidTemplateDeployment",
+        "message": (
+            f"The template deployment failed with error: 'Authorization failed for template resource '{target.name}' "
+            f"of type '{target.type}'. The client '{caller.client}' with object id '{caller.object}' does not have "
+            f"permission to perform action '{target.type}/write' at scope '{target.path}'.'."
+        ),
+    }
+
+
+def _read_template(value: Any) -> Any:
+    """Read a value as that of a template: an expression is not known yet, and `[[` stands for a bracket."""
+    if isinstance(value, Mapping):
+        return {name: _read_template(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_read_template(member) for member in value]
+    if not isinstance(value, str) or not (value.startswith("[") and value.endswith("]")):
+        return value
+    if value.startswith("[["):
+        return value[1:]
+    if _EXPRESSION.fullmatch(value):
+        return UNKNOWN
+    raise refuse("InvalidTemplate", message=f"Unable to parse language expression '{value[1:-1]}'.")
+
+
+# The restrictions of policies.
+
+
+def check_policy_restrictions(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
+    """POST …/providers/Microsoft.PolicyInsights/checkPolicyRestrictions of a group or a subscription."""
+    cloud.require_scope(request)
+    if request.target.subscription:
+        require_registration(cloud, request.target)
+    details = request.body.get("resourceDetails") if isinstance(request.body, Mapping) else None
+    resource = details.get("resourceContent") if isinstance(details, Mapping) else None
+    if not isinstance(details, Mapping) or not isinstance(resource, Mapping):
+        raise refuse("InvalidRequestContent", reason="Required property 'resourceContent' not found in JSON.")
+    content = _make_partial_content(request.target.scope, details, resource)
+    effects = {Effect.DENY, Effect.AUDIT} if request.body.get("includeAuditEffect") is True else {Effect.DENY}
+    policies = [policy for policy in cloud.settings.policies if policy.effect in effects or policy.effect.changes]
+    pending = [field for field in request.body.get("pendingFields") or () if isinstance(field, Mapping)]
+    return ServerResponse(
+        200,
+        {
+            "fieldRestrictions": list(_restrict_fields(policies, content, pending)),
+            "contentEvaluationResult": {
+                "policyEvaluations": [
+                    _make_evaluation(policy, content)
+                    for policy in policies
+                    if policy.effect in effects and policy.matches(content)
+                ]
+            },
+        },
+    )
+
+
+def _make_partial_content(scope: str, details: Mapping[str, Any], resource: Mapping[str, Any]) -> PolicyContent:
+    """Make the content of the question; without a name its key is that of its scope."""
+    kind, name = str(resource.get("type") or ""), str(resource.get("name") or "").rpartition("/")[2]
+    if kind.casefold() in {GROUP_TYPE.casefold(), "microsoft.resources/subscriptions/resourcegroups"}:
+        path = f"{scope}/resourceGroups/{name}" if name else scope
+        return replace(make_content(parse(path), resource), type=GROUP_TYPE, name=name)
+    parent = str(details.get("scope") or "").rstrip("/") or scope
+    namespace, *types = kind.split("/")
+    # The scope of a nested type is its parent; that of all others is what has the provider below it.
+    is_nested = parse(parent).type.casefold() == "/".join((namespace, *types[:-1])).casefold()
+    path = f"{parent}/{types[-1]}/{name}" if is_nested and types else f"{parent}/providers/{kind}/{name}"
+    return PolicyContent(key=(path if name else parent).casefold(), type=kind, name=name, body=resource)
+
+
+def _make_policy_info(policy: EmulatedPolicy) -> dict[str, str]:
+    return {"policyDefinitionId": make_definition_id(policy), "policyAssignmentId": policy.id}
+
+
+def _make_evaluation(policy: EmulatedPolicy, content: PolicyContent) -> dict[str, Any]:
+    return {
+        "policyInfo": _make_policy_info(policy),
+        "evaluationResult": "NonCompliant",
+        "effectDetails": {"policyEffect": policy.effect.value.capitalize()},
+        "evaluationDetails": {
+            "evaluatedExpressions": explain(policy, content),
+            **({"reason": policy.message} if policy.message else {}),
+        },
+    }
+
+
+def _restrict_fields(
+    policies: list[EmulatedPolicy], content: PolicyContent, pending: list[Mapping[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """List what policies say of the fields that the question calls pending, field by field."""
+    restrictions: dict[str, list[dict[str, Any]]] = {}
+    for policy in policies:
+        for field, restriction in _restrict(policy, content, pending):
+            info = {"policy": _make_policy_info(policy), "policyEffect": policy.effect.value.capitalize()}
+            reason = {"reason": policy.message} if policy.message else {}
+            restrictions.setdefault(make_alias(content.type, field), []).append({**restriction, **info, **reason})
+    for name, rows in restrictions.items():
+        yield {"field": name, "restrictions": rows}
+
+
+def _restrict(
+    policy: EmulatedPolicy, content: PolicyContent, pending: list[Mapping[str, Any]]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    if policy.effect.changes:
+        if policy.matches(content) and _find_pending(policy.field, content, pending) is not None:
+            yield policy.field, {"result": "Required", "values": [policy.value], "defaultValue": policy.value}
+        return
+    for condition in policy.conditions:
+        field = _find_pending(condition.field, content, pending) if condition.field else None
+        others = (other for other in policy.conditions if other is not condition)
+        if field is None or not policy.concerns(content) or not all(other.holds(content) for other in others):
+            continue
+        restriction = _read_restriction(condition, field.get("values"))
+        if restriction and policy.effect is Effect.AUDIT:
+            restriction["result"] = "Audit"
+        if restriction:
+            yield condition.field, restriction
+
+
+def _find_pending(field: str, content: PolicyContent, pending: list[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """Find a field among the pending ones, by its path or its alias; `tags` stands for every tag."""
+    names = {field.casefold(), make_alias(content.type, field).casefold()} | ({"tags"} & {field.partition(".")[0]})
+    return next((row for row in pending if str(row.get("field")).casefold() in names), None)
+
+
+def _read_restriction(condition: PolicyCondition, candidates: Any) -> dict[str, Any]:
+    """Say what a condition that must not hold restricts a field to; of candidates, which ones it forbids."""
+    if isinstance(candidates, list):
+        denied = [value for value in candidates if condition.is_met_by(value)]
+        return {"result": "Deny", "values": denied} if denied else {}
+    match condition.operator:
+        case Operator.EXISTS:
+            return {"result": "Removed" if condition.values[0] else "Required"}
+        case Operator.EQUALS | Operator.IN:
+            return {"result": "Deny", "values": list(condition.values)}
+        case _:
+            return {"result": "Required", "values": list(condition.values)}

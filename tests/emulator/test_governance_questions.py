@@ -1,0 +1,431 @@
+"""What Azure would refuse: validateResources and checkPolicyRestrictions, and that a write ends as they foretell."""
+
+from dataclasses import replace
+
+import pytest
+
+from gitsync.emulator.governance.policies import Effect, EmulatedExemption, Operator
+from gitsync.emulator.settings import BodyRefusal, Denial, EmulatedPrincipal, PreflightSettings
+from tests.emulator.asked import GROUP, OPEN, SUBSCRIPTION, VNET, at, emulated
+from tests.emulator.test_governance import ACCOUNT, EXEMPT, OTHER, STORAGE, governed, make_policy, when
+
+VALIDATE = "/providers/Microsoft.Resources/validateResources"
+RESTRICTIONS = "providers/Microsoft.PolicyInsights/checkPolicyRestrictions"
+PREFLIGHT_VERSION = "2022-06-01"
+ITEM = {"name": "stapp1", "apiVersion": "2023-05-01", "location": "westeurope", "kind": "StorageV2", "properties": {}}
+QUESTION = {
+    "provider": "Microsoft.Storage",
+    "type": "storageAccounts",
+    "location": "westeurope",
+    "scope": GROUP,
+    "performPreflightWithoutRbacWriteCheck": True,
+    "resources": [ITEM],
+}
+BAD_KIND = BodyRefusal(
+    conditions=(when("kind", Operator.EQUALS, "Storage", types=STORAGE),),
+    code="InvalidKind",
+    message="The kind is no longer sold.",
+)
+READER = EmulatedPrincipal(client="reader", object="reader-object", secret="shh", read_only=True)
+
+
+def question(item=None, **changes):
+    return {**QUESTION, "resources": [{**ITEM, **(item or {})}], **changes}
+
+
+async def validate(azure, body):
+    return await azure.ask("POST", VALIDATE, body, version=PREFLIGHT_VERSION)
+
+
+async def test_what_is_valid_is_listed_in_the_order_of_the_question():
+    items = [{**ITEM, "name": name, "type": "Microsoft.Storage/storageAccounts"} for name in ("zeta", "alpha")]
+    async with emulated(has_group=True) as azure:
+        reply = await validate(azure, {**QUESTION, "resources": items})
+        ids = azure.emulator.ids()
+    names = [at(STORAGE[0], name) for name in ("zeta", "alpha")]
+    assert (reply.status, reply.body) == (200, {"properties": {"validatedResources": names}})
+    assert ids == [GROUP], "nothing is stored"
+
+
+PATHS = [
+    (
+        {"scope": SUBSCRIPTION},
+        {},
+        f"{SUBSCRIPTION}/providers/Microsoft.Storage/storageAccounts/stapp1",
+        "a subscription",
+    ),
+    (
+        {"provider": "Microsoft.Network", "type": "virtualNetworks/subnets"},
+        {"name": "hub/a"},
+        f"{VNET}/subnets/a",
+        "a nested type, by both names",
+    ),
+    (
+        {"provider": "Microsoft.Network", "type": "virtualNetworks/subnets", "scope": VNET},
+        {"name": "a"},
+        f"{VNET}/subnets/a",
+        "a nested type at its parent, which need not exist",
+    ),
+    (
+        {"provider": "Microsoft.Insights", "type": "diagnosticSettings", "scope": VNET},
+        {"name": "logs"},
+        f"{VNET}/providers/Microsoft.Insights/diagnosticSettings/logs",
+        "an extension",
+    ),
+    (
+        {"provider": "Microsoft.Resources", "type": "resourceGroups", "scope": SUBSCRIPTION},
+        {"name": "new"},
+        f"{SUBSCRIPTION}/resourceGroups/new",
+        "a group",
+    ),
+]
+
+
+@pytest.mark.parametrize(("changes", "item", "path", "why"), PATHS, ids=[row[-1] for row in PATHS])
+async def test_ids_of_what_was_validated(changes, item, path, why):
+    async with emulated(has_group=True) as azure:
+        reply = await validate(azure, question(item, **changes))
+    assert reply.body["properties"]["validatedResources"] == [path], why
+
+
+MALFORMED = [
+    ({"provider": None}, {}, 400, "InvalidRequestContent", "no provider"),
+    ({"type": ""}, {}, 400, "InvalidRequestContent", "no type"),
+    ({"scope": None}, {}, 400, "InvalidRequestContent", "no scope"),
+    ({"scope": "net"}, {}, 400, "InvalidRequestContent", "a scope that is no id"),
+    ({"resources": []}, {}, 400, "InvalidRequestContent", "nothing to validate"),
+    ({"resources": ["stapp1"]}, {}, 400, "InvalidRequestContent", "a resource that is a word"),
+    ({}, {"apiVersion": None}, 400, "InvalidRequestContent", "a resource without an api-version"),
+    ({}, {"type": "Microsoft.Web/sites"}, 400, "InvalidRequestContent", "a resource of another type"),
+    ({}, {"location": "northeurope"}, 400, "InvalidRequestContent", "a resource in another region"),
+    ({}, {"name": "stapp1/default"}, 400, "InvalidRequestContent", "a name with more parts than the type"),
+    ({"scope": OTHER}, {}, 404, "ResourceGroupNotFound", "a group that does not exist"),
+]
+
+
+@pytest.mark.parametrize(("changes", "item", "status", "code", "why"), MALFORMED, ids=[row[-1] for row in MALFORMED])
+async def test_questions_that_are_wrong(changes, item, status, code, why):
+    body = question(item)
+    async with emulated(has_group=True) as azure:
+        reply = await validate(azure, {**body, **changes})
+    assert (reply.status, reply.code) == (status, code), why
+
+
+def detail(code, target):
+    return {"code": code, "target": target}
+
+
+UNKNOWN = "[length('foo')]"
+VERDICTS = [
+    (governed(make_policy()), {}, [], "a policy that it keeps"),
+    (
+        governed(make_policy(Effect.DENY, when("kind", Operator.EQUALS, "StorageV2"))),
+        {},
+        [detail("RequestDisallowedByPolicy", "stapp1")],
+        "a deny",
+    ),
+    (governed(make_policy(Effect.AUDIT, when("kind", Operator.EXISTS, True))), {}, [], "an audit is no refusal"),
+    (
+        governed(make_policy(Effect.DENY, when("kind", Operator.EXISTS, True), enforced=False)),
+        {},
+        [],
+        "a policy that is not enforced",
+    ),
+    (
+        governed(make_policy(Effect.DENY, when("kind", Operator.EXISTS, True)), exemptions=(EXEMPT,)),
+        {},
+        [],
+        "an exemption",
+    ),
+    (
+        governed(make_policy(Effect.DENY, when("properties.a", Operator.NOT_EQUALS, "b"))),
+        {"properties": {"a": UNKNOWN}},
+        [],
+        "an expression meets no condition",
+    ),
+    (
+        governed(make_policy(Effect.DENY, when("properties.a.b", Operator.EXISTS, False))),
+        {"properties": {"a": UNKNOWN}},
+        [],
+        "nor does what it may contain",
+    ),
+    (
+        governed(make_policy(Effect.DENY, when("properties.a", Operator.EQUALS, "[b]"))),
+        {"properties": {"a": "[[b]"}},
+        [detail("RequestDisallowedByPolicy", "stapp1")],
+        "a bracket that is doubled is a text",
+    ),
+    (OPEN, {"properties": {"a": ["[b]"]}}, [detail("InvalidTemplate", "stapp1")], "a bracket that is not doubled"),
+    (
+        replace(OPEN, preflight=PreflightSettings(refusals=(BAD_KIND,))),
+        {"kind": "Storage"},
+        [detail("InvalidKind", ACCOUNT)],
+        "a rule of the provider",
+    ),
+    (
+        replace(OPEN, preflight=PreflightSettings(refusals=(BAD_KIND,), silent=STORAGE)),
+        {"kind": "Storage"},
+        [],
+        "which a type without preflight keeps to itself",
+    ),
+    (
+        replace(OPEN, types={STORAGE[0]: ("2024-01-01",)}),
+        {},
+        [detail("NoRegisteredProviderFound", "stapp1")],
+        "an api-version that is gone",
+    ),
+]
+
+
+@pytest.mark.parametrize(("settings", "item", "details", "why"), VERDICTS, ids=[row[-1] for row in VERDICTS])
+async def test_verdicts_of_the_preflight(settings, item, details, why):
+    async with emulated(settings, has_group=True) as azure:
+        reply = await validate(azure, question(item))
+    if not details:
+        assert (reply.status, reply.body["properties"]["validatedResources"]) == (200, [ACCOUNT]), why
+        return
+    assert (reply.status, reply.code) == (400, "ResourceValidationFailed"), why
+    found = [detail(row["code"], row["target"]) for row in reply.body["error"]["details"]]
+    assert found == details, why
+
+
+async def test_a_type_whose_answer_validates_nothing():
+    settings = replace(OPEN, preflight=PreflightSettings(empty=("microsoft.storage/STORAGEACCOUNTS",)))
+    async with emulated(settings, has_group=True) as azure:
+        reply = await validate(azure, QUESTION)
+    assert (reply.status, reply.body) == (200, {"properties": {"validatedResources": []}})
+
+
+RIGHTS = [
+    (True, True, 200, "Reader is enough with the flag"),
+    (True, False, 400, "and not without it"),
+    (False, False, 200, "unless the caller may write"),
+]
+
+
+@pytest.mark.parametrize(("reads_only", "flag", "status", "why"), RIGHTS, ids=[row[-1] for row in RIGHTS])
+async def test_rights_of_the_preflight(reads_only, flag, status, why):
+    async with emulated(replace(OPEN, principals=(READER,), require_token=reads_only)) as azure:
+        azure.emulator.put(GROUP, {"location": "westeurope"})
+        if reads_only:
+            azure.headers["Authorization"] = f"Bearer {azure.emulator.tokens.token(READER)}"
+        reply = await validate(azure, question(performPreflightWithoutRbacWriteCheck=flag))
+    assert reply.status == status, why
+    if status == 400:
+        (row,) = reply.body["error"]["details"]
+        assert row["code"] == "InvalidTemplateDeployment"
+        assert row["message"].startswith(
+            "The template deployment failed with error: 'Authorization failed for template resource 'stapp1'"
+        )
+        assert "'Microsoft.Storage/storageAccounts/write'" in row["message"]
+
+
+DENIED = [
+    (Denial(action="Microsoft.Resources/validateResources/*"), VALIDATE, "Microsoft.Resources/validateResources/read"),
+    (
+        Denial(action="Microsoft.PolicyInsights/*"),
+        f"{GROUP}/{RESTRICTIONS}",
+        "Microsoft.PolicyInsights/checkPolicyRestrictions/read",
+    ),
+    (
+        Denial(action="Microsoft.Authorization/locks/read"),
+        f"{GROUP}/providers/Microsoft.Authorization/locks",
+        "Microsoft.Authorization/locks/read",
+    ),
+]
+
+
+@pytest.mark.parametrize(("denial", "path", "action"), DENIED, ids=[row[-1] for row in DENIED])
+async def test_a_right_that_is_missing_is_named(denial, path, action):
+    async with emulated(replace(OPEN, denied=(denial,)), has_group=True) as azure:
+        reply = await azure.ask("GET" if path.endswith("locks") else "POST", path, QUESTION)
+    assert (reply.status, reply.code) == (403, "AuthorizationFailed")
+    assert f"perform action '{action}' over scope" in reply.message
+
+
+# The restrictions of policies.
+
+EUROPE = make_policy(name="europe", message="Use a European region.")
+AUDITED = make_policy(Effect.AUDIT, when("kind", Operator.EQUALS, "StorageV2"), name="audited")
+TAG = make_policy(Effect.MODIFY, when("tags.env", Operator.EXISTS, False), name="tag", field="tags.env", value="dev")
+CONTENT = {"type": STORAGE[0], "name": "stapp1", "location": "eastus", "kind": "StorageV2", "properties": {}}
+
+
+async def restrict(azure, content=None, scope=GROUP, *, parent="", **more):
+    details = {"resourceContent": {**CONTENT, **(content or {})}, "apiVersion": "2023-05-01", "scope": parent}
+    return await azure.ask(
+        "POST", f"{scope}/{RESTRICTIONS}", {"resourceDetails": details, **more}, version="2024-10-01"
+    )
+
+
+EVALUATIONS = [
+    ((EUROPE, AUDITED), {}, {}, [("europe", "Deny")], "audits are not asked for"),
+    (
+        (EUROPE, AUDITED),
+        {},
+        {"includeAuditEffect": True},
+        [("europe", "Deny"), ("audited", "Audit")],
+        "audits are asked for",
+    ),
+    ((EUROPE,), {"location": "northeurope"}, {}, [], "compliant"),
+    ((replace(EUROPE, scope=OTHER),), {}, {}, [], "of another group"),
+    ((replace(EUROPE, scope=ACCOUNT),), {}, {}, [("europe", "Deny")], "of the resource itself"),
+    ((replace(EUROPE, enforced=False),), {}, {}, [("europe", "Deny")], "it does not know what is enforced"),
+    ((TAG,), {}, {}, [], "changes are restrictions of fields"),
+]
+
+
+@pytest.mark.parametrize(("policies", "content", "more", "names", "why"), EVALUATIONS, ids=[r[-1] for r in EVALUATIONS])
+async def test_policies_that_a_resource_breaks(policies, content, more, names, why):
+    async with emulated(governed(*policies), has_group=True) as azure:
+        reply = await restrict(azure, content, **more)
+    rows = reply.body["contentEvaluationResult"]["policyEvaluations"]
+    found = [
+        (row["policyInfo"]["policyAssignmentId"].rpartition("/")[2], row["effectDetails"]["policyEffect"])
+        for row in rows
+    ]
+    assert found == names, why
+    assert {row["evaluationResult"] for row in rows} <= {"NonCompliant"}
+
+
+async def test_an_exemption_does_not_count_in_the_question():
+    exempt = EmulatedExemption(policy="europe", scope=GROUP)
+    async with emulated(governed(EUROPE, exemptions=(exempt,)), has_group=True) as azure:
+        reply = await restrict(azure)
+    (row,) = reply.body["contentEvaluationResult"]["policyEvaluations"]
+    assert row["evaluationDetails"]["reason"] == "Use a European region."
+
+
+SKU = make_policy(Effect.DENY, when("sku.name", Operator.IN, "Premium_LRS", "Premium_ZRS", types=STORAGE), name="cheap")
+TLS = make_policy(
+    Effect.APPEND,
+    when("properties.minimumTlsVersion", Operator.EXISTS, False, types=STORAGE),
+    name="tls",
+    field="properties.minimumTlsVersion",
+    value="TLS1_2",
+)
+ALIAS = "Microsoft.Storage/storageAccounts"
+FIELDS = [
+    ((TAG,), {}, [], [], "a field that is not pending"),
+    (
+        (TAG,),
+        {},
+        [{"field": "tags"}],
+        [("tags.env", {"result": "Required", "values": ["dev"], "defaultValue": "dev", "policyEffect": "Modify"})],
+        "a tag that a policy adds",
+    ),
+    ((TAG,), {"tags": {"env": "prod"}}, [{"field": "tags"}], [], "a tag that is there"),
+    (
+        (TLS,),
+        {},
+        [{"field": f"{ALIAS}/minimumTlsVersion"}],
+        [
+            (
+                f"{ALIAS}/minimumTlsVersion",
+                {"result": "Required", "values": ["TLS1_2"], "defaultValue": "TLS1_2", "policyEffect": "Append"},
+            )
+        ],
+        "a member that a policy appends, by its alias",
+    ),
+    (
+        (EUROPE,),
+        {},
+        [{"field": "location"}],
+        [("location", {"result": "Required", "values": ["westeurope", "northeurope"], "policyEffect": "Deny"})],
+        "values that are allowed",
+    ),
+    (
+        (EUROPE,),
+        {},
+        [{"field": "location", "values": ["westeurope", "westus"]}],
+        [("location", {"result": "Deny", "values": ["westus"], "policyEffect": "Deny"})],
+        "of candidates those that are denied",
+    ),
+    (
+        (SKU,),
+        {},
+        [{"field": "sku.name"}],
+        [(f"{ALIAS}/sku.name", {"result": "Deny", "values": ["Premium_LRS", "Premium_ZRS"], "policyEffect": "Deny"})],
+        "values that are denied",
+    ),
+    ((SKU,), {"type": "Microsoft.Web/sites"}, [{"field": "sku.name"}], [], "of another type"),
+]
+
+
+@pytest.mark.parametrize(("policies", "content", "pending", "expected", "why"), FIELDS, ids=[row[-1] for row in FIELDS])
+async def test_what_policies_say_of_pending_fields(policies, content, pending, expected, why):
+    async with emulated(governed(*policies), has_group=True) as azure:
+        reply = await restrict(azure, content, pendingFields=pending)
+    found = [
+        (row["field"], {name: value for name, value in one.items() if name not in {"policy", "reason"}})
+        for row in reply.body["fieldRestrictions"]
+        for one in row["restrictions"]
+    ]
+    assert found == expected, why
+
+
+PLACES = [
+    (GROUP, {}, "", 200, "a group"),
+    (SUBSCRIPTION, {}, "", 200, "a subscription, for a group that does not exist yet"),
+    (OTHER, {}, "", 404, "a group that does not exist"),
+    (GROUP, {"type": "Microsoft.Network/virtualNetworks/subnets", "name": "a"}, VNET, 200, "a nested type"),
+    (
+        SUBSCRIPTION,
+        {"type": "Microsoft.Resources/subscriptions/resourceGroups", "name": "x"},
+        "",
+        200,
+        "a group as such",
+    ),
+]
+
+
+@pytest.mark.parametrize(("scope", "content", "parent", "status", "why"), PLACES, ids=[row[-1] for row in PLACES])
+async def test_where_the_question_can_be_asked(scope, content, parent, status, why):
+    async with emulated(has_group=True) as azure:
+        reply = await restrict(azure, content, scope, parent=parent)
+    assert reply.status == status, why
+    if status == 200:
+        assert reply.body == {"fieldRestrictions": [], "contentEvaluationResult": {"policyEvaluations": []}}
+
+
+async def test_a_question_without_content():
+    async with emulated(has_group=True) as azure:
+        reply = await azure.ask("POST", f"{GROUP}/{RESTRICTIONS}", {"resourceDetails": {}}, version="2024-10-01")
+    assert (reply.status, reply.code) == (400, "InvalidRequestContent")
+
+
+async def test_the_provider_of_the_question_must_be_registered():
+    async with emulated(replace(OPEN, unregistered=("Microsoft.PolicyInsights",)), has_group=True) as azure:
+        reply = await restrict(azure)
+    assert (reply.status, reply.code) == (409, "MissingSubscriptionRegistration")
+
+
+# A write ends as the questions foretell: the same settings, asked and then done.
+
+RULES = [
+    *VERDICTS,
+    (governed(EUROPE), {"location": "eastus"}, [detail("RequestDisallowedByPolicy", "stapp1")], "a region"),
+    (governed(replace(EUROPE, scope=OTHER)), {"location": "eastus"}, [], "a region elsewhere"),
+    (governed(TAG, make_policy(Effect.DENY, when("tags.env", Operator.EXISTS, False))), {}, [], "a tag that is added"),
+]
+CAN_BE_WRITTEN = [row for row in RULES if "[" not in str(row[1]) and not row[0].preflight.silent]
+"""Without expressions, which a write takes as texts, and types whose provider says nothing before."""
+
+
+@pytest.mark.parametrize(("settings", "item", "_details", "why"), CAN_BE_WRITTEN, ids=[r[-1] for r in CAN_BE_WRITTEN])
+async def test_a_write_ends_as_the_preflight_foretold(settings, item, _details, why):
+    body = question(item)
+    body["location"] = body["resources"][0]["location"]
+    async with emulated(settings, has_group=True) as azure:
+        asked = await validate(azure, body)
+        done = await azure.put(
+            ACCOUNT,
+            {name: value for name, value in body["resources"][0].items() if name not in {"name", "apiVersion"}},
+            version="2023-05-01",
+        )
+    if asked.status == 200:
+        assert done.status in {201, 202}, why
+    else:
+        (foretold,) = asked.body["error"]["details"]
+        refusal = done.body["error"]
+        assert (refusal["code"], refusal["message"]) == (foretold["code"], foretold["message"]), why
