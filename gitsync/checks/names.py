@@ -173,7 +173,9 @@ _ADDRESS: Final = "microsoft.network/publicipaddresses"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holder:
-    """What was deleted, and holds its name. `group` and `location` are "" if Azure does not say them."""
+    """What was deleted, and holds its name. `group` and `location` are "" if Azure does not say them; `purged` is the
+    day on which the name becomes free.
+    """
 
     name: str
     group: str
@@ -247,7 +249,7 @@ def _read_holder(row: Mapping[str, Any], soft: SoftDelete) -> Holder | None:
         name=shorten_text(name),
         group=shorten_text(group[1]) if group else "",
         location=shorten_text(members.get("location") or row.get("location")),
-        purged=shorten_text(members.get("scheduledPurgeDate")),
+        purged=shorten_text(members.get("scheduledPurgeDate")).partition("T")[0],
         is_protected=members.get("purgeProtectionEnabled") is True,
         subdomain=shorten_text(members.get("customSubDomainName")),
     )

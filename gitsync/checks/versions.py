@@ -39,15 +39,20 @@ async def check_versions(changes: Sequence[PlannedChange], questions: Questions)
     """Compare each change with the metadata of its provider, which is read once."""
     by_provider: defaultdict[str, list[PlannedChange]] = defaultdict(list)
     for change in changes:
-        subscription, namespace = find_subscription(change.arm_id), change.arm_type.partition("/")[0]
-        scope = f"/subscriptions/{subscription}" if subscription else ""
-        by_provider[f"{scope}/providers/{namespace}".casefold()].append(change)
-    found = await asyncio.gather(*(_check_provider(path, same, questions) for path, same in by_provider.items()))
+        by_provider[_find_provider(change).casefold()].append(change)
+    found = await asyncio.gather(*(_check_provider(same, questions) for same in by_provider.values()))
     return [finding for findings in found for finding in findings]
 
 
-async def _check_provider(path: str, changes: Sequence[PlannedChange], questions: Questions) -> Findings:
+def _find_provider(change: PlannedChange) -> str:
+    """The path of the provider, in the subscription of the resource if it has one."""
+    subscription, namespace = find_subscription(change.arm_id), change.arm_type.partition("/")[0]
+    return f"/subscriptions/{subscription}/providers/{namespace}" if subscription else f"/providers/{namespace}"
+
+
+async def _check_provider(changes: Sequence[PlannedChange], questions: Questions) -> Findings:
     """Check the changes of one provider in one subscription."""
+    path = _find_provider(changes[0])
     if "<" in path:
         unknown = partial(_make, verdict=CheckVerdict.NOT_CHECKED, code=UNKNOWN_VALUE)
         return [(change.key, unknown(message=change.doubt)) for change in changes]
@@ -55,7 +60,8 @@ async def _check_provider(path: str, changes: Sequence[PlannedChange], questions
     if isinstance(answer, Unanswered):
         return [(change.key, answer.as_finding(CheckName.VERSIONS)) for change in changes]
     if (listings := read_listings(answer)) is None:
-        odd = _make(verdict=CheckVerdict.NOT_CHECKED, code=ODD_ANSWER, message=f"Azure's answer to {path} is odd.")
+        message = f"Azure's answer to GET {path} does not list the types of the provider."
+        odd = _make(verdict=CheckVerdict.NOT_CHECKED, code=ODD_ANSWER, message=message)
         return [(change.key, odd) for change in changes]
     return [(change.key, finding) for change in changes for finding in judge(change, listings)]
 

@@ -19,7 +19,7 @@ WORKSPACE = f"{GROUP}/providers/Microsoft.OperationalInsights/workspaces/kv1"
 COSMOS = f"{GROUP}/providers/Microsoft.DocumentDB/databaseAccounts/db1"
 ADDRESS = f"{GROUP}/providers/Microsoft.Network/publicIPAddresses/ip1"
 DELETED_VAULTS = f"{SUB}/providers/Microsoft.KeyVault/deletedVaults"
-PURGED = "2027-01-30T00:00:59Z"
+PURGED = "2027-01-30"
 
 
 def row(arm_id: str, *, location: str = "westeurope", name: str = "kv1", **properties) -> dict:
@@ -36,7 +36,7 @@ def row(arm_id: str, *, location: str = "westeurope", name: str = "kv1", **prope
     member = {VAULT: "vaultId", HSM: "mhsmId", STORE: "configurationStoreId"}[arm_id]
     return {
         "name": name,
-        "properties": {member: arm_id, "location": location, "scheduledPurgeDate": PURGED, **properties},
+        "properties": {member: arm_id, "location": location, "scheduledPurgeDate": f"{PURGED}T00:00:59Z", **properties},
     }
 
 

@@ -159,5 +159,5 @@ async def test_nothing_is_asked_of_a_subscription_that_is_not_known():
 async def test_a_resource_of_the_tenant_is_looked_up_there():
     alias = change(arm_id="/providers/Microsoft.Subscription/aliases/one", arm_type="Microsoft.Subscription/aliases")
     (finding,), seen = await _ask([alias])
-    assert seen[0].line == "GET /providers/microsoft.subscription"
+    assert seen[0].line == "GET /providers/Microsoft.Subscription"
     assert finding.verdict == "not-checked"

@@ -1,0 +1,73 @@
+"""What a check says of a change, and what the emulator does at the write of it, by the same settings file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from gitsync.arm.client import Writer, open_arm
+from gitsync.arm.session import Session
+from gitsync.checks.checks import Check
+from gitsync.checks.questions import Questions
+from gitsync.emulator.http.server import Emulator
+from gitsync.emulator.settings import EmulatorSettings, read_settings
+from gitsync.emulator.state.store import MemoryStore, Store
+from gitsync.errors import ArmError
+from gitsync.model.check import PlannedChange
+from tests.checks.asking import GROUP
+from tests.support.arm_rig import anonymous
+from tests.support.fake_clock import FakeClock
+
+GROUP_API = "2021-04-01"
+
+
+async def compare(
+    check: Check,
+    change: PlannedChange,
+    settings: Mapping[str, Any],
+    folder: Path,
+    present: Iterable[PlannedChange] = (),
+) -> tuple[set[str], str]:
+    """Return the verdicts before the write, and the code that refused the write, "" if it was done.
+
+    `present` are there, with the resource group, before the settings hold.
+    """
+    store = MemoryStore()
+    async with _writing(EmulatorSettings(limits=None), store) as (writer, _):
+        await _put(writer, GROUP, GROUP_API, {"location": "westeurope"})
+        for other in present:
+            await _put(writer, other.arm_id, other.api_version, other.body or {})
+    file = folder / "settings.yaml"
+    file.write_text(json.dumps({"settings": {"throttle": "off", **settings}}))
+    async with _writing(read_settings(file), store) as (writer, questions):
+        found = await check([change], questions)
+        return {finding.verdict.value for _, finding in found}, await _try(writer, change)
+
+
+async def _try(writer: Writer, change: PlannedChange) -> str:
+    try:
+        if change.deletes:
+            await writer.wait(await writer.delete(change.arm_id, change.api_version))
+        if change.body is not None:
+            await _put(writer, change.arm_id, change.api_version, change.body)
+    except ArmError as refusal:
+        return refusal.code
+    return ""
+
+
+async def _put(writer: Writer, arm_id: str, api_version: str, body: Mapping[str, Any]) -> None:
+    assert await writer.wait(await writer.put(arm_id, api_version, body))
+
+
+@asynccontextmanager
+async def _writing(settings: EmulatorSettings, store: Store):
+    clock = FakeClock()
+    async with Emulator(settings, store) as azure, open_arm(anonymous(azure.url), clock) as arm:
+
+        def open_session() -> Session:
+            return Session(deadline=clock.monotonic() + 1800)
+
+        yield arm.writer(open_session()), Questions(arm, open_session)
