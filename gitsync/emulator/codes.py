@@ -9,6 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+_QUOTA = (
+    "Operation could not be completed as it results in exceeding approved {what} quota. Additional details - "
+    "Deployment Model: Resource Manager, Location: {location}, Current Limit: {limit}, Current Usage: {used}, "
+    "Additional Required: {need}, (Minimum) New Limit Required: {total}."
+)
+
 CODES: Mapping[str, tuple[int, str]] = {
     "AnotherOperationInProgress": (
         409,
@@ -110,6 +116,13 @@ CODES: Mapping[str, tuple[int, str]] = {
     ),
     "InvalidRoleDefinitionId": (400, "The role definition ID '{role}' is not valid."),
     "LocationRequired": (400, "The location property is required for this definition."),
+    "MaxStorageAccountsCountPerSubscriptionExceeded": (
+        409,
+        (
+            "Subscription {subscription} already contains {used} storage accounts in location {location} and the "
+            "maximum allowed is {limit}."
+        ),
+    ),
     "MethodNotAllowed": (405, "The resource type '{type}' does not support the HTTP method '{method}'."),
     "MissingApiVersionParameter": (
         400,
@@ -131,12 +144,24 @@ CODES: Mapping[str, tuple[int, str]] = {
         ),
     ),
     "NotFound": (404, "The requested path '{path}' does not exist."),
+    "OperationNotAllowed": (409, _QUOTA),
     "OperationNotFound": (404, "The operation '{operation}' was not found."),
     "ParentResourceNotFound": (
         404,
         "Can not perform requested operation on nested resource. Parent resource '{parent}' not found.",
     ),
     "PreconditionFailed": (412, "The condition '{condition}' of the request is not met by the resource '{id}'."),
+    "PublicIPCountLimitReached": (
+        400,
+        "Cannot create more than {limit} public IP addresses for this subscription in this region.",
+    ),
+    "QuotaExceeded": (
+        400,
+        (
+            "Provisioning of resource(s) for container service {cluster} in resource group {group} failed. Message: "
+            + _QUOTA
+        ),
+    ),
     "ReadOnlyDisabledSubscription": (
         409,
         (
@@ -193,11 +218,26 @@ CODES: Mapping[str, tuple[int, str]] = {
     ),
     "ServiceUndeleteNotPossible": (400, "Unable to undelete service."),
     "ServiceUnavailable": (503, "The service is unavailable now. Please retry the request later."),
+    "SkuNotAvailable": (
+        409,
+        (
+            "The requested size for resource '{id}' is currently not available in location '{location}' zones "
+            "'{zones}' for subscription '{subscription}'. Please try another size or deploy to a different location or "
+            "zones. See https://aka.ms/azureskunotavailable for details."
+        ),
+    ),
     "SoftDeletedVaultDoesNotExist": (
         404,
         (
             "A soft deleted vault with the given name does not exist. Ensure that the name for the vault that is being"
             " attempted to recover is in a recoverable state."
+        ),
+    ),
+    "StaticPublicIPCountLimitReached": (
+        400,
+        (
+            "Cannot create more than {limit} public IP addresses with static allocation method for this subscription "
+            "in this region."
         ),
     ),
     "SubscriptionNotFound": (404, "The subscription '{subscription}' could not be found."),

@@ -155,6 +155,43 @@ class TakenName:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EmulatedQuota:
+    """A quota of a provider in a region. `used` is what is used outside the emulator."""
+
+    provider: str
+    location: str
+    name: str
+    limit: int
+    used: int = 0
+
+
+class RestrictionType(StrEnum):
+    LOCATION = "Location"
+    ZONE = "Zone"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkuRestriction:
+    """Why a subscription cannot have a size: in its region, or in some of its zones."""
+
+    type: RestrictionType
+    zones: tuple[str, ...] = ()
+    reason: str = "NotAvailableForSubscription"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmulatedSku:
+    """A size of machines that a region offers."""
+
+    name: str
+    family: str
+    cores: int
+    location: str
+    zones: tuple[str, ...] = ()
+    restricted: tuple[SkuRestriction, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EmulatorSettings:
     """`subscriptions` and `types` empty: any. `types` maps a type to its api-versions, none meaning any.
     `limits` None: no throttling. `registration_polls`: how often a provider is asked for until it is registered.
@@ -183,6 +220,8 @@ class EmulatorSettings:
     deleted: tuple[ConfiguredDeletion, ...] = ()
     taken_names: tuple[TakenName, ...] = ()
     strict_names: bool = False
+    quotas: tuple[EmulatedQuota, ...] = ()
+    skus: tuple[EmulatedSku, ...] = ()
 
 
 def read_settings(path: Path) -> EmulatorSettings:
@@ -278,6 +317,21 @@ def _read_taken_name(node: YamlNode) -> TakenName:
     return TakenName(**_read_whole(node, _TAKEN_NAME, "type", "name"))
 
 
+def _read_quota(node: YamlNode) -> EmulatedQuota:
+    return EmulatedQuota(**_read_whole(node, _QUOTA, "provider", "location", "name", "limit"))
+
+
+def _read_sku(node: YamlNode) -> EmulatedSku:
+    return EmulatedSku(**_read_whole(node, _SKU, "name", "family", "vCPUs", "location"))
+
+
+def _read_restriction(node: YamlNode) -> SkuRestriction:
+    restriction = SkuRestriction(**_read_whole(node, _RESTRICTION, "type"))
+    if (restriction.type is RestrictionType.ZONE) != bool(restriction.zones):
+        raise node.wrong("A restriction of the type Zone needs zones, and no other has them.", 'Set zones: ["1"].')
+    return restriction
+
+
 def _read_whole(node: YamlNode, table: Mapping[str, FieldReader], *needed: str) -> dict[str, Any]:
     """Read the members of a mapping, of which some must be there."""
     values = read_fields(node, table)
@@ -291,6 +345,21 @@ _DELETION: Mapping[str, FieldReader] = {
     "id": ("id", YamlNode.text),
     "location": ("location", YamlNode.text),
     "purgeProtection": ("purge_protection", YamlNode.flag),
+}
+_QUOTA: Mapping[str, FieldReader] = {
+    **{name: (name, YamlNode.text) for name in ("provider", "location", "name")},
+    **{name: (name, YamlNode.count) for name in ("limit", "used")},
+}
+_RESTRICTION: Mapping[str, FieldReader] = {
+    "type": ("type", lambda node: node.choice(RestrictionType)),
+    "zones": ("zones", YamlNode.texts),
+    "reason": ("reason", YamlNode.text),
+}
+_SKU: Mapping[str, FieldReader] = {
+    **{name: (name, YamlNode.text) for name in ("name", "family", "location")},
+    "vCPUs": ("cores", YamlNode.count),
+    "zones": ("zones", YamlNode.texts),
+    "restricted": ("restricted", lambda node: tuple(_read_restriction(item) for item in node.items())),
 }
 _TAKEN_NAME: Mapping[str, FieldReader] = {name: (name, YamlNode.text) for name in ("type", "name")}
 _LOCK: Mapping[str, FieldReader] = {
@@ -363,4 +432,6 @@ _SETTINGS: Mapping[str, FieldReader] = {
     "deleted": ("deleted", lambda node: tuple(_read_deletion(item) for item in node.items())),
     "takenNames": ("taken_names", lambda node: tuple(_read_taken_name(item) for item in node.items())),
     "strictNames": ("strict_names", YamlNode.flag),
+    "quotas": ("quotas", lambda node: tuple(_read_quota(item) for item in node.items())),
+    "skus": ("skus", lambda node: tuple(_read_sku(item) for item in node.items())),
 }

@@ -49,6 +49,7 @@ from gitsync.emulator.state.subscriptions import list_providers, list_subscripti
 from gitsync.emulator.types.actions import run_action
 from gitsync.emulator.types.bodies import apply_moves, build_body
 from gitsync.emulator.types.names import answer_name_question, find_database_account_name
+from gitsync.emulator.types.quotas import USAGE_NAMESPACES, list_skus, list_usages
 
 MOST_BYTES = 4 * 1024 * 1024
 """ARM takes no larger bodies."""
@@ -211,6 +212,8 @@ _BY_TYPE: Mapping[tuple[str, str], _Verb] = {
     ("microsoft.resources/validateresources", "POST"): validate_resources,
     ("microsoft.documentdb/databaseaccountnames", "HEAD"): find_database_account_name,
     ("microsoft.network/locations/checkdnsnameavailability", "GET"): answer_name_question,
+    ("microsoft.compute/skus", "GET"): list_skus,
+    **{(f"{namespace}/locations/usages", "GET"): list_usages for namespace in USAGE_NAMESPACES},
 }
 """What answers the paths of single types, whatever their shape."""
 

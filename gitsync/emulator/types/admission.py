@@ -24,6 +24,7 @@ from gitsync.emulator.state.deleted_resources import (
 )
 from gitsync.emulator.state.store import StoredResource
 from gitsync.emulator.types.names import check_name
+from gitsync.emulator.types.quotas import check_quota
 
 RequestBody = dict[str, Any]
 _GUID = re.compile(r"[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
@@ -45,6 +46,7 @@ def admit_write(
             remove_deleted(cloud.store, deleted["id"])
             return dict(deleted["body"])
         check_name(cloud, request, body)
+    check_quota(cloud, request, before, body)
     check = _WRITES.get(kind)
     return check(cloud, request, before, body) if check is not None else body
 

@@ -1,0 +1,314 @@
+"""Quotas and sizes of machines: what a region has left, and what it offers.
+
+The lists (`usages` of a provider in a region, `skus` of Microsoft.Compute) and the refusal of a PUT
+read the same rows of the settings. What is in the emulator counts on top of what they say is used,
+so that usages move with creates and deletes. Cores are those of the sizes that the settings list:
+a machine of another size needs none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gitsync.emulator.http.messages import Refused, ServerRequest, ServerResponse, make_page, refuse
+from gitsync.emulator.http.target import Target, parse
+from gitsync.emulator.patch import find_value
+from gitsync.emulator.settings import EmulatedQuota, EmulatedSku
+from gitsync.emulator.state.cloud import EmulatedCloud
+from gitsync.emulator.state.deleted_resources import normalize_region
+from gitsync.emulator.state.store import StoredResource
+
+_COMPUTE: Final = "microsoft.compute"
+_CLUSTER: Final = "microsoft.containerservice/managedclusters"
+_POOL: Final = f"{_CLUSTER}/agentpools"
+_LOCATION = re.compile(r"location eq '([^']*)'", re.IGNORECASE)
+
+USAGE_NAMESPACES: Final = (_COMPUTE, "microsoft.network", "microsoft.storage", "microsoft.cognitiveservices")
+"""The providers that list their usages."""
+
+QuotaKey = tuple[str, str]
+"""A namespace and the name of one of its quotas, in lower case."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machines:
+    """Machines of one size that a resource has."""
+
+    size: str
+    count: int
+    zones: tuple[str, ...] = ()
+    is_spot: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """A quota that each resource of a type counts in; with `path` only one whose body has the `value` there."""
+
+    name: str
+    path: tuple[str, ...] = ()
+    value: str = ""
+
+
+_COUNTED: Final[Mapping[str, tuple[Counted, ...]]] = {
+    "microsoft.compute/availabilitysets": (Counted(name="availabilitySets"),),
+    "microsoft.compute/virtualmachines": (Counted(name="virtualMachines"),),
+    "microsoft.compute/virtualmachinescalesets": (Counted(name="virtualMachineScaleSets"),),
+    "microsoft.network/applicationgateways": (Counted(name="ApplicationGateways"),),
+    "microsoft.network/applicationsecuritygroups": (Counted(name="ApplicationSecurityGroups"),),
+    "microsoft.network/loadbalancers": (
+        Counted(name="LoadBalancers"),
+        Counted(name="StandardSkuLoadBalancers", path=("sku", "name"), value="standard"),
+    ),
+    "microsoft.network/natgateways": (Counted(name="NatGateways"),),
+    "microsoft.network/networkinterfaces": (Counted(name="NetworkInterfaces"),),
+    "microsoft.network/networksecuritygroups": (Counted(name="NetworkSecurityGroups"),),
+    "microsoft.network/networkwatchers": (Counted(name="NetworkWatchers"),),
+    "microsoft.network/privateendpoints": (Counted(name="PrivateEndpoints"),),
+    "microsoft.network/privatelinkservices": (Counted(name="PrivateLinkServices"),),
+    "microsoft.network/publicipaddresses": (
+        Counted(name="PublicIPAddresses"),
+        Counted(name="StaticPublicIPAddresses", path=("properties", "publicIPAllocationMethod"), value="static"),
+        Counted(name="StandardSkuPublicIpAddresses", path=("sku", "name"), value="standard"),
+    ),
+    "microsoft.network/publicipprefixes": (Counted(name="PublicIpPrefixes"),),
+    "microsoft.network/routetables": (Counted(name="RouteTables"),),
+    "microsoft.network/virtualnetworks": (Counted(name="VirtualNetworks"),),
+    "microsoft.storage/storageaccounts": (Counted(name="StorageAccounts"),),
+}
+"""By type, in lower case. What needs cores is in `_MACHINES`."""
+
+_SENTENCES: Final[Mapping[QuotaKey, str]] = {
+    ("microsoft.network", "publicipaddresses"): "PublicIPCountLimitReached",
+    ("microsoft.network", "staticpublicipaddresses"): "StaticPublicIPCountLimitReached",
+    ("microsoft.storage", "storageaccounts"): "MaxStorageAccountsCountPerSubscriptionExceeded",
+}
+"""The codes of quotas that are refused in words of their own."""
+
+
+def list_usages(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
+    """Answer the GET of the usages of a provider in a region."""
+    cloud.require_scope(request)
+    target = request.target
+    location = normalize_region(target.names[0])
+    used = _count_used(cloud, target.subscription, location)
+    rows = [
+        (f"{index:06}", _make_usage(quota, used, target))
+        for index, quota in enumerate(_list_quotas(cloud, location))
+        if quota.provider.casefold() == target.namespace.casefold()
+    ]
+    return make_page(request, rows, lambda row: row, cloud.settings.page_size)
+
+
+def list_skus(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
+    """Answer the GET of the sizes of machines; `$filter` knows the location alone, and any other filter none."""
+    cloud.require_scope(request)
+    match = _LOCATION.fullmatch(request.query.get("$filter", "").strip())
+    rows = [
+        (f"{index:06}", _make_sku(sku))
+        for index, sku in enumerate(cloud.settings.skus)
+        if match is None or normalize_region(sku.location) == normalize_region(match[1])
+    ]
+    return make_page(request, rows, lambda row: row, cloud.settings.page_size)
+
+
+def check_quota(
+    cloud: EmulatedCloud, request: ServerRequest, before: StoredResource | None, body: Mapping[str, Any]
+) -> None:
+    """Refuse a write of machines of a size that is not offered, or of more than a quota has left."""
+    target = request.target
+    location = _find_location(cloud, target, body)
+    present = {(each.size, each.zones) for each in _find_machines(cloud, target, before.body)} if before else set()
+    for machines in _find_machines(cloud, target, body):
+        if (machines.size, machines.zones) not in present and not _is_offered(cloud, machines, location):
+            words: dict[str, Any] = {"location": location, "zones": ",".join(machines.zones), "id": target.path}
+            raise refuse("SkuNotAvailable", subscription=target.subscription, **words)
+    quotas = _list_quotas(cloud, location)
+    if not quotas:
+        return
+    used = _count_used(cloud, target.subscription, location)
+    wanted = _count_used(cloud, target.subscription, location, (target, body))
+    for quota in quotas:
+        key = (quota.provider.casefold(), quota.name.casefold())
+        need = wanted[key] - used[key]
+        if need > 0 and quota.used + wanted[key] > quota.limit:
+            raise _exceed(quota, target, quota.used + used[key], need)
+
+
+def _exceed(quota: EmulatedQuota, target: Target, used: int, need: int) -> Refused:
+    """Make the refusal of a write that needs more than is left."""
+    what = {"cores": "Total Regional Cores", "lowprioritycores": "LowPriorityCores"}.get(quota.name.casefold())
+    what = what or (f"{quota.name} Cores" if quota.name.casefold().endswith("family") else quota.name)
+    total = used + need
+    words: dict[str, Any] = {"what": what, "location": quota.location, "limit": quota.limit, "used": used, "need": need}
+    words |= {"total": total, "subscription": target.subscription, "name": target.name, "group": target.group}
+    if target.type.casefold() in {_CLUSTER, _POOL}:
+        return refuse("QuotaExceeded", cluster=target.names[0], **words)
+    return refuse(_SENTENCES.get((quota.provider.casefold(), quota.name.casefold()), "OperationNotAllowed"), **words)
+
+
+def _list_quotas(cloud: EmulatedCloud, location: str) -> list[EmulatedQuota]:
+    return [quota for quota in cloud.settings.quotas if normalize_region(quota.location) == location]
+
+
+def _make_usage(quota: EmulatedQuota, used: Counter[QuotaKey], target: Target) -> dict[str, Any]:
+    usage: dict[str, Any] = {
+        "currentValue": quota.used + used[quota.provider.casefold(), quota.name.casefold()],
+        "limit": quota.limit,
+        "name": {"localizedValue": quota.name, "value": quota.name},
+        "unit": "Count",
+    }
+    if target.namespace.casefold() == "microsoft.network":
+        usage |= {"id": f"{target.path}/{quota.name}", "isAdjustable": True}
+    return usage
+
+
+def _make_sku(sku: EmulatedSku) -> dict[str, Any]:
+    return {
+        "resourceType": "virtualMachines",
+        "name": sku.name,
+        "tier": sku.name.partition("_")[0],
+        "size": sku.name.partition("_")[2],
+        "family": sku.family,
+        "locations": [sku.location],
+        "locationInfo": [{"location": sku.location, "zones": list(sku.zones), "zoneDetails": []}],
+        "capabilities": [{"name": "vCPUs", "value": str(sku.cores)}],
+        "restrictions": [
+            {
+                "type": restriction.type,
+                "values": [sku.location],
+                "restrictionInfo": {
+                    "locations": [sku.location],
+                    **({"zones": list(restriction.zones)} if restriction.type == "Zone" else {}),
+                },
+                "reasonCode": restriction.reason,
+            }
+            for restriction in sku.restricted
+        ],
+    }
+
+
+def _is_offered(cloud: EmulatedCloud, machines: Machines, location: str) -> bool:
+    """Tell whether a region offers a size in its zones. A region of which the settings list no size offers any."""
+    sizes = {sku.name.casefold(): sku for sku in cloud.settings.skus if normalize_region(sku.location) == location}
+    sku = sizes.get(machines.size.casefold())
+    if not sizes or sku is None:
+        return not sizes
+    closed_zones = {zone for restriction in sku.restricted for zone in restriction.zones}
+    is_closed = any(restriction.type == "Location" for restriction in sku.restricted)
+    return not is_closed and {*machines.zones} <= {*sku.zones} - closed_zones
+
+
+def _count_used(
+    cloud: EmulatedCloud, subscription: str, location: str, changed: tuple[Target, Mapping[str, Any]] | None = None
+) -> Counter[QuotaKey]:
+    """Count what the resources of a subscription need in a region; `changed` is one with a body that it would have."""
+    rows = {
+        key: (parse(resource.id), resource.body)
+        for key, resource in cloud.store.below(f"/subscriptions/{subscription}/".casefold())
+        if parse(key).type in _COUNTED or parse(key).type in _MACHINES
+    }
+    if changed is not None:
+        rows[changed[0].key] = changed
+    used: Counter[QuotaKey] = Counter()
+    for target, body in rows.values():
+        if _find_location(cloud, target, body) == location:
+            used.update(_count(cloud, target, body, rows))
+    return used
+
+
+def _count(
+    cloud: EmulatedCloud, target: Target, body: Mapping[str, Any], keys: Mapping[str, object]
+) -> Counter[QuotaKey]:
+    """Count what one resource needs. `keys` are those of all: an agent pool that is one of them counts by itself."""
+    needs: Counter[QuotaKey] = Counter()
+    for counted in _COUNTED.get(target.type.casefold(), ()):
+        if not counted.path or str(find_value(body, counted.path)).casefold() == counted.value:
+            needs[target.namespace.casefold(), counted.name.casefold()] += 1
+    for machines in _find_machines(cloud, target, body, keys):
+        sku = next((sku for sku in cloud.settings.skus if sku.name.casefold() == machines.size.casefold()), None)
+        cores = machines.count * sku.cores if sku is not None else 0
+        names = ["lowprioritycores"] if machines.is_spot else ["cores", sku.family.casefold() if sku else ""]
+        needs.update({(_COMPUTE, name): cores for name in names})
+    return needs
+
+
+def _find_location(cloud: EmulatedCloud, target: Target, body: Mapping[str, Any]) -> str:
+    """Find the region of a resource; an agent pool is where its cluster is."""
+    parent = target.parent if target.type.casefold() == _POOL else None
+    cluster = cloud.store.resource(parent.key) if parent is not None else None
+    return normalize_region((cluster.body if cluster is not None else body).get("location"))
+
+
+def _find_machines(
+    cloud: EmulatedCloud, target: Target, body: Mapping[str, Any], keys: Mapping[str, object] | None = None
+) -> list[Machines]:
+    """Find the machines of a resource, without the pools of a cluster that are resources of their own."""
+    find = _MACHINES.get(target.type.casefold())
+    if find is None:
+        return []
+    if target.type.casefold() == _CLUSTER:
+        own = keys if keys is not None else cloud.store.keys(f"{target.key}/agentpools/")
+        profiles = find_value(body, ("properties", "agentPoolProfiles"))
+        return [
+            _read_pool(profile)
+            for profile in (profiles if isinstance(profiles, list) else [])
+            if isinstance(profile, Mapping) and f"{target.key}/agentpools/{profile.get('name')}".casefold() not in own
+        ]
+    return list(find(body))
+
+
+def _find_machine(body: Mapping[str, Any]) -> Iterator[Machines]:
+    size = find_value(body, ("properties", "hardwareProfile", "vmSize"))
+    is_hosted = any(find_value(body, ("properties", name)) for name in ("host", "hostGroup"))
+    if isinstance(size, str) and not is_hosted:  # a dedicated host has cores of its own
+        yield Machines(
+            size=size, count=1, zones=_read_zones(body.get("zones")), is_spot=_is_spot(body, ("properties", "priority"))
+        )
+
+
+def _find_scale_set(body: Mapping[str, Any]) -> Iterator[Machines]:
+    size, count = find_value(body, ("sku", "name")), find_value(body, ("sku", "capacity"))
+    is_spot = _is_spot(body, ("properties", "virtualMachineProfile", "priority"))
+    if isinstance(size, str):
+        yield Machines(size=size, count=_read_count(count), zones=_read_zones(body.get("zones")), is_spot=is_spot)
+
+
+def _find_pool(body: Mapping[str, Any]) -> Iterator[Machines]:
+    properties = body.get("properties")
+    if isinstance(properties, Mapping):
+        yield _read_pool(properties)
+
+
+def _read_pool(pool: Mapping[str, Any]) -> Machines:
+    least = _read_count(pool.get("minCount")) if pool.get("enableAutoScaling") is True else 0
+    return Machines(
+        size=str(pool.get("vmSize") or ""),
+        count=max(_read_count(pool.get("count", 1)), least),
+        zones=_read_zones(pool.get("availabilityZones")),
+        is_spot=_is_spot(pool, ("scaleSetPriority",)),
+    )
+
+
+def _read_count(value: Any) -> int:
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+def _read_zones(value: Any) -> tuple[str, ...]:
+    return tuple(str(zone) for zone in value) if isinstance(value, list) else ()
+
+
+def _is_spot(body: Mapping[str, Any], path: tuple[str, ...]) -> bool:
+    return str(find_value(body, path)).casefold() in {"spot", "low"}
+
+
+_MACHINES: Final[Mapping[str, Callable[[Mapping[str, Any]], Iterator[Machines]]]] = {
+    "microsoft.compute/virtualmachines": _find_machine,
+    "microsoft.compute/virtualmachinescalesets": _find_scale_set,
+    _CLUSTER: _find_pool,
+    _POOL: _find_pool,
+}
+"""What finds the machines of a body, by type in lower case."""
