@@ -34,19 +34,19 @@ def hide_values(value: Any) -> Any:
     return Unknown.SECRET if isinstance(value, _SECRETS) else value
 
 
-def find_unknown_paths(value: Any, path: JsonPath = ()) -> Iterator[JsonPath]:
-    """Find where a body has an `Unknown` value, or a key that is not known."""
+def find_unknown(value: Any, path: JsonPath = ()) -> Iterator[tuple[JsonPath, Unknown]]:
+    """Find where a body has an `Unknown` value, and which; or a key that is not known yet."""
     if isinstance(value, Unknown):
-        yield path
+        yield path, value
     elif isinstance(value, Mapping):
         for key, member in value.items():
             if "<" in key:  # the id of a resource that does not exist yet
-                yield path
+                yield path, Unknown.LATER
             else:
-                yield from find_unknown_paths(member, (*path, key))
+                yield from find_unknown(member, (*path, key))
     elif isinstance(value, list):
         for index, member in enumerate(value):
-            yield from find_unknown_paths(member, (*path, index))
+            yield from find_unknown(member, (*path, index))
 
 
 UNKNOWN_EXPRESSION: Final = "[length('foo')]"
@@ -65,7 +65,8 @@ def write_expressions(value: Any) -> Any:
         return {key: write_expressions(member) for key, member in value.items()}
     if isinstance(value, list):
         return [write_expressions(member) for member in value]
-    return f"[{value}" if isinstance(value, str) and value.startswith("[") else value
+    is_expression = isinstance(value, str) and value.startswith("[") and value.endswith("]")
+    return f"[{value}" if is_expression else value
 
 
 def drop_unknown(value: Any) -> Any:

@@ -16,7 +16,7 @@ from enum import Enum, auto
 from typing import Any, Final
 
 from gitsync.arm.http.bodies import Entries
-from gitsync.checks.bodies import drop_unknown, find_unknown_paths
+from gitsync.checks.bodies import drop_unknown, find_unknown
 from gitsync.checks.questions import ODD_ANSWER, UNKNOWN_VALUE, Questions, Unanswered, shorten_text
 from gitsync.formats.arm_path import find_deployment_scope, is_below, is_same_id, normalize_id, normalize_region
 from gitsync.formats.json_pointer import JsonPath, format_pointer
@@ -186,14 +186,14 @@ def build_case(change: PlannedChange, new_groups: set[str]) -> Case | CheckFindi
     scope = find_deployment_scope(change.arm_id)
     if scope == "/":
         return _find(CheckVerdict.NOT_CHECKED, NOT_EVALUATED, "Azure evaluates policies in a subscription only.")
+    owner = _find_owner(change)
     if normalize_id(scope) in new_groups:
-        scope = "/".join(scope.split("/")[:3])
+        scope, owner = "/".join(scope.split("/")[:3]), owner or scope
     body = change.body or {}
-    left_out = tuple(find_unknown_paths(body))
+    left_out = tuple(path for path, _ in find_unknown(body))
     is_group = change.arm_type.casefold() == _GROUP
     content = {**drop_unknown(body), "type": _GROUP_OF_POLICIES if is_group else change.arm_type}
     content.pop("name", None)
-    owner = _find_owner(change)
     pending = []
     if "<" in name:
         pending.append({"field": "name"})
@@ -288,7 +288,20 @@ async def _ask(case: Case, rules: Rules, questions: Questions, gate: asyncio.Sem
         exemptions = await questions.list(f"{case.scope}/{_EXEMPTIONS[0]}", _EXEMPTIONS[1])
     found = [weigh(case.change.arm_id, claim, rules, exemptions, questions.now) for claim in claims]
     findings = list(dict.fromkeys(finding for finding in found if finding))
-    return [(key, finding) for finding in findings or [_find(CheckVerdict.FINE)]]
+    return [(key, finding) for finding in findings or [_make_unhindered(case)]]
+
+
+def _make_unhindered(case: Case) -> CheckFinding:
+    """Make the finding of a change that no policy refuses as far as it is known. A secret is no matter of policies."""
+    if "<" in case.change.arm_id:
+        message = "No policy refuses what is known of it, and its name is not known yet."
+        return _find(CheckVerdict.NOT_CHECKED, UNKNOWN_VALUE, message)
+    later = [path for path, kind in find_unknown(case.change.body) if kind is Unknown.LATER]
+    if later:
+        pointer = format_pointer(later[0])
+        message = f"No policy refuses what is known of it, and the value of {pointer} is not known yet."
+        return _find(CheckVerdict.NOT_CHECKED, UNKNOWN_VALUE, message, path=pointer)
+    return _find(CheckVerdict.FINE)
 
 
 def judge(case: Case, answer: Mapping[str, Any]) -> list[PolicyClaim] | None:
@@ -346,30 +359,42 @@ def _find_unseen(case: Case, expressions: Sequence[JsonPath]) -> str:
 
 def _judge_restriction(case: Case, path: JsonPath, row: Mapping[str, Any]) -> PolicyClaim | None:
     """Judge what a policy says of a field that the question calls pending. None if the change complies."""
-    effect = _EFFECTS.get(str(row.get("policyEffect")).casefold(), _Effect.UNCLEAR)
+    word, present = str(row.get("policyEffect")).casefold(), _find_present(case, path)
+    effect, field = _EFFECTS.get(word, _Effect.UNCLEAR), ".".join(map(str, path))
     if effect is None or effect is _Effect.REPORTS:  # audits are among the evaluations
         return None
-    field, present, default = ".".join(map(str, path)), _find_present(case, path), row.get("defaultValue")
-    values, text = row.get("values"), shorten_text(row.get("reason"))
-    match str(row.get("result")).casefold():
-        case "removed" if present is not None:
-            text = f"remove {field}"
-        case "required" if effect is _Effect.CHANGES and present != default:
-            text = f"set {field} to {_show(default)}"
-        case "required" if present is None:
-            text = text or f"{field} is required"
-        case "required" if present is Unknown.LATER and values:
-            effect, text = _Effect.UNCLEAR, f"It allows only the values {_show(values)} of {field}."
-        case "deny" if present is Unknown.LATER:
-            effect, text = _Effect.UNCLEAR, f"It forbids the values {_show(values)} of {field}."
-        case "deny" if isinstance(values, list) and normalize_region(str(present)) in map(
-            normalize_region, map(str, values)
-        ):
-            text = text or f"{field} is {_show(present)}"
-        case _:  # whether a value is one of those allowed is among the evaluations
+    if effect is _Effect.UNCLEAR:
+        text = "Azure does not say what it would do."
+    elif isinstance(present, Unknown):
+        if path in case.left_out and not row.get("values"):  # any value will do
             return None
+        effect, text = _Effect.UNCLEAR, f"It depends on {field}, whose value is a secret or not known yet."
+    else:
+        effect, text = _compare_with_restriction(word, field, present, row)
+    if not text:
+        return None
     assignment, reference = _read_policy(_read_mapping(row, "policy"))
     return PolicyClaim(effect=effect, assignment=assignment, reference=reference, text=text, path=format_pointer(path))
+
+
+def _compare_with_restriction(word: str, field: str, present: Any, row: Mapping[str, Any]) -> tuple[_Effect, str]:
+    """Say what a policy of an effect does to a field with this value, None for no value; "" for nothing."""
+    changes, default, values = word in {"append", "modify"}, row.get("defaultValue"), row.get("values")
+    reason = shorten_text(row.get("reason"))
+    match str(row.get("result")).casefold():
+        case "required" if changes and present != default:
+            if word == "append" and present is not None:  # it overwrites nothing: another value is denied
+                return _Effect.DENIES, reason or f"{field} must be {_show(default)}"
+            return _Effect.CHANGES, f"set {field} to {_show(default)}"
+        case "removed" if present is not None:
+            removed = (_Effect.CHANGES, f"remove {field}")
+            return removed if changes else (_Effect.DENIES, reason or f"{field} is not allowed")
+        case "required" if not changes and present is None:
+            return _Effect.DENIES, reason or f"{field} is required"
+        case "deny" if isinstance(values, list) and normalize_region(present) in map(normalize_region, values):
+            return _Effect.DENIES, reason or f"{field} is {_show(present)}"
+        case _:  # whether a value is one of those allowed is among the evaluations
+            return _Effect.CHANGES, ""
 
 
 def _find_present(case: Case, path: JsonPath) -> Any:

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from loguru import logger
 
-from gitsync.checks.bodies import find_unknown_paths, write_expressions
+from gitsync.checks.bodies import find_unknown, write_expressions
 from gitsync.checks.questions import UNKNOWN_VALUE, Questions, Unanswered, find_missing_right, shorten_text
 from gitsync.formats.arm_path import find_deployment_scope, normalize_id, normalize_region
 from gitsync.formats.json_pointer import format_pointer
@@ -96,7 +96,7 @@ def find_obstacle(change: PlannedChange) -> CheckFinding | None:
         return _leave(UNKNOWN_VALUE, f"The ARM id is not known yet{doubt}.".replace("..", "."))
     if len(re.findall("/providers/", change.arm_id, re.IGNORECASE)) > 1:
         return _leave(NO_PREFLIGHT, "Preflight does not take a resource that extends another one.")
-    outside = [path for path in find_unknown_paths(change.body) if path[:1] != ("properties",)]
+    outside = [path for path, _ in find_unknown(change.body) if path[:1] != ("properties",)]
     if not outside:
         return None
     pointer = format_pointer(outside[0])

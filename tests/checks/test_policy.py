@@ -61,7 +61,7 @@ async def ask(changes, said: Say, *, assignments: Say | None = None, exemptions:
 
 
 async def test_the_question_has_the_known_body_and_what_a_policy_might_add():
-    body = {"name": "stapp1", "location": "westeurope", "properties": {"key": Unknown.SECRET, "a": [Unknown.LATER, 1]}}
+    body = {"name": "stapp1", "location": "westeurope", "properties": {"key": Unknown.SECRET, "a": [Unknown.SECRET, 1]}}
     findings, seen = await ask([storage(body=body)], Say(200, {}))
     assert show(findings) == [("stapp1", FINE, "")]
     assert [one.line for one in seen] == [f"GET {GROUP}{ASSIGNMENTS}", f"POST {GROUP}{ASK}"]
@@ -108,6 +108,7 @@ async def test_a_child_names_its_owner(planned, scope, type_, owner):
 
 async def test_the_subscription_is_asked_about_what_goes_into_a_new_group():
     changes = [change(GROUP), storage(), storage("old", f"{SUB}/resourceGroups/old")]
+    """Its question names the group all the same."""
     async with asking() as (rig, questions):
         for scope in (SUB, f"{SUB}/resourceGroups/old"):
             rig.server.on("GET", scope + ASSIGNMENTS, listed(assignment()))
@@ -120,6 +121,8 @@ async def test_the_subscription_is_asked_about_what_goes_into_a_new_group():
             f"POST {SUB}{ASK}",
             f"POST {SUB}/resourceGroups/old{ASK}",
         ]
+        scopes = {seen.body["resourceDetails"].get("scope") for seen in rig.server.seen if seen.method == "POST"}
+        assert scopes == {None, GROUP}
 
 
 @pytest.mark.parametrize(
@@ -216,7 +219,20 @@ TAGGED = {"location": "westeurope", "tags": {"Env": "prod"}}
         (TAGGED, field("location", "Deny", "Deny", values=["eastus"]), FINE, ""),
         ({"location": Unknown.LATER}, field("location", "Deny", "Deny", values=["eastus"]), SILENT, NOT_EVALUATED),
         ({"location": Unknown.LATER}, field("location", effect="Deny", values=["eastus"]), SILENT, NOT_EVALUATED),
-        ({"location": Unknown.LATER}, field("location", effect="Deny"), FINE, ""),
+        ({"location": Unknown.LATER}, field("location", effect="Deny"), SILENT, UNKNOWN_VALUE),
+        ({"location": "x", "properties": {"a": Unknown.SECRET}}, field("location", effect="Deny"), FINE, ""),
+        (
+            {"location": "x", "properties": {"a": Unknown.LATER}},
+            field("location", effect="Deny"),
+            SILENT,
+            UNKNOWN_VALUE,
+        ),
+        ({"location": "x", "tags": Unknown.LATER}, field("tags.a", effect="Deny"), SILENT, NOT_EVALUATED),
+        ({"location": "x", "tags": {"a": Unknown.LATER}}, field("tags.a", effect="Deny"), SILENT, UNKNOWN_VALUE),
+        ({"location": "x", "tags": {"a": Unknown.LATER}}, field("tags.a", defaultValue="b"), SILENT, UNKNOWN_VALUE),
+        (TAGGED, field("tags.env", effect="Append", defaultValue="dev"), REFUSED, DENIED),
+        (TAGGED, field("tags.env", "Removed", "Deny"), REFUSED, DENIED),
+        (TAGGED, field("tags.env", effect="Surprise"), SILENT, NOT_EVALUATED),
         ({"location": "x", "tags": Unknown.LATER}, field("tags.a", effect="Deny", values=["b"]), SILENT, NOT_EVALUATED),
     ],
 )

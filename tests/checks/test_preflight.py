@@ -125,7 +125,7 @@ async def test_unknown_values_inside_properties_are_expressions_and_texts_are_es
         "tags": {"a": "[x]"},
         "properties": {
             "password": Unknown.SECRET,
-            "list": [Unknown.LATER, "[concat('a')]", "plain", 3],
+            "list": [Unknown.LATER, "[concat('a')]", "[plain", 3],
             "byId": {"<id of the identity>": {}},
         },
     }
@@ -133,7 +133,7 @@ async def test_unknown_values_inside_properties_are_expressions_and_texts_are_es
     assert show(findings) == [("stapp1", FINE, "")]
     assert asked["resources"][0]["properties"] == {
         "password": "[length('foo')]",
-        "list": ["[length('foo')]", "[[concat('a')]", "plain", 3],
+        "list": ["[length('foo')]", "[[concat('a')]", "[plain", 3],
         "byId": "[length('foo')]",
     }
     assert asked["resources"][0]["tags"] == {"a": "[[x]"}
